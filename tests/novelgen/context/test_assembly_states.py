@@ -20,19 +20,17 @@ def assembled(states: list[EntityStateSnapshot], *, budget: int = 600, most: int
 
 
 def test_snapshots_keep_their_order_and_their_whole_state() -> None:
-    """Nothing is cut out of a snapshot, and the most wanted comes first."""
+    """Nothing is cut out, the most wanted comes first, and a state of which all was cleared takes no place."""
     assert assembled(STATES).snapshots == STATES
+    bare = EntityStateSnapshot(project_id=PROJECT, entity_type="item", entity_id="I9", timestamp=NOW)
+    assert assembled([bare, *STATES], most=3).snapshots == STATES
 
 
-def test_no_more_than_the_most_allowed() -> None:
-    """What is beyond max_states is left out by name."""
+def test_what_does_not_fit_is_left_out_by_name() -> None:
+    """What is beyond max_states, and all of them for a budget of nothing, each with its reason."""
     result = assembled(STATES, most=2)
     assert [state.entity_id for state in result.snapshots] == ["C0", "C1"]
     assert [(item.id, item.reason) for item in result.left_out] == [("I0", "more than max_states=2")]
-
-
-def test_what_does_not_fit_the_budget_is_left_out_by_name() -> None:
-    """A budget of nothing leaves all states out and says so."""
     result = assembled(STATES, budget=0)
     assert result.snapshots == []
     assert [item.id for item in result.left_out] == ["C0", "C1", "I0"]
@@ -51,12 +49,6 @@ def test_attributes_kept_out_of_the_prompt_are_named() -> None:
     result = assembled([rich], budget=20)
     assert result.snapshots == [rich]
     assert "goals" in result.left_out[0].reason
-
-
-def test_empty_states_are_dropped() -> None:
-    """A state in which every attribute was cleared says nothing and takes no place."""
-    bare = EntityStateSnapshot(project_id=PROJECT, entity_type="item", entity_id="I9", timestamp=NOW)
-    assert assembled([bare, *STATES], most=3).snapshots == STATES
 
 
 def test_who_was_only_seen_keeps_a_place() -> None:

@@ -59,12 +59,19 @@ def loop(loop_id: str = "OL0", **changes: Any) -> dict[str, Any]:
     return {"loop_id": loop_id, "description": "the lamp", "chapter_index": 1, "age_scenes": 2, **changes}
 
 
-def test_a_context_does_not_differ_from_itself() -> None:
-    """A whole context of the chain, built twice, has nothing to tell, whatever its timings."""
+def test_what_a_writer_is_not_told_is_no_change() -> None:
+    """Timings, a thread that only grew older and a value that came to be proven tell nothing."""
     chain = MemoryContextChain(lighthouse_memory())
     was, now = chain.invoke(lighthouse_request()), chain.invoke(lighthouse_request())
     assert was.relevant_memories
     assert was.timeline_context
+    assert compare_contexts(was, now).is_empty
+    was, now = (context(timeline={"open_loops": [loop(age_scenes=age)]}) for age in (2, 3))
+    assert compare_contexts(was, now).is_empty
+    doubtful = state("C0", mood="calm").model_copy(update={"unverified": ["mood"]})
+    entry = {"entity_id": "C1", "chapter_index": 1, "state_data": {"mood": "calm"}}
+    was = context(states=[doubtful], timeline={"snapshots": [entry | {"unverified": ["mood"]}]})
+    now = context(states=[state("C0", mood="calm")], timeline={"snapshots": [entry]})
     assert compare_contexts(was, now).is_empty
 
 
@@ -110,14 +117,10 @@ def test_memories_come_go_and_change_their_form(
 
 
 def test_a_reworded_memory_is_the_same_memory() -> None:
-    """A record that was corrected changes the chunk_id, not what the memory is known by."""
+    """Whatever its chunk_id; a source id that another scene uses, too, is another memory."""
     reworded = KEY.model_copy(update={"chunk_id": "k-other", "content": "Ada hid the iron key."})
     was, now = context(memories=[(KEY, "full", "brass")]), context(memories=[(reworded, "full", "iron")])
     assert [(each.memory_id, each.change) for each in compare_contexts(was, now).memories] == [("M1", "text")]
-
-
-def test_memories_of_one_name_in_two_scenes_are_two() -> None:
-    """A source id that another scene uses, too, is another memory; one without any goes by its chunk."""
     elsewhere = KEY.model_copy(update={"chunk_id": "k-2", "scene_index": 2})
     nameless = PROMISE.model_copy(update={"source_id": None})
     was = context(memories=[(KEY, "full", "a"), (elsewhere, "full", "b"), (nameless, "full", "c")])
@@ -162,25 +165,16 @@ def test_changes_of_one_entity_in_two_chapters_are_two() -> None:
     assert (told.change, told.was["chapter_index"] if told.was else None) == ("changed", 1)
 
 
-def test_a_thread_that_only_grew_older_is_no_change() -> None:
-    """A scene more before the position ages every thread and tells nothing of them."""
-    was, now = (context(timeline={"open_loops": [loop(age_scenes=age)]}) for age in (2, 3))
-    assert compare_contexts(was, now).is_empty
-
-
-def test_a_value_that_came_to_be_proven_is_no_change() -> None:
-    """The value is told as it was, among the states and among the recent changes."""
-    doubtful = state("C0", mood="calm").model_copy(update={"unverified": ["mood"]})
-    entry = {"entity_id": "C1", "chapter_index": 1, "state_data": {"mood": "calm"}}
-    was = context(states=[doubtful], timeline={"snapshots": [entry | {"unverified": ["mood"]}]})
-    now = context(states=[state("C0", mood="calm")], timeline={"snapshots": [entry]})
-    assert compare_contexts(was, now).is_empty
-
-
-def test_a_timeline_that_was_empty_is_all_new() -> None:
-    """Null and a section are compared as nothing and something."""
+def test_sections_that_come_and_the_tokens_of_both_are_told() -> None:
+    """Null and a section are nothing and something, and neither context is changed by it."""
     difference = compare_contexts(context(timeline=None), context(timeline={"open_loops": [loop()]}))
     assert [each.change for each in difference.timeline] == ["in"]
+    difference = compare_contexts(context(tokens={"memories": 2}), context(tokens={"memories": 3}))
+    assert (difference.tokens_was, difference.tokens_now) == ({"memories": 2}, {"memories": 3})
+    was, now = context(states=[state("C0", mood="calm")]), context(memories=[(KEY, "full", "x")])
+    before = (was.model_dump(), now.model_dump())
+    compare_contexts(was, now)
+    assert (was.model_dump(), now.model_dump()) == before
 
 
 def test_versions_planners_names_and_issues_are_told() -> None:
@@ -217,17 +211,3 @@ def test_what_moved_among_the_best_is_told_beside() -> None:
     difference = compare_contexts(was, turned)
     assert [(each.memory_id, each.rank_was, each.rank_now) for each in difference.moves] == [("M2", 2, 1), ("M1", 1, 2)]
     assert difference.is_empty
-
-
-def test_tokens_of_both_are_told() -> None:
-    """Per section, as each report has them."""
-    difference = compare_contexts(context(tokens={"memories": 2}), context(tokens={"memories": 3}))
-    assert (difference.tokens_was, difference.tokens_now) == ({"memories": 2}, {"memories": 3})
-
-
-def test_nothing_is_changed_by_the_comparison() -> None:
-    """Both contexts stay as they are."""
-    was, now = context(states=[state("C0", mood="calm")]), context(memories=[(KEY, "full", "x")])
-    before = (was.model_dump(), now.model_dump())
-    compare_contexts(was, now)
-    assert (was.model_dump(), now.model_dump()) == before

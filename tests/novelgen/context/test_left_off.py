@@ -40,14 +40,10 @@ def test_the_end_is_verbatim_begins_with_a_sentence_and_fits(text: str, last: st
 
 
 def test_paragraphs_are_kept_whole_where_they_fill_half_of_the_room() -> None:
-    """A text that could begin in the middle of a paragraph begins with the next one, unless little is left."""
+    """Unless little is left; a sentence without a beginning in sight gives nothing."""
     assert getattr(end_of(ENGLISH_TEXT, 21), "text", "").startswith("Tom laughed.")
     long = "One. " * 30 + "\nTwo."
     assert getattr(end_of(long, 40), "text", "").startswith("One. One.")
-
-
-def test_a_sentence_of_which_the_beginning_was_not_looked_at_is_not_taken() -> None:
-    """A sentence without an end in sight gives nothing rather than its middle."""
     assert end_of("x" * 100_000, 50) is None
     assert getattr(end_of("x" * 100_000 + ". She ran.", 50), "text", "") == "She ran."
 
@@ -193,13 +189,9 @@ def test_a_scene_that_rules_read_has_no_certain_place_and_people() -> None:
 
 
 def test_what_came_before_the_last_chapter_of_a_part_is_told_by_the_part() -> None:
-    """Also where the scenes of its last chapter are told one by one."""
+    """A chapter that an author wrote of stands beside its scenes, too, a made one does not."""
     told = so_far(book(10, in_parts=1), StoryPosition(11, 1))
     assert (told[0].level, told[0].first_chapter) == ("part", 1)
-
-
-def test_what_an_author_wrote_of_a_chapter_is_told_beside_its_scenes() -> None:
-    """A made summary of what the scenes tell would say it again; a person's own words are told."""
     chapter = ChapterSummary(chapter_index=1, scene_index=1, summary="It was the last good year.")
     story = StoryOutline(project_id="mill", scenes=[scene(1, 1)], chapter_summaries=[chapter])
     assert [each.level for each in so_far(story, StoryPosition(2, 1))] == ["scene"]

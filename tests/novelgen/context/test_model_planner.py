@@ -134,16 +134,12 @@ def test_unknown_ids_names_and_foreign_queries_are_dropped() -> None:
     ]
 
 
-def test_duplicates_and_excess_are_dropped() -> None:
-    """Repeats count once, and no more than the bound is asked."""
+def test_duplicates_and_excess_are_dropped_and_events_become_queries() -> None:
+    """Repeats count once, no more than the bound is asked, and events that no query asks for are searched."""
     queries = [{"query": "Mara's oath"}] * 5 + [{"query": f"Mara and debt {number}"} for number in range(40)]
     plan = planned(answering(answer(["C1"], queries)))
     assert len(plan.queries) == MAX_QUERIES
     assert [query.text for query in plan.queries[:2]] == ["Mara's oath", "Mara and debt 0"]
-
-
-def test_events_become_queries() -> None:
-    """Events that no query asks for are searched too."""
     plan = planned(answering(answer(["C1"], [{"query": "Mara's oath"}], events=["Edric drowned", "mara's oath"])))
     assert [(query.text, query.purpose) for query in plan.queries] == [
         ("Mara's oath", "model"),

@@ -95,8 +95,8 @@ def test_passing_trouble_does_not_demote_the_format() -> None:
     assert formats(stub) == ["json_schema", "json_object", None, "json_schema"]
 
 
-def test_cut_plan_is_refused_after_one_repair() -> None:
-    """`finish_reason` length raises in the client before anything is parsed; it is asked for once more."""
+def test_cut_plan_is_asked_for_once_more() -> None:
+    """`finish_reason` length raises before anything is parsed; a complete second answer counts, a cut one does not."""
     with openai_stub(lambda call: call.say(GOOD, finish_reason="length")) as stub:
         plan = planned(planner_for(stub))
     assert (plan.planner.used, plan.entity_ids) == ("rules", [])
@@ -104,10 +104,6 @@ def test_cut_plan_is_refused_after_one_repair() -> None:
     assert [issue.kind for issue in plan.issues] == ["over_limit"]
     assert len(stub.calls) == 2
     assert [message["role"] for message in stub.calls[1]["messages"]] == ["system", "user", "assistant", "user"]
-
-
-def test_cut_plan_can_be_repaired() -> None:
-    """A complete second answer counts."""
     with openai_stub(lambda call: call.say(GOOD, finish_reason="stop" if call.index else "length")) as stub:
         plan = planned(planner_for(stub))
     assert plan.planner.used == "llm"

@@ -154,10 +154,12 @@ def test_it_is_short() -> None:
     assert "… and 5 more" in shown_text(many)
 
 
-def test_names_stand_for_ids_where_they_are_known() -> None:
-    """A list is given the names by who reads it."""
+def test_a_shown_list_is_a_list_that_knows_names() -> None:
+    """It equals a plain one, and names stand for ids where its reader gave them."""
     assert "Ada" in shown_html(ShownList([state("well")], names={"C0": "Ada"}))
     assert "C0" in shown_html(ShownList([state("well")]))
+    assert ShownList(["a"], names={"C0": "Ada"}) == ["a"]
+    assert isinstance(ShownList(), list)
 
 
 def test_what_puts_itself_in_simpler_terms_is_shown_so() -> None:
@@ -194,9 +196,3 @@ def test_a_terminal_shows_plain_lines() -> None:
     assert repr(chunk("Ada hid it.")).startswith("StoryMemoryChunk(")
     clean = DraftCheck(project_id="p", chapter_index=2, scene_index=1, language="en")
     assert shown_text(clean) == "Draft of scene 2:1: 0 findings"
-
-
-def test_a_shown_list_is_a_list() -> None:
-    """It equals a plain one, whatever names it has."""
-    assert ShownList(["a"], names={"C0": "Ada"}) == ["a"]
-    assert isinstance(ShownList(), list)

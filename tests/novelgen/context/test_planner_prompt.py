@@ -212,14 +212,16 @@ def test_first_hits_are_short_ranked_and_bounded() -> None:
     assert first_hits_text(SearchResult(), "zh") == "（无）"
 
 
-def test_plan_is_labelled_in_its_language() -> None:
-    """Every part of the plan stands on a line of its own; empty parts have none."""
+def test_plan_is_labelled_in_its_language_and_bounded() -> None:
+    """Every part has a line of its own, empty ones none, and megabytes of plan are clipped."""
     assert scene_plan_text(FERRY.scene_plan, "zh").splitlines()[:2] == [
         "地点：青石镇外的旧渡口，雨夜",
         "人物：沈怀舟、柳如烟、老赵",
     ]
     assert scene_plan_text(ScenePlan(scene_number=1, purpose="Rest"), "en") == "Purpose: Rest"
     assert scene_plan_text(ScenePlan(scene_number=1), "en") == "(none)"
+    scene_plan = ScenePlan(scene_number=1, key_actions=["run " * 100] * 1000)
+    assert len(scene_plan_text(scene_plan, "en")) == MAX_PLAN_CHARACTERS
 
 
 def test_kind_intensity_and_length_of_the_scene_are_told() -> None:
@@ -257,12 +259,6 @@ def test_cards_of_the_plans_characters_are_told() -> None:
     assert len(lines[0]) <= MAX_CARD_CHARACTERS
     assert lines[1] == "Tobias Crake: wary"
     assert cards_text(FERRY.request, "zh") == "（无）"
-
-
-def test_huge_plan_is_clipped() -> None:
-    """A plan of megabytes does not become a prompt of megabytes."""
-    scene_plan = ScenePlan(scene_number=1, key_actions=["run " * 100] * 1000)
-    assert len(scene_plan_text(scene_plan, "en")) == MAX_PLAN_CHARACTERS
 
 
 def test_background_tells_the_chapters_plan() -> None:

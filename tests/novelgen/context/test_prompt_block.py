@@ -90,45 +90,33 @@ def test_the_block_has_a_writers_order() -> None:
     assert places == sorted(places)
 
 
-def test_ids_are_shown_as_names() -> None:
-    """A holder that is an id is shown by name."""
+def test_a_block_tells_names_in_story_order_in_its_language() -> None:
+    """Ids are names, memories stand as they happened, headings follow the story, and twice is the same."""
     assert "the brass key: held by: Ada" in render_context(context())
-
-
-def test_memories_stand_in_story_order_with_their_source_scene() -> None:
-    """The prompt tells memories in the order in which they happened."""
     text = render_context(context())
     assert text.index("[1:1] Ada hid the key.") < text.index("[1:2] Ben promised to keep the lamp.")
-
-
-def test_headings_follow_the_language() -> None:
-    """A Chinese story gets Chinese headings."""
     assert "## 须遵守的事实" in render_context(context(), language="zh")
     assert "## Facts that hold" in render_context(context(), language="en")
+    assert render_context(context()) == render_context(context())
 
 
 def test_without_a_report_memories_are_shown_in_full() -> None:
-    """A context whose report was dropped still renders."""
+    """A context whose report was dropped still renders, and an empty one renders to nothing."""
     text = render_context(context(report=None))
     assert MEMORIES[0].content in text
     assert "I0: held by: C0" in text
-
-
-def test_an_empty_context_renders_to_nothing() -> None:
-    """Nothing known means no block at all."""
     empty = context(entity_states=[], relevant_memories=[], timeline_context=None, report=None)
     assert render_context(empty) == ""
 
 
-def test_the_same_context_gives_the_same_text() -> None:
-    """Rendering twice gives the same bytes."""
-    assert render_context(context()) == render_context(context())
-
-
 def test_what_has_no_position_comes_first() -> None:
-    """Canon stands before what happened."""
+    """Canon stands before what happened, and before chapter 0, with a report and without."""
     ordered = prompt_order([item("M1", 1, 1, "a"), item("N1", None, None, "b"), item("M0", 1, 0, "c")])
     assert [each.chunk_id for each in ordered] == ["k-N1", "k-M0", "k-M1"]
+    prologue = MEMORIES[0].model_copy(update={"chunk_id": "a", "chapter_index": 0, "scene_index": 0})
+    canon = MEMORIES[0].model_copy(update={"chunk_id": "b", "chapter_index": None, "scene_index": None})
+    text = render_context(context(relevant_memories=[prologue, canon], report=None))
+    assert text.index("[always]") < text.index("[0:0]")
 
 
 @covers(47)
@@ -152,14 +140,6 @@ def test_a_memory_cannot_break_out_of_its_line() -> None:
 def test_fences_enclose_the_lines() -> None:
     """Opening and closing fence carry the same mark."""
     assert fenced(["a"], "m") == ["<story-data m>", "a", "</story-data m>"]
-
-
-def test_chapter_0_stands_by_its_number() -> None:
-    """What the story tells first comes after what has no place, whatever the ids, with a report and without."""
-    prologue = MEMORIES[0].model_copy(update={"chunk_id": "a", "chapter_index": 0, "scene_index": 0})
-    canon = MEMORIES[0].model_copy(update={"chunk_id": "b", "chapter_index": None, "scene_index": None})
-    text = render_context(context(relevant_memories=[prologue, canon], report=None))
-    assert text.index("[always]") < text.index("[0:0]")
 
 
 def test_an_outdated_slot_value_is_marked() -> None:
@@ -197,8 +177,8 @@ def test_every_line_of_the_block_is_told_once(pov: str) -> None:
     assert places == sorted(places)
 
 
-def test_tokens_of_the_lines_are_those_of_the_report() -> None:
-    """Need by need they add up; of memories each line has its receipt."""
+def test_lines_say_what_they_are_of_and_what_they_cost() -> None:
+    """Need by need they add up, entities and threads are named by id, and where nothing fits there is none."""
     context = built()
     assert context.report is not None
     lines = context_lines(context)
@@ -207,18 +187,10 @@ def test_tokens_of_the_lines_are_those_of_the_report() -> None:
     for need, tokens in needs.items():
         assert sum(each.tokens for each in lines if each.need == need) == tokens, need
     assert [each.item for each in lines if each.section == "memories"] == context.report.items
-
-
-def test_what_a_line_is_of_is_told() -> None:
-    """Entities, threads and relationships are named by id, with the scene where there is one."""
     lines = {each.section: each for each in context_lines(built())}
     assert lines["states"].entity_ids == [lines["states"].id]
     assert lines["open_loops"].id.startswith("OL")
     assert lines["memories"].chapter_index is not None
-
-
-def test_an_empty_context_has_no_lines() -> None:
-    """Where nothing fits nothing is told."""
     assert context_lines(built(memory_budget=0, state_budget=0, timeline_budget=0)) == []
 
 

@@ -95,16 +95,12 @@ def test_every_dimension_has_words_that_grow_with_it(labels: Labels) -> None:
         assert dimension_in_words(name, 0, labels) == ""
 
 
-def test_what_is_not_known_takes_no_words() -> None:
-    """A pair of which only the status is known is told as before."""
+def test_what_is_not_known_or_told_already_takes_no_words() -> None:
+    """A pair of which only the status is known, and what the inventory names already."""
     entry = {**PAIR, "relationship_type": "", "intensity": 5, "perspective_a": "", "dimensions": {}}
     entry |= {"dimensions_b": {}, "latest_event": ""}
     told = render_timeline_entry("relationships", entry, NAMES, labels=ENGLISH)
     assert told == "- [2:1] Ada – Ben: strained"
-
-
-def test_things_held_are_told_once() -> None:
-    """What the inventory names already is not told again as held."""
     state = EntityStateSnapshot(
         project_id=PROJECT, entity_type="character", entity_id="C0", timestamp=NOW,
         state_data={"inventory": ["the rope", "a knife"]}, holds=["I0", "I1"],

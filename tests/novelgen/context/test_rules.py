@@ -21,12 +21,8 @@ def texts_of(plan: RetrievalPlan, purpose: str) -> list[str]:
 
 
 def test_entities_come_from_every_part_of_the_plan() -> None:
-    """Characters first, then place, purpose and actions; nobody else."""
+    """Characters first, then place, purpose and actions; nobody else; in Chinese text, too."""
     assert planned(SALT_GATE).entity_ids == ["C1", "C2", "L2", "F1", "I1", "C3", "L1"]
-
-
-def test_entities_are_found_in_chinese() -> None:
-    """Names inside Chinese text are found as well."""
     assert planned(FERRY).entity_ids == ["C1", "C2", "C6", "L1", "I2", "C4", "F2", "I1"]
 
 
@@ -47,18 +43,14 @@ def test_one_query_for_each_part() -> None:
     assert {query.origin for query in plan.queries} == {"rules"}
 
 
-def test_new_name_is_a_query_word_and_no_entity() -> None:
-    """Whom the story has not shown yet is searched for by name and listed as unresolved."""
+def test_names_that_nobody_bears_are_query_words() -> None:
+    """Searched for and listed as unresolved; an id in a plan becomes a name in the queries."""
     scene_plan = ScenePlan(scene_number=1, location="the keep", characters=["Mara", "Quillon Hask"])
     plan = plan_by_rules(scene_plan, entities=SALT_GATE.entities, names=SALT_GATE.names)
     assert plan.entity_ids == ["C1", "L1"]
     assert plan.unresolved_names == ["Quillon Hask"]
     assert texts_of(plan, "pair") == ["Mara Venn Quillon Hask"]
     assert plan.issues == []
-
-
-def test_ids_in_plans_become_names_in_queries() -> None:
-    """A plan may name characters by id; the search is by name."""
     scene_plan = ScenePlan(scene_number=1, location="a boat", characters=["C1", "c4"])
     plan = plan_by_rules(scene_plan, entities=SALT_GATE.entities, names=SALT_GATE.names)
     assert plan.entity_ids == ["C1", "C4"]
@@ -66,17 +58,12 @@ def test_ids_in_plans_become_names_in_queries() -> None:
 
 
 def test_ambiguous_name_is_said_and_not_guessed() -> None:
-    """Of two who bear a name neither is taken."""
+    """Unless the author's cast picks among known bearers; an alias that only its cards know resolves nobody."""
     entities = [known("C1", "character", "Ada Holm", "the Captain"), known("C2", "character", "Bo Falk", "the Captain")]
     scene_plan = ScenePlan(scene_number=1, characters=["the Captain"])
     plan = plan_by_rules(scene_plan, entities=entities, names=NameResolver(entities))
     assert plan.entity_ids == []
     assert [(issue.kind, "C1, C2" in issue.message) for issue in plan.issues] == [("unresolved", True)]
-
-
-def test_cast_decides_between_bearers_and_tells_nothing_else() -> None:
-    """The author's cast picks among known bearers; an alias that only its cards know resolves nobody."""
-    entities = [known("C1", "character", "Ada Holm", "the Captain"), known("C2", "character", "Bo Falk", "the Captain")]
     cast = CharactersConfig(protagonist=Character(name="Bo Falk", aliases=["the masked man"]))
     scene_plan = ScenePlan(scene_number=1, characters=["the Captain", "the masked man"])
     plan = plan_by_rules(scene_plan, entities=entities, names=NameResolver(entities), characters=cast)
@@ -84,17 +71,13 @@ def test_cast_decides_between_bearers_and_tells_nothing_else() -> None:
     assert plan.unresolved_names == ["the masked man"]
 
 
-def test_hints_are_searched() -> None:
-    """A hint is a query of its own and its names count."""
+def test_hints_are_searched_and_a_blank_plan_asks_nothing() -> None:
+    """A hint is a query of its own and its names count; without any text there are no queries."""
     plan = plan_by_rules(
         ScenePlan(scene_number=1), entities=FERRY.entities, names=FERRY.names, hints=["厉无咎的信", " "]
     )
     assert texts_of(plan, "hint") == ["厉无咎的信"]
     assert plan.entity_ids == ["C5"]
-
-
-def test_blank_plan_asks_nothing() -> None:
-    """A plan without any text has no entities and no queries."""
     scene_plan = ScenePlan(scene_number=1, location=" ", characters=[""], key_actions=["", "\n"])
     plan = plan_by_rules(scene_plan, entities=FERRY.entities, names=FERRY.names)
     assert (plan.entity_ids, plan.queries, plan.unresolved_names) == ([], [], [])
@@ -119,17 +102,13 @@ def test_huge_plan_stays_bounded() -> None:
 
 
 def test_the_point_of_view_is_one_of_the_characters() -> None:
-    """Seed 000.16: whose point of view it is may be told by alias, and need not stand among the characters."""
+    """Seed 000.16: by alias, named among them or not; a name that nobody bears is searched for and reported."""
     scene_plan = ScenePlan(scene_number=1, location="the keep", characters=["Mara"], pov="Tobias")
     plan = plan_by_rules(scene_plan, entities=SALT_GATE.entities, names=SALT_GATE.names)
     assert (plan.pov_id, plan.entity_ids) == ("C2", ["C1", "C2", "L1"])
     again = scene_plan.model_copy(update={"characters": ["Tobias Crake", "Mara"]})
     plan = plan_by_rules(again, entities=SALT_GATE.entities, names=SALT_GATE.names)
     assert (plan.pov_id, plan.entity_ids) == ("C2", ["C2", "C1", "L1"])
-
-
-def test_a_point_of_view_that_nobody_bears_is_unresolved() -> None:
-    """A name that the story does not know is searched for and reported as those of characters are."""
     scene_plan = ScenePlan(scene_number=1, location="the keep", pov="Quillon Hask")
     plan = plan_by_rules(scene_plan, entities=SALT_GATE.entities, names=SALT_GATE.names)
     assert (plan.pov_id, plan.unresolved_names) == (None, ["Quillon Hask"])

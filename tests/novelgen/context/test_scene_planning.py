@@ -29,14 +29,10 @@ def story(entities: bool = True) -> StoryOutline:
 
 
 def test_a_name_that_nobody_bears_is_said() -> None:
-    """By name, and that it was a search word only; names that somebody bears are not."""
+    """By name, as a search word only; nothing is said where nobody can be known."""
     (issue,) = planned("Mara", "Qillon Hask", outline=story()).issues
     assert (issue.stage, issue.kind) == ("plan", "unresolved")
     assert "'Qillon Hask'" in issue.message
-
-
-def test_nothing_is_said_of_names_where_nobody_can_be_known() -> None:
-    """A story that could not be read, or of which nobody is known yet, has no names to miss."""
     assert planned("Mara", outline=None).issues == []
     assert planned("Mara", outline=story(entities=False)).issues == []
 

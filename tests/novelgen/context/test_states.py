@@ -37,26 +37,25 @@ def test_lines_never_exceed_the_budget(budget: int) -> None:
 
 
 def test_every_entity_is_served_before_any_is_served_twice() -> None:
-    """A small budget gives each entity its weightiest attribute."""
+    """The weightiest first; what somebody wants, knows and feels stands apart from what holds."""
     rendered = render_states([ADA, BEN], {}, labels=ENGLISH, budget_tokens=11, count_tokens=estimate_tokens)
     assert rendered.lines == {"C0": "- C0: status: alive", "C1": "- C1: status: asleep"}
     assert rendered.dropped["C0"] == ["goals", "emotional_state"]
-
-
-def test_what_somebody_wants_stands_apart_from_what_holds() -> None:
-    """Goals, knowledge and mood are no facts that hold for all: each has a line of its own."""
     rendered = render_states([ADA, BEN], {}, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
     assert rendered.lines == {"C0": "- C0: status: alive", "C1": "- C1: status: asleep"}
     assert rendered.minds["C0"] == "- C0: wants: find the key, leave; mood: calm"
     assert rendered.minds["C1"] == "- C1: knows: where the boat is"
 
 
-def test_where_rules_think_that_somebody_was_is_no_fact() -> None:
-    """A presence that no record states has no line, alone or beside others."""
+def test_what_nobody_stated_or_named_is_not_told() -> None:
+    """A presence that rules guess has no line, and no place or thing is told by its id."""
     guess = {"location_id": "L9", "chapter_index": 2, "scene_index": 1, "guessed": True}
     seen = [snapshot("C0", presence=guess), snapshot("C1", status="alive", presence=guess)]
     rendered = render_states(seen, {}, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
     assert (rendered.lines, rendered.minds) == ({"C1": "- C1: status: alive"}, {})
+    keeper = snapshot("C0", status="alive", location_id="L7").model_copy(update={"holds": ["I4"]})
+    rendered = render_states([keeper], {"C0": "Ada"}, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
+    assert rendered.lines == {"C0": "- Ada: status: alive"}
 
 
 def test_presence_is_shown_only_where_no_place_is_stated() -> None:
@@ -91,13 +90,6 @@ def test_a_thing_of_which_only_the_holder_is_known_is_told_by_its_holder(
         [keeper, snapshot("I0", holder="C0")], names, labels=ENGLISH, budget_tokens=budget, count_tokens=estimate_tokens
     )
     assert (rendered.lines, rendered.held) == ({"C0": line}, held)
-
-
-def test_what_the_story_has_not_named_is_not_told_by_its_id() -> None:
-    """A place and a thing that have no name by then have no line."""
-    keeper = snapshot("C0", status="alive", location_id="L7").model_copy(update={"holds": ["I4"]})
-    rendered = render_states([keeper], {"C0": "Ada"}, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
-    assert rendered.lines == {"C0": "- Ada: status: alive"}
 
 
 @pytest.mark.parametrize(
@@ -164,14 +156,10 @@ def test_what_may_be_over_is_told_with_its_scene(state: EntityStateSnapshot, lin
     assert line_of(state) == line
 
 
-def test_a_thing_is_where_its_holder_is() -> None:
-    """The place of a thing from before somebody took it is not told; one that was said later is."""
+def test_a_thing_is_where_its_holder_is_and_the_dead_want_nothing() -> None:
+    """Unless its place was said later; what the dead knew is told, their mood and aims are not."""
     assert line_of(folded(("location_id", "L1", 1), ("holder", "C1", 2))) == "- C0: held by: C1"
     assert line_of(folded(("location_id", "L1", 3), ("holder", "C1", 2))) == "- C0: where: L1; held by: C1"
-
-
-def test_the_dead_want_and_feel_nothing() -> None:
-    """Mood and aims of somebody dead are no longer told; what they knew is."""
     state = folded(
         ("emotional_state", "fury", 1), ("goals", ["revenge"], 1), ("knowledge", ["the way"], 1), ("status", "dead", 2)
     )

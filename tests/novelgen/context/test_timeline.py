@@ -78,15 +78,17 @@ def test_where_those_went_whom_the_plan_does_not_touch_is_no_recent_change(
 
 
 def test_a_section_without_entries_is_absent() -> None:
-    """Keys are absent until there is something in them."""
+    """Whether nothing is there, one side is not on the plan or the states show it already; none at all is null."""
     timeline = assembled(snapshots=[]).timeline
     assert timeline is not None
     assert "snapshots" not in timeline
-
-
-def test_nothing_to_tell_is_null() -> None:
-    """Without outline and snapshots there is no timeline at all."""
     assert assembled(None, snapshots=[]).timeline is None
+    timeline = assembled(entity_ids=["C0"]).timeline
+    assert timeline is not None
+    assert "relationships" not in timeline
+    timeline = assembled(shown_states=SNAPSHOTS).timeline
+    assert timeline is not None
+    assert "snapshots" not in timeline
 
 
 @pytest.mark.parametrize("budget", [0, 7, 15, 40, 100])
@@ -100,13 +102,6 @@ def test_the_budget_holds_and_what_is_left_out_is_named(budget: int) -> None:
 
     assert entries(cut) + len(cut.left_out) == entries(whole)
     assert all("timeline_budget" in item.reason for item in cut.left_out)
-
-
-def test_relationships_need_both_sides_on_the_plan() -> None:
-    """A friendship with somebody who is not in the scene is not told."""
-    timeline = assembled(entity_ids=["C0"]).timeline
-    assert timeline is not None
-    assert "relationships" not in timeline
 
 
 def test_relationships_of_the_point_of_view_come_first() -> None:
@@ -135,13 +130,6 @@ def test_relationships_of_the_point_of_view_come_first() -> None:
 
     assert (shown(None, 400), shown(None, 25)) == ([("R0", None), ("R1", None)], [("R0", None)])
     assert (shown("C2", 400), shown("C2", 25)) == ([("R1", "C2"), ("R0", None)], [("R1", "C2")])
-
-
-def test_states_already_shown_are_not_repeated() -> None:
-    """A snapshot that stands among the states is not in the timeline again."""
-    timeline = assembled(shown_states=SNAPSHOTS).timeline
-    assert timeline is not None
-    assert "snapshots" not in timeline
 
 
 def test_threads_stand_best_first_and_no_more_than_eight_of_them() -> None:
@@ -206,18 +194,10 @@ def test_threads_have_their_quota_first_and_over_it_wait_for_all_else() -> None:
 
 
 def test_what_others_leave_unused_goes_to_who_is_over_its_quota() -> None:
-    """A quota never leaves tokens lie."""
+    """Tokens add up per need, and no budget leaves everything out with its reason."""
     timeline = filled(80, lines("relationships", 20, 20, 20, 20), lines("snapshots", 20), relations=0)
     assert texts(timeline) == ["snapshots 0", "relationships 0", "relationships 1", "relationships 2"]
-
-
-def test_tokens_are_counted_per_need() -> None:
-    """Obligations, relations and the rest add up to what was taken."""
     timeline = filled(200, lines("open_loops", 10), lines("relationships", 20), lines("snapshots", 30, 5))
     assert timeline.tokens_per_need() == {"obligations": 10, "relations": 20, "timeline": 35}
-
-
-def test_no_budget_takes_nothing() -> None:
-    """Everything is left out, with its reason."""
     timeline = filled(0, lines("open_loops", 5), lines("snapshots", 5))
     assert (timeline.taken, len(timeline.left_out)) == ((), 2)

@@ -102,25 +102,12 @@ def test_a_text_without_names_offers_none(text: str) -> None:
     assert find_name_candidates([(1, 1, text)], min_count=1) == []
 
 
-def test_no_scene_offers_no_name() -> None:
-    """A story without text has no candidates."""
-    assert find_name_candidates([]) == []
-
-
-def test_dialect_does_not_make_names() -> None:
-    """Clipped words and contractions at the head of a line are words still."""
+def test_words_at_the_head_of_a_sentence_are_no_names() -> None:
+    """Not in dialect, not what mostly stands small, nor a rare one before a known name."""
     text = "“'Tis nowt,” said Joseph. “Ye'll not, ye won't. Aw'm tired.” Then Joseph sat. “T' maister's in t' fowld.”"
     assert _names([(1, 1, text)]) == {"Joseph"}
-
-
-def test_a_common_word_at_the_head_of_sentences_is_no_name_where_it_stands_small() -> None:
-    """A word that mostly stands in small letters is none; a name that heads sentences and stands inside them is one."""
     text = "Water ran. The water rose. Cold water! Rose ran to the gate, and Rose wept. A gate, then Rose."
     assert _names([(1, 1, text)]) == {"Rose"}
-
-
-def test_a_rare_word_at_the_head_of_a_sentence_is_no_part_of_a_known_name() -> None:
-    """Nobody is called "Hitherto Ada" who is called Ada everywhere else."""
     names = _names([(1, 1, "We saw Ada. " * 5 + "Hitherto Ada had waited. Tom knew Ben Holt.")])
     assert "Ada" in names
     assert "Hitherto Ada" not in names
@@ -135,23 +122,23 @@ def test_a_person_is_listed_by_the_name_that_the_text_calls_them() -> None:
 
 
 def test_men_and_women_of_one_surname_stay_apart() -> None:
-    """Mr. and Mrs. of one name are two; a bare surname that both may bear belongs to neither."""
+    """Mr. and Mrs. of one name are two; a bare surname that both may bear means neither."""
     text = (
         "Mr. Grey came in. Then Mrs. Grey came in. “Sit,” said Mrs. Grey to Mr. Grey. "
         "He gave Mr. Grey a chair, and Mrs. Grey a cup. All called him Grey."
     )
     found = find_name_candidates([(1, 1, text)], min_count=1)
     assert sorted(map(sorted, (each.names() for each in found))) == [["Grey"], ["Mr. Grey"], ["Mrs. Grey"]]
+    text = "Mr. Grey met Mrs. Grey. Then Mrs. Grey left Mr. Grey, and Mr. Grey wept. Mrs. Grey did not."
+    found = find_name_candidates([(1, 1, text)], min_count=1)
+    assert candidate_of(found, "Grey") is None
+    assert _named(found, "mrs grey").name == "Mrs. Grey"
 
 
 def test_names_in_other_writing_are_found_in_chinese_text() -> None:
-    """A story that mixes languages offers names in both, and foreign names with a dot."""
+    """With a dot, too, and a name that stands in scenes of both languages is counted in both."""
     text = "陈默对Alice说：“玛丽·格雷在等你。”Alice问道：“玛丽·格雷是谁？”陈默笑道：“你见过她吗？”"
     assert {"陈默", "Alice", "玛丽·格雷"} <= _names([(1, 1, text)])
-
-
-def test_scenes_of_two_languages_share_a_name() -> None:
-    """A name that stands in scenes of both languages is counted in both."""
     found = find_name_candidates(
         [(1, 1, "“Go,” said Alice. Then Alice went, and Bob with Alice."), (2, 1, "陈默问Alice：“去吗？”Alice说好。")],
         min_count=1,
@@ -161,47 +148,28 @@ def test_scenes_of_two_languages_share_a_name() -> None:
 
 
 def test_names_count_only_in_the_scenes_that_are_given() -> None:
-    """Whoever is first named later is not told of the scenes before."""
+    """In whatever order; whoever is first named later is not told of the scenes before; no scene offers none."""
     assert "Miss Holt" not in _names(HARBOUR[:1])
     assert _named(find_name_candidates(HARBOUR[:2], min_count=1), "Miss Holt").first == "1:2"
-
-
-def test_the_order_in_which_scenes_are_given_does_not_matter() -> None:
-    """Scenes are read in story order."""
     assert find_name_candidates(HARBOUR[::-1]) == find_name_candidates(HARBOUR)
     assert find_name_candidates(GUARD[::-1]) == find_name_candidates(GUARD)
+    assert find_name_candidates([]) == []
 
 
-def test_rare_names_are_left_out_by_count() -> None:
-    """The least count holds for all variants together."""
+def test_known_joined_and_rare_names_are_told_apart() -> None:
+    """The least count holds for all variants, known ones are not offered, joined ones have names and places of both."""
     assert "Mr. Tully" in _names(HARBOUR, min_count=4)
     assert "Mr. Tully" not in _names(HARBOUR, min_count=6)
-
-
-def test_known_names_are_not_offered() -> None:
-    """A candidate of whom any name is known is left out, however it is spelt."""
     found = find_name_candidates(HARBOUR)
     rest = without_known(found, ["ada morris", "GULL HARBOUR"])
     assert candidate_of(rest, "Ada") is None
     assert candidate_of(rest, "Gull Harbour") is None
     assert candidate_of(rest, "Ben") is not None
-
-
-def test_joined_candidates_are_one() -> None:
-    """What an author put together has the names, counts and places of both; unknown names join nothing."""
     found = find_name_candidates(HARBOUR)
     one = _named(without_known(found, [], joined=[("Ben", "Miss Holt"), ("Ben", "Nobody")]), "Miss Holt")
     assert {"Ben Tully", "Miss Holt"} <= set(one.names())
     assert (one.first, one.last) == ("1:1", "2:1")
     assert one.count == _named(found, "Ben").count + _named(found, "Miss Holt").count
-
-
-def test_a_name_that_several_bear_means_none_of_them() -> None:
-    """Without the title it may be either."""
-    text = "Mr. Grey met Mrs. Grey. Then Mrs. Grey left Mr. Grey, and Mr. Grey wept. Mrs. Grey did not."
-    found = find_name_candidates([(1, 1, text)], min_count=1)
-    assert candidate_of(found, "Grey") is None
-    assert _named(found, "mrs grey").name == "Mrs. Grey"
 
 
 def _groups(text: str) -> list[set[str]]:

@@ -65,23 +65,15 @@ def test_a_scene_that_goes_on_into_the_next_day_ends_there() -> None:
 
 
 def test_a_flashback_does_not_move_the_days() -> None:
-    """The scene after it goes on where the one before it stood."""
+    """Dated ones are lived in the order of their years, one into the story has its day there."""
     times = told("noon", "five years ago", "the same evening")
     assert days(times) == [(1, "told"), (None, "unknown"), (1, "told")]
     assert [each.is_flashback for each in times] == [False, True, False]
     assert [each.lived for each in times] == ["now", "before_story", "now"]
     assert [each.lived_order for each in times] == [2, 1, 3]
-
-
-def test_dated_flashbacks_are_lived_in_the_order_of_their_years() -> None:
-    """They come before the story, whose year is told, and in their own order."""
     times = told("summer, 1905", "that night; told of 1890", "that night; told of 1870 to 1875", "the next day")
     assert [each.lived_order for each in times] == [3, 2, 1, 4]
     assert times[1].story_day == 1
-
-
-def test_a_flashback_into_the_story_has_its_day_there() -> None:
-    """The day before the scene told before it."""
     times = told("monday", "three days later", "the day before", "the same evening")
     assert (times[2].story_day, times[2].lived, times[2].lived_order) == (3, "in_story", 2)
 
@@ -120,13 +112,9 @@ def test_an_opening_speaks_where_the_record_is_silent() -> None:
 
 
 def test_days_between_scenes_are_those_of_all_links() -> None:
-    """They add up; one link without an upper bound leaves the sum without one, and a flashback has none."""
+    """They add up; one link without an upper bound leaves the sum without one; no scenes have no times."""
     times = told("noon", "the next day", "a fortnight later", "winter", "long ago")
     assert days_apart(times, 0, 2) == DaySpan(min_days=14, max_days=16)
     assert days_apart(times, 0, 3) == DaySpan(min_days=14)
     assert days_apart(times, 0, 4) is None
-
-
-def test_no_scenes_have_no_times() -> None:
-    """An empty story is no error."""
     assert scene_times([]) == []

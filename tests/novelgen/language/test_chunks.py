@@ -53,24 +53,16 @@ def test_a_long_sentence_is_cut_at_its_clauses() -> None:
 
 
 def test_a_paragraph_starts_a_chunk_when_the_last_is_well_filled() -> None:
-    """A new paragraph is not begun at the end of a chunk that is full enough."""
+    """The next chunk repeats as many sentences as asked for; a text without content has none."""
     text = "One two three four five.\n\nSix. Seven eight nine ten eleven."
     spans = chunk_text(text, target_characters=34)
     assert [text[start:end] for start, end in spans] == [
         "One two three four five.",
         "Six. Seven eight nine ten eleven.",
     ]
-
-
-def test_overlap_repeats_the_last_sentences() -> None:
-    """The next chunk starts with as many sentences of the last one as asked for."""
     text = "Aaaa. Bbbb. Cccc. Dddd."
     spans = chunk_text(text, target_characters=12, overlap_sentences=1)
     assert [text[start:end] for start, end in spans] == ["Aaaa. Bbbb.", "Bbbb. Cccc.", "Cccc. Dddd."]
-
-
-def test_nothing_yields_no_chunks() -> None:
-    """A text without content has no chunks."""
     assert chunk_text(" \n\n ") == []
 
 

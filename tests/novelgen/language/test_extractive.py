@@ -36,23 +36,15 @@ def test_promises_deaths_and_secrets_are_found(text: str, sentence: str) -> None
     assert best(text, []) == sentence
 
 
-def test_named_entities_count() -> None:
-    """Of two plain sentences the one that names more entities is the better one."""
+def test_the_best_sentences_come_first_and_whole() -> None:
+    """Named entities count, limits hold, and a better sentence that is too long is not cut."""
     text = "Anna walked along. Anna met Boris there."
     assert best(text, [Named("C1", 0, 4), Named("C1", 19, 23), Named("C2", 28, 33)]) == text[19:]
-
-
-def test_scores_are_ordered_and_limited() -> None:
-    """The best come first, at most as many as asked for, and sentences without weight never."""
     text = "He died there. Birds sang above. She gave it away."
     scores = [sentence.score for sentence in salient_sentences(text, [], limit=5)]
     assert scores == [3.0, 2.0]
     assert len(salient_sentences(text, [], limit=1)) == 1
     assert salient_sentences(text, [], limit=0) == []
-
-
-def test_a_short_form_is_a_whole_sentence_that_fits() -> None:
-    """The best sentence within the limit is taken; a better one that is longer is not cut."""
     text = "He swore that he would kill " + "the man who " * 10 + "came. She gave him the\nring."
     assert short_form(text, []) == "She gave him the ring."
 

@@ -54,13 +54,9 @@ def test_the_longest_chinese_name_wins(text: str, names: tuple[str, ...], pieces
 
 
 def test_the_longest_english_name_wins() -> None:
-    """Of names that overlap the longer one is found."""
+    """Of names that overlap the longer one; without names, and with empty ones, nothing is found."""
     text = "Mr. Sherlock Holmes left Holmes's rooms."
     assert found(text, "Holmes", "Mr. Sherlock Holmes", "Sherlock Holmes") == ["Mr. Sherlock Holmes", "Holmes"]
-
-
-def test_no_names_find_nothing() -> None:
-    """Without names, and with empty ones, nothing is found."""
     assert found("Holmes 行者", "", " ", "—") == []
     assert NameFinder([]).find("Holmes") == []
 

@@ -121,10 +121,13 @@ def test_places_resolve_by_what_is_proper_to_their_name(story: list[Entity], pla
 
 
 def test_mentions_carry_their_place_in_the_text() -> None:
-    """A mention spans the characters of the name as it stands in the text."""
+    """As the name stands there; a story without entities knows nobody."""
     text = "“Come,” said Holmes."
     (mention,) = NameResolver(london()).find_mentions(text)
     assert (mention.entity_id, text[mention.start : mention.end]) == ("C0", "Holmes")
+    resolver = NameResolver([])
+    assert resolver.resolve("Holmes").reason == "unknown"
+    assert resolver.find_mentions("Holmes") == []
 
 
 def test_a_description_counts_only_where_its_bearer_is_about() -> None:
@@ -146,10 +149,3 @@ def test_those_named_in_a_text_decide_its_ambiguous_names() -> None:
     (ambiguous,) = resolver.find_ambiguous(both)
     assert (ambiguous.name, ambiguous.candidate_ids) == ("师父", ["C0", "C3"])
     assert resolver.find_mentions("师父！") == []
-
-
-def test_no_entities_resolve_nothing() -> None:
-    """A story without entities knows nobody."""
-    resolver = NameResolver([])
-    assert resolver.resolve("Holmes").reason == "unknown"
-    assert resolver.find_mentions("Holmes") == []

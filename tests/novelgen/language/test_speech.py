@@ -39,10 +39,14 @@ def test_an_english_speaker_is_who_is_named_beside_a_verb_of_speech(
 
 
 def test_the_narrator_is_who_says_i() -> None:
-    """In a first person's narration I is the narrator, and nobody where no narrator is known."""
+    """In a first person's narration, nobody where none is known; what is not said is narration."""
     text = "“Sit down,” said I. Ben sat."
     assert speakers(text, "C1") == [("Sit down,", "C1")]
     assert speakers(text) == [("Sit down,", None)]
+    text = "Ada said, “Sit down.” Ben sat."
+    speeches = find_speeches(text, [])
+    assert speech_at(speeches, text.index("Sit")) is not None
+    assert speech_at(speeches, text.index("Ben")) is None
 
 
 @pytest.mark.parametrize(
@@ -59,11 +63,3 @@ def test_the_narrator_is_who_says_i() -> None:
 def test_a_chinese_speaker_begins_the_clause(text: str, expected: list[tuple[str, str | None]]) -> None:
     """A clause that tells only the manner takes the subject before it; somebody unknown is not taken for another."""
     assert speakers(text) == expected
-
-
-def test_what_is_not_said_is_narration() -> None:
-    """A place in the text is in a speech or in none."""
-    text = "Ada said, “Sit down.” Ben sat."
-    speeches = find_speeches(text, [])
-    assert speech_at(speeches, text.index("Sit")) is not None
-    assert speech_at(speeches, text.index("Ben")) is None

@@ -15,20 +15,12 @@ PRICED = [
 ]
 
 
-def test_without_a_quota_the_best_gain_goes_first() -> None:
-    """Whatever kind it is."""
+def test_the_best_gain_goes_first_and_passages_wait_over_their_quota() -> None:
+    """Whatever kind it is; distilled memories come in their stead, and what those leave unused goes to passages."""
     assert fill(PRICED, 80, lambda _: None).taken == ("p1", "p2")
-
-
-def test_passages_over_their_quota_wait_for_all_else() -> None:
-    """Distilled memories come in their stead; what waited and found no room is marked."""
     filling = fill(PRICED, 80, lambda _: None, passage_tokens=40)
     assert (filling.taken, filling.no_room) == (("p1", "m1"), ("p2", "m2"))
     assert filling.over_quota == {"p2"}
-
-
-def test_what_memories_leave_unused_goes_to_passages() -> None:
-    """A quota of nothing takes nothing away where nobody else wants it, and the order stays that of gain."""
     filling = fill(PRICED, 160, lambda _: None, passage_tokens=0)
     assert filling.taken == ("p1", "p2", "m1", "m2")
     assert filling.no_room == ()
@@ -36,7 +28,7 @@ def test_what_memories_leave_unused_goes_to_passages() -> None:
 
 
 def test_a_taken_passage_lifts_those_that_stand_beside_it() -> None:
-    """They come before what was better than they by less than the points, and each side counts."""
+    """By less than the points it comes before what was better, and each side counts; one not given lifts nothing."""
     priced = [Priced(name, gain, 10) for name, gain in (("a", 9.0), ("b", 8.0), ("c", 7.5), ("d", 7.2))]
     beside = {"a": ("c",), "b": ("c", "d"), "c": ("a", "b"), "d": ("b",)}
     assert fill(priced, 40, lambda _: None).taken == ("a", "b", "c", "d")
@@ -44,10 +36,6 @@ def test_a_taken_passage_lifts_those_that_stand_beside_it() -> None:
     lifted = fill(priced, 30, lambda _: None, beside={"a": ("d",), "b": ("d",)}, beside_points=0.4)
     assert (lifted.taken, lifted.no_room) == (("a", "b", "d"), ("c",))
     assert lifted.lifted == {"d": pytest.approx(0.8)}
-
-
-def test_what_is_no_room_for_lifts_nothing() -> None:
-    """A passage that is not given tells nothing that its neighbours would go on with."""
     priced = [Priced("long", 9.0, 50), Priced("near", 7.0, 10), Priced("far", 7.5, 10)]
     filling = fill(priced, 10, lambda _: None, beside={"long": ("near",)}, beside_points=2.0)
     assert filling.taken == ("far",)

@@ -29,12 +29,22 @@ DEAD_AT_1_1 = stated("C1", "status", "dead, shot at the bridge", (1, 1))
 
 
 def test_the_dead_do_not_come_on_stage() -> None:
-    """Every scene after the death in which the character is present conflicts with it, the death's own does not."""
+    """After a death in a slot or a memory of one character; a stated return ends it, what lay between conflicts."""
     scenes = [scene(1, 1, "C1"), scene(1, 2), scene(2, 1, "C0", "C1"), scene(3, 1, "C1")]
     found = dead_who_act(scenes, [DEAD_AT_1_1])
     assert places(found) == [("C1", (1, 1), (2, 1)), ("C1", (1, 1), (3, 1))]
     assert found[0].first.says == "status: dead, shot at the bridge"
     assert found[0].second.says == "is present"
+    scenes = [scene(1, 1), scene(2, 1, "C1"), scene(3, 1, "C1"), scene(4, 1, "C1")]
+    alive = stated("C1", "status", "alive; the coffin was empty", (3, 1))
+    assert places(dead_who_act(scenes, [DEAD_AT_1_1, alive])) == [("C1", (1, 1), (2, 1))]
+    scenes = [scene(1, 1), scene(2, 1, "C1", "C2")]
+    own = stored("M1", "death", "C1", content="Ben fell from the tower.")
+    slot = stored("M2", "death", "C2", "C1", slot_type="C2.status")
+    unclear = stored("M3", "death", "C1", "C2")
+    assert places(dead_who_act(scenes, [], [own])) == [("C1", (1, 1), (2, 1))]
+    assert places(dead_who_act(scenes, [], [slot])) == [("C2", (1, 1), (2, 1))]
+    assert dead_who_act(scenes, [], [unclear]) == []
 
 
 @pytest.mark.parametrize(
@@ -63,26 +73,8 @@ def test_the_past_and_dreams_bring_back_the_dead(time: str) -> None:
     assert dead_who_act([scene(1, 1), scene(2, 1, "C1", time=time)], [DEAD_AT_1_1]) == []
 
 
-def test_who_lives_after_all_may_act() -> None:
-    """A stated return ends the death; what lay between is still a conflict."""
-    scenes = [scene(1, 1), scene(2, 1, "C1"), scene(3, 1, "C1"), scene(4, 1, "C1")]
-    alive = stated("C1", "status", "alive; the coffin was empty", (3, 1))
-    assert places(dead_who_act(scenes, [DEAD_AT_1_1, alive])) == [("C1", (1, 1), (2, 1))]
-
-
-def test_a_memory_can_tell_of_the_death() -> None:
-    """A death in the character's slot, or of the one character that it names, counts; others do not."""
-    scenes = [scene(1, 1), scene(2, 1, "C1", "C2")]
-    own = stored("M1", "death", "C1", content="Ben fell from the tower.")
-    slot = stored("M2", "death", "C2", "C1", slot_type="C2.status")
-    unclear = stored("M3", "death", "C1", "C2")
-    assert places(dead_who_act(scenes, [], [own])) == [("C1", (1, 1), (2, 1))]
-    assert places(dead_who_act(scenes, [], [slot])) == [("C2", (1, 1), (2, 1))]
-    assert dead_who_act(scenes, [], [unclear]) == []
-
-
 def test_what_does_not_change_conflicts_with_another_value() -> None:
-    """A second identity without a scene that reveals it is a contradiction."""
+    """Unless a scene reveals it, any story changes it, or the author's last word in the scene resolves it."""
     changes = [
         stated("C1", "identity", "a knife-grinder", (1, 1)),
         stated("C1", "identity", "a knife-grinder", (2, 1)),
@@ -91,6 +83,22 @@ def test_what_does_not_change_conflicts_with_another_value() -> None:
     found = slot_conflicts([scene(1, 1), scene(2, 1), scene(3, 1)], changes)
     assert places(found) == [("C1.identity", (2, 1), (3, 1))]
     assert (found[0].first.says, found[0].second.says) == ("identity: a knife-grinder", "identity: the auditor")
+    changes = [
+        *(stated("C1", "goals", [goal], (chapter, 1)) for chapter, goal in ((1, "flee"), (2, "return"))),
+        *(stated("I0", "holder", holder, (chapter, 1)) for chapter, holder in ((1, "C0"), (2, "C1"))),
+        stated("C2", "identity", "a tinker", (1, 1)),
+        stated("C2", "identity", None, (2, 1)),
+        StateChange(entity_id="C2", attribute="identity", value="a spy"),
+    ]
+    assert slot_conflicts([scene(1, 1), scene(2, 1)], changes) == []
+    changes = [
+        stated("C1", "identity", "a tinker", (1, 1)),
+        stated("C1", "identity", "the auditor", (2, 1)),
+        stated("C1", "identity", "a tinker", (2, 1)),
+    ]
+    scenes = [scene(1, 1), scene(2, 1)]
+    assert [each.second.value for each in slot_conflicts(scenes, changes[:2])] == ["the auditor"]
+    assert slot_conflicts(scenes, changes) == []
 
 
 @pytest.mark.parametrize(
@@ -127,18 +135,6 @@ def test_nobody_is_in_two_places_at_one_time(times: tuple[str | None, str | None
     assert bool(slot_conflicts(scenes, changes)) == is_conflict
 
 
-def test_ordinary_change_is_no_conflict() -> None:
-    """Goals, status and the holder change over the story; cleared values and unplaced ones do not count."""
-    changes = [
-        *(stated("C1", "goals", [goal], (chapter, 1)) for chapter, goal in ((1, "flee"), (2, "return"))),
-        *(stated("I0", "holder", holder, (chapter, 1)) for chapter, holder in ((1, "C0"), (2, "C1"))),
-        stated("C2", "identity", "a tinker", (1, 1)),
-        stated("C2", "identity", None, (2, 1)),
-        StateChange(entity_id="C2", attribute="identity", value="a spy"),
-    ]
-    assert slot_conflicts([scene(1, 1), scene(2, 1)], changes) == []
-
-
 def held_twice(*changes: StateChange) -> list[tuple[str, tuple[int, int], tuple[int, int]]]:
     """Return what three scenes with these changes hold twice."""
     scenes = [scene(1, 1), scene(2, 1), scene(3, 1)]
@@ -146,18 +142,21 @@ def held_twice(*changes: StateChange) -> list[tuple[str, tuple[int, int], tuple[
 
 
 def test_a_thing_in_two_inventories_is_held_twice() -> None:
-    """An item that enters a second inventory without leaving the first is a conflict, told once."""
+    """Told once, by any of its names; an inventory that was not written anew is only out of date."""
     first = stated("C0", "inventory", ["brass key", "a lamp"], (1, 1))
     second = stated("C1", "inventory", ["I0"], (2, 1))
     again = stated("C1", "inventory", ["I0", "rope"], (3, 1))
     assert held_twice(first, second, again) == [("I0", (1, 1), (2, 1))]
-
-
-def test_names_and_aliases_of_things_are_one() -> None:
-    """Inventories name items by any of their names."""
     first = stated("C0", "inventory", ["铜钥匙"], (1, 1))
     second = stated("C1", "inventory", ["The Brass Key"], (1, 1))
     assert held_twice(first, second) == [("I0", (1, 1), (1, 1))]
+    listed = stated("C0", "inventory", ["brass key"], (2, 1))
+    holder = stated("I0", "holder", "C1", (2, 1))
+    assert held_twice(listed, holder) == [("I0", (2, 1), (2, 1))]
+    listed = stated("C0", "inventory", ["brass key"], (1, 1))
+    holder = stated("I0", "holder", "C1", (2, 1))
+    later = stated("C1", "inventory", ["brass key"], (3, 1))
+    assert held_twice(listed, holder, later) == []
 
 
 @pytest.mark.parametrize(
@@ -175,21 +174,6 @@ def test_a_thing_that_changes_hands_is_not(resolution: StateChange) -> None:
     assert held_twice(first, resolution, second) == []
 
 
-def test_a_holder_that_disagrees_in_the_same_scene_is_a_conflict() -> None:
-    """The scene that lists the key with one and gives it to another contradicts itself."""
-    listed = stated("C0", "inventory", ["brass key"], (2, 1))
-    holder = stated("I0", "holder", "C1", (2, 1))
-    assert held_twice(listed, holder) == [("I0", (2, 1), (2, 1))]
-
-
-def test_an_old_inventory_is_only_out_of_date() -> None:
-    """A later holder alone moves the item; the inventory that was not written anew does not conflict later."""
-    listed = stated("C0", "inventory", ["brass key"], (1, 1))
-    holder = stated("I0", "holder", "C1", (2, 1))
-    later = stated("C1", "inventory", ["brass key"], (3, 1))
-    assert held_twice(listed, holder, later) == []
-
-
 STORY: tuple[list[SceneFacts], list[StateChange]] = (
     [scene(1, 1), scene(2, 1, "C1"), scene(3, 1)],
     [DEAD_AT_1_1, stated("C0", "inventory", ["brass key"], (1, 1)), stated("C2", "inventory", ["brass key"], (3, 1))],
@@ -197,7 +181,7 @@ STORY: tuple[list[SceneFacts], list[StateChange]] = (
 
 
 def test_a_waiver_survives_finding_again_and_moving() -> None:
-    """Ids depend on scenes and statements only: a waived conflict stays away after its scene was moved."""
+    """Ids depend on scenes and statements only, so another statement is another conflict, and none is none."""
     scenes, changes = STORY
     dead, held = find_conflicts(scenes, changes, entities=ENTITIES)
     assert (dead.kind, held.kind) == ("dead_acts", "two_holders")
@@ -206,32 +190,11 @@ def test_a_waiver_survives_finding_again_and_moving() -> None:
     assert {each.conflict_id for each in again} == {dead.conflict_id, held.conflict_id}
     left = find_conflicts(moved, changes, entities=ENTITIES, waived_ids=[dead.conflict_id])
     assert [each.conflict_id for each in left] == [held.conflict_id]
-
-
-def test_another_statement_is_another_conflict() -> None:
-    """A waiver does not cover what is stated anew."""
-    scenes, changes = STORY
     other = [stated("C1", "status", "dead, drowned", (1, 1)), *changes[1:]]
     ids = {each.conflict_id for each in find_conflicts(scenes, changes, entities=ENTITIES)}
     other_ids = {each.conflict_id for each in find_conflicts(scenes, other, entities=ENTITIES)}
     assert len(ids & other_ids) == 1
-
-
-def test_a_story_without_facts_has_no_conflicts() -> None:
-    """Nothing stated, nothing contradicted."""
     assert find_conflicts([], []) == []
-
-
-def test_the_last_word_of_a_scene_counts() -> None:
-    """An author's value in the scene of a contradiction, applied after the record's, resolves it."""
-    changes = [
-        stated("C1", "identity", "a tinker", (1, 1)),
-        stated("C1", "identity", "the auditor", (2, 1)),
-        stated("C1", "identity", "a tinker", (2, 1)),
-    ]
-    scenes = [scene(1, 1), scene(2, 1)]
-    assert [each.second.value for each in slot_conflicts(scenes, changes[:2])] == ["the auditor"]
-    assert slot_conflicts(scenes, changes) == []
 
 
 def test_memories_that_a_record_calls_contradictory_conflict() -> None:

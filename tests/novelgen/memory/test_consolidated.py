@@ -20,7 +20,7 @@ MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def test_short_forms_are_joined_in_story_order_as_sentences() -> None:
-    """Each gets its full stop, equal ones stand once, and there is no short form that tells one alone."""
+    """With a full stop of the language, equal ones once, never one that is cut; no short form tells one alone."""
     sources = [
         chunk("M1", content="Ada walked the long road to the mill and back.", short="Ada walked to the mill"),
         chunk("M2", content="Ben mended the bridge beside the mill with rope.", short="Ben mended the bridge."),
@@ -28,15 +28,15 @@ def test_short_forms_are_joined_in_story_order_as_sentences() -> None:
     ]
     text = extractive_text(sources)
     assert text == ConsolidatedText(content="Ada walked to the mill. Ben mended the bridge.", short=None)
-
-
-def test_chinese_sentences_are_joined_without_spaces() -> None:
-    """The full stop is Chinese, too."""
     sources = [
         chunk("M1", content="行者在山门外等了八戒整整一个时辰，八戒才挑着担子来。", short="行者在山门外等八戒"),
         chunk("M2", content="八戒说路上遇着一个卖瓜的老汉，因此来迟了。", short="八戒因买瓜来迟。"),
     ]
     assert extractive_text(sources).content == "行者在山门外等八戒。八戒因买瓜来迟。"
+    sources = [chunk("M1", content="行者说：“好。”"), chunk("M2", content="“走吧！”")]
+    assert extractive_text(sources).content == "行者说：“好。”“走吧！”"
+    cut = chunk("M1", content="Ada walked to the mill today.", short="Ada walked to the mill...")
+    assert extractive_text([cut]).content == "Ada walked to the mill today."
 
 
 def test_a_label_or_a_cut_short_form_gives_way_to_the_first_sentence() -> None:
@@ -101,15 +101,3 @@ def test_the_id_tells_the_sources_alone() -> None:
     one, other, third = chunk("M1"), chunk("M2"), chunk("M3")
     assert consolidated_id([one, other]) == consolidated_id([other, one])
     assert consolidated_id([one, other]) != consolidated_id([one, third])
-
-
-def test_a_cut_short_form_is_not_taken_for_being_no_shorter() -> None:
-    """A short form that is as long as the full one may be broken off, too."""
-    cut = chunk("M1", content="Ada walked to the mill today.", short="Ada walked to the mill...")
-    assert extractive_text([cut]).content == "Ada walked to the mill today."
-
-
-def test_chinese_speech_is_joined_without_spaces() -> None:
-    """Quotation marks between two sentences do not make them English."""
-    sources = [chunk("M1", content="行者说：“好。”"), chunk("M2", content="“走吧！”")]
-    assert extractive_text(sources).content == "行者说：“好。”“走吧！”"

@@ -40,14 +40,10 @@ def test_what_is_not_there_or_proves_nothing_is_not_found(quote: str | None) -> 
     assert QuoteFinder(SCENE).find(quote) is None
 
 
-def test_an_omission_is_bounded() -> None:
-    """An ellipsis does not stand for half of the scene."""
+def test_an_omission_is_bounded_and_the_place_after_the_start_comes_first() -> None:
+    """An ellipsis is no half of a scene; a sentence that stands twice is found in the window that was read."""
     text = f"the beginning of it {'x' * LONGEST_OMISSION_CHARACTERS} and the end of it"
     assert QuoteFinder(text).find("beginning of it … the end of it") is None
-
-
-def test_the_place_after_the_start_comes_first() -> None:
-    """A sentence that stands twice is found in the window that was read, and before it where it must be."""
     text = "The bell rang. Nobody came. The bell rang."
     assert QuoteFinder(text).find("The bell rang", start=5) == (28, 41)
     assert QuoteFinder(text).find("Nobody came", start=20) == (15, 26)

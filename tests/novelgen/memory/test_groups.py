@@ -25,57 +25,36 @@ def chosen(memories: list[Any], limit: int = 1, **options: Any) -> list[tuple[st
     return [tuple(source.chunk_id for source in group.sources) for group in groups]
 
 
-def test_nothing_is_done_up_to_the_limit() -> None:
-    """As many as the limit are not too many; an empty project has none."""
+def test_just_what_is_over_the_limit_is_joined() -> None:
+    """Nothing up to it; one too many makes one pair, two make three of one or two pairs."""
     memories = [live(f"M{number}", number) for number in range(1, 7)]
     assert chosen(memories, limit=6) == []
     assert chosen([], limit=1) == []
-
-
-def test_just_what_is_over_the_limit_is_joined() -> None:
-    """One too many makes one pair, two make three of one or two pairs."""
-    memories = [live(f"M{number}", number) for number in range(1, 7)]
     assert chosen(memories, limit=5) == [("M1", "M2")]
     assert sum(len(group) - 1 for group in chosen(memories, limit=4)) == 2
 
 
-def test_the_lightest_of_a_scene_go_first() -> None:
-    """Of equals in place and topic those that weigh least are joined; they stand in story order."""
+def test_the_lightest_the_nearest_and_those_of_one_topic_go_first() -> None:
+    """Of equals those that weigh least, of one scene before neighbouring scenes, those that share more."""
     weights = {"M1": 5, "M2": 2, "M3": 6, "M4": 1, "M5": 7}
     memories = [live(name, importance=each) for name, each in weights.items()]
     assert chosen(memories, limit=4) == [("M2", "M4")]
-
-
-def test_the_nearest_go_first() -> None:
-    """Memories of one scene lose the least, then those of neighbouring scenes."""
     memories = [live("A", 1, 1), live("B", 1, 3), live("C", 1, 4), live("D", 2, 1), live("E", 2, 1)]
     scenes = [(1, number) for number in range(1, 5)] + [(2, 0), (2, 1)]
     assert chosen(memories, limit=4, scenes=scenes) == [("D", "E")]
     assert chosen(memories, limit=3, scenes=scenes) == [("B", "C"), ("D", "E")]
-
-
-def test_those_of_one_topic_go_first() -> None:
-    """Of the memories of one scene those that share more."""
     tags = {"A": ["road"], "B": ["feast", "song"], "C": ["feast", "song"]}
     assert chosen([live(name, tags=each) for name, each in tags.items()], limit=2) == [("B", "C")]
 
 
-def test_a_group_keeps_to_its_span_of_scenes() -> None:
-    """Memories far apart in the story do not become one, whatever chapters the scenes stand in."""
+def test_a_group_keeps_to_its_span_of_scenes_and_its_sources() -> None:
+    """Memories far apart do not become one, those of no told scene are left alone, and no group grows too large."""
     near = [live(f"A{number}", 1, number) for number in range(3)]
     far = [live(f"Z{number}", 3, number) for number in range(3)]
     between = [(2, number) for number in range(6)]
     scenes = [*(each.place for each in near), *between, *(each.place for each in far)]
     assert chosen([*near, *far], scenes=scenes) == [("A0", "A1", "A2"), ("Z0", "Z1", "Z2")]
-
-
-def test_memories_of_scenes_that_are_not_told_are_left_alone() -> None:
-    """What has no place among the scenes is near nothing."""
     assert chosen([live("M1", 1, 1), live("M2", 1, 1), live("M3", 9, 9)], scenes=[(1, 1)]) == [("M1", "M2")]
-
-
-def test_no_group_has_more_sources_than_the_rules_allow() -> None:
-    """Groups are joined with groups only as far as all are told."""
     memories = [live(f"M{number}") for number in range(9)]
     groups = chosen(memories)
     assert max(len(group) for group in groups) == RULES.max_sources
@@ -83,16 +62,12 @@ def test_no_group_has_more_sources_than_the_rules_allow() -> None:
 
 
 def test_topics_are_told_by_shared_tags_and_entities_without_embeddings() -> None:
-    """The crowded entity itself is no topic."""
+    """The crowded entity itself is no topic; what one scene tells is one topic whatever it speaks of."""
     tagged = [live(f"T{number}", number, tags=["feast"]) for number in range(3)]
     linked = [live(f"L{number}", number, tags=[], entities_mentioned=["C0", "C1"]) for number in range(3)]
     alone = [live(f"A{number}", number, tags=[]) for number in range(3)]
     found = chosen([*tagged, *linked, *alone], limit=4)
     assert sorted(found) == [("L0", "L1", "L2"), ("T0", "T1", "T2")]
-
-
-def test_what_one_scene_tells_is_one_topic() -> None:
-    """Two memories of a scene may be joined whatever they speak of, those of two scenes may not."""
     apart = {"A": ["road"], "B": ["feast"]}
     assert chosen([live(name, 1, 1, tags=tags) for name, tags in apart.items()]) == [("A", "B")]
     assert chosen([live(name, ord(name), 1, tags=tags) for name, tags in apart.items()]) == []

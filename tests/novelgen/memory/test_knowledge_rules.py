@@ -44,16 +44,13 @@ HID = memory("Ines hides the heron key under the stair.", "C1 I1")
 
 
 def test_whom_a_memory_is_about_knows_it_from_its_scene_on() -> None:
-    """Who acts in a memory knows it as their own doing, from its scene."""
+    """Who acts knows it as their own doing, who is present and named has witnessed it, and the reader read it."""
     knowing = rules(scene(1, 1, "C1"), about=HID).knows("C1", HID)
     assert (knowing.knows, knowing.how, knowing.since) == (True, "own_doing", at(1, 1))
-
-
-def test_who_was_there_and_is_part_of_it_witnessed_it() -> None:
-    """Who is present and named, but not first, has witnessed it."""
     told = memory("Ines gives Ben the heron key.", "C1 C2 I1", "gift")
     knowing = rules(scene(1, 1, "C1 C2"), about=told).knows("C2", told)
     assert (knowing.knows, knowing.how) == (True, "witnessed")
+    assert rules(scene(1, 1, "C1"), about=HID).knows(READER, HID).since == at(1, 1)
 
 
 def test_who_is_named_while_away_is_no_witness() -> None:
@@ -68,19 +65,19 @@ def test_who_is_named_while_away_is_no_witness() -> None:
     assert not story.knows("C3", told).knows
 
 
-def test_presence_alone_is_no_knowledge() -> None:
-    """Who is somewhere in the scene and has no part in a memory is not assumed to know it, and it says why."""
+def test_nobody_knows_by_presence_alone_or_before_it_is_told() -> None:
+    """Who is merely there, away, too early or among people who do not know it learns nothing."""
     found = rules(scene(1, 1, "C1 C3"), about=HID).of_character("C3")
     assert not found.known
     assert "was there" in found.not_known[0].why
-
-
-def test_absent_people_do_not_know_what_others_settle() -> None:
-    """A plan about somebody who is away is not known to them."""
     plan = memory("Ines plans to send Ben the heron key.", "C1 C2 I1", "plan")
     both = rules(scene(1, 1, "C1"), about=plan)
     assert both.knows("C1", plan).knows
     assert not both.knows("C2", plan).knows
+    before = rules(scene(1, 1, "C1"), about=HID, end=at(2, 1))
+    assert not before.knows("C2", HID).knows
+    story = rules(scene(1, 1, "C1"), scene(2, 1, "C2 C3", RETOLD), about=HID)
+    assert not story.knows("C2", HID).knows
 
 
 @pytest.mark.parametrize(
@@ -98,15 +95,18 @@ RETOLD = "“The heron key lies under the stair,” said Ines, “and there it h
 
 
 def test_a_later_scene_tells_it_to_who_is_there() -> None:
-    """Somebody learns a memory in a later scene that tells it again in the presence of one who knows it."""
+    """In the presence of one who knows it; a scene that tells of something else is a chance alone."""
     story = rules(scene(1, 1, "C1"), scene(2, 1, "C1 C2", RETOLD), about=HID)
     knowing = story.knows("C2", HID)
     assert (knowing.knows, knowing.how, knowing.learned_from, knowing.since) == (True, "told", "C1", at(2, 1))
     assert 0.5 <= knowing.certainty < 1
+    story = rules(scene(1, 1, "C1"), scene(2, 1, "C1 C2", "They spoke about bread."), about=HID)
+    unknown = story.of_character("C2").not_known[0]
+    assert (unknown.might_know, unknown.might_know_from) == (True, "C1")
 
 
 def test_what_a_record_says_somebody_knows_now_is_known() -> None:
-    """A `knowledge` of a character that holds a memory's words is knowledge of it from that scene on."""
+    """From that scene on; where a record tells who learnt what, words shared with a memory add nothing."""
     learnt = {"C2": "that the heron key is hidden under the stair"}
     story = rules(scene(1, 1, "C1"), scene(2, 1, "C2", learnt=learnt), about=HID)
     assert story.knows("C2", HID).since == at(2, 1)
@@ -115,25 +115,8 @@ def test_what_a_record_says_somebody_knows_now_is_known() -> None:
         .knows("C2", HID)
         .knows
     )
-
-
-def test_nothing_is_told_before_its_scene() -> None:
-    """On entering the scene in which it is told, it is not known yet."""
-    before = rules(scene(1, 1, "C1"), about=HID, end=at(2, 1))
-    assert not before.knows("C2", HID).knows
-
-
-def test_nobody_learns_where_nobody_knows() -> None:
-    """Words alike tell nothing when nobody is there who could tell it."""
-    story = rules(scene(1, 1, "C1"), scene(2, 1, "C2 C3", RETOLD), about=HID)
-    assert not story.knows("C2", HID).knows
-
-
-def test_a_scene_that_tells_of_something_else_teaches_nothing() -> None:
-    """A later meeting is offered as a chance to have learnt it, never assumed."""
-    story = rules(scene(1, 1, "C1"), scene(2, 1, "C1 C2", "They spoke about bread."), about=HID)
-    unknown = story.of_character("C2").not_known[0]
-    assert (unknown.might_know, unknown.might_know_from) == (True, "C1")
+    read = scene(2, 1, "C2", learnt=learnt, tells_knowledge=True)
+    assert not rules(scene(1, 1, "C1"), read, about=HID).knows("C2", HID).knows
 
 
 def test_who_had_part_in_it_off_stage_knows_what_is_found_out() -> None:
@@ -160,14 +143,10 @@ def event(character_id: str, kind: str = "knows", chapter: int = 2, **more: obje
     )
 
 
-def test_a_record_s_word_outranks_the_rules() -> None:
-    """What a record says is hidden from somebody is not known to them by presence."""
+def test_what_is_said_outranks_the_rules() -> None:
+    """A record's hidden outranks presence, and an author's word a record's later one."""
     story = rules(scene(1, 1, "C1"), about=HID, events=[event("C1", "hidden", 1)])
     assert story.of_character("C1").not_known[0].kind == "hidden"
-
-
-def test_an_author_s_word_outranks_a_record_s() -> None:
-    """The author's word holds against a record's later one, from its position on."""
     events = [event("C2", "hidden", 2, by_author=True), event("C2", "knows", 3, how="told", learned_from="C1")]
     assert not rules(scene(1, 1, "C1"), about=HID, events=events).knows("C2", HID).knows
 
@@ -196,23 +175,30 @@ def test_a_whole_tale_teaches_all_that_its_teller_lived_through() -> None:
     assert [each.source_id for each in found.known] == ["M1"]
 
 
-def test_a_scene_that_says_itself_who_learnt_what_is_not_searched() -> None:
-    """Where a record tells who learnt what, words alike add nothing."""
+def test_a_scene_that_says_who_learnt_what_is_not_searched() -> None:
+    """Where a record tells who learnt what, or who learnt a memory, words alike teach nobody else."""
     story = rules(scene(1, 1, "C1"), scene(2, 1, "C1 C2", RETOLD, tells_knowledge=True), about=HID)
     assert not story.knows("C2", HID).knows
+    told = KnowledgeEvent(
+        character_id="C2", source_id="M1", how="told", learned_from="C1", chapter_index=1, scene_index=2
+    )
+    scenes = [scene(1, 1, "C1"), scene(1, 2, "C1 C2 C3", "Ines told Ben how she hides the heron key. Ada slept.")]
+    assert rules(*scenes, about=HID).knows("C3", HID).knows
+    assert not rules(*scenes, about=HID, events=[told]).knows("C3", HID).knows
 
 
-def test_a_record_that_names_the_knowers_is_complete() -> None:
-    """Where a memory's record says who knows it, nobody else does by presence or part."""
+def test_who_is_named_as_a_knower_alone_knows_it() -> None:
+    """Of a memory whose record says who knows it, and of a note, nobody else does by presence, part or words."""
     said = memory("Ines gives Ben the heron key.", "C1 C2 I1", "gift", tells_knowers=True)
     story = rules(scene(1, 1, "C1 C2"), about=said, events=[event("C1", "knows", 1)])
     assert story.knows("C1", said).knows
     assert not story.knows("C2", said).knows
-
-
-def test_the_reader_knows_all_that_was_read() -> None:
-    """The reader knows every memory from its scene on."""
-    assert rules(scene(1, 1, "C1"), about=HID).knows(READER, HID).since == at(1, 1)
+    note = memory("Ines hides the heron key.", "C1 I1", position=None)
+    story = rules(about=note, events=[event("C2", "knows", 0, by_author=True)])
+    assert (story.knows("C2", note).knows, story.knows("C1", note).knows) == (True, False)
+    named = memory(KEPT.content, "C1 C4", tells_knowers=True)
+    knowing = rules(scene(1, 1, "C4"), MEETING, about=named).knows("C1", named)
+    assert (knowing.knows, knowing.reason) == (False, "absent")
 
 
 @pytest.mark.parametrize(
@@ -241,13 +227,6 @@ def test_the_dead_do_not_know_of_their_death(content: str, who: str) -> None:
     story = rules(scene(2, 1, f"{who} C2"), about=note)
     assert (story.knows(who, note).knows, story.knows(who, note).reason) == (False, "dead")
     assert story.knows("C2", note).how == "witnessed"
-
-
-def test_who_is_named_as_knowing_a_note_alone_knows_it() -> None:
-    """The author's word on who knows it leaves out whom it is about."""
-    note = memory("Ines hides the heron key.", "C1 I1", position=None)
-    story = rules(about=note, events=[event("C2", "knows", 0, by_author=True)])
-    assert (story.knows("C2", note).knows, story.knows("C1", note).knows) == (True, False)
 
 
 def test_every_memory_stands_in_exactly_one_list() -> None:
@@ -304,13 +283,6 @@ def test_what_a_record_says_becomes_events_at_its_scene() -> None:
     assert {(e.chapter_index, e.scene_index) for e in recorded_events(record)} == {(2, 3)}
 
 
-def test_a_scene_that_says_who_learnt_what_is_not_guessed_at_by_states() -> None:
-    """Where a record tells who learnt what, a `knowledge` that shares words with a memory adds nothing."""
-    learnt = {"C2": "that the heron key is hidden under the stair"}
-    read = scene(2, 1, "C2", learnt=learnt, tells_knowledge=True)
-    assert not rules(scene(1, 1, "C1"), read, about=HID).knows("C2", HID).knows
-
-
 KEPT = memory("Ines is the heir of Gregor's mill.", "C1 C4", "secret_revealed")
 MEETING = scene(2, 1, "C1 C4", "Ines and Gregor, each the heir of nobody, walked to the mill and spoke of rain.")
 
@@ -325,13 +297,6 @@ def test_no_words_of_a_later_scene_open_what_is_said_to_be_kept() -> None:
     assert rules(*scenes, about=memory(KEPT.content, "C4", "secret_revealed")).knows("C1", KEPT).knows
     knowing = rules(*scenes, about=KEPT, events=[kept(1, 1)]).knows("C1", KEPT)
     assert (knowing.knows, knowing.reason, knowing.is_said) == (False, "hidden", True)
-
-
-def test_who_is_not_among_the_knowers_a_record_names_learns_nothing_by_words_alone() -> None:
-    """Beyond those whom a record names as knowers, nobody learns a memory from a text that sounds like it."""
-    named = memory(KEPT.content, "C1 C4", tells_knowers=True)
-    knowing = rules(scene(1, 1, "C4"), MEETING, about=named).knows("C1", named)
-    assert (knowing.knows, knowing.reason) == (False, "absent")
 
 
 @pytest.mark.parametrize(
@@ -352,16 +317,6 @@ def test_a_whole_tale_opens_only_what_was_kept_before_it(kept_at: tuple[int, int
     events = sorted([tale, kept(*kept_at)], key=lambda event: (event.chapter_index, event.scene_index))
     found = rules(scene(1, 1, "C4"), scene(2, 1, "C1 C4"), scene(2, 2, "C1"), about=KEPT, events=events)
     assert found.knows("C1", KEPT).knows == knows
-
-
-def test_where_it_is_said_who_learnt_it_nobody_else_did() -> None:
-    """In a scene of which a record says who learnt a memory, its words teach it to nobody else."""
-    told = KnowledgeEvent(
-        character_id="C2", source_id="M1", how="told", learned_from="C1", chapter_index=1, scene_index=2
-    )
-    scenes = [scene(1, 1, "C1"), scene(1, 2, "C1 C2 C3", "Ines told Ben how she hides the heron key. Ada slept.")]
-    assert rules(*scenes, about=HID).knows("C3", HID).knows
-    assert not rules(*scenes, about=HID, events=[told]).knows("C3", HID).knows
 
 
 def test_a_tale_that_the_author_speaks_of_holds_the_scene_before_it() -> None:

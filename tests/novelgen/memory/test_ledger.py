@@ -74,22 +74,20 @@ def waits(importance: LoopImportance, *ages: int, is_paid: bool = True) -> list[
 
 
 def test_a_book_tells_its_own_rhythm() -> None:
-    """Half of five threads were paid within four scenes, four fifths within five; of four threads nothing is told."""
+    """Within which half and four fifths were paid, those that wait counted in, broken promises not."""
     rhythm = book_rhythm(waits("high", 2, 3, 4, 5, 10))
     told = RhythmWindow(due_after_scenes=4, overdue_after_scenes=5)
     assert (rhythm.windows["high"], rhythm.windows["low"], rhythm.paid) == (told, told, 5)
     assert book_rhythm(waits("high", 3, 3, 3, 3)).windows == {}
     mixed = book_rhythm([*waits("high", 9, 9, 9, 9, 9), *waits("low", 1)])
     assert mixed.windows["high"] == RhythmWindow(due_after_scenes=9, overdue_after_scenes=9)
-
-
-def test_threads_that_still_wait_count_in_the_rhythm() -> None:
-    """In a book that leaves threads open for long none is late as soon as the quick ones were paid."""
     paid = waits("high", 2, 3, 4, 5, 10)
     some = book_rhythm([*paid, *waits("high", 20, 20, is_paid=False)]).whole
     assert some == RhythmWindow(due_after_scenes=5, overdue_after_scenes=None)
     most = book_rhythm([*paid, *waits("high", *[20] * 9, is_paid=False)]).whole
     assert most == RhythmWindow()
+    broken = [planted(1), moved("resolved", 20, "no", ending="broken")]
+    assert ledger(*PAID, broken).rhythm.paid == len(PAID)
 
 
 @pytest.mark.parametrize(("scene", "stage"), [(19, "planted"), (16, "due"), (11, "due"), (10, "due"), (9, "overdue")])
@@ -161,12 +159,6 @@ def test_a_thread_ends_in_one_of_four_ways(
     thread = [planted(1, related_characters=["C0"]), moved(kind, 5, "so", **detail)]
     found = only(ledger(thread, deaths=deaths))
     assert (found.stage, found.ending) == ("over", ending)
-
-
-def test_a_broken_promise_is_no_part_of_the_rhythm() -> None:
-    """Only what was paid tells how long this book keeps its readers waiting."""
-    broken = [planted(1), moved("resolved", 20, "no", ending="broken")]
-    assert ledger(*PAID, broken).rhythm.paid == len(PAID)
 
 
 def test_a_thread_of_the_dead_waits_without_pressure() -> None:
@@ -311,16 +303,12 @@ def test_a_question_outlives_those_whom_it_is_about(category: str, description: 
 
 
 def test_of_what_is_over_a_board_shows_the_last() -> None:
-    """The latest endings come first; how many more there are is said, and the report counts all."""
+    """The latest endings first; how many more there are is said, the report counts all, and one scene is no scenes."""
     ended = [[planted(1), moved("resolved", 1 + number, "so")] for number in range(1, MAX_OVER + 4)]
     for language, more in (("en", "and 3 more, over before these"), ("zh", "另有 3 条早已了结")):
         heading, lines = board_lines(ledger(*ended, language=language))[-1]
         assert str(MAX_OVER + 3) in heading
         assert lines[0].startswith(f"OL{MAX_OVER + 2} ")
         assert (len(lines), lines[-1]) == (MAX_OVER + 1, more)
-
-
-def test_one_scene_is_said_so() -> None:
-    """English tells one scene from more."""
     (line,) = dict(board_lines(ledger([planted(19)])))["Planted (1)"]
     assert "open for one scene)" in line

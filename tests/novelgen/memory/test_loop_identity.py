@@ -40,7 +40,7 @@ def test_another_loop_gets_an_id_of_its_own(before: str, now: str) -> None:
 
 
 def test_the_likest_are_matched_first_and_each_once() -> None:
-    """Two new tellings never share one old id."""
+    """Two new tellings never share one old id, and a scene without loops, before or now, has nothing to keep."""
     before = loops(OL1="Will Tom return the borrowed lamp?", OL2="Who stole the silver bell?")
     now = loops(
         a="Tom should return that borrowed lamp before winter comes.",
@@ -48,10 +48,6 @@ def test_the_likest_are_matched_first_and_each_once() -> None:
         c="Somebody stole the silver bell.",
     )
     assert known_loop_ids(before, now) == {"b": "OL1", "c": "OL2"}
-
-
-def test_nothing_matches_nothing() -> None:
-    """A scene without loops, before or now, has nothing to keep."""
     assert known_loop_ids([], loops(a="Who?")) == known_loop_ids(loops(OL1="Who?"), []) == {}
 
 

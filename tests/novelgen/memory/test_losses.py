@@ -27,16 +27,12 @@ def test_it_grows_with_distance_weight_and_difference() -> None:
 
 
 def test_the_rules_forbid_what_would_say_too_much_or_mix() -> None:
-    """Too many sources, too far a span, another topic in another scene, what is over beside what is in force."""
+    """Too many sources, too far a span, another topic, over beside in force; unmarked ones share one scene alone."""
     assert loss(*(chunk(name) for name in "ABCD")) is None
     assert loss(chunk("A", 1, 1), chunk("B", 1, 4)) is not None
     assert loss(chunk("A", 1, 1), chunk("B", 1, 5)) is None
     assert loss(chunk("A", 1, 1), chunk("B", 1, 2, tags=["feast"])) is None
     assert loss(chunk("A"), chunk("B", superseded_by="M9")) is None
     assert loss(chunk("A"), chunk("B", verified=False)) is None
-
-
-def test_memories_that_nothing_marks_share_nothing() -> None:
-    """Without tags and other entities two memories are of one topic in one scene alone."""
     assert loss(chunk("A", 1, 1, tags=[]), chunk("B", 1, 2, tags=[])) is None
     assert loss(chunk("A", 1, 1, tags=[]), chunk("B", 1, 1, tags=[])) is not None

@@ -66,8 +66,8 @@ def test_other_facts_stay(one, other) -> None:  # type: ignore[no-untyped-def]
     assert len(merged.memories) == 2
 
 
-def test_the_later_windows_state_wins() -> None:
-    """Each attribute has its last value, once, with its own evidence."""
+def test_the_later_windows_word_wins() -> None:
+    """Each attribute once with its own evidence; dimensions that only the earlier one moved stay moved."""
     first = record(state_changes=[changed("C0", status="hidden", goals=["flee"])])
     second = record(state_changes=[{"entity_id": "C0", "changes": {"status": "caught"}, "evidence": "caught"}])
     merged = merge_records([first, second], max_bullets=5)
@@ -75,10 +75,6 @@ def test_the_later_windows_state_wins() -> None:
         ({"status": "caught"}, "caught"),
         ({"goals": ["flee"]}, None),
     ]
-
-
-def test_a_pair_of_characters_changes_once() -> None:
-    """The later window says how they stand; dimensions that only the earlier one moved stay moved."""
     first = RecordedRelationshipChange(
         character_a="C0", character_b="C1", status="tense", dimensions={"trust": 5, "fear": 3}
     )

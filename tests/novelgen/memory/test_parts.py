@@ -24,22 +24,14 @@ from tests.novelgen.memory.build import AXES, candidate, chunk, crowd, lexical, 
 ALL = np.ones(4, dtype=bool)
 
 
-def test_standardise_brings_to_mean_and_deviation():
-    """Known values get mean 0 and deviation 1, unknown ones the mean."""
+def test_standardise_brings_to_mean_and_deviation() -> None:
+    """Unknown values get the mean, none or equal ones zeros, and one far out is clipped."""
     scaled = standardise(np.array([1.0, 3.0, np.nan, 2.0]), ALL)
     assert scaled[2] == 0
     assert scaled[[0, 1, 3]].mean() == pytest.approx(0)
     assert scaled[[0, 1, 3]].std() == pytest.approx(1)
-
-
-def test_standardise_without_spread_says_nothing():
-    """Equal values, and no value at all, give zeros."""
     assert not standardise(np.array([5.0, 5.0, 5.0, 5.0]), ALL).any()
     assert not standardise(np.full(4, np.nan), ALL).any()
-
-
-def test_standardise_holds_outliers_in():
-    """A value far out is clipped."""
     assert standardise(np.array([0.0] * 99 + [1.0]), np.ones(100, dtype=bool)).max() == CLIP
 
 
@@ -49,23 +41,15 @@ def test_pool_best_averages_the_best_queries():
     assert pool_best(np.zeros((0, 2)), 3).tolist() == [0, 0]
 
 
-def test_truncated_answers_bound_what_they_leave_out():
-    """A candidate missing from the semantic answer gets its least score, from the lexical one nothing."""
+def test_scores_that_are_unknown_are_bounded() -> None:
+    """Missing from meaning gets the least, from words nothing; no score counts by rank; no embedding is unknown."""
     rows = [candidate("a", hits=(semantic(1, 0.9), lexical(1, 4.0))), candidate("b", hits=(semantic(2, 0.7),))]
     queries = [(0, plan_scene().queries[0])]
     missing = candidate("c")
     assert retriever_scores("semantic", queries, [*rows, missing]).tolist() == [[0.9, 0.7, 0.7]]
     assert retriever_scores("lexical", queries, [*rows, missing]).tolist() == [[4.0, 0.0, 0.0]]
-
-
-def test_rank_stands_for_an_unknown_score():
-    """A hit without a score counts by its reciprocal rank."""
     scores = retriever_scores("lexical", [(0, plan_scene().queries[0])], [candidate("a", hits=(lexical(3),))])
     assert scores.tolist() == [[1 / (RANK_CONSTANT + 3)]]
-
-
-def test_candidate_without_embedding_is_unknown():
-    """Among embedded candidates one without an embedding has no semantic score."""
     rows = [candidate("a", axis=0), candidate("b", axis=1), candidate("c")]
     scores = semantic_scores([(0, plan_scene(axis=0).queries[0])], rows, np.ones(3, dtype=bool))
     assert scores[0, 0] > scores[0, 1]
@@ -99,13 +83,15 @@ def share(ties: SceneTies, source: int, target: int) -> float:
     return float(ties.shares[(ties.sources == source) & (ties.targets == target)].sum())
 
 
-def test_surroundings_fade_with_distance_and_end():
-    """Near scenes weigh more than far ones, beyond the reach nothing; a lone scene has none."""
+def test_surroundings_fade_with_distance_and_end() -> None:
+    """Near scenes weigh more than far ones, beyond the reach nothing, even where the decay makes no number any more."""
     ties = surroundings(np.array([0, 1, 3, 50]), SelectionWeights())
     assert share(ties, 0, 1) > share(ties, 0, 2) > 0
     assert share(ties, 0, 3) == 0
     assert 3 not in ties.sources
     assert ties.shares[ties.sources == 0].sum() == pytest.approx(1)
+    ties = surroundings(np.array([0, 150]), SelectionWeights(scene_reach=200, scene_decay=0.001))
+    assert ties.gathered(np.ones(2)).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("ordinals", [[], [7]])
@@ -115,33 +101,19 @@ def test_no_scenes_have_no_surroundings(ordinals):
     assert ties.gathered(np.ones(len(ordinals))).tolist() == [0.0] * len(ordinals)
 
 
-def test_surroundings_too_far_to_be_counted_weigh_nothing():
-    """A decay so steep that a far scene's worth is no number any more ties nothing, and breaks nothing."""
-    ties = surroundings(np.array([0, 150]), SelectionWeights(scene_reach=200, scene_decay=0.001))
-    assert ties.gathered(np.ones(2)).tolist() == [0.0, 0.0]
-
-
-def test_similar_scenes_are_tied_by_meaning():
-    """Scenes whose memories point the same way are tied, and only they."""
+def test_similar_scenes_are_tied_by_meaning() -> None:
+    """Those whose memories point the same way, both ways though one alone chose; without embeddings none."""
     rows = [candidate(f"m{i}", i, axis=i % 2) for i in range(1, 7)]
     ties = similar_scenes(lay_out(rows, plan_scene()), SelectionWeights(scene_neighbours=2))
     assert share(ties, 0, 2) > 0
     assert share(ties, 0, 4) > 0
     assert share(ties, 0, 1) == 0
-
-
-def test_a_scene_is_tied_to_those_that_chose_it():
-    """A tie leads both ways, though only one of the two counts the other among its nearest."""
     rows = [candidate("m1", 1, axis=0), candidate("m2", 2, axis=0)]
     rows += [Candidate(chunk("m3", 3), (), (AXES[0] + 0.5 * AXES[1]).astype(np.float32))]
     rows += [candidate(f"n{i}", i, axis=2) for i in range(4, 9)]
     ties = similar_scenes(lay_out(rows, plan_scene()), SelectionWeights(scene_neighbours=1))
     assert share(ties, 2, 0) + share(ties, 2, 1) == pytest.approx(1)
     assert share(ties, 0, 2) + share(ties, 1, 2) > 0
-
-
-def test_no_embeddings_no_ties():
-    """Without embeddings no scenes are tied by meaning."""
     assert not len(similar_scenes(lay_out(crowd(5), plan_scene()), SelectionWeights()).sources)
 
 
@@ -174,14 +146,10 @@ def test_scenes_that_share_rare_words_are_tied(contents):
     assert 1 not in ties.sources
 
 
-def test_rarer_words_tie_closer():
-    """Of two scenes that share one word each, the one with the rarer word is the nearer."""
+def test_rarer_words_tie_closer() -> None:
+    """The scene that shares the rarer word is the nearer; a word of most scenes ties nothing."""
     ties = scenes_of_one_thread(told("cassock lantern", "cassock", "lantern", "lantern"), SelectionWeights())
     assert share(ties, 0, 1) > share(ties, 0, 2) > 0
-
-
-def test_words_that_most_scenes_use_tie_nothing():
-    """A word of more than a tenth of the scenes says nothing about any of them."""
     common = [f"Monk {name}" for name in ("ash", "birch", "cedar", "date", "elm", "fir", "gum")]
     assert not len(scenes_of_one_thread(told(*common), SelectionWeights()).sources)
     assert len(scenes_of_one_thread(told(*common), SelectionWeights(common_word_share=1)).sources)

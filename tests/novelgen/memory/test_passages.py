@@ -28,16 +28,12 @@ def test_words_count_by_how_often_they_stand(texts, query):
     assert twice > once > never >= 0
 
 
-def test_rare_words_weigh_more():
-    """A word of every text says little; each query has scores of its own."""
+def test_rare_words_weigh_more() -> None:
+    """A word of every text says little, each query has its own scores, and nothing to score has none."""
     texts = ["the map", "the inn", "the inn", "the inn"]
     by_map, by_inn, by_the = word_scores(texts, ["map", "inn", "the"])
     assert by_map[0] > by_inn[1] > by_the[0] > 0
     assert by_map.tolist()[1:] == [0.0, 0.0, 0.0]
-
-
-def test_nothing_to_score_has_no_scores():
-    """Neither texts nor queries nor words are needed."""
     assert word_scores([], ["map"]).shape == (1, 0)
     assert word_scores(["…", ""], ["map", ""]).tolist() == [[0.0, 0.0], [0.0, 0.0]]
     assert word_scores(["map"], []).shape == (0, 1)
@@ -55,17 +51,13 @@ def test_the_whole_plan_speaks_beside_its_names():
     assert none > key == name
 
 
-def test_what_was_told_before_is_not_new():
-    """A passage is compared with those of earlier scenes, never with later ones or its own scene's."""
+def test_what_was_told_before_is_not_new() -> None:
+    """A passage is held against those of earlier scenes; what cannot be compared is not judged."""
     rows = [passage("a", 1, 0), passage("b", 2, 0), passage("c", 3, 1), passage("d", 3, 1), passage("e", 4)]
     scene = plan_scene()
     first, again, fresh, beside, unknown = novelty(lay_out(rows, scene))
     assert np.isnan([first, unknown]).all()
     assert fresh == beside > again
-
-
-def test_without_embeddings_or_scenes_nothing_is_new_or_old():
-    """What cannot be compared is not judged."""
     assert np.isnan(novelty(lay_out(crowd(3), plan_scene()))).all()
     assert np.isnan(novelty(lay_out([passage("a", 1, 0), passage("b", 2, 0)], plan_scene(scenes=0)))).all()
 

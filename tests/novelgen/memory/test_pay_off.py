@@ -30,15 +30,13 @@ def first_of(*threads: OpenLoop, ahead: SceneAhead, names: tuple[str, ...] = ())
     return threads_by_pay_off(outline, ahead)[0].loop_id
 
 
-def test_what_a_model_expects_comes_first() -> None:
-    """Its word is stronger than silence and words together; of a thread that is not open it says nothing."""
+def test_what_a_model_expects_comes_first_then_what_moved_last() -> None:
+    """Stronger than silence and words; of a thread that is not open it says nothing, and one alone needs no order."""
     old, new = thread(1), thread(2, last=8)
     assert first_of(old, new, ahead=SceneAhead(expected_ids=frozenset({"OL1", "OL7"}))) == "OL1"
-
-
-def test_what_moved_last_comes_first_where_nothing_else_speaks() -> None:
-    """A thread of the last scene is nearer its end than one that has been silent since the beginning."""
     assert first_of(thread(1), thread(2, last=8), ahead=SceneAhead()) == "OL2"
+    assert threads_by_pay_off(StoryOutline(project_id="p"), SceneAhead()) == []
+    assert first_of(thread(1), ahead=SceneAhead()) == "OL1"
 
 
 def test_words_of_the_plan_count_in_any_form_and_names_do_not() -> None:
@@ -58,23 +56,12 @@ def test_a_rare_guest_weighs_more_than_the_hero() -> None:
 
 
 def test_what_was_found_for_the_scene_tells_which_thread_is_near() -> None:
-    """Memories chosen by meaning say the words of the thread that the plan only hints at."""
+    """Memories say the words that the plan hints at; among many threads they weigh more than having just moved."""
     told = "The launch lies hidden in the yard"
     ahead = SceneAhead(texts=["the search ends"], chosen=[((1, 2), told)], known_texts=[told])
     assert first_of(thread(1, "who stole the ruby?"), thread(2, "where is the launch?"), ahead=ahead) == "OL2"
-
-
-def test_among_many_threads_silence_weighs_less_than_what_was_found() -> None:
-    """With few threads the one that just moved leads; with many it is most likely of another plot."""
-    told = "The launch lies hidden in the yard"
     ahead = SceneAhead(chosen=[((1, 1), told)], known_texts=[told])
     near, moved = thread(0, "where is the launch?"), thread(1, "who stole the ruby?", last=8)
     others = [thread(number, "who knows", last=1 + number % 7) for number in range(2, MANY_THREADS)]
     assert first_of(near, moved, *others, ahead=ahead) == "OL0"
     assert first_of(near, moved, *others[:6], ahead=SceneAhead(known_texts=[told])) == "OL1"
-
-
-def test_one_thread_and_none_need_no_order() -> None:
-    """What is there is returned."""
-    assert threads_by_pay_off(StoryOutline(project_id="p"), SceneAhead()) == []
-    assert first_of(thread(1), ahead=SceneAhead()) == "OL1"

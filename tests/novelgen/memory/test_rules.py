@@ -39,15 +39,11 @@ def test_what_matters_is_protected(fields: dict[str, Any], why: str) -> None:
     assert protection(live("M1", 2, 1, **fields), [LOOP], DEFAULT_RULES) == why
 
 
-def test_what_an_author_touched_and_what_has_no_scene_is_protected() -> None:
-    """An author's hand is told from outside; canon and whole chapters have no scene to stand behind."""
+def test_what_an_author_touched_has_no_scene_or_an_open_thread_is_protected() -> None:
+    """Canon and whole chapters stand behind no scene; of a loop, the scenes that planted or moved it last."""
     assert protection(LiveMemory(chunk("M1"), is_authors=True), [], DEFAULT_RULES) == "author"
     assert protection(live("M1", None, None), [], DEFAULT_RULES) == "no scene"
     assert protection(live("M1", 2, None), [], DEFAULT_RULES) == "no scene"
-
-
-def test_what_belongs_to_an_open_thread_is_protected() -> None:
-    """Memories of the scene that planted a loop, or moved it last, about whom it touches."""
     assert protection(live("M1", 1, 1), [LOOP], DEFAULT_RULES) == "open loop"
     assert protection(live("M1", 3, 2), [LOOP], DEFAULT_RULES) == "open loop"
     assert protection(live("M1", 1, 1, entities_mentioned=["C9"]), [LOOP], DEFAULT_RULES) == ""

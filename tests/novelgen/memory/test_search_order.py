@@ -26,17 +26,16 @@ def outdated(chunk_id: str, by: str, *hits: RetrieverHit, **fields: str) -> Cand
 
 
 def test_words_and_meaning_count_alike() -> None:
-    """Each retriever's best is worth 1: what is near the top of both leads, what one alone lists last is worth 0."""
+    """Each retriever's best is worth 1, also where it lists one alone; what no query brought has no say."""
     ranked = search_order(ENOUGH, "what is asked")
     assert [(each.chunk.chunk_id, round(each.score, 3)) for each in ranked] == [("b", 0.9), ("a", 0.833), ("c", 0.0)]
     assert ranked[0].found_by == {"lexical": 1, "semantic": 2}
-
-
-def test_what_no_query_brought_has_no_say() -> None:
-    """Lists of a story's threads and latest memories neither add a memory nor move one."""
     listed = RetrieverHit("loop", 1, None, 1.0)
     crowd = [replace(ENOUGH[0], hits=ENOUGH[0].hits), ENOUGH[1], replace(ENOUGH[2], hits=(*ENOUGH[2].hits, listed))]
     assert order(*crowd, candidate("d", hits=(listed,))) == ["b", "a", "c"]
+    assert search_order([candidate("a", hits=(semantic(1, 0.9),))], "x")[0].score == 1.0
+    assert order(candidate("a", hits=(semantic(2),)), candidate("b", hits=(semantic(1),))) == ["b", "a"]
+    assert search_order([], "x") == []
 
 
 def test_a_memory_in_its_own_words_comes_first() -> None:
@@ -50,17 +49,13 @@ def test_a_memory_in_its_own_words_comes_first() -> None:
 
 
 def test_what_holds_comes_right_before_what_it_replaced() -> None:
-    """It moves up from wherever it was found; what no query found is put in, without a retriever to its name."""
+    """From wherever it was found, or put in; asked for in its own words the outdated one leads."""
     over = outdated("o", "c", semantic(1, 0.99), lexical(1, 12.0))
     assert order(*ENOUGH, over, o="c") == ["c", "o", "b", "a"]
     put_in = search_order([*ENOUGH, over], "what is asked", holding={"o": chunk("new")})
     assert [each.chunk.chunk_id for each in put_in][:2] == ["new", "o"]
     assert put_in[0].found_by == {}
     assert (put_in[1].held_by or put_in[1].chunk).chunk_id == "new"
-
-
-def test_an_outdated_memory_in_its_own_words_is_followed_by_what_holds() -> None:
-    """Who asks for a text as it is stored gets it, and reads on what holds."""
     over = outdated("o", "c", semantic(4, 0.7), short="The door is three-one-nine")
     ranked = search_order([*ENOUGH, over], "the door is three one nine", holding={"o": ENOUGH[2].chunk})
     assert [each.chunk.chunk_id for each in ranked][:2] == ["o", "c"]
@@ -72,10 +67,3 @@ def test_a_summary_counts_less_than_a_memory_that_fits_as_well() -> None:
     bullet = candidate("a", hits=(semantic(1, 0.9), lexical(1, 9.0)), content_type="summary")
     told = candidate("b", hits=(semantic(1, 0.9), lexical(1, 9.0)))
     assert order(bullet, told) == ["b", "a"]
-
-
-def test_one_finding_alone_is_worth_all() -> None:
-    """Nothing is divided by zero where a retriever lists one memory, or none has a score."""
-    assert search_order([candidate("a", hits=(semantic(1, 0.9),))], "x")[0].score == 1.0
-    assert order(candidate("a", hits=(semantic(2),)), candidate("b", hits=(semantic(1),))) == ["b", "a"]
-    assert search_order([], "x") == []

@@ -20,15 +20,11 @@ def ids(selection) -> list[str]:
     return [item.chunk_id for item in selection.items]
 
 
-def test_nothing_in_nothing_out():
-    """No candidates give an empty choice, with and without facts of scenes."""
+def test_order_of_input_never_matters() -> None:
+    """Nothing in, nothing out; shuffled the same items, receipts and left-outs; ties go by id."""
     for scene in (plan_scene(), SelectionScene(ordinal=0)):
         selection = select_memories([], scene)
         assert (selection.items, selection.left_out, selection.tokens) == ((), (), 0)
-
-
-def test_order_of_input_never_matters():
-    """Shuffled candidates give the same items, receipts and left-outs."""
     candidates = [
         *crowd(30, importance=4),
         candidate("star", 31, axis=0, importance=9, hits=(lexical(1, 3.0), semantic(2, 0.9))),
@@ -37,10 +33,6 @@ def test_order_of_input_never_matters():
     first = select_memories(candidates, scene, budget_tokens=120)
     shuffled = random.Random(7).sample(candidates, len(candidates))
     assert select_memories(shuffled, scene, budget_tokens=120) == first
-
-
-def test_ties_go_by_id():
-    """Candidates that nothing tells apart come in order of their ids."""
     assert ids(select_memories(crowd(5), plan_scene())) == ["c01", "c02", "c03", "c04", "c05"]
 
 
@@ -61,18 +53,23 @@ def test_what_does_not_fit_makes_room_for_what_does():
     assert "no room in the budget" in {left.reason for left in selection.left_out if left.id == "long"}
 
 
-def test_relevant_memory_comes_first():
-    """A memory whose embedding points where the plan points leads equal others."""
+def test_what_speaks_for_a_memory_raises_it() -> None:
+    """Where the plan points, ranks, weight, the author's pin, standing for several: each leads equal others."""
     candidates = [*crowd(20, axis=1), candidate("near", 30, axis=0)]
     assert ids(select_memories(candidates, plan_scene(axis=0)))[0] == "near"
-
-
-def test_words_alone_decide_without_embeddings():
-    """With only the semantic retriever's ranks or scores at hand, its best hit leads."""
     for hit in (semantic(1), semantic(1, 0.9)):
         candidates = [*crowd(20), candidate("found", 30, hits=(hit,))]
         others = [candidate("late", 29, hits=(semantic(90, 0.1) if hit.score else semantic(90),))]
         assert ids(select_memories([*candidates, *others], plan_scene()))[0] == "found"
+    candidates = [*crowd(20, importance=4), candidate("vow", 30, importance=9)]
+    selection = select_memories(candidates, plan_scene())
+    assert ids(selection)[0] == "vow"
+    assert "importance" in selection.items[0].reasons
+    assert ids(select_memories([*crowd(20), candidate("pin", 25, tier="pinned")], plan_scene()))[0] == "pin"
+    candidates = [*crowd(20), candidate("several", 25, is_consolidated=True)]
+    first = select_memories(candidates, plan_scene()).items[0]
+    assert first.chunk_id == "several"
+    assert first.reasons[0] == "consolidated"
 
 
 def test_one_query_by_meaning_and_words_beats_two_by_one_each():
@@ -88,14 +85,6 @@ def test_one_query_by_meaning_and_words_beats_two_by_one_each():
     assert ids(selection)[:2] == ["both", "either"]
 
 
-def test_importance_speaks_for_a_memory():
-    """Of memories that are otherwise alike the more important one leads."""
-    candidates = [*crowd(20, importance=4), candidate("vow", 30, importance=9)]
-    selection = select_memories(candidates, plan_scene())
-    assert ids(selection)[0] == "vow"
-    assert "importance" in selection.items[0].reasons
-
-
 def test_protagonist_does_not_fill_all_places():
     """Sharing a rare thing with the plan counts, sharing the one whom all memories name does not."""
     candidates = [
@@ -109,8 +98,8 @@ def test_protagonist_does_not_fill_all_places():
     assert max(heroes) <= 0
 
 
-def test_superseded_memory_is_lowered():
-    """Of two alike, the one that a later memory replaced comes after the other."""
+def test_what_speaks_against_a_memory_lowers_it() -> None:
+    """What was replaced, what no quote proves, and what the author still has at hand come after their likes."""
     candidates = [
         *crowd(15),
         candidate("a-old", 20, content="The ring lies in the well.", superseded_by="b-new"),
@@ -118,10 +107,6 @@ def test_superseded_memory_is_lowered():
     ]
     order = ids(select_memories(candidates, plan_scene()))
     assert order.index("b-new") < order.index("a-old")
-
-
-def test_unverified_memory_is_lowered():
-    """Of two alike, the one whose quote does not stand in its scene comes after the other."""
     candidates = [
         *crowd(15),
         candidate("a-unproved", 20, content="The ring lies in the well.", verified=False),
@@ -129,25 +114,8 @@ def test_unverified_memory_is_lowered():
     ]
     order = ids(select_memories(candidates, plan_scene()))
     assert order.index("b-proved") < order.index("a-unproved")
-
-
-def test_what_the_author_still_has_at_hand_is_lowered():
-    """Memories of the last scenes come after equal ones from further back."""
     order = ids(select_memories(crowd(20), plan_scene(ordinal=21), weights=EVERYTHING))
     assert order[-3:] == ["c18", "c19", "c20"]
-
-
-def test_consolidated_memory_is_raised():
-    """What stands for several memories leads equal others, and its receipt says so."""
-    candidates = [*crowd(20), candidate("several", 25, is_consolidated=True)]
-    first = select_memories(candidates, plan_scene()).items[0]
-    assert first.chunk_id == "several"
-    assert first.reasons[0] == "consolidated"
-
-
-def test_pinned_memory_is_raised():
-    """What the author pinned leads equal others."""
-    assert ids(select_memories([*crowd(20), candidate("pin", 25, tier="pinned")], plan_scene()))[0] == "pin"
 
 
 def test_open_loop_raises_the_memories_of_its_scene():

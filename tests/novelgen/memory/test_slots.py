@@ -16,12 +16,8 @@ def test_the_next_value_closes_a_slot(place: tuple[int, int], closer: str | None
 
 
 def test_an_empty_slot_is_open() -> None:
-    """Without holders nothing is closed."""
+    """Without holders nothing is closed, and a slot is written as it is read: entity and attribute."""
     assert closed_by([], (1, 1)) is None
-
-
-def test_slots_are_written_entity_and_attribute() -> None:
-    """Writing and reading a slot are each other's inverse."""
     assert split_slot(slot_of("I1", "holder")) == ("I1", "holder")
 
 

@@ -16,17 +16,13 @@ def times(*story_times: str) -> list[TellingScene]:
 
 
 def test_a_conflict_of_dates_has_both_sides() -> None:
-    """It says what both scenes say and what would follow, and is found among all conflicts."""
+    """It says what both scenes say and what would follow, and its id lasts when scenes move."""
     scenes = scene_times(times("July 7th", "the next day, July 10th"))
     [conflict] = find_conflicts([], [], times=scenes)
     assert (conflict.kind, conflict.subject, conflict.entity_ids) == ("story_time", "story_time", ["C0"])
     assert conflict.first.says == "story_time: July 7th"
     assert conflict.second.says == "story_time: the next day, July 10th (1 day after 'July 7th')"
     assert find_conflicts([], [], times=scenes, waived_ids=[conflict.conflict_id]) == []
-
-
-def test_its_id_lasts_when_scenes_move() -> None:
-    """An author's waiver survives, since the id hangs on scenes and words alone."""
     [was] = story_time_conflicts(scene_times(times("July 7th", "the next day, July 10th")))
     moved = [
         TellingScene(4, each.scene_index, each.scene_id, story_time=each.story_time, participants=["C0"])

@@ -37,11 +37,21 @@ def test_who_and_what_decide_which_promise_was_broken() -> None:
     assert superseded(new, *promises) == "M1"
 
 
-def test_two_that_fit_alike_are_both_left_alone() -> None:
-    """A wrong guess would bury a promise that still holds."""
+def test_nothing_is_superseded_twice_or_by_a_guess() -> None:
+    """Two that fit alike stay, what is said stays, and only a record with an unsaid end is looked up."""
     new = memory("new", "It is over.", event_type="promise_broken", entities=["C0", "C1"])
     promises = [stored("M1", "promise_made", "C0", "C1"), stored("M2", "promise_made", "C0", "C1")]
     assert superseded(new, *promises) is None
+    new = memory("new", event_type="promise_broken", entities=["C0", "C1"], supersedes="M9")
+    assert superseded(new, stored("M1", "promise_made", "C0", "C1")) == "M9"
+    over = stored("M1", "promise_made", "C0", "C1", superseded_by="M2")
+    assert superseded(memory("new", event_type="promise_broken", entities=["C0", "C1"]), over) is None
+    two = [memory(name, event_type="promise_broken", entities=["C0", "C1"]) for name in ("a", "b")]
+    after = with_supersessions(record(memories=two), [stored("M1", "promise_made", "C0", "C1")])
+    assert [each.supersedes for each in after.memories] == ["M1", None]
+    assert ends_another(record(memories=[memory("a", event_type="promise_broken")]))
+    assert not ends_another(record(memories=[memory("a", event_type="promise_broken", supersedes="M1")]))
+    assert not ends_another(record(memories=[memory("a", event_type="promise_made")]))
 
 
 @pytest.mark.parametrize("entities", [[], ["C0"], ["C0", "C7"], ["C7"]])
@@ -50,21 +60,6 @@ def test_other_peoples_promises_stay(entities: list[str]) -> None:
     new = memory("new", event_type="promise_broken", entities=entities)
     earlier = stored("M1", "promise_made", "C0", "C1")
     assert superseded(new, earlier) == ("M1" if entities == ["C0"] else None)
-
-
-def test_what_is_said_outweighs_the_rule() -> None:
-    """An explicit `supersedes` stays as it is."""
-    new = memory("new", event_type="promise_broken", entities=["C0", "C1"], supersedes="M9")
-    assert superseded(new, stored("M1", "promise_made", "C0", "C1")) == "M9"
-
-
-def test_nothing_is_superseded_twice() -> None:
-    """What is over is no candidate, and two new memories do not end the same one."""
-    over = stored("M1", "promise_made", "C0", "C1", superseded_by="M2")
-    assert superseded(memory("new", event_type="promise_broken", entities=["C0", "C1"]), over) is None
-    two = [memory(name, event_type="promise_broken", entities=["C0", "C1"]) for name in ("a", "b")]
-    after = with_supersessions(record(memories=two), [stored("M1", "promise_made", "C0", "C1")])
-    assert [each.supersedes for each in after.memories] == ["M1", None]
 
 
 def test_a_scene_can_break_what_it_promised() -> None:
@@ -87,10 +82,3 @@ def test_among_the_same_people_alone(earlier: tuple[str, ...], ends: bool) -> No
     made = stored("M1", "promise_made", *earlier)
     [told] = with_supersessions(new, [made], people=["C0", "C1", "C2"]).memories
     assert told.supersedes == ("M1" if ends else None)
-
-
-def test_only_what_can_end_another_is_looked_up() -> None:
-    """A record without an end, or whose end says what it ends, needs no look at the memories before."""
-    assert ends_another(record(memories=[memory("a", event_type="promise_broken")]))
-    assert not ends_another(record(memories=[memory("a", event_type="promise_broken", supersedes="M1")]))
-    assert not ends_another(record(memories=[memory("a", event_type="promise_made")]))

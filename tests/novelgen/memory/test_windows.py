@@ -31,14 +31,10 @@ def test_a_window_is_shown_the_sentences_before_it(text: str, of_last: str) -> N
         assert text[window.context_start : window.start].count(of_last) == 2
 
 
-def test_without_overlap_there_is_no_context() -> None:
-    """Nobody is shown what he need not see."""
+def test_context_is_bounded() -> None:
+    """None without overlap, and never more than a sixth of a window."""
     windows = reading_windows(LONG, window_characters=600, overlap_sentences=0)
     assert all(window.context_start == window.start for window in windows)
-
-
-def test_sentences_that_are_too_long_are_no_context() -> None:
-    """Context never takes more than a sixth of a window."""
     text = " ".join(f"Sentence {number} is {'very ' * 40}long." for number in range(20))
     assert all(each.context_start == each.start for each in reading_windows(text, window_characters=600))
 
@@ -52,22 +48,14 @@ def test_a_tiny_tail_is_read_with_the_window_before() -> None:
 
 
 def test_a_scene_that_fits_is_one_window() -> None:
-    """Nothing is cut that can be read at once."""
+    """Nothing is cut that can be read at once, and in white space there is nothing to read."""
     assert reading_windows("Short.\n\nScene.", window_characters=200) == [(0, 14, 0)]
-
-
-def test_a_blank_scene_has_no_window() -> None:
-    """There is nothing to read in white space."""
     assert reading_windows(" \n ") == []
 
 
-def test_a_size_below_one_is_refused() -> None:
-    """The size must hold something."""
+def test_a_size_or_overlap_out_of_bounds_is_refused() -> None:
+    """The size must hold something, and sentences cannot be taken back."""
     with pytest.raises(UserInputError, match="target_characters=0"):
         reading_windows("Some text.", window_characters=0)
-
-
-def test_a_negative_overlap_is_refused() -> None:
-    """Sentences cannot be taken back."""
     with pytest.raises(UserInputError, match="overlap_sentences=-1"):
         reading_windows("Some text.", window_characters=4, overlap_sentences=-1)
