@@ -40,32 +40,27 @@ def memories(book: BenchBook) -> Corpus:
     return Corpus(memory_texts(book), build_embeddings("fake:64"))
 
 
-def test_words_of_both_languages_are_found() -> None:
-    """English is split into words, Chinese into every two neighbouring characters."""
-    assert words_and_bigrams("Ada 取出黄铜钥匙") == ["ada", "取出", "出黄", "黄铜", "铜钥", "钥匙"]
-
-
 def test_rare_words_weigh_more_and_later_texts_change_nothing() -> None:
-    """The text with the rare word is first; what lies after the cut has no say."""
+    """Words of both languages are found, what lies after the cut has no say, and nothing visible is no error."""
+    assert words_and_bigrams("Ada 取出黄铜钥匙") == ["ada", "取出", "出黄", "黄铜", "铜钥", "钥匙"]
     texts = ["the lamp", "the key", "the lamp and the key", "key key key"]
     scores = Bm25(texts[:2]).scores("the key", 2)
     assert scores[1] > scores[0] > 0
     assert Bm25(texts).scores("the key", 2) == pytest.approx(scores)
-
-
-def test_nothing_visible_is_no_error() -> None:
-    """Before the first text there is nothing to score."""
     assert Bm25(["a lamp"]).scores("lamp", 0).shape == (0,)
 
 
-def test_passages_end_with_their_scene_and_lose_nothing(book: BenchBook) -> None:
-    """The pieces of a scene are its text."""
+def test_passages_and_queries_lose_nothing(book: BenchBook) -> None:
+    """The pieces of a scene are its text; a plan is asked as a whole and in parts, each text once."""
     pieces = [each.text for each in passage_texts(book) if each.place == (1, 1)]
     assert "".join(pieces) == book.book.scenes[0].text
+    queries = plan_queries(book.plans[0].scene_plan)
+    assert len(queries) == len(set(queries)) == 6
+    assert queries[-1] == "Ben the lighthouse"
 
 
 def test_no_ranking_sees_the_planned_scene(book: BenchBook, memories: Corpus) -> None:
-    """Every ranking holds only what lies before its plan, and the one by importance begins with the weightiest."""
+    """The one by importance begins with the weightiest; a short form has the order of the full one."""
     plan = book.plans[0]
     for rival in memory_rivals(memories):
         for rank in rival.rankings:
@@ -73,25 +68,14 @@ def test_no_ranking_sees_the_planned_scene(book: BenchBook, memories: Corpus) ->
     by_importance = next(each for each in memory_rivals(memories) if each.name == "by importance, full")
     ids = [each.record_id for each in by_importance.rankings[0](plan)]
     assert ids == ["M004", "M005", "M002", "M001", "M003", "X001"]
-
-
-def test_short_forms_stand_for_the_same_memories(book: BenchBook, memories: Corpus) -> None:
-    """A ranking in short form has the order of the full one."""
     named = {each.name: each.rankings[0](book.plans[0]) for each in memory_rivals(memories)}
     full, short = named["queries fused, full"], named["queries fused, short"]
     assert [each.record_id for each in full] == [each.record_id for each in short]
     assert "Cornelius has the key" in {each.text for each in short}
 
 
-def test_a_plan_is_asked_as_a_whole_and_in_parts(book: BenchBook) -> None:
-    """Whole, purpose, each action, each character with the place; each text once."""
-    queries = plan_queries(book.plans[0].scene_plan)
-    assert len(queries) == len(set(queries)) == 6
-    assert queries[-1] == "Ben the lighthouse"
-
-
 def test_rivals_rank_the_same_memories_in_both_forms(reports: dict[str, QualityReport]) -> None:
-    """Each plain ranking stands in full and in short form; only the search without a cut leaks."""
+    """Only the search without a cut leaks, a garbage planner takes nothing away, text alone is measured by text."""
     rivals = {each.name: each.scores for each in reports["records"].systems if each.group == "memories"}
     plain = {
         f"{way}, {form}" for way in ("random order", "by importance", "queries fused") for form in ("full", "short")
@@ -99,15 +83,13 @@ def test_rivals_rank_the_same_memories_in_both_forms(reports: dict[str, QualityR
     assert plain < rivals.keys()
     leaks = {name for name, scores in rivals.items() if scores["leak"] > 0}
     assert leaks == {"langchain-chroma similarity_search"}
-
-
-def test_a_garbage_planner_takes_nothing_away(reports: dict[str, QualityReport]) -> None:
-    """Whatever a model plans, what the rules find stays."""
     report = reports["records"]
     by_rules = next(each for each in report.systems if each.name == "rules planner").scores["far@200"]
     garbage = [each for each in report.systems if each.name.startswith("garbage planner")]
     assert len(garbage) == 3
     assert all(each.scores["far@200"] == by_rules for each in garbage)
+    assert {each.group for each in reports["text"].systems} == {"novelgen", "text"}
+    assert reports["text"].plans == 1
 
 
 def test_each_plan_gets_the_answer_that_was_recorded_for_it(tmp_path: Path, book: BenchBook) -> None:
@@ -122,12 +104,6 @@ def test_each_plan_gets_the_answer_that_was_recorded_for_it(tmp_path: Path, book
     model = recorded_model(load_bench_book(folder))
     told = {plan.plan_id: f"Plan:\n{plan.scene_plan.purpose}\nAnswer." for plan in book.plans}
     assert {name: json.loads(str(model.invoke(prompt).content)) for name, prompt in told.items()} == recorded
-
-
-def test_the_text_alone_is_measured_beside_searches_in_text(reports: dict[str, QualityReport]) -> None:
-    """Without records the rivals search passages."""
-    assert {each.group for each in reports["text"].systems} == {"novelgen", "text"}
-    assert reports["text"].plans == 1
 
 
 def test_peers_that_are_not_installed_say_how_to_get_them(

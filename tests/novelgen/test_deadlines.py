@@ -23,9 +23,20 @@ def hang() -> str:
     return "never"
 
 
-def test_value_comes_back() -> None:
-    """A call that returns in time gives its value."""
+def test_hang_is_left_behind() -> None:
+    """A call that hangs costs its deadline, with stage and seconds; a value or its own TimeoutError comes through."""
     assert call_with_deadline(lambda: 7, timeout_s=HANG_GUARD_S, stage="seven") == 7
+
+    def fail() -> None:
+        raise TimeoutError("the socket's")
+
+    with pytest.raises(TimeoutError, match="the socket's") as caught:
+        call_with_deadline(fail, timeout_s=HANG_GUARD_S, stage="fail")
+    assert not isinstance(caught.value, DeadlineExceededError)
+    started = time.monotonic()
+    with pytest.raises(DeadlineExceededError, match=r"search did not return within 0\.05 s"):
+        call_with_deadline(hang, timeout_s=0.05, stage="search")
+    assert time.monotonic() - started < HANG_GUARD_S
 
 
 def test_error_comes_back() -> None:
@@ -38,25 +49,6 @@ def test_error_comes_back() -> None:
     with pytest.raises(KeyError, match="ours") as caught:
         call_with_deadline(fail, timeout_s=HANG_GUARD_S, stage="fail")
     assert caught.value is error
-
-
-def test_timeout_that_the_call_raises_is_not_the_deadline() -> None:
-    """A TimeoutError of the call itself is told apart from the deadline."""
-
-    def fail() -> None:
-        raise TimeoutError("the socket's")
-
-    with pytest.raises(TimeoutError, match="the socket's") as caught:
-        call_with_deadline(fail, timeout_s=HANG_GUARD_S, stage="fail")
-    assert not isinstance(caught.value, DeadlineExceededError)
-
-
-def test_hang_is_left_behind() -> None:
-    """A call that hangs costs its deadline and no more; the error names stage and seconds."""
-    started = time.monotonic()
-    with pytest.raises(DeadlineExceededError, match=r"search did not return within 0\.05 s"):
-        call_with_deadline(hang, timeout_s=0.05, stage="search")
-    assert time.monotonic() - started < HANG_GUARD_S
 
 
 @pytest.mark.parametrize("timeout_s", [0.0, -1.0])
@@ -117,16 +109,12 @@ def test_concurrent_calls_have_their_own_deadlines_and_errors() -> None:
 
 
 def test_calls_run_at_the_same_time() -> None:
-    """Two calls that wait for each other both come back."""
+    """Two calls that wait for each other both come back; nothing to do is done."""
     barrier = threading.Barrier(2)
     outcomes = run_concurrently(
         {"one": barrier.wait, "two": barrier.wait}, timeouts_s={"one": HANG_GUARD_S, "two": HANG_GUARD_S}
     )
     assert [outcome.error for outcome in outcomes.values()] == [None, None]
-
-
-def test_no_calls_no_outcomes() -> None:
-    """Nothing to do is done."""
     assert run_concurrently({}, timeouts_s={}) == {}
 
 
@@ -182,17 +170,13 @@ def test_what_hangs_leaves_time_to_what_comes_after() -> None:
     assert now_s == 10
 
 
-def test_stage_is_tried_even_where_nothing_is_left() -> None:
-    """A stage that is a last resort has its least seconds, but never more than its own limit."""
+def test_a_last_resort_has_its_least_seconds() -> None:
+    """Never more than its own limit; a deadline that is moved keeps its stage and clock."""
     spent = Deadline.after(-1, stage="context", clock=lambda: 0.0)
     assert spent.remaining_s == 0
     assert spent.share("write", at_most_s=8).remaining_s == 0.1
     assert spent.share("write", at_most_s=0.02).remaining_s == 0.02
     assert spent.share("retrieval").share("search").remaining_s > 0
-
-
-def test_time_that_does_not_count_moves_the_deadline() -> None:
-    """A deadline that is moved keeps its stage and clock."""
     context = Deadline.after(10, stage="context", clock=lambda: 3.0)
     assert context.later(4).remaining_s == 14
     assert context.later(4).share("outline").remaining_s == 7

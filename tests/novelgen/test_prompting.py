@@ -51,20 +51,12 @@ def test_paths_are_no_prompt_names(name: str) -> None:
         read_prompt_file(name)
 
 
-def test_missing_file_is_named() -> None:
-    """A prompt that is not shipped says so."""
+def test_a_wrong_prompt_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Missing, with other variables than those of the code, or without a line that says who speaks."""
     with pytest.raises(ConfigurationError, match=r"'no_such_prompt\.en\.txt' is missing"):
         read_prompt_file("no_such_prompt.en.txt")
-
-
-def test_other_variables_are_refused() -> None:
-    """A file whose variables are not those of the code is an error that names both."""
     with pytest.raises(ConfigurationError, match=r"declares the variables \['problem'\], not \['question'\]"):
         load_chat_prompt("repair_retrieval_plan", "en", variables={"question"})
-
-
-def test_file_without_roles_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A prompt must say who speaks."""
     (tmp_path / "odd.en.txt").write_text("Just text {a}", encoding="utf-8")
     monkeypatch.setattr(prompting, "CHECKOUT_PROMPTS", tmp_path)
     with pytest.raises(ConfigurationError, match=r"'odd\.en\.txt' has no line '\[system\]' or '\[human\]'"):

@@ -9,18 +9,14 @@ from novelgen.errors import InvalidFileError
 from tests.benchmarks.retrieval.book import BenchBook, load_bench_book
 
 
-def test_everything_of_the_folder_is_read(book: BenchBook) -> None:
-    """Scenes, records, plans, covers, shorts and other plots stand in the book."""
+def test_everything_of_the_folder_is_read(book: BenchBook, folder: Path) -> None:
+    """Scenes, records, plans, covers, shorts and other plots; covers.jsonl and shorts.jsonl may be missing."""
     assert len(book.book.scenes) == len(book.book.records) == 8
     assert [plan.plan_id for plan in book.plans] == ["P001", "P002"]
     assert book.covers["P001", 0] == {"M001", "1:1:summary:0"}
     assert book.shorts["P001", 2] == {"M004"}
     assert book.other_plots == {(3, 2)}
     assert book.language == "en"
-
-
-def test_a_book_without_covers_is_judged_by_its_text_alone(folder: Path) -> None:
-    """covers.jsonl and shorts.jsonl may be missing."""
     (folder / "covers.jsonl").unlink()
     (folder / "shorts.jsonl").unlink()
     read = load_bench_book(folder)
@@ -35,10 +31,18 @@ def test_a_missing_file_is_named(folder: Path, name: str) -> None:
         load_bench_book(folder)
 
 
-def test_a_folder_without_plans_is_refused(folder: Path) -> None:
-    """An empty plans.jsonl leaves nothing to measure."""
+def test_a_book_that_cannot_be_measured_is_refused(folder: Path) -> None:
+    """No plan, a plan of an unknown scene, a language without n-grams."""
     (folder / "plans.jsonl").write_text("\n", encoding="utf-8")
     with pytest.raises(InvalidFileError, match="holds no plan"):
+        load_bench_book(folder)
+    file = folder / "plans.jsonl"
+    plan = json.loads(file.read_text(encoding="utf-8").splitlines()[0])
+    file.write_text(json.dumps(plan | {"chapter_index": 9}) + "\n", encoding="utf-8")
+    with pytest.raises(InvalidFileError, match=r"'P001' speaks of scene \(9, 3\)"):
+        load_bench_book(folder)
+    (folder / "meta.json").write_text('{"language": "fr"}', encoding="utf-8")
+    with pytest.raises(InvalidFileError, match="language cannot be 'fr'"):
         load_bench_book(folder)
 
 
@@ -50,20 +54,4 @@ def test_a_wrong_value_is_named_with_its_line(folder: Path) -> None:
     plan["gold"][0]["grade"] = 9
     file.write_text(f"{first}\n{json.dumps(plan)}\n", encoding="utf-8")
     with pytest.raises(InvalidFileError, match=r"line 2.*gold\[0\]\.grade cannot be 9"):
-        load_bench_book(folder)
-
-
-def test_a_plan_of_an_unknown_scene_is_refused(folder: Path) -> None:
-    """Distances need every scene that plans speak of."""
-    file = folder / "plans.jsonl"
-    plan = json.loads(file.read_text(encoding="utf-8").splitlines()[0])
-    file.write_text(json.dumps(plan | {"chapter_index": 9}) + "\n", encoding="utf-8")
-    with pytest.raises(InvalidFileError, match=r"'P001' speaks of scene \(9, 3\)"):
-        load_bench_book(folder)
-
-
-def test_an_unknown_language_is_refused(folder: Path) -> None:
-    """The n-grams of a quote are known for English and Chinese only."""
-    (folder / "meta.json").write_text('{"language": "fr"}', encoding="utf-8")
-    with pytest.raises(InvalidFileError, match="language cannot be 'fr'"):
         load_bench_book(folder)

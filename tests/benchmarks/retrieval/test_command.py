@@ -71,16 +71,12 @@ def test_cost_is_measured_at_the_sizes_asked_for(run: Run, tmp_path: Path) -> No
     assert {"search", "select", "total"} <= size["stages_ms"].keys()
 
 
-def test_bad_numbers_are_refused(run: Run) -> None:
-    """Budgets and sizes that are no positive numbers end with exit code 2 and say what to write."""
+def test_bad_numbers_and_folders_are_refused(run: Run, tmp_path: Path) -> None:
+    """They end with exit code 2, say what to write and name the missing file."""
     budgets = run(BOOK, "--budgets", "many")
     assert (budgets.exit_code, "write positive numbers" in budgets.stderr) == (2, True)
     sizes = run(BOOK, "--cost", "0")
     assert (sizes.exit_code, "size '0' cannot be used" in sizes.stderr) == (2, True)
-
-
-def test_a_folder_that_is_no_book_is_refused(run: Run, tmp_path: Path) -> None:
-    """A folder without scenes.jsonl ends with exit code 2 and names the file."""
     result = run(str(tmp_path))
     assert result.exit_code == 2
     assert "scenes.jsonl" in result.stderr

@@ -35,23 +35,15 @@ def system(report: QualityReport, name: str) -> SystemScores:
 
 
 def test_the_chain_finds_and_leaks_nothing(reports: dict[str, QualityReport]) -> None:
-    """All that lies before the scene fits 200 tokens; only a promise may come in a form that says too little."""
+    """All of before fits 200 tokens, states are the fold of the records, a second run has the same figures."""
     scores = system(reports["records"], "rules planner").scores
     assert scores["far@200"] == pytest.approx(5 / 6, abs=1e-4)
     assert scores["leak"] == 0
     assert reports["records"].problems == []
-
-
-def test_states_equal_the_records(reports: dict[str, QualityReport]) -> None:
-    """Every attribute that a context gives for an entity is the fold of the records."""
     states = reports["records"].states
     assert states is not None
     assert (states.accuracy, states.stale, states.later) == (1, 0, 0)
     assert reports["text"].states is None
-
-
-def test_a_second_run_gives_the_same_figures(reports: dict[str, QualityReport]) -> None:
-    """What the work folder keeps changes no score."""
     again = [each for each in reports["again"].systems if each.group != "ablation"]
     assert again == reports["records"].systems
 

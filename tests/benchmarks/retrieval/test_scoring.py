@@ -31,20 +31,12 @@ def key(book: BenchBook) -> AnswerKey:
 
 
 def test_a_covering_memory_in_full_counts(book: BenchBook, key: AnswerKey) -> None:
-    """A memory that conveys a gold passage counts by its grade: 2 of 3 far points, 2 of 5 in all."""
+    """By its grade; a short form only where it suffices, and the text that was given, not the id that it claims."""
     scores = key.score(book.plans[0], [KEY_HIDDEN], budgets=[100])
     assert scores["far@100"] == pytest.approx(2 / 3)
     assert scores["evidence@100"] == pytest.approx(2 / 5)
-
-
-def test_a_short_form_counts_only_where_it_suffices(book: BenchBook, key: AnswerKey) -> None:
-    """The key's short form says enough, the promise's is a label."""
     assert key.score(book.plans[0], [KEY_HIDDEN_SHORT], budgets=[100])["far@100"] == pytest.approx(2 / 3)
     assert key.score(book.plans[0], [PROMISE_SHORT], budgets=[100])["far@100"] == 0
-
-
-def test_a_record_id_with_other_text_proves_nothing(book: BenchBook, key: AnswerKey) -> None:
-    """What counts is the text that was given, not the id that it claims."""
     claimed = replace(KEY_HIDDEN, text="Something about a key.")
     assert key.score(book.plans[0], [claimed], budgets=[100])["far@100"] == 0
 
@@ -79,46 +71,26 @@ def test_what_stands_after_the_budget_does_not_count(book: BenchBook, key: Answe
 
 
 def test_scenes_at_hand_are_evidence_but_not_far(book: BenchBook, key: AnswerKey) -> None:
-    """The sale two scenes back is evidence and no far fact."""
+    """Scenes of other plots are no distance, and where everything is at hand far@B is missing."""
     scores = key.score(book.plans[0], [KEY_SOLD], budgets=[100])
     assert (scores["far@100"], scores["evidence@100"]) == (0, pytest.approx(2 / 5))
-
-
-def test_scenes_of_other_plots_are_no_distance(book: BenchBook) -> None:
-    """The sale is three scenes back in its own plot, and four when the baker's scene counts."""
     plan = book.plans[1]
     assert AnswerKey(book).score(plan, [MARIGOLD], budgets=[100])["far@100"] == 1
     counted = AnswerKey(replace(book, other_plots=frozenset()))
     assert counted.score(plan, [MARIGOLD], budgets=[100])["far@100"] == pytest.approx(2 / 3)
-
-
-def test_a_plan_without_far_passages_has_no_far_score(book: BenchBook) -> None:
-    """Where everything is at hand, far@B is missing and does not lower the mean."""
     near = book.plans[0].model_copy(update={"gold": book.plans[0].gold[2:]})
     assert "far@100" not in AnswerKey(book).score(near, [KEY_SOLD], budgets=[100])
 
 
 def test_scenes_and_leak_are_counted_over_the_ranking(book: BenchBook, key: AnswerKey) -> None:
-    """scene@5 weighs gold scenes by grade; an item of the planned scene is a leak."""
+    """By grade, an item of the planned scene leaks, tokens are not rounded, means skip what lacks."""
     leaked = RankedText((3, 3), "Ada swore an oath.", "M006")
     scores = key.score(book.plans[0], [KEY_HIDDEN, KEY_HIDDEN_SHORT, leaked, PROMISE_SHORT], budgets=[100])
     assert scores["scene@5"] == pytest.approx(3 / 5)
     assert scores["leak"] == pytest.approx(1 / 4)
-
-
-def test_nothing_found_scores_nothing(book: BenchBook, key: AnswerKey) -> None:
-    """An empty ranking has zeros everywhere, leak included."""
     scores = key.score(book.plans[0], [], budgets=[100])
     assert set(scores.values()) == {0.0}
-
-
-def test_tokens_are_not_rounded() -> None:
-    """A Chinese character is a token, any other character a quarter."""
     assert rough_tokens("钥匙key") == 2.75
-
-
-def test_means_are_over_the_rows_that_have_a_score() -> None:
-    """A score that a row lacks is left out of its mean."""
     assert mean_scores([{"leak": 0.0, "far@100": 1.0}, {"leak": 1.0}]) == {"leak": 0.5, "far@100": 1.0}
 
 
@@ -133,19 +105,18 @@ def snapshot(entity_id: str, **state: Any) -> EntityStateSnapshot:
     )
 
 
-def test_the_fold_ends_strictly_before_the_scene(book: BenchBook) -> None:
-    """The key lies in the lighthouse, is then held by Cornelius, and cleared attributes are gone."""
+def test_states_are_held_against_the_fold_before_the_scene(book: BenchBook) -> None:
+    """Cleared ones are gone, presence is none, and a value of the planned scene is from later."""
     key = StateKey(book.book.records.values())
     assert key.fold("I0", (2, 2)) == {"location_id": "L0", "hidden": True}
     assert key.fold("I0", (4, 1)) == {"holder": "C2"}
     assert key.fold("C9", (4, 1)) == {}
-
-
-def test_true_states_are_accurate_and_presence_is_no_attribute(book: BenchBook) -> None:
-    """States equal to the fold score 1, whatever presence stands beside them."""
     states = [snapshot("I0", holder="C2", presence={"location_id": "L0"}), snapshot("C1", goals=[])]
     found = measure_states(book, [(book.plans[0], states)])
     assert (found.accuracy, found.coverage, found.attributes, found.wrong) == (1, 1, 2, 0)
+    states = [snapshot("C0", goals=["find who let the lamp die"])]
+    found = measure_states(book, [(book.plans[0], states)])
+    assert (found.later, found.stale, found.accuracy) == (1, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -165,27 +136,12 @@ def test_a_false_state_is_told_by_its_kind(book: BenchBook, state: dict[str, Any
     assert found.later == 0
 
 
-def test_a_value_of_the_planned_scene_is_from_later(book: BenchBook) -> None:
-    """Ada's oath is sworn in the planned scene itself."""
-    states = [snapshot("C0", goals=["find who let the lamp die"])]
-    found = measure_states(book, [(book.plans[0], states)])
-    assert (found.later, found.stale, found.accuracy) == (1, 0, 0)
-
-
 def test_entities_that_no_context_returned_lower_coverage_alone(book: BenchBook) -> None:
-    """Of the key and Ben only the key came back, as it stood."""
+    """Of whom nothing is recorded yet none could be missed, and shares of nothing are 1."""
     found = measure_states(book, [(book.plans[0], [snapshot("I0", holder="C2")])])
     assert (found.coverage, found.accuracy) == (0.5, 1)
-
-
-def test_entities_of_which_nothing_is_recorded_yet_are_told_apart(book: BenchBook) -> None:
-    """On entering the first scene nobody has a state, so there is none that could be missed."""
     early = book.plans[0].model_copy(update={"chapter_index": 1, "scene_index": 1})
     found = measure_states(book, [(early, [])])
     assert (found.coverage, found.coverage_of_known, found.known_wanted) == (0, 1, 0)
-
-
-def test_no_contexts_are_no_faults(book: BenchBook) -> None:
-    """Shares of nothing are 1."""
     found = measure_states(book, [])
     assert (found.accuracy, found.coverage, found.snapshots) == (1, 1, 0)

@@ -56,19 +56,23 @@ def test_the_example_fits(language: StoryLanguage) -> None:
 
 
 def test_a_draft_is_checked_and_left_as_it_is() -> None:
-    """Without repair the writer is not asked again."""
+    """Without repair, or with nothing found, the writer is not asked again."""
     writing = check_after_writing(find_tobin).invoke(GIVEN)
     assert (writing.draft, writing.is_repaired, len(writing.check.issues)) == (WRITTEN, False, 1)
+    writing = repaired(draft="Ada slept.")
+    assert (writing.draft, writing.model_calls, writing.first_check) == ("Ada slept.", 0, None)
 
 
 def test_a_repair_changes_the_passages_alone() -> None:
-    """The writer's model is asked once; the rest of the draft stands letter for letter."""
+    """The writer's model is asked once, of two for the same words the first is taken; the rest stands as it was."""
     writing = repaired(REPAIR)
     assert writing.draft == WRITTEN.replace("Tobin", "Ben")
     assert (writing.is_repaired, writing.written, writing.model_calls) == (True, WRITTEN, 1)
     assert writing.check.issues == []
     assert writing.first_check is not None
     assert len(writing.first_check.issues) == 1
+    second = {"id": "K1", "old": "rowed me over,", "new": "flew me over,"}
+    assert repaired({"passages": [*REPAIR["passages"], second]}).draft == WRITTEN.replace("Tobin", "Ben")
 
 
 def test_the_writer_sees_findings_and_plan_as_data() -> None:
@@ -82,12 +86,6 @@ def test_the_writer_sees_findings_and_plan_as_data() -> None:
     assert "K1 | Tobin rowed me over | Tobin is dead. | 1:1 Tobin drowned. | Let Ben row." in human
     assert "chapter 2, scene 1\nthe salt house | A visit." in human
     assert human.count("===== end of data =====") == 1
-
-
-def test_a_draft_that_holds_is_not_repaired() -> None:
-    """Nothing found, nobody asked."""
-    writing = repaired(draft="Ada slept.")
-    assert (writing.draft, writing.model_calls, writing.first_check) == ("Ada slept.", 0, None)
 
 
 def test_a_repair_that_is_no_better_is_not_kept() -> None:
@@ -118,12 +116,6 @@ def test_passages_that_do_not_fit_are_asked_for_again_then_given_up() -> None:
     writing = repaired(nowhere, {"passages": [{"id": "K1", "old": WRITTEN, "new": ""}]})
     assert (writing.draft, writing.is_repaired, writing.model_calls) == (WRITTEN, False, 2)
     assert [(each.stage, each.kind) for each in writing.issues] == [("repair", "malformed")]
-
-
-def test_overlapping_passages_count_once() -> None:
-    """The first of two for the same words is taken."""
-    second = {"id": "K1", "old": "rowed me over,", "new": "flew me over,"}
-    assert repaired({"passages": [*REPAIR["passages"], second]}).draft == WRITTEN.replace("Tobin", "Ben")
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def garden(*memories: StoryMemoryChunk, language: str = "zh") -> StoredStory:
 
 
 def test_the_glossary_holds_whom_the_text_names_in_its_order() -> None:
-    """Names, aliases and types of the known, in the order of the text."""
+    """Names, aliases and types of the known, and both shapes of a translation."""
     found = context(text="Ben gave the brass key to Ada.", chapter_index=2)
     assert [(each.entity_id, each.name) for each in found.glossary] == [
         ("C1", "Ben"),
@@ -72,6 +72,9 @@ def test_the_glossary_holds_whom_the_text_names_in_its_order() -> None:
         ("C0", "Ada"),
     ]
     assert found.glossary[0].aliases == [GlossaryName(name="the lamplighter")]
+    (entry,) = context(garden(), text="颦儿来了。").glossary
+    assert (entry.name, entry.translation) == ("林黛玉", "Lin Daiyu")
+    assert entry.aliases == [GlossaryName(name="颦儿", translation="Frowner")]
 
 
 def test_memories_of_the_named_come_with_what_they_are_attached_to() -> None:
@@ -83,26 +86,15 @@ def test_memories_of_the_named_come_with_what_they_are_attached_to() -> None:
 
 
 def test_nothing_of_the_chapter_or_later_is_told() -> None:
-    """Translating chapter 3, its own sale of the key is not known; for the whole book it is."""
+    """But who is new in it is named as the text names it, since a translation is needed at the first mention."""
     before = context(text="Ben sold the brass key.", chapter_index=3)
     assert "M4" not in {each.chunk.source_id for each in before.memories}
     assert "M4" in {each.chunk.source_id for each in context(text="Ben met Cornelius.").memories}
-
-
-def test_who_is_new_in_the_chapter_is_named_as_the_text_names_it() -> None:
-    """A translation is needed at the first mention; what else is known of the new one is not told."""
     found = context(garden(), text="颦儿看见了通灵宝玉。", chapter_index=3)
     assert found.glossary[1] == GlossaryEntry(
         entity_id="T0", entity_type="term", name="通灵宝玉", translation="the Jade of Spiritual Understanding"
     )
     assert context(garden(), text="通灵宝玉", chapter_index=2).glossary == []
-
-
-def test_translations_stand_beside_names_and_aliases() -> None:
-    """Both shapes of a translation are read, that of the name and those of aliases."""
-    (entry,) = context(garden(), text="颦儿来了。").glossary
-    assert (entry.name, entry.translation) == ("林黛玉", "Lin Daiyu")
-    assert entry.aliases == [GlossaryName(name="颦儿", translation="Frowner")]
 
 
 def test_the_block_has_the_glossary_first_and_counts_the_rest() -> None:
@@ -164,13 +156,6 @@ def test_a_text_without_known_names_has_an_empty_glossary(text: str) -> None:
     assert (found.glossary, found.memories, found.more, found.text) == ([], [], 0, "")
 
 
-def test_a_limit_of_nothing_gives_the_glossary_alone() -> None:
-    """Names alone can be asked for."""
-    found = context(limit=0, chapter_index=2)
-    assert found.glossary
-    assert found.memories == []
-
-
 class Broken(StoredStory):
     """The lighthouse story with failing parts."""
 
@@ -192,19 +177,18 @@ class Broken(StoredStory):
 
 
 def test_without_a_search_the_glossary_stands() -> None:
-    """A failing search is an issue; the names are still told."""
+    """As with a limit of nothing; without an outline words still find memories, and each failure is an issue."""
     found = context(Broken("search"), chapter_index=2)
     assert [each.name for each in found.glossary] == ["Ada", "the lighthouse", "Ben", "the brass key"]
     assert found.memories == []
     assert [(issue.stage, issue.kind) for issue in found.issues] == [("search", "unavailable")]
-
-
-def test_without_an_outline_the_text_itself_is_searched_for() -> None:
-    """Nobody is known, but words still find memories."""
     found = context(Broken("outline"), chapter_index=2)
     assert found.glossary == []
     assert found.memories
     assert {issue.stage for issue in found.issues} == {"outline", "outline_of_chapter"}
+    found = context(limit=0, chapter_index=2)
+    assert found.glossary
+    assert found.memories == []
 
 
 @pytest.mark.parametrize(

@@ -33,10 +33,15 @@ def traced(asked: Any = None, config: dict[str, Any] | None = None, **arguments:
 
 
 def test_a_handler_sees_the_steps_under_one_run() -> None:
-    """Plan, retrieval and selection are named runs of their own, in order."""
+    """Named runs in order; a tracer is told how many candidates there are, neither their texts nor vectors."""
     handler = traced()
     assert handler.children_of(None) == ["MemoryContextChain"]
     assert handler.children_of("MemoryContextChain") == STEPS
+    outputs = traced().named("retrieve").outputs
+    told = json.dumps(dataclasses.asdict(outputs), default=str)
+    assert '"3 candidates"' in told
+    assert '"3 scenes, 4 entities"' in told
+    assert not [each for each in outputs.search.candidates if each.chunk.content in told]
 
 
 def test_the_run_is_tagged_and_says_its_place() -> None:
@@ -58,15 +63,6 @@ def test_plan_retrievers_and_selection_are_in_the_trace() -> None:
     assert run.inputs["as_of"] == "2:2"
     assert {"k-M1", "k-M2"} <= set(run.outputs["best"])
     assert [item.source_id for item in handler.named("select").outputs.report.items][:1]
-
-
-def test_a_tracer_is_not_sent_what_the_retrievers_found() -> None:
-    """Whoever takes a step's output apart finds how many candidates there are, and neither their texts nor vectors."""
-    outputs = traced().named("retrieve").outputs
-    told = json.dumps(dataclasses.asdict(outputs), default=str)
-    assert '"3 candidates"' in told
-    assert '"3 scenes, 4 entities"' in told
-    assert not [each for each in outputs.search.candidates if each.chunk.content in told]
 
 
 def test_the_model_is_called_under_the_plan() -> None:
@@ -108,17 +104,13 @@ def test_the_summary_of_a_retriever_counts_each_memory_once_and_names_its_failur
 
 
 def test_a_batch_keeps_its_order_and_its_failures_apart() -> None:
-    """A wrong request fails alone; the contexts of the others come at their places."""
+    """A wrong request fails alone, and an async batch gives the same contexts."""
     wrong = {**dict(lighthouse_request()), "project_id": "a/b"}
     first, refused, last = chain().batch(
         [lighthouse_request(2, 1), wrong, lighthouse_request(2, 2)], return_exceptions=True
     )
     assert isinstance(refused, InvalidProjectIdError)
     assert (first.scene_index, last.scene_index) == (1, 2)
-
-
-def test_an_async_batch_gives_the_same_contexts() -> None:
-    """abatch and batch choose the same memories."""
     requests = [lighthouse_request(2, 1), lighthouse_request(2, 2)]
     chosen = asyncio.run(chain().abatch(requests))
     assert [each.relevant_memories for each in chosen] == [each.relevant_memories for each in chain().batch(requests)]

@@ -85,16 +85,12 @@ def test_chinese_findings_come_with_quotes_of_both_sides() -> None:
 
 
 def test_calls_and_tokens_are_counted() -> None:
-    """What the provider counted of all calls is in what was looked at."""
+    """What the provider counted of all calls; a draft that holds costs one."""
     usage = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
     answers = [AIMessage(json.dumps(each), usage_metadata=usage) for each in (FOUND, STAND)]
     told = check(*answers).told_in(CheckedDraft(sentences=4))
     assert (told.model_calls, told.prompt_tokens, told.answer_tokens) == (2, 200, 20)
     assert (told.sentences, told.candidates) == (4, 2)
-
-
-def test_without_findings_nobody_looks_again() -> None:
-    """A draft that holds costs one call."""
     found = check({"contradictions": []})
     assert (found.issues, found.model_calls) == ([], 1)
 
@@ -143,25 +139,17 @@ def test_findings_about_the_same_words_are_one() -> None:
 
 
 def test_the_second_look_drops_what_does_not_stand() -> None:
-    """What falls is counted; what it does not speak of stays only where it was sure, and that is said."""
-    found = check(FOUND, {"verdicts": [{"id": "K1", "stands": False, "reason": "a dream"}]})
-    assert (found.issues, found.dropped) == ([], {"second_look": 2})
-    assert [(each.stage, each.kind) for each in found.report_issues] == [("second_look", "degraded")]
-
-
-def test_without_a_judgement_there_are_no_findings() -> None:
-    """A failed judgement is said aloud."""
+    """What falls is counted; without it only sure findings stay, without a judgement none, and that is said."""
     found = check("no", "no")
     assert found.issues == []
     assert [(each.stage, each.kind) for each in found.report_issues] == [("judge", "malformed")]
-
-
-def test_without_a_second_look_only_sure_findings_stay() -> None:
-    """The first judgement alone raises too many alarms."""
     found = check(FOUND, "no", "no")
     assert [each.draft_quote for each in found.issues] == ["Tobin rowed me over this morning"]
     assert [each.stage for each in found.report_issues] == ["second_look"]
     assert found.dropped == {"second_look": 1}
+    found = check(FOUND, {"verdicts": [{"id": "K1", "stands": False, "reason": "a dream"}]})
+    assert (found.issues, found.dropped) == ([], {"second_look": 2})
+    assert [(each.stage, each.kind) for each in found.report_issues] == [("second_look", "degraded")]
 
 
 def test_a_refused_model_is_asked_once() -> None:

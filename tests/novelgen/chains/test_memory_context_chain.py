@@ -83,8 +83,8 @@ def issues(context: SceneMemoryContext) -> set[tuple[str, str]]:
     return {(issue.stage, issue.kind) for issue in context.report.issues}
 
 
-def test_a_plan_brings_states_memories_and_timeline() -> None:
-    """The context of the search for the key holds who has it, the promise, and where it was hidden."""
+def test_a_plan_brings_states_memories_and_timeline_of_before() -> None:
+    """Who has the key, the promise and where it was hidden; the sale of chapter 3 is nowhere in the whole JSON."""
     context = chain().invoke(lighthouse_request())
     assert {"M1", "M2"} <= set(source_ids(context))
     assert [state.entity_id for state in context.entity_states][:2] == ["C0", "C1"]
@@ -92,10 +92,6 @@ def test_a_plan_brings_states_memories_and_timeline() -> None:
     assert context.timeline_context is not None
     assert context.timeline_context["open_loops"][0]["loop_id"] == "OL0"
     assert context.retrieval_timestamp == NOW
-
-
-def test_nothing_of_the_planned_scene_or_later_is_in_the_context() -> None:
-    """The sale of the key and Cornelius, both of chapter 3, are nowhere in the whole JSON."""
     text = chain().invoke(lighthouse_request()).model_dump_json()
     assert "M4" not in text
     assert "Cornelius" not in text
@@ -157,17 +153,13 @@ def test_a_failing_search_leaves_the_rest_intact(error: Exception, caplog: pytes
     assert len([record for record in caplog.records if "search" in record.getMessage()]) == 1
 
 
-def test_failing_states_leave_the_memories_intact() -> None:
-    """Without the database's states there are still memories, and an issue says what is missing."""
+def test_failing_tools_leave_the_rest_intact() -> None:
+    """An issue says what is missing, and with all of them down the context is empty, valid and names each."""
     broken = {tool: DatabaseError("locked") for tool in ("states", "timeline")}
     context = chain(BrokenMemory(dict(broken))).invoke(lighthouse_request())
     assert context.entity_states == []
     assert context.relevant_memories
     assert issues(context) == {("states", "unavailable"), ("timeline", "unavailable")}
-
-
-def test_everything_failing_is_a_valid_empty_context() -> None:
-    """With all tools down the chain still completes and names each of them."""
     broken = {tool: DatabaseError(f"no {tool}") for tool in ("search", "states", "timeline", "outline")}
     context = chain(BrokenMemory(dict(broken))).invoke(lighthouse_request())
     assert (context.entity_states, context.relevant_memories, context.timeline_context) == ([], [], None)
@@ -190,14 +182,10 @@ def test_a_hanging_tool_counts_as_a_failure_and_the_rest_answers(tool: str) -> N
         assert context.entity_states
 
 
-def test_our_own_bugs_propagate_in_tests() -> None:
-    """A TypeError inside a tool is a bug and is raised."""
+def test_our_own_bugs_propagate_in_tests(caplog: pytest.LogCaptureFixture) -> None:
+    """In production a KeyError degrades, with its traceback in the log."""
     with pytest.raises(TypeError, match="bad argument"):
         chain(BrokenMemory({"search": TypeError("bad argument")})).invoke(lighthouse_request())
-
-
-def test_in_production_even_a_bug_does_not_block(caplog: pytest.LogCaptureFixture) -> None:
-    """Without propagate_bugs a KeyError degrades, with its traceback in the log."""
     broken = BrokenMemory({"search": KeyError("lost")})
     with caplog.at_level(logging.ERROR):
         context = chain(broken, propagate_bugs=False).invoke(lighthouse_request())

@@ -170,16 +170,12 @@ def test_a_second_round_sees_the_first_hits_and_asks_on() -> None:
     assert memory.reads == ["recap", "search", "search"]
 
 
-def test_a_second_round_may_find_that_nothing_is_missing() -> None:
-    """Empty lists are an answer; the plan stays, without an issue and without a repair."""
+def test_a_second_round_is_bounded_and_may_find_nothing_missing() -> None:
+    """Empty lists are an answer, without an issue or a repair; at most six further queries."""
     model = answering(FIRST, answer(entities=()))
     report = report_of(model)
     assert asked_by_model(report) == ["Ben's promise of the lamp"]
     assert (report.planner.rounds, report.issues, len(model.prompts)) == (2, [], 2)
-
-
-def test_a_second_round_is_bounded() -> None:
-    """At most six further queries."""
     model = answering(FIRST, answer(*(f"Ben's promise number {number}" for number in range(12))))
     assert len(asked_by_model(report_of(model))) == 1 + 6
 

@@ -175,8 +175,8 @@ def test_bullets_may_come_line_by_line(mark: str) -> None:
     assert bullets_of(answering(lines.replace(".\n", "\n").removesuffix("."))).bullets == BULLETS
 
 
-def test_chinese_bullets_may_come_line_by_line() -> None:
-    """With the marks of Chinese lists."""
+def test_a_short_scene_need_not_have_three_bullets() -> None:
+    """Chinese ones may come line by line; a scene that is a book is not read at all."""
     text = "阿黛爬上灯室。阿本承认灯灭过。她把铜钥匙交给他。他发誓守着灯。"
     answer = "一共三条：\n1、阿黛爬上灯室。\n2、阿本承认灯灭过。\n（3）她把铜钥匙交给他。"
     assert bullets_of(answering(answer), text=text).bullets == [
@@ -184,10 +184,6 @@ def test_chinese_bullets_may_come_line_by_line() -> None:
         "阿本承认灯灭过。",
         "她把铜钥匙交给他。",
     ]
-
-
-def test_a_short_scene_need_not_have_three_bullets() -> None:
-    """No more are asked for than the scene has sentences; one that is a book is not read at all."""
     assert bullets_of(answering(said(["Ada climbed."])), text="Ada climbed.").bullets == ["Ada climbed."]
     (issue,) = bullets_of(answering(), text="Ada climbed. " * MAX_SCENE_CHARACTERS).issues
     assert issue.kind == "over_limit"

@@ -68,14 +68,10 @@ def knowledge(*answers: dict[str, Any] | str, **changes: Any) -> SceneKnowledge:
 
 
 def test_names_and_ids_of_the_cast_are_resolved() -> None:
-    """Ids and names mean the same people; who is said to know and not to know it does not know it."""
+    """Who is said to know and not to know it does not; an empty list of knowers hides it from all who might."""
     read = knowledge({"memories": [{"id": "N1", "known_by": ["Ada", "C2", "C3"], "hidden_from": ["Dan"]}]})
     assert read.knowers["K2"].known_by == ["C0", "C2"]
     assert read.knowers["K2"].hidden_from == ["C3"]
-
-
-def test_a_memory_that_nobody_knows_is_hidden_from_all_who_might() -> None:
-    """An empty list means nobody, where an absent one leaves the answer to presence."""
     read = knowledge({"memories": [{"id": "N1", "known_by": []}]})
     assert read.knowers["K2"].known_by == []
     assert read.knowers["K2"].hidden_from == ["C0", "C2", "C3"]
@@ -188,14 +184,10 @@ def test_the_instructions_are_the_same_for_every_scene() -> None:
 
 
 def test_a_scene_without_text_asks_nobody() -> None:
-    """Nothing is asked about an empty scene, and nothing is said of it."""
+    """Nothing is said of it; a project id that is a path is an error of the caller."""
     result = said(text="  ")
     assert (result.status, result.model_calls) == ("done", 0)
     assert knowledge(text="  ") == SceneKnowledge()
-
-
-def test_a_project_id_that_is_a_path_is_refused() -> None:
-    """A request whose project could not be one is an error of the caller."""
     with pytest.raises(InvalidProjectIdError):
         said(project_id="../x")
 

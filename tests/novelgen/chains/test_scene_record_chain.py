@@ -57,7 +57,7 @@ def test_a_good_answer_becomes_a_record() -> None:
 
 
 def test_what_cannot_be_located_is_kept_and_listed() -> None:
-    """A fact whose quote is not in the scene stays in the record, unverified and said aloud."""
+    """A fact whose quote is not in the scene stays unverified and is said aloud, and so do all of them."""
     memories = [{**ANSWER["memories"][0], "evidence": "Ben swore on his mother's grave"}, ANSWER["memories"][1]]
     result = extracted(answer(memories=memories, state_changes=[]))
     assert result.status == "done"
@@ -65,6 +65,9 @@ def test_what_cannot_be_located_is_kept_and_listed() -> None:
     [unverified] = result.unverified
     assert (unverified.id, unverified.quote) == (result.record.memories[0].memory_id, "Ben swore on his mother's grave")
     assert "quotes of 1 facts are not in the scene" in messages_of(result)
+    memories = [{**memory, "evidence": ""} for memory in ANSWER["memories"]]
+    result = extracted(answer(memories=memories, state_changes=[]))
+    assert (result.status, len(result.unverified)) == ("done", 2)
 
 
 def test_memory_ids_come_from_project_text_and_content() -> None:
@@ -135,15 +138,11 @@ def test_short_forms_fit_or_are_whole_sentences(content: str, short: str, kept: 
     assert result.record.memories[0].short == kept
 
 
-def test_the_summary_is_bounded_by_the_setting() -> None:
-    """More bullets than asked for are thinned out."""
+def test_the_summary_is_bounded_and_a_known_title_stays() -> None:
+    """More bullets than asked for are thinned out, and the model names only scenes without a title."""
     result = extracted(answer(summary=[f"Bullet {number}." for number in range(9)]), max_bullets=2)
     assert result.record is not None
     assert result.record.summary == ["Bullet 0.", "Bullet 8."]
-
-
-def test_a_title_that_is_known_stays() -> None:
-    """The model names only scenes without a title."""
     result = extracted(answer(), title="The Sling")
     assert result.record is not None
     assert result.record.title == "The Sling"
@@ -225,13 +224,6 @@ def test_facts_taken_from_the_example_are_dropped() -> None:
     result = extracted(answer(memories=[ANSWER["memories"][0], example["memories"][0]]))
     assert result.record is not None
     assert [memory.event_type for memory in result.record.memories] == ["promise_broken"]
-
-
-def test_paraphrased_evidence_does_not_lose_the_scene() -> None:
-    """Facts that speak of the scene are kept though no quote stands in it, all unverified."""
-    memories = [{**memory, "evidence": ""} for memory in ANSWER["memories"]]
-    result = extracted(answer(memories=memories, state_changes=[]))
-    assert (result.status, len(result.unverified)) == ("done", 2)
 
 
 @pytest.mark.parametrize("text", ["", " \n ", "Dawn."])
@@ -367,20 +359,24 @@ def answer_about(**links: str) -> SceneRecordResult:
     return extracted(answer(memories=[{**ANSWER["memories"][0], **links}, ANSWER["memories"][1]]), memories=KNOWN)
 
 
-def test_a_repetition_becomes_a_link() -> None:
-    """What a known memory tells already is not stored again; the record names it, with the quote."""
+def test_numbers_of_known_memories_become_links() -> None:
+    """Repeated ones with the quote, ended and contradicted ones; a number that none has is dropped aloud."""
     record = answer_about(repeats="M1").record
     assert record is not None
     assert [memory.event_type for memory in record.memories] == ["transfer"]
     [link] = record.memories_repeated
     assert (link.memory_id, link.evidence) == ("x-1", "and I let it go out")
-
-
-def test_one_telling_may_repeat_several_known_memories() -> None:
-    """Each number that a memory repeats becomes a link of its own."""
     record = answer_about(repeats="M2, M1").record
     assert record is not None
     assert [each.memory_id for each in record.memories_repeated] == ["x-2", "x-1"]
+    record = answer_about(supersedes="M2", contradicts="m1").record
+    assert record is not None
+    assert (record.memories[0].supersedes, record.memories[0].contradicts) == ("x-2", "x-1")
+    assert (record.memories[1].supersedes, record.memories_repeated) == (None, [])
+    result = answer_about(repeats="M7")
+    assert result.record is not None
+    assert len(result.record.memories) == 2
+    assert "'M7'" in messages_of(result)
 
 
 def test_lists_may_prove_that_two_are_one() -> None:
@@ -412,22 +408,6 @@ def test_a_part_of_a_thread_is_paid() -> None:
     assert record is not None
     assert [(each.id, each.pays_part) for each in record.open_loops_advanced] == [("OL0", True)]
     assert record.open_loops_resolved == []
-
-
-def test_what_ends_or_contradicts_a_known_memory_names_it() -> None:
-    """The numbers of the prompt become the ids of the memories."""
-    record = answer_about(supersedes="M2", contradicts="m1").record
-    assert record is not None
-    assert (record.memories[0].supersedes, record.memories[0].contradicts) == ("x-2", "x-1")
-    assert (record.memories[1].supersedes, record.memories_repeated) == (None, [])
-
-
-def test_numbers_that_no_known_memory_has_are_dropped_aloud() -> None:
-    """A memory that repeats nothing known is stored; the report names the number."""
-    result = answer_about(repeats="M7")
-    assert result.record is not None
-    assert len(result.record.memories) == 2
-    assert "'M7'" in messages_of(result)
 
 
 def test_the_prompt_begins_with_what_is_the_same_for_every_scene() -> None:
@@ -465,14 +445,10 @@ def test_the_report_says_what_the_prompt_had_no_room_for() -> None:
 
 
 def test_a_window_that_fails_fails_the_scene() -> None:
-    """Half a scene is not reported as read; the reason names the window."""
+    """Half a scene is not reported as read, the reason names the window, and zero facts are never done."""
     result, _ = windowed(lambda prompt: "no JSON" if "Ben took the key" in prompt else EMPTY, long_scene())
     assert (result.status, result.fault, result.record) == ("failed", "not_json", None)
     assert f"window {result.windows} of {result.windows}: " in str(result.reason)
-
-
-def test_windows_without_any_fact_fail_the_scene() -> None:
-    """Zero facts in a long scene are never done."""
     result, _ = windowed(lambda _: EMPTY, long_scene())
     assert (result.status, result.fault, result.record) == ("failed", "empty", None)
 

@@ -103,15 +103,11 @@ def test_filters_hold(filters: dict[str, Any], expected: list[str]) -> None:
     assert sources(retriever(as_of=BEFORE_CHAPTER_3, **filters).invoke(query)) == expected
 
 
-def test_async_calls_give_the_same_and_take_the_same_arguments() -> None:
-    """ainvoke runs the same body, the number of documents of one call included."""
+def test_async_calls_give_the_same_and_a_blank_query_nothing() -> None:
+    """ainvoke takes the same arguments; a chain may hand over an empty question."""
     asked = retriever()
     assert asyncio.run(asked.ainvoke("the brass key")) == asked.invoke("the brass key")
     assert len(asyncio.run(asked.ainvoke("the brass key", k=1))) == 1
-
-
-def test_a_blank_query_finds_nothing() -> None:
-    """A chain may hand over an empty question; that is no failure."""
     assert retriever().invoke("  ") == []
 
 

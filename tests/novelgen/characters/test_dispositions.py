@@ -55,16 +55,12 @@ def test_what_a_model_proposes_is_bounded() -> None:
     assert clamped(proposed, narrow) == {"affection": -3, "fear": 10}
 
 
-def test_no_dimension_leaves_its_bounds() -> None:
-    """-100 to 100, familiarity 0 to 100."""
+def test_changes_fold_in_their_order_within_their_bounds() -> None:
+    """-100 to 100, familiarity 0 to 100; a value that is set stands until something moves it."""
     far = dict.fromkeys(BOUNDS, 1000)
     low = {name: -number for name, number in far.items()}
     assert Disposition().moved(far) == Disposition(**dict.fromkeys(BOUNDS, 100))
     assert Disposition().moved(low).model_dump() == {name: least for name, (least, _) in BOUNDS.items()}
-
-
-def test_changes_fold_in_their_order() -> None:
-    """A value that is set stands until something moves it."""
     changes = [
         DispositionChange(deltas={"trust": 5}),
         DispositionChange(values={"trust": -20}),

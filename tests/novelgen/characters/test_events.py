@@ -58,10 +58,14 @@ def test_importance_rises_by_what_changed_alone(deltas: dict[str, Any], expected
     assert importance("weather", deltas, SETTINGS) == expected
 
 
-def test_an_unknown_change_of_state_is_refused() -> None:
-    """A misspelt consequence would be lost without a word."""
+def test_a_misspelt_change_of_state_is_refused_a_nearly_known_event_told() -> None:
+    """A consequence would be lost without a word; a game's own types are fine, a slip is said and kept."""
     with pytest.raises(UserInputError, match="trust_change"):
         require_deltas({"trust_chnage": 3})
+    assert event_type_hint("harvest_festival", SETTINGS) is None
+    hint = event_type_hint("quest_complted", SETTINGS)
+    assert hint is not None
+    assert "quest_completed" in hint
 
 
 @pytest.mark.parametrize(
@@ -107,14 +111,6 @@ def test_a_stricter_threshold_takes_nothing_for_something_else() -> None:
     """The likeness that is asked for is a setting."""
     strict = CharacterMemorySettings(interaction_type_similarity_threshold=1.0)
     assert typed_interaction("betrayel", strict).interaction_type == "casual_conversation"
-
-
-def test_an_event_type_that_is_nearly_known_is_told_and_kept() -> None:
-    """A game's own types are fine; a slip is not corrected behind its back, but said."""
-    assert event_type_hint("harvest_festival", SETTINGS) is None
-    hint = event_type_hint("quest_complted", SETTINGS)
-    assert hint is not None
-    assert "quest_completed" in hint
 
 
 def test_the_short_form_is_a_whole_sentence() -> None:

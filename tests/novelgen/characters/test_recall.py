@@ -75,20 +75,18 @@ def test_the_score_is_the_product_of_its_four_factors(
     assert parts.score == pytest.approx(expected, abs=0.001)
 
 
-def test_what_is_over_counts_a_tenth() -> None:
-    """Seed 002.30: a superseded memory keeps a tenth of its score."""
+def test_what_is_over_or_old_gives_way() -> None:
+    """Seed 002.30: superseded counts a tenth; a tier is no kept place; two sources are one with both reasons."""
     parts = [
         score_parts(remembered("m"), age_days=1, relevance=0.5, settings=DEFAULT_SETTINGS, is_superseded=over)
         for over in (False, True)
     ]
     assert parts[1].score == pytest.approx(parts[0].score / 10)
-
-
-def test_an_old_pinned_memory_gives_way_to_what_is_talked_about() -> None:
-    """A tier is a signal, not a place that is kept."""
     old = remembered("old", days=60, tier="pinned", importance=6)
     new = remembered("new", importance=7)
     assert ids(recalled([old, new], [0.0, 1.0])) == ["new", "old"]
+    found = recalled([remembered("m", event_type="betrayal")], [1.0])
+    assert [item.why for item in found.items] == [["high_signal", "meaning"]]
 
 
 def test_candidates_are_bounded() -> None:
@@ -101,12 +99,6 @@ def test_candidates_are_bounded() -> None:
     assert "fresh" in ids(found)
     assert "stale" not in ids(found)
     assert next(item for item in found.items if item.memory.memory_id == "fresh").why == ["high_signal"]
-
-
-def test_a_memory_of_two_sources_is_told_once() -> None:
-    """What is weighty and near is one candidate with both reasons."""
-    found = recalled([remembered("m", event_type="betrayal")], [1.0])
-    assert [item.why for item in found.items] == [["high_signal", "meaning"]]
 
 
 def test_the_form_goes_by_relevance_and_not_by_room() -> None:
@@ -166,14 +158,10 @@ def test_a_former_value_comes_after_the_one_that_holds_and_never_first() -> None
 
 
 def test_nothing_said_brings_what_weighs_most() -> None:
-    """A greeting without a topic is answered by weight, and said to be so."""
+    """A greeting is answered by weight, and said to be so; an empty memory is an empty block."""
     found = recalled([remembered("light"), remembered("heavy", importance=9)])
     assert ids(found) == ["heavy", "light"]
     assert (found.by, found.items[0].why) == ("standing", ["standing"])
-
-
-def test_nobody_who_remembers_nothing_says_nothing() -> None:
-    """An empty memory is an empty block, not a heading."""
     found = recalled([], [])
     assert (found.items, found.tokens, found.as_prompt()) == ([], 0, "")
 

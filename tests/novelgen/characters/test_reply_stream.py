@@ -133,16 +133,12 @@ def test_a_model_that_hangs_is_left_behind_at_the_deadline() -> None:
         release.set()
 
 
-def test_a_model_that_fails_is_told_without_its_key() -> None:
-    """The error names what went wrong and hides what looks like a key."""
+def test_a_model_that_fails_or_repeats_itself_is_told() -> None:
+    """The error names what went wrong and hides what looks like a key; beyond every bound a reply is refused."""
     model = StreamingModel(pieces=["Good ", RuntimeError("bad key sk-123456789abcdef")])
     with pytest.raises(ModelUnavailableError, match="gave no reply") as raised:
         list(stream_text(model, [HumanMessage("Hello")], deadline=Deadline.after(30)))
     assert "sk-123456789" not in str(raised.value)
-
-
-def test_a_model_that_repeats_itself_without_end_is_stopped() -> None:
-    """A reply beyond every bound is refused."""
     model = StreamingModel(pieces=["x" * MAX_REPLY_CHARACTERS, "x"])
     with pytest.raises(ModelUnavailableError, match="repeats itself"):
         list(stream_text(model, [HumanMessage("Hello")], deadline=Deadline.after(30)))

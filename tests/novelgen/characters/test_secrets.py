@@ -55,15 +55,11 @@ def test_all_conditions_must_hold(
 
 
 def test_the_plainest_hint_whose_conditions_hold_is_given() -> None:
-    """Below the threshold a part may slip, each with a lower threshold of its own."""
+    """Each part has a lower threshold of its own; seed 002.40: what is never told unlocks for nobody."""
     hints = [{"text": "vague", "unlock_trust": 20}, {"text": "plain", "unlock": {"trust": 40}}]
     secret = Secret.model_validate({"secret_id": "s", "secret": "x", "unlock_trust": 60, "hints": hints})
     said = [secret.hint(Disposition(trust=trust), flags={}) for trust in (10, 20, 40)]
     assert said == [None, "vague", "plain"]
-
-
-def test_never_outranks_every_condition() -> None:
-    """Seed 002.40: a secret that is never told unlocks for nobody."""
     secret = Secret.model_validate({"secret_id": "s", "text": "x", "never": True})
     assert secret.standing(Disposition(trust=100), flags={}) == "locked"
 

@@ -62,17 +62,13 @@ def test_one_place_of_the_draft_is_told_of_once() -> None:
 
 
 def test_what_is_waived_hides_nothing_else() -> None:
-    """Another finding at the same place is told, and the waived one has no part in it."""
+    """It stands apart while words and evidence stand; another finding at the same place is told."""
     rule = finding("Ben waved and", 0)
     [first] = conclude([rule], as_of=HERE, waived={}).issues
     other = finding("waved", 4, by="model", kind="invented", confidence=0.5, evidence=[told(1)])
     told_of = conclude([rule, other], as_of=HERE, waived={first.issue_id: ""})
     assert [(each.kind, len(each.evidence)) for each in told_of.issues] == [("invented", 1)]
     assert [each.kind for each in told_of.waived] == ["dead_or_absent"]
-
-
-def test_a_waived_finding_stands_apart_while_words_and_evidence_stand() -> None:
-    """Where it moves to in the draft does not matter; other evidence makes it another finding."""
     [first] = conclude([finding()], as_of=HERE, waived={}).issues
     waived = {first.issue_id: "a ghost"}
     moved = conclude([finding(start=90)], as_of=HERE, waived=waived)

@@ -52,10 +52,12 @@ def test_text_in_strings_is_left_alone() -> None:
     }
 
 
-def test_repeated_lists_are_joined() -> None:
-    """A key that comes twice loses neither list."""
+def test_repeated_lists_are_joined_and_a_cut_second_object_is_refused() -> None:
+    """A key that comes twice loses neither list; a complete first object does not excuse a cut one."""
     answer = '{"queries": [{"query": "a"}], "queries": [{"query": "b"}]}'
     assert parse_json_object(answer, keys=()) == {"queries": [{"query": "a"}, {"query": "b"}]}
+    with pytest.raises(UnusableAnswerError, match="ends within its JSON object"):
+        parse_json_object(PLAN_TEXT + ' and {"entities": ["C2"', keys=("entities", "queries"))
 
 
 @covers(42)
@@ -66,12 +68,6 @@ def test_cut_answer_is_refused_at_every_place(text: str) -> None:
         with pytest.raises(UnusableAnswerError, match="ends within its JSON object") as caught:
             parse_json_object("Here: " + text[:end], keys=("entities", "queries"))
         assert caught.value.fault == "cut"
-
-
-def test_cut_second_object_is_refused() -> None:
-    """A complete first object does not excuse a cut second one."""
-    with pytest.raises(UnusableAnswerError, match="ends within its JSON object"):
-        parse_json_object(PLAN_TEXT + ' and {"entities": ["C2"', keys=("entities", "queries"))
 
 
 @covers(45)

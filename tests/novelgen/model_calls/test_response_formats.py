@@ -57,14 +57,10 @@ def asked(model: OllamaLikeModel, *, times: int = 1) -> list[Pet]:
 
 
 def test_ollama_is_given_the_schema() -> None:
-    """Its own client takes a JSON schema as `format`."""
+    """As `format`; one that refuses it gets plain JSON mode, and the next request begins there."""
     model = OllamaLikeModel(answer=lambda _: "", formats=[])
     assert asked(model) == [Pet(name="Ada")]
     assert model.formats[0]["required"] == ["name"]
-
-
-def test_an_old_ollama_falls_back_once_and_is_remembered() -> None:
-    """A refused schema leads to plain JSON mode, and the next request begins there."""
     model = OllamaLikeModel(answer=lambda _: "", formats=[], refused=("dict",))
     asked(model, times=2)
     assert [type(each).__name__ for each in model.formats] == ["dict", "str", "str"]

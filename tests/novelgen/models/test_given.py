@@ -60,18 +60,16 @@ def test_every_kind_of_plan_is_read_without_its_number(plan: Any, caplog: pytest
     assert not caplog.records
 
 
-def test_a_plan_keeps_its_own_number() -> None:
-    """What the plan says of its number is not overwritten."""
+def test_a_plan_keeps_its_own_number_and_fields() -> None:
+    """What it says of its number is not overwritten, fields of other programs stay, the caller's is not changed."""
     assert request(scene_plan=PLAN | {"scene_number": 9}).scene_plan.scene_number == 9
-
-
-def test_the_callers_plan_is_left_as_it_was() -> None:
-    """Neither a mapping nor a model of the caller is changed."""
     given, model = dict(PLAN), ScenePlan(**PLAN)
     request(scene_plan=given)
     request(scene_plan=model)
     assert given == PLAN
     assert model.scene_number is None
+    plan = PLAN | {"scene_id": "5_4", "pov": "Ines", "goal": "the door", "must_avoid": ["light"], "scene_title": "x"}
+    assert request(scene_plan=plan).scene_plan.pov == "Ines"
 
 
 @pytest.mark.parametrize(
@@ -100,37 +98,23 @@ def test_a_misspelt_field_is_an_error_that_names_the_right_one(given: dict[str, 
         request(**given)
 
 
-def test_fields_of_novel_gen_are_kept() -> None:
-    """Fields that a plan of another program has are no mistakes."""
-    plan = PLAN | {"scene_id": "5_4", "pov": "Ines", "goal": "the door", "must_avoid": ["light"], "scene_title": "x"}
-    assert request(scene_plan=plan).scene_plan.pov == "Ines"
-
-
 def test_a_chapter_plan_gets_the_numbers_that_it_leaves_out() -> None:
-    """Chapter and scenes are numbered when none is; scenes may be of any kind."""
+    """Chapter and scenes when none is given, scenes of any kind; numbers told only partly cannot be guessed."""
     chapter = OwnChapter("The door", [PLAN, OwnPlan(**PLAN), ScenePlan(**PLAN)])
     read = request(chapter_plan=chapter).chapter_plan
     assert read is not None
     assert (read.chapter_number, read.chapter_title) == (5, "The door")
     assert [scene.scene_number for scene in read.scenes] == [1, 2, 3]
     assert request(chapter_plan=read).chapter_plan == read
-
-
-def test_a_chapter_plan_with_some_numbers_is_refused() -> None:
-    """Numbers that are told only partly cannot be guessed."""
     with pytest.raises(ValidationError, match=r"scenes\[1\]\.scene_number is missing"):
         request(chapter_plan={"scenes": [{"scene_number": 1}, {"purpose": "x"}]})
     assert ChapterPlan.model_validate({"chapter_number": 1, "scenes": [{"scene_number": 3}]}).scene(3)
 
 
-def test_a_list_of_characters_is_enough() -> None:
-    """Characters may be a plain list, of models or mappings."""
+def test_a_list_of_characters_is_enough_and_none_is_nothing() -> None:
+    """Of models or mappings; arguments that are passed on as None are left out."""
     read = request(characters=[Character(name="Ines"), {"name": "Brannoc", "aliases": ["the harbour master"]}])
     assert [each.name for each in read.characters.everyone()] == ["Ines", "Brannoc"]
-
-
-def test_none_is_the_same_as_nothing() -> None:
-    """Arguments that are passed on as None are left out."""
     read = request(characters=None, chapter_plan=None, settings=None)
     assert (read.characters.everyone(), read.chapter_plan, read.settings) == ([], None, None)
 

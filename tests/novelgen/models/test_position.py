@@ -12,35 +12,19 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 places = st.tuples(st.integers(0, 30), st.integers(0, 30))
 
 
-def test_entering_a_scene_admits_only_what_lies_strictly_before() -> None:
-    """On entering 3:2, scene 3:1 may be read; 3:2 itself and all after may not."""
+def test_entering_admits_only_what_lies_strictly_before() -> None:
+    """A scene, a chapter, the end; what has no position is visible everywhere, what covers a chapter after it."""
     position = StoryPosition(3, 2)
     assert position.admits(3, 1)
     assert position.admits(2, 99)
     assert not position.admits(3, 2)
     assert not position.admits(3, 3)
     assert not position.admits(4, 0)
-
-
-def test_entering_a_chapter_admits_only_earlier_chapters() -> None:
-    """On entering chapter 3, nothing of chapter 3 may be read."""
     position = StoryPosition(3)
     assert position.admits(2, 50)
     assert not position.admits(3, 0)
-
-
-def test_the_end_of_the_story_admits_everything() -> None:
-    """Without chapter and scene, everything stored may be read."""
     assert END_OF_STORY.admits(1_000, 1_000)
-
-
-def test_what_has_no_position_is_visible_everywhere() -> None:
-    """An author's note without a position may be read on entering the very first scene."""
     assert StoryPosition(0, 0).admits(None, None)
-
-
-def test_what_covers_a_chapter_is_visible_after_it_only() -> None:
-    """A thing of a whole chapter may not be read inside that chapter."""
     assert not StoryPosition(3, 9).admits(3, None)
     assert StoryPosition(4, 1).admits(3, None)
 
@@ -74,12 +58,8 @@ def test_order_agrees_with_what_a_position_admits(first: tuple[int, int], second
 
 
 def test_order_of_chapter_scene_and_end() -> None:
-    """Entering a chapter comes before its first scene, the end comes last."""
+    """Entering a chapter comes before its first scene, the end last; messages show 3:2, 3 and end."""
     ordered = [StoryPosition(1), StoryPosition(1, 0), StoryPosition(1, 5), StoryPosition(2), END_OF_STORY]
     shuffled = [ordered[index] for index in (3, 0, 4, 2, 1)]
     assert sorted(shuffled) == ordered
-
-
-def test_a_position_reads_as_chapter_and_scene() -> None:
-    """Messages show positions as 3:2, 3 and end."""
     assert [str(StoryPosition(3, 2)), str(StoryPosition(3)), str(END_OF_STORY)] == ["3:2", "3", "end"]

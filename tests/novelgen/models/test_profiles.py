@@ -30,20 +30,21 @@ def test_the_documented_shapes_come_back_as_they_went_in(kind: EntityType, data:
     assert profile_of(kind, data).model_dump(exclude_unset=True) == data
 
 
-def test_unknown_fields_are_kept_in_their_places() -> None:
-    """What a model does not know stands under `extra`, in nested ones too."""
+def test_a_profile_keeps_what_it_does_not_know() -> None:
+    """Under `extra`, in nested ones too; a personality in one text describes, a wrong shape names its field."""
     data = {"voice": "hoarse", "personality": {"fears": ["water"], "habits": ["hums"]}}
     profile = profile_of("character", data)
     assert isinstance(profile, CharacterProfile)
     assert profile.extra == {"voice": "hoarse"}
     assert profile.personality.extra == {"habits": ["hums"]}
-
-
-def test_a_personality_in_one_text_is_its_description() -> None:
-    """Characters of other programs tell their personality in one text."""
     profile = profile_of("character", {"personality": "冷静而多疑"})
     assert isinstance(profile, CharacterProfile)
     assert profile.personality.description == "冷静而多疑"
+    with pytest.raises(ValidationError, match=r"personality\.fears"):
+        profile_of("character", {"personality": {"fears": "water"}})
+    profile = profile_of("location", {})
+    assert isinstance(profile, LocationProfile)
+    assert (profile.atmosphere, profile.features, profile.current_state.tension_level) == ("", [], 0)
 
 
 @pytest.mark.parametrize("level", [-1, 11, "high"])
@@ -51,19 +52,6 @@ def test_a_tension_out_of_bounds_is_refused(level: Any) -> None:
     """Tension goes from 0 to 10."""
     with pytest.raises(ValidationError, match="tension_level"):
         profile_of("location", {"current_state": {"tension_level": level}})
-
-
-def test_a_wrong_shape_names_its_field() -> None:
-    """A text where a list belongs is an error, not a list of letters."""
-    with pytest.raises(ValidationError, match=r"personality\.fears"):
-        profile_of("character", {"personality": {"fears": "water"}})
-
-
-def test_an_empty_profile_has_every_field_empty() -> None:
-    """Nothing filled in is stored as nothing."""
-    profile = profile_of("location", {})
-    assert isinstance(profile, LocationProfile)
-    assert (profile.atmosphere, profile.features, profile.current_state.tension_level) == ("", [], 0)
 
 
 def test_every_type_of_entity_has_a_profile_and_a_state() -> None:

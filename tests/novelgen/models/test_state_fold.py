@@ -21,52 +21,32 @@ def change(attribute: str, value: Any, chapter: int | None, scene: int | None = 
 
 
 def test_the_last_value_before_the_position_wins() -> None:
-    """Chapter 3 is answered as of chapter 3 though chapter 80 exists."""
+    """Chapter 3 is answered as of chapter 3, the position itself does not count, what has none holds from the start."""
     changes = [change("status", "alive", 1), change("status", "dead", 80)]
     assert fold_state_changes(changes, StoryPosition(3))[0] == {"status": "alive"}
     assert fold_state_changes(changes, END_OF_STORY) == ({"status": "dead"}, 80, 1)
-
-
-def test_the_position_itself_does_not_count() -> None:
-    """What the planned scene itself established is not read."""
     assert fold_state_changes([change("status", "dead", 3, 2)], StoryPosition(3, 2)) == ({}, None, None)
+    changes = [change("status", "in the story", 1), change("status", "from the start", None, None)]
+    assert fold_state_changes(changes, END_OF_STORY)[0] == {"status": "in the story"}
+    assert snapshot_of("p", [change("status", "x", 4)], as_of=StoryPosition(2), timestamp=NOW) is None
 
 
-def test_lists_are_replaced_whole() -> None:
-    """A later list takes the place of the earlier one, it is not merged."""
+def test_lists_are_replaced_whole_and_null_clears_the_key() -> None:
+    """A later list takes the place of the earlier one, and a null value takes the attribute away altogether."""
     changes = [change("inventory", ["key", "lamp"], 1), change("inventory", ["rope"], 2)]
     assert fold_state_changes(changes, END_OF_STORY)[0] == {"inventory": ["rope"]}
-
-
-def test_null_clears_the_key() -> None:
-    """A null value takes the attribute away altogether."""
     changes = [change("disguise", "monk", 1), change("disguise", None, 2)]
     assert fold_state_changes(changes, END_OF_STORY) == ({}, 2, 1)
 
 
 def test_presence_is_kept_apart_from_the_explicit_place() -> None:
-    """Presence never overwrites location_id, and never moves the snapshot's position past it."""
+    """It never overwrites location_id, and carries the snapshot's position only where nothing explicit is known."""
     changes = [change("location_id", "L0", 1), change("presence", {"location_id": "L9"}, 5, kind="presence")]
     state, chapter, scene = fold_state_changes(changes, END_OF_STORY)
     assert state == {"location_id": "L0", "presence": {"location_id": "L9"}}
     assert (chapter, scene) == (1, 1)
-
-
-def test_a_state_of_presence_alone_carries_its_position() -> None:
-    """Where nothing explicit is known, the snapshot stands at the last presence."""
     changes = [change("presence", {"location_id": "L9"}, 5, 2, kind="presence")]
     assert fold_state_changes(changes, END_OF_STORY)[1:] == (5, 2)
-
-
-def test_what_has_no_position_holds_from_the_start() -> None:
-    """An author's state without a position is overwritten by the story."""
-    changes = [change("status", "in the story", 1), change("status", "from the start", None, None)]
-    assert fold_state_changes(changes, END_OF_STORY)[0] == {"status": "in the story"}
-
-
-def test_no_change_before_the_position_is_no_snapshot() -> None:
-    """An entity that the story has not touched yet has no snapshot."""
-    assert snapshot_of("p", [change("status", "x", 4)], as_of=StoryPosition(2), timestamp=NOW) is None
 
 
 def test_a_snapshot_tells_which_values_no_quote_proves() -> None:

@@ -31,14 +31,10 @@ def test_a_name_is_translated_as_its_profile_says(profile: dict[str, Any], expec
 
 
 def test_an_alias_has_a_translation_of_its_own() -> None:
-    """The translation of the display name is not that of an alias."""
+    """A profile shown as of a position translates the names shown there, and no others."""
     known = entity(translation="Daiyu", alias_translations={"颦儿": "Frowner"})
     assert translation_of(known, "颦儿") == "Frowner"
     assert translation_of(known, "潇湘妃子") == ""
-
-
-def test_names_to_come_are_not_told_by_their_translations() -> None:
-    """A profile shown as of a position translates the names shown there, and no others."""
     known = entity(translation="Daiyu", alias_translations={"颦儿": "Frowner", "潇湘妃子": "the Bamboo Lady"}, age=13)
     assert profile_with_names(known, ["颦儿"], is_told=False) == {"alias_translations": {"颦儿": "Frowner"}}
     assert profile_with_names(known, ["黛玉"], is_told=True) == {"translation": "Daiyu", "age": 13}

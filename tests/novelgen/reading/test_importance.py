@@ -93,13 +93,14 @@ def test_the_memory_of_the_slot_tells_the_change() -> None:
 
 
 def test_signals_add_up_once_each_and_stop_at_ten() -> None:
-    """A death that is event and state counts once; with a changed goal it lifts a weighty memory to the top."""
+    """A death that is event and state counts once; a change that no memory tells raises nothing."""
     told = record(
         state_changes=[changed("C1", status="dead", goals=["revenge"])],
         memories=[memory("m", event_type="death", entities=["C1"], importance=9)],
     )
     assert importance_signals(told) == {"m": ["death", "goal_change"]}
     assert with_raised_importances(told, made_by="extracted").memories[0].importance == 10
+    assert importance_signals(record(state_changes=[changed("C1", status="dead")])) == {}
 
 
 @pytest.mark.parametrize(
@@ -121,8 +122,3 @@ def test_a_relationship_counts_when_it_shifts_far(dimensions, intensity: int, is
     told = record(relationship_changes=[change], memories=[memory("m", entities=["C0", "C1"])])
     expected = {"m": ["relationship_shift"]} if is_signal else {}
     assert importance_signals(told, relationships_before=[before]) == expected
-
-
-def test_no_memory_no_signal() -> None:
-    """A change that no memory tells raises nothing."""
-    assert importance_signals(record(state_changes=[changed("C1", status="dead")])) == {}

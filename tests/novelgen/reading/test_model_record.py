@@ -21,25 +21,21 @@ def filled(**changes: Any) -> ModelSceneRecord:
     return ModelSceneRecord.model_validate({**ANSWER, **changes})
 
 
-def test_lists_are_bounded() -> None:
-    """More items than the bounds are cut off, and texts are of bounded length on one line."""
+def test_lists_are_bounded_and_nulls_stand_for_nothing() -> None:
+    """More items or characters than the bounds are cut off; null is what was not said."""
     memories = [{"content": f"Fact {number}\nof many. {'x' * 2000}"} for number in range(50)]
     answer = filled(memories=memories, characters_present=[f"C{number}" for number in range(50)])
     assert (len(answer.memories), len(answer.characters_present)) == (MAX_MEMORIES, 16)
     assert len(answer.memories[0].content) == MAX_TEXT_CHARACTERS
     assert "\n" not in answer.memories[0].content
+    answer = filled(title=None, state_changes=None, memories=[{"content": "A.", "importance": None, "slot": None}])
+    assert (answer.title, answer.state_changes, answer.memories[0].importance) == ("", [], 5)
 
 
 @pytest.mark.parametrize(("given", "kept"), [(-3, 1), (0, 1), (7, 7), ("8", 8), (99, 10)])
 def test_importance_is_clamped(given: Any, kept: int) -> None:
     """Importance is within 1 to 10 whatever the model says."""
     assert filled(memories=[{"content": "A fact.", "importance": given}]).memories[0].importance == kept
-
-
-def test_nulls_stand_for_nothing() -> None:
-    """Null in place of a text, a list or a number is what was not said."""
-    answer = filled(title=None, state_changes=None, memories=[{"content": "A.", "importance": None, "slot": None}])
-    assert (answer.title, answer.state_changes, answer.memories[0].importance) == ("", [], 5)
 
 
 @pytest.mark.parametrize(("word", "entity_type"), [("Person", "character"), ("地点", "location"), ("item", "item")])

@@ -142,26 +142,14 @@ def ids_in(text: str) -> list[str]:
     return [line.split(" | ")[0] for line in text.splitlines()]
 
 
-def test_who_is_named_or_called_by_title_stands_above_all(lists: PromptLists) -> None:
-    """A person named, one called by a title alone and a thing named in part come before 296 others."""
+def test_who_is_named_or_seen_lately_stands_above_all(lists: PromptLists) -> None:
+    """Named, titled or touched in part, then the newest; a common word or one long gone pulls nobody up."""
     assert set(ids_in(lists.texts["entities"])[:3]) == {"C900", "C901", "I902"}
-
-
-def test_the_newest_thread_comes_before_older_ones(lists: PromptLists) -> None:
-    """A trifle of the scene before is there, though 119 weightier threads are older."""
     assert ids_in(lists.texts["threads"])[0] == "OL900"
     assert "OL900 | pursuit | low | 50:4 | C900 | Somebody follows Orme." in lists.texts["threads"]
-
-
-def test_a_common_word_pulls_nobody_up(lists: PromptLists) -> None:
-    """A cloak on a nail is not the cloak of chapter 2 above whoever was seen just now."""
     listed = ids_in(lists.texts["entities"])
     assert "C295" in listed
     assert "I903" not in listed or listed.index("I903") > listed.index("C295")
-
-
-def test_of_the_untouched_the_last_seen_come_first(lists: PromptLists) -> None:
-    """Who walked on once and long ago is not listed; those listed were seen lately, the newest first."""
     walkers = [int(each[1:]) for each in ids_in(lists.texts["entities"]) if each[1:] < "900" and each[0] == "C"]
     assert walkers
     assert min(walkers) > 250
@@ -169,16 +157,12 @@ def test_of_the_untouched_the_last_seen_come_first(lists: PromptLists) -> None:
     assert places == sorted(places, reverse=True)
 
 
-def test_lines_are_whole_and_the_budget_is_kept(lists: PromptLists) -> None:
-    """All lists together cost no more than the budget, and the last line of each ends as it should."""
+def test_lines_are_whole_the_budget_is_kept_and_no_list_starves(lists: PromptLists) -> None:
+    """All lists together cost no more, each line ends as it should, and every kind has its share."""
     texts = lists.texts
     assert sum(estimate_tokens(line) + 1 for text in texts.values() for line in text.splitlines()) <= 2100
     assert all(line.endswith("went?") or line.startswith("OL900") for line in texts["threads"].splitlines())
     assert all("@" in line.split(" | ")[-1] for line in texts["entities"].splitlines())
-
-
-def test_no_list_starves(lists: PromptLists) -> None:
-    """Every kind has its share, however long the others are."""
     assert all(text != "(none)" for text in lists.texts.values())
     assert "C900 C901 | old enemies" in lists.texts["relationships"]
     assert ids_in(lists.texts["relationships"]) == ["C900 C901"]
@@ -194,16 +178,12 @@ def test_what_found_no_room_is_counted(lists: PromptLists) -> None:
     assert chosen_lists(TEXT, long_story(), language="en", max_tokens=60_000).shortage(60_000) is None
 
 
-def test_memories_of_the_same_things_are_numbered(lists: PromptLists) -> None:
-    """What is stored of those whom the scene touches is shown with a number that stands for its id."""
+def test_memories_and_scenes_are_told_as_they_can_be_followed(lists: PromptLists) -> None:
+    """Memories of the same things have a number for an id; the last scenes say when, with whom and how they ended."""
     [line] = [line for line in lists.texts["memories"].splitlines() if "grey ledger" in line]
     number = line.split(" | ")[0]
     assert lists.memory_ids[number] == "m900"
     assert "9:1 | 5 | Orme hides the grey ledger." in line
-
-
-def test_the_last_scenes_are_told_in_story_order(lists: PromptLists) -> None:
-    """When, with whom and how they ended, so that a calendar and a pronoun can be followed."""
     assert lists.texts["scenes"].splitlines() == [
         f"50:{number} | night {number} | C900 | Orme waits. The stove is lit." for number in (2, 3, 4)
     ]

@@ -46,12 +46,8 @@ def test_ids_count_when_shown_and_names_when_borne(said: str, meant: str | None)
 
 
 def test_who_is_present_is_meant() -> None:
-    """A name that several bear means the one on stage."""
+    """A name that several bear means the one on stage, and a place is no character."""
     assert references("C6").entity_id("the stranger") == "C6"
-
-
-def test_a_place_is_no_character() -> None:
-    """Where a character is wanted, something else is not meant."""
     assert references().entity_id("L1", entity_types=["character"]) is None
     assert references().entity_id("the lamp room", entity_types=["location"]) == "L1"
 
@@ -93,9 +89,10 @@ def test_known_ambiguous_and_invented_names_are_not_new() -> None:
 
 
 def test_somebody_named_after_a_known_one_is_new() -> None:
-    """A longer name that holds a known one is another person."""
+    """A longer name that holds a known one, or 高老 of whose name 高老儿的女儿 is a part, is another person."""
     proposals = references().propose([new("Ben Hart's widow")], text="Ben Hart's widow came.", first_number=1)
     assert [each.name for each in proposals.entities] == ["Ben Hart's widow"]
+    assert proposed("高老") == (["高老"], {"高老": "new-1"})
 
 
 def test_the_proposed_are_known_from_then_on() -> None:
@@ -132,16 +129,12 @@ def test_a_name_that_belongs_to_a_known_one_is_its_name() -> None:
     assert references().with_proposals(proposals).entity_id("Captain Storm") == "C1"
 
 
-def test_aliases_given_with_a_known_name_are_kept() -> None:
-    """A known name in new_entities brings its other names to the known one."""
+def test_what_a_new_name_says_of_known_ones_is_kept() -> None:
+    """Its aliases come to the known one; a same_as that nobody bears does not cost the person."""
     proposals = references().propose(
         [new("Ben", aliases=["the Beacon"])], text="Ben, the Beacon of the coast.", first_number=1
     )
     assert [(each.entity_id, each.name) for each in proposals.names] == [("C1", "the Beacon")]
-
-
-def test_an_unknown_same_as_leaves_the_name_new() -> None:
-    """A same_as that nobody bears does not cost the person."""
     proposals = references().propose([new("Mr. Thorne", same_as="C99")], text="Mr. Thorne came.", first_number=1)
     assert [each.name for each in proposals.entities] == ["Mr. Thorne"]
 
@@ -186,11 +179,6 @@ def test_a_description_or_another_title_makes_somebody_new(name: str) -> None:
 def test_a_part_of_a_name_with_a_fitting_title_is_the_known_one(name: str) -> None:
     """A surname alone, or with a title that says nothing else, means its only bearer."""
     assert proposed(name, text=f"Then {name} came in.") == ([], {name: "C21"})
-
-
-def test_whoever_belongs_to_somebody_is_not_that_one() -> None:
-    """高老 is not 高老儿的女儿, of whose name he is a part."""
-    assert proposed("高老") == (["高老"], {"高老": "new-1"})
 
 
 ROOM = Entity(entity_id="L7", entity_type="location", name="the room")

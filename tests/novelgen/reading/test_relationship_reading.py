@@ -144,14 +144,10 @@ def test_what_is_said_of_both_replaces_what_a_side_had() -> None:
 
 
 def test_each_side_sees_its_own_feelings() -> None:
-    """Ben's fear of Ada is not Ada's fear of Ben."""
+    """Ben's fear of Ada is not Ada's of Ben, and a shift of one side weighs as one of both."""
     ada, ben = FRIENDS.seen_by("C0"), FRIENDS.seen_by("C1")
     assert (ada.dimensions, ada.their_dimensions) == ({"trust": 30}, {"trust": 30, "fear": 5})
     assert (ben.dimensions, ben.their_dimensions) == ({"trust": 30, "fear": 5}, {"trust": 30})
-
-
-def test_a_feeling_of_one_side_weighs_as_one_of_both() -> None:
-    """A shift is a shift, whoever feels it."""
     change = RecordedRelationshipChange(character_a="C1", character_b="C0", intensity=8, dimensions_a={"fear": 15})
     assert relationship_shift(change, FRIENDS) == 10
 

@@ -43,35 +43,25 @@ def test_a_name_that_tells_more_touches_more(surer: tuple[str, Entity], less_sur
 
 
 def test_a_title_alone_finds_its_bearer() -> None:
-    """ "The Professor" touches the one who bears the title, and nobody else."""
+    """Pronouns and address touch nobody, and words that stand pages apart make no name."""
     found = touched("The Professor sat down.", entity("C1", "Professor de Worms"), entity("C2", "Captain Orme"))
     assert set(found) == {"C1"}
+    assert touched("Yes, sir, said the old man. He went.", entity("C1", "Sir Henry Orme")) == {}
+    text = "Tom came. " + "The rain fell on. " * 30 + "Hale was a village."
+    assert name_evidence("Tom Hale", text) == "garbled"
 
 
-def test_a_word_that_many_bear_tells_little_of_each() -> None:
-    """What is shared is divided."""
+def test_what_many_bear_or_is_long_unseen_touches_little() -> None:
+    """What is shared is divided, a common word fades with time, a name of its own does not."""
     [alone] = touched("The Captain!", entity("C1", "Captain Orme")).values()
     shared = touched("The Captain!", entity("C1", "Captain Orme"), entity("C2", "Captain Bligh"))
     assert shared == {"C1": alone / 2, "C2": alone / 2}
-
-
-def test_a_common_word_hardly_means_one_long_unseen() -> None:
-    """The inn-keeper of ten chapters ago is not this one."""
     keeper = entity("C1", "the innkeeper")
     [lately] = touched("The innkeeper bowed.", keeper).values()
     [long_ago] = touched("The innkeeper bowed.", keeper, seen=3).values()
     assert long_ago < lately / 2
-
-
-def test_a_name_of_its_own_counts_however_long_ago() -> None:
-    """Who is named is meant."""
     vane = entity("C1", "Isidore Vane")
     assert touched("Isidore Vane!", vane) == touched("Isidore Vane!", vane, seen=3)
-
-
-def test_nobody_is_touched_by_pronouns_and_address() -> None:
-    """ "Sir" and "old" are said of anybody."""
-    assert touched("Yes, sir, said the old man. He went.", entity("C1", "Sir Henry Orme")) == {}
 
 
 def test_scenes_are_counted_back() -> None:
@@ -104,9 +94,3 @@ def test_scenes_are_counted_back() -> None:
 def test_a_name_stands_whole_in_parts_or_in_a_quote(name: str, text: str, quote: str, evidence: str) -> None:
     """What proves a name is told from what merely resembles it, and from nothing."""
     assert name_evidence(name, text, quote=quote) == evidence
-
-
-def test_parts_far_apart_are_no_name() -> None:
-    """Words of a name that stand pages apart do not make it."""
-    text = "Tom came. " + "The rain fell on. " * 30 + "Hale was a village."
-    assert name_evidence("Tom Hale", text) == "garbled"

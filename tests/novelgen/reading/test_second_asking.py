@@ -81,11 +81,12 @@ def test_a_bad_second_answer_costs_only_itself(second: str) -> None:
 
 
 def test_a_lost_link_of_a_memory_is_not_worth_a_call() -> None:
-    """A memory is kept without the name that nobody bears; a state, a move or a place would be lost."""
+    """A lost state, move or place is; where everybody is known nothing is left over."""
     link = UnplacedItem(field="memories[0].entities[1]", text="somebody", reason="nobody bears it")
     move = UnplacedItem(field="open_loops_moved[0].id", text="OL99", reason="no such loop")
     assert not is_worth_asking([link])
     assert is_worth_asking([link, move])
+    assert unplaced() == []
 
 
 def unplaced(**changes: object) -> list[UnplacedItem]:
@@ -93,11 +94,6 @@ def unplaced(**changes: object) -> list[UnplacedItem]:
     result = SceneRecordChain(answering(answer(**changes))).invoke(request())
     assert result.status == "done"
     return result.unplaced
-
-
-def test_a_good_answer_leaves_nothing_over() -> None:
-    """Where everybody is known, the list is empty."""
-    assert unplaced() == []
 
 
 @pytest.mark.parametrize(

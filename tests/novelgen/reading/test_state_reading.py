@@ -86,16 +86,21 @@ def test_where_a_thing_is_has_one_truth(
 
 
 def test_the_last_of_two_places_in_one_scene_holds() -> None:
-    """The key is put on the sill and then taken: it is held, not there."""
+    """What is put down and taken is held; additions with quotes of their own end in one list."""
     result = read(change("I0", "location_id", "L1"), change("I0", "holder", "C1"), before={})
     assert stated(result) == {"I0.location_id": None, "I0.holder": "C1"}
+    changes = [change("C1", "knowledge", each, op="add") for each in ("the ship passed", "Thorne wants the key")]
+    result = read(*changes, before={"C1": {"knowledge": ["the lamp is out"]}})
+    assert stated(result) == {"C1.knowledge": ["the lamp is out", "the ship passed", "Thorne wants the key"]}
 
 
 def test_a_box_is_not_within_itself() -> None:
-    """What is in a box cannot hold the box, and says so."""
+    """It cannot hold what it is in, and says so; who is at Ada's is not within Ada."""
     result = read(change("I1", "holder", "I0"), change("I1", "holder", "I1"), before={"I0": {"holder": "I1"}})
     assert stated(result) == {}
     assert [each.reason for each in result.unplaced] == ["I1 cannot be within itself"] * 2
+    assert stated(read(change("C1", "location_id", "Ada’s"), before={})) == {"C1.place": "Ada’s"}
+    assert stated(read(change("I0", "holder", "Ada"), before={})) == {"I0.holder": "C0"}
 
 
 @pytest.mark.parametrize(
@@ -115,13 +120,6 @@ def test_lists_grow_and_shrink_by_entries(held: Any, said: dict[str, Any], after
     before = {"C1": {said["attribute"].replace("目标", "goals"): held}} if held else {}
     result = read(said, before=before)
     assert list(stated(result).values()) == [after]
-
-
-def test_additions_of_one_scene_build_on_each_other() -> None:
-    """Two entries with quotes of their own end in one list."""
-    changes = [change("C1", "knowledge", each, op="add") for each in ("the ship passed", "Thorne wants the key")]
-    result = read(*changes, before={"C1": {"knowledge": ["the lamp is out"]}})
-    assert stated(result) == {"C1.knowledge": ["the lamp is out", "the ship passed", "Thorne wants the key"]}
 
 
 def test_what_is_not_there_cannot_be_removed() -> None:
@@ -183,12 +181,6 @@ def test_entries_are_meant_in_other_words_only_when_one_fits() -> None:
     assert entry_meant("sell the boat house key", ["keep the light"]) is None
 
 
-def test_a_place_that_is_somebodys_is_not_that_person() -> None:
-    """Who is at Ada's is not within Ada; what is Ada's is held by her."""
-    assert stated(read(change("C1", "location_id", "Ada’s"), before={})) == {"C1.place": "Ada’s"}
-    assert stated(read(change("I0", "holder", "Ada"), before={})) == {"I0.holder": "C0"}
-
-
 def test_a_goal_that_is_met_need_not_be_quoted() -> None:
     """Of two entries that share words with what is removed, the one that shares more is meant."""
     goals = ["find out who sent the letter to Ada", "burn the letter of Mr. Thorne"]
@@ -208,15 +200,11 @@ def test_lists_that_grow_with_every_scene_keep_the_newest(attribute: str, kept: 
 
 
 def test_a_group_moves_in_one_entry() -> None:
-    """All who are named change alike; who is unknown is listed alone."""
+    """All who are named change alike; who is unknown, and a change of nobody, is listed alone."""
     said = {"entities": ["C0", "Ben", "C9"], "attribute": "location_id", "value": "L1"}
     result = read(said, before={})
     assert stated(result) == {"C0.location_id": "L1", "C1.location_id": "L1"}
     assert [each.field for each in result.unplaced] == ["state_changes[0].entities[2]"]
-
-
-def test_a_change_of_nobody_is_listed() -> None:
-    """A change without an entity cannot be placed, and says so."""
     result = read({"attribute": "status", "value": "lost"}, before={})
     assert (stated(result), [each.reason for each in result.unplaced]) == ({}, ["names no entity"])
 
@@ -236,13 +224,9 @@ def test_the_dead_keep_their_body_and_what_it_holds(dead: str) -> None:
 
 
 def test_a_goal_of_the_dead_is_not_kept() -> None:
-    """What the same scene gives to somebody who dies in it ends with the life."""
+    """What a scene gives to somebody who dies in it ends; a death is written as the story's language says it."""
     result = read(change("C1", "goals", ["live"]), change("C1", "alive", False), before={})
     assert stated(result) == {"C1.goals": None, "C1.status": "dead"}
-
-
-def test_vital_words_are_in_the_language_of_the_story() -> None:
-    """alive: false is written down as the story says it."""
     model = answering(answer(state_changes=[change("C1", "alive", False, evidence="阿本收起钥匙")]))
     assert stated(SceneRecordChain(model).invoke(request(TEXT_ZH, states=[]))) == {"C1.status": "已死"}
 

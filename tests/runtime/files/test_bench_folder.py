@@ -35,13 +35,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_without_the_flag_only_scenes_are_read(folder: Path) -> None:
-    """Entities and records stay unread, even when they are broken; scenes come in story order."""
+    """Entities and records stay unread, scenes come in story order, and a folder without meta is named by itself."""
     (folder / "entities.jsonl").write_text("broken", encoding="utf-8")
     book = load_book(folder)
     assert (book.title, book.language) == ("灯", "zh")
     assert [(each.chapter_index, each.title) for each in book.scenes] == [(1, "一"), (2, "二")]
     assert book.entities == []
     assert book.records == {}
+    (folder / "meta.json").unlink()
+    book = load_book(folder)
+    assert (book.title, book.language) == (folder.name, "")
 
 
 def test_with_the_flag_entities_and_records_are_read(folder: Path) -> None:
@@ -49,13 +52,6 @@ def test_with_the_flag_entities_and_records_are_read(folder: Path) -> None:
     book = load_book(folder, records=True)
     assert [(each.entity_id, each.names()) for each in book.entities] == [("C7", ["阿青", "青儿"])]
     assert book.records[(1, 1)].summary == ["阿青有灯"]
-
-
-def test_a_folder_without_meta_is_named_by_itself(folder: Path) -> None:
-    """meta.json may be missing."""
-    (folder / "meta.json").unlink()
-    book = load_book(folder)
-    assert (book.title, book.language) == (folder.name, "")
 
 
 @pytest.mark.parametrize(

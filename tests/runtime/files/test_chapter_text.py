@@ -13,20 +13,19 @@ def _scenes(chapter: GeneratedChapter) -> list[tuple[int, str, str]]:
 
 
 def test_markdown_headings_make_titled_scenes() -> None:
-    """The first heading is the chapter's title, every later one begins a titled scene."""
+    """The first is the chapter's title, later ones begin scenes, text between is one, front matter is none."""
     chapter = chapter_from_text(
         "# The Lamp\n\n## Arrival\n\nShe came.\n\nShe stayed.\n\n## Night\nIt rained.\n", chapter_number=3
     )
     assert (chapter.chapter_number, chapter.chapter_title) == (3, "The Lamp")
     assert _scenes(chapter) == [(1, "Arrival", "She came.\n\nShe stayed."), (2, "Night", "It rained.")]
     assert chapter.total_words == 6
-
-
-def test_text_right_after_the_title_is_an_untitled_scene() -> None:
-    """Text between the chapter's title and the next heading is scene 1."""
     chapter = chapter_from_text("# One\nFirst.\n# Two\nSecond.\n", chapter_number=1)
     assert chapter.chapter_title == "One"
     assert _scenes(chapter) == [(1, "", "First."), (2, "Two", "Second.")]
+    chapter = chapter_from_text("---\ntitle: X\ntags:\n  - a\n---\n# T\nText.", chapter_number=1)
+    assert chapter.chapter_title == "T"
+    assert _scenes(chapter) == [(1, "", "Text.")]
 
 
 @pytest.mark.parametrize("line", ["***", "---", "* * *", "§", "  -----  ", "＊＊＊", "___", "#"])
@@ -43,40 +42,25 @@ def test_other_lines_are_text(line: str) -> None:
     assert _scenes(chapter) == [(1, "", f"One.\n{line}\nTwo.")]
 
 
-def test_chinese_chapter_and_scene_headings() -> None:
-    """第N回 before all text is the title, 第N场 begins a scene."""
+def test_plain_headings_of_both_languages() -> None:
+    """第N回 or `Chapter N` before all text is the title, 第N场 or `Scene N` begins a scene."""
     chapter = chapter_from_text(
         "第十三回　陷虎穴金星解厄\n\n第一场 出长安\n却说三藏。\n\n第二场：双叉岭\n那日行者。\n", chapter_number=13
     )
     assert chapter.chapter_title == "第十三回　陷虎穴金星解厄"
     assert _scenes(chapter) == [(1, "第一场 出长安", "却说三藏。"), (2, "第二场：双叉岭", "那日行者。")]
+    chapter = chapter_from_text("CHAPTER IV. The Bald Man\n\nScene 1\nA.\nScene 2: The door\nB.", chapter_number=4)
+    assert chapter.chapter_title == "CHAPTER IV. The Bald Man"
+    assert _scenes(chapter) == [(1, "Scene 1", "A."), (2, "Scene 2: The door", "B.")]
+    chapter = chapter_from_text("## 第1场\n甲。\n## 第2场\n乙。", chapter_number=1)
+    assert chapter.chapter_title == ""
+    assert _scenes(chapter) == [(1, "第1场", "甲。"), (2, "第2场", "乙。")]
 
 
 def test_a_sentence_about_a_scene_is_no_heading() -> None:
     """Prose that begins like a scene heading stays prose."""
     text = "第一场雨下了三天三夜。\nScene of the crime, they said."
     assert _scenes(chapter_from_text(text, chapter_number=1)) == [(1, "", text)]
-
-
-def test_english_plain_text_headings() -> None:
-    """`Chapter N` before all text is the title and `Scene N` begins a scene."""
-    chapter = chapter_from_text("CHAPTER IV. The Bald Man\n\nScene 1\nA.\nScene 2: The door\nB.", chapter_number=4)
-    assert chapter.chapter_title == "CHAPTER IV. The Bald Man"
-    assert _scenes(chapter) == [(1, "Scene 1", "A."), (2, "Scene 2: The door", "B.")]
-
-
-def test_a_file_that_begins_with_a_scene_heading_has_no_title() -> None:
-    """A Markdown heading that reads 第N场 is the first scene's, not the chapter's."""
-    chapter = chapter_from_text("## 第1场\n甲。\n## 第2场\n乙。", chapter_number=1)
-    assert chapter.chapter_title == ""
-    assert _scenes(chapter) == [(1, "第1场", "甲。"), (2, "第2场", "乙。")]
-
-
-def test_front_matter_is_left_out() -> None:
-    """Front matter of Markdown does not become a scene."""
-    chapter = chapter_from_text("---\ntitle: X\ntags:\n  - a\n---\n# T\nText.", chapter_number=1)
-    assert chapter.chapter_title == "T"
-    assert _scenes(chapter) == [(1, "", "Text.")]
 
 
 @pytest.mark.parametrize("text", ["", "\n \n", "# Title only\n", "***\n\n---\n"])

@@ -11,17 +11,13 @@ from runtime.files.book_formats import book_text
 from tests.support.hostile_files import bomb_epub, endless_epub, wide_docx, word_document, write_docx, write_epub
 
 
-def test_a_book_that_would_be_parsed_for_minutes_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a parser needs minutes for is refused at the deadline, by name."""
+def test_a_book_that_would_be_parsed_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the deadline by name, or where the system refuses the memory, with how much there was."""
+    with pytest.raises(InvalidFileError, match=r"wide\.docx.*more than 600 MB of memory"):
+        book_text(wide_docx(tmp_path / "wide.docx"))
     monkeypatch.setattr(book_formats, "READ_TIMEOUT_S", 1)
     with pytest.raises(InvalidFileError, match=r"endless\.epub.*longer than 1 s"):
         book_text(endless_epub(tmp_path / "endless.epub"))
-
-
-def test_a_book_that_needs_gigabytes_is_ended(tmp_path: Path) -> None:
-    """The system refuses the memory, and the error says how much there was."""
-    with pytest.raises(InvalidFileError, match=r"wide\.docx.*more than 600 MB of memory"):
-        book_text(wide_docx(tmp_path / "wide.docx"))
 
 
 class Cancelled(Exception):

@@ -70,32 +70,24 @@ def test_markdown_headings_and_scene_breaks() -> None:
     assert manuscript.left_out == "# The Book"
 
 
-def test_bare_numerals_that_count_up() -> None:
-    """I, II and III alone on a line begin chapters; a stray numeral does not."""
+def test_numerals_that_count_up_are_chapters() -> None:
+    """Alone or with titles, going on or anew in the second book; a stray one, or the contents, begin nothing."""
     text = "I\n\nA.\n\nII\n\nB saw\n\n7\n\ncrows.\n\nIII.\n\nC."
     assert [(number, title) for number, title, _ in _shape(split_manuscript(text))] == [(1, "I"), (2, "II"), (3, "III")]
-
-
-_LONG = "The lamp was lit before the boats came in, and nobody on the quay asked whose hand had done it. " * 6
-
-
-def test_numerals_in_books_count_on_or_begin_anew() -> None:
-    """Bare numerals below volumes are chapters: the second book goes on with 3, or begins at 1 again."""
     for later in ("III.", "I."):
         text = f"Book One\n\nI.\n\n{_LONG}\n\nII.\n\n{_LONG}\n\nBook Two\n\n{later}\n\n{_LONG}"
         manuscript = split_manuscript(text)
         assert [number for number, _, _ in _shape(manuscript)] == [1, 2, 3]
         assert [(each.title, each.first_chapter) for each in manuscript.parts] == [("Book One", 1), ("Book Two", 3)]
-
-
-def test_numerals_with_titles_are_chapters_where_they_count_up() -> None:
-    """`1. The Quay` begins a chapter; the same lines in the contents do not."""
     names = ("The Quay", "The Lamp", "The Boat")
     contents = "\n".join(f"{number}. {name}" for number, name in enumerate(names, start=1))
     chapters = "\n\n".join(f"{number}. {name}\n\n{_LONG}" for number, name in enumerate(names, start=1))
     manuscript = split_manuscript(f"The Salt House\n\n{contents}\n\n{chapters}")
     assert [title for _, title, _ in _shape(manuscript)] == ["1. The Quay", "2. The Lamp", "3. The Boat"]
     assert split_manuscript(f"1. Salt\n2. Oil\n\n{_LONG}").chapters[0].chapter_title == ""
+
+
+_LONG = "The lamp was lit before the boats came in, and nobody on the quay asked whose hand had done it. " * 6
 
 
 def test_contents_are_no_chapters_whatever_follows_them() -> None:

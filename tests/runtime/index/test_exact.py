@@ -8,18 +8,17 @@ from tests.runtime.index.story_rows import random_vectors
 
 
 def test_rows_come_best_first_with_their_cosine() -> None:
-    """The nearest direction comes first, whatever the lengths of the vectors."""
+    """Whatever the lengths, ties by id even at the cut, all where fewer than asked for, none where none."""
     matrix = np.array([[0, 5], [3, 0], [1, 1]], dtype=np.float32)
     hits = exact_search(matrix, ["up", "right", "both"], query_vectors=matrix[1:2], top_k=3)[0]
     assert [name for name, _ in hits] == ["right", "both", "up"]
     assert [score for _, score in hits] == pytest.approx([1.0, 2**-0.5, 0.0], abs=1e-6)
-
-
-def test_ties_are_broken_by_id_even_at_the_cut() -> None:
-    """Of equal rows those with the smaller ids are kept."""
     matrix = np.ones((4, 2), dtype=np.float32)
     hits = exact_search(matrix, ["d", "b", "c", "a"], query_vectors=matrix[:1], top_k=2)[0]
     assert [name for name, _ in hits] == ["a", "b"]
+    empty = np.empty((0, 16), dtype=np.float32)
+    assert exact_search(empty, [], query_vectors=random_vectors(2), top_k=5) == [[], []]
+    assert len(exact_search(random_vectors(3), list("abc"), query_vectors=random_vectors(1), top_k=9)[0]) == 3
 
 
 def test_it_agrees_with_a_plain_sort() -> None:
@@ -29,17 +28,6 @@ def test_it_agrees_with_a_plain_sort() -> None:
     found = exact_search(matrix, ids, query_vectors=question, top_k=7)
     for hits, row in zip(found, question @ matrix.T, strict=True):
         assert [name for name, _ in hits] == [ids[index] for index in np.argsort(-row)[:7]]
-
-
-def test_without_rows_each_question_finds_nothing() -> None:
-    """An empty matrix gives one empty list per question."""
-    empty = np.empty((0, 16), dtype=np.float32)
-    assert exact_search(empty, [], query_vectors=random_vectors(2), top_k=5) == [[], []]
-
-
-def test_fewer_rows_than_asked_for_are_all_returned() -> None:
-    """top_k above the number of rows is no error."""
-    assert len(exact_search(random_vectors(3), list("abc"), query_vectors=random_vectors(1), top_k=9)[0]) == 3
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_several_who_hear_one_remark_cost_one_embedding() -> None:
 
 
 def test_a_failure_is_told_and_not_kept() -> None:
-    """The model is asked again the next time."""
+    """The model is asked again the next time, and the same remark has a vector per model."""
     model, last = Counting(), LastQueries()
     embeddings = CheckedEmbeddings(model, model_name="counting")
     model.fails = True
@@ -66,10 +66,6 @@ def test_a_failure_is_told_and_not_kept() -> None:
         last.vector(embeddings, "Hello?")
     model.fails = False
     assert last.vector(embeddings, "Hello?") == [6.0, 1.0]
-
-
-def test_vectors_of_two_models_are_not_mixed() -> None:
-    """The same remark has a vector per model."""
     one, other, last = Counting(), Counting(), LastQueries()
     last.vector(CheckedEmbeddings(one, model_name="one"), "Hello?")
     last.vector(CheckedEmbeddings(other, model_name="other"), "Hello?")

@@ -21,8 +21,8 @@ from tests.runtime.index.story_rows import DIMENSION, make_row, make_rows, rando
 POSITIONS = [(None, None), (0, 0), (1, None), (1, 0), (1, 3), (2, 1), (2, None), (5, 0)]
 
 
-def test_a_row_comes_back_as_it_was_stored(shared: VectorStoreManager) -> None:
-    """Every field survives, Chinese text and absent values included."""
+def test_a_row_comes_back_as_it_was_stored_last(shared: VectorStoreManager) -> None:
+    """Every field survives, a second write replaces it whole, and of equal ids in one write the last counts."""
     shared.upsert(
         [make_row("甲", [1.0] * DIMENSION, project_id="whole", position=(4, None), source_id=None, content="林黛玉")]
     )
@@ -30,6 +30,17 @@ def test_a_row_comes_back_as_it_was_stored(shared: VectorStoreManager) -> None:
     assert (hit.chunk_id, hit.project_id, hit.chapter_index, hit.scene_index) == ("甲", "whole", 4, None)
     assert (hit.source_id, hit.content, hit.content_type) == (None, "林黛玉", "memory")
     assert hit.similarity == pytest.approx(1.0, abs=1e-5)
+    shared.upsert([make_row("a", [1.0] * DIMENSION, project_id="twice", position=(2, 3))])
+    for _ in range(2):
+        shared.upsert([make_row("a", [1.0] * DIMENSION, project_id="twice", position=(None, None), source_id=None)])
+    (hit,) = shared.query("twice", [[1.0] * DIMENSION], top_k=5)[0]
+    assert (hit.chapter_index, hit.scene_index, hit.source_id) == (None, None, None)
+    first, last = make_rows(2, project_id="several-1"), make_rows(1, project_id="several-2")
+    again = make_row("c0000", random_vectors(1)[0], project_id="several-1", content="newer")
+    shared.upsert([*first, *last, again])
+    assert shared.list_ids("several-1") == {"c0000", "c0001"}
+    assert shared.list_ids("several-2") == {"c0000"}
+    assert shared.query("several-1", random_vectors(1), top_k=1)[0][0].content == "newer"
 
 
 def test_it_agrees_with_exact_search(shared: VectorStoreManager) -> None:
@@ -46,64 +57,35 @@ def test_it_agrees_with_exact_search(shared: VectorStoreManager) -> None:
         assert [hit.content for hit in hits] == [contents[hit.chunk_id] for hit in hits]
 
 
-def test_equal_rows_come_in_order_of_their_ids(shared: VectorStoreManager) -> None:
-    """Ties do not depend on the order of writing."""
+def test_look_alike_projects_stay_apart(shared: VectorStoreManager) -> None:
+    """A vector is found in its own project only, ties come by id, and top_k must be at least one."""
     shared.upsert(make_row(name, [1.0] * DIMENSION, project_id="ties") for name in "cab")
     assert [hit.chunk_id for hit in shared.query("ties", [[1.0] * DIMENSION], top_k=3)[0]] == ["a", "b", "c"]
+    names = ["Emma", "emma", "emma ii", "emma-ii", "红楼梦", "红樓梦", "a", "b" * 100]
+    for name in names:
+        shared.upsert([make_row("same", [1.0] * DIMENSION, project_id=name, content=name)])
+    for name in names:
+        assert [hit.content for hit in shared.query(name, [[1.0] * DIMENSION], top_k=9)[0]] == [name]
+    with pytest.raises(ValueError, match="top_k=0"):
+        shared.query("demo", random_vectors(1), top_k=0)
 
 
-def test_a_second_write_replaces_the_row_whole(shared: VectorStoreManager) -> None:
-    """No value of the old row survives in the new one, and writing twice changes nothing."""
-    shared.upsert([make_row("a", [1.0] * DIMENSION, project_id="twice", position=(2, 3))])
-    for _ in range(2):
-        shared.upsert([make_row("a", [1.0] * DIMENSION, project_id="twice", position=(None, None), source_id=None)])
-    (hit,) = shared.query("twice", [[1.0] * DIMENSION], top_k=5)[0]
-    assert (hit.chapter_index, hit.scene_index, hit.source_id) == (None, None, None)
-
-
-def test_one_write_may_hold_several_projects_and_the_same_row_twice(shared: VectorStoreManager) -> None:
-    """Rows go to their own projects, and of equal ids the last counts."""
-    first, last = make_rows(2, project_id="several-1"), make_rows(1, project_id="several-2")
-    again = make_row("c0000", random_vectors(1)[0], project_id="several-1", content="newer")
-    shared.upsert([*first, *last, again])
-    assert shared.list_ids("several-1") == {"c0000", "c0001"}
-    assert shared.list_ids("several-2") == {"c0000"}
-    assert shared.query("several-1", random_vectors(1), top_k=1)[0][0].content == "newer"
-
-
-def test_deleted_rows_are_gone_and_absent_ids_are_fine(shared: VectorStoreManager) -> None:
-    """Deleting twice, or from a project without rows, is no error."""
+def test_deleted_and_dropped_rows_are_gone(shared: VectorStoreManager) -> None:
+    """Deleting twice is no error, never written is empty, and what was dropped may be written again."""
     shared.upsert(make_rows(5, project_id="deleted"))
     for _ in range(2):
         shared.delete("deleted", ["c0001", "c0003", "never"])
     shared.delete("deleted-nothing", ["x"])
     assert shared.list_ids("deleted") == {"c0000", "c0002", "c0004"}
     assert shared.count("deleted") == 3
-
-
-def test_a_project_without_rows_finds_nothing(shared: VectorStoreManager) -> None:
-    """Never written is empty, not an error, and asking creates nothing."""
     assert shared.query("empty", random_vectors(2), top_k=3) == [[], []]
     assert (shared.list_ids("empty"), shared.count("empty")) == (set(), 0)
     shared.drop("empty")
-
-
-def test_a_dropped_project_is_empty_and_may_be_written_again(shared: VectorStoreManager) -> None:
-    """Dropping forgets the rows and that there were any."""
     shared.upsert(make_rows(3, project_id="dropped"))
     shared.drop("dropped")
     assert shared.query("dropped", random_vectors(1), top_k=3) == [[]]
     shared.upsert(make_rows(1, project_id="dropped"))
     assert shared.count("dropped") == 1
-
-
-def test_look_alike_projects_stay_apart(shared: VectorStoreManager) -> None:
-    """The same vector under many similar names is found in its own project only."""
-    names = ["Emma", "emma", "emma ii", "emma-ii", "红楼梦", "红樓梦", "a", "b" * 100]
-    for name in names:
-        shared.upsert([make_row("same", [1.0] * DIMENSION, project_id=name, content=name)])
-    for name in names:
-        assert [hit.content for hit in shared.query(name, [[1.0] * DIMENSION], top_k=9)[0]] == [name]
 
 
 @pytest.mark.parametrize("project_id", [None, "", {"$ne": "x"}, ["emma"], "../emma", "a/b"])
@@ -129,12 +111,6 @@ def test_unusable_vectors_reach_neither_write_nor_question(shared: VectorStoreMa
     with pytest.raises(EmbeddingError, match="question 0 holds NaN or infinity"):
         shared.query("bad", [broken], top_k=1)
     assert shared.count("bad") == 0
-
-
-def test_top_k_must_be_at_least_one(shared: VectorStoreManager) -> None:
-    """Asking for nothing is a mistake of the caller."""
-    with pytest.raises(ValueError, match="top_k=0"):
-        shared.query("demo", random_vectors(1), top_k=0)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

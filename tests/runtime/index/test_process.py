@@ -221,12 +221,15 @@ def test_a_crash_loop_opens_the_breaker_until_a_probe_works(
     assert not process.breaker.is_open
 
 
-def test_an_interpreter_that_cannot_be_started_is_an_error_of_the_index(
-    bare_process: Callable[..., IndexProcess], monkeypatch: pytest.MonkeyPatch
+def test_a_process_that_cannot_start_or_panics_is_an_error_of_the_index(
+    bare_process: Callable[..., IndexProcess], monkeypatch: pytest.MonkeyPatch, stub_python: Callable[[str], None]
 ) -> None:
-    """A missing program is reported like any other failure."""
+    """A missing program is told; a panic of Chroma's Rust, which ends by an exit code, is damage."""
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(VectorIndexError, match=r"cannot be started.*nowhere"):
+        bare_process().call("ids", Deadline.after(30), key=IN_DEMO)
+    stub_python("echo 'pyo3_runtime.PanicException: database disk image is malformed' >&2; exit 1")
+    with pytest.raises(VectorIndexDamagedError, match=r"exit code 1 \(pyo3.*rebuild the index"):
         bare_process().call("ids", Deadline.after(30), key=IN_DEMO)
 
 
@@ -310,12 +313,3 @@ def test_an_idle_index_is_closed_until_it_is_asked_again(bare_process: Callable[
     assert other.call("ids", Deadline.after(60), key=IN_DEMO) == []
     assert other.close_idle()
     assert process.call("ids", Deadline.after(60), key=IN_DEMO) == []
-
-
-def test_a_panic_of_native_code_is_damage(
-    bare_process: Callable[..., IndexProcess], stub_python: Callable[[str], None]
-) -> None:
-    """Chroma's Rust ends the process by an exit code where C would crash; a repair must know it for damage."""
-    stub_python("echo 'pyo3_runtime.PanicException: database disk image is malformed' >&2; exit 1")
-    with pytest.raises(VectorIndexDamagedError, match=r"exit code 1 \(pyo3.*rebuild the index"):
-        bare_process().call("ids", Deadline.after(30), key=IN_DEMO)

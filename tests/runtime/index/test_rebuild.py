@@ -25,13 +25,17 @@ def vector_folders(manager: VectorStoreManager) -> list[str]:
 
 
 def test_a_rebuild_replaces_all_rows(shared: VectorStoreManager) -> None:
-    """After it exactly the given rows are found, and progress was told after each batch."""
+    """Progress is told after each batch; a project that was never written can be built, even with no rows."""
     shared.upsert(make_rows(30, project_id="replaced", seed=1))
     rows, told = make_rows(600, project_id="replaced", seed=2), []
     assert shared.rebuild("replaced", iter(rows), expected_ids=ids_of(rows), progress=told.append) == 600
     assert told == [250, 500, 600]
     assert shared.list_ids("replaced") == set(ids_of(rows))
     assert shared.query("replaced", [rows[17].vector], top_k=1)[0][0].chunk_id == "c0017"
+    rows = make_rows(3, project_id="first")
+    assert shared.rebuild("first", rows, expected_ids=ids_of(rows)) == 3
+    assert shared.rebuild("nothing", [], expected_ids=[]) == 0
+    assert shared.query("nothing", random_vectors(1), top_k=1) == [[]]
 
 
 def test_rebuilds_leave_no_folders_behind(shared: VectorStoreManager) -> None:
@@ -43,14 +47,6 @@ def test_rebuilds_leave_no_folders_behind(shared: VectorStoreManager) -> None:
     assert len(vector_folders(shared)) == before + 1
     shared.drop("orphans")
     assert len(vector_folders(shared)) == before
-
-
-def test_a_first_rebuild_needs_no_index(shared: VectorStoreManager) -> None:
-    """A project that was never written can be built, even with no rows at all."""
-    rows = make_rows(3, project_id="first")
-    assert shared.rebuild("first", rows, expected_ids=ids_of(rows)) == 3
-    assert shared.rebuild("nothing", [], expected_ids=[]) == 0
-    assert shared.query("nothing", random_vectors(1), top_k=1) == [[]]
 
 
 @pytest.mark.parametrize("expected", [["c0000"], ["c0000", "c0001", "c0002"]])
@@ -123,27 +119,19 @@ except Exception as error:
     assert manager.list_ids("demo") == set(ids_of(rows))
 
 
-def test_verification_of_a_sound_index_finds_nothing(shared: VectorStoreManager) -> None:
-    """Many rows with one vector hide each other and are sound all the same."""
+def test_verification_names_missing_unexpected_and_lost_rows(shared: VectorStoreManager) -> None:
+    """Many of one vector are sound, ids are compared as sets, and who is not found by its own vector is lost."""
     rows = make_rows(80, project_id="sound")
     rows += [make_row(f"same{index}", [1.0] * 16, project_id="sound") for index in range(30)]
     shared.upsert(rows)
     found = shared.verify("sound", ((row.chunk_id, row.vector) for row in rows), sample_size=110)
     assert found.is_sound
     assert (found.rows, found.canaries) == (110, 110)
-
-
-def test_verification_names_missing_and_unexpected_rows(shared: VectorStoreManager) -> None:
-    """Sets of ids are compared, so that equal counts do not hide a difference."""
     shared.upsert(make_rows(5, project_id="compared"))
     expected = {"c0000": None, "c0001": None, "c0002": None, "c0003": None, "lost": None}
     found = shared.verify("compared", expected)
     assert found == IndexVerification(("lost",), ("c0004",), (), rows=5, canaries=0)
     assert str(found) == "5 rows expected: 1 missing, 1 unexpected, 0 of 0 sampled vectors not found"
-
-
-def test_verification_finds_vectors_that_changed_in_silence(shared: VectorStoreManager) -> None:
-    """A row that is listed, but not found by its own vector, is lost."""
     shared.upsert(make_rows(40, project_id="silent"))
     expected = {row.chunk_id: row.vector for row in make_rows(40, project_id="silent")}
     expected["c0005"] = random_vectors(1, seed=99)[0]

@@ -10,14 +10,10 @@ from runtime.index.rows import require_vectors
 from tests.runtime.index.story_rows import make_row
 
 
-def test_a_row_needs_an_id() -> None:
-    """An empty chunk id is refused."""
+def test_a_row_needs_an_id_and_a_scene_its_chapter() -> None:
+    """An empty chunk id, and a scene index without a chapter, are refused."""
     with pytest.raises(ValueError, match="chunk_id='' is empty"):
         make_row("", [1.0])
-
-
-def test_a_scene_needs_its_chapter() -> None:
-    """A scene index without a chapter is no position."""
     with pytest.raises(ValueError, match="scene_index=4 was given without chapter_index"):
         make_row("a", [1.0], position=(None, 4))
 

@@ -58,18 +58,10 @@ def test_foreign_and_mistyped_rows_are_not_shown(changes: dict[str, Any]) -> Non
     assert not may_be_shown(whole(**changes), project_id="demo", before_key=None)
 
 
-def test_a_forged_story_key_does_not_move_a_row() -> None:
-    """The position decides, even where the stored key says that the row lies earlier."""
+def test_rows_go_in_and_come_out_as_they_may_be_shown() -> None:
+    """The position decides over a stored key, half characters are replaced, no sentinel leaves the room."""
     assert not may_be_shown(whole(story_key=-1), project_id="demo", before_key=cut_key(StoryPosition(3, 2)))
-
-
-def test_half_characters_are_replaced_on_the_way_to_the_index() -> None:
-    """Text that is no valid Unicode reaches Chroma as text that is."""
     columns = encode_rows([make_row("a", [1.0], content="林\ud800")], dimension=1)
     assert columns["documents"] == ["林?"]
-
-
-def test_a_row_without_source_comes_back_without_one() -> None:
-    """The sentinel of an absent source never leaves the room."""
     hit = decode_hit("a", "text", encode_metadata(make_row("a", [1.0], source_id=None)), similarity=1.0000001)
     assert (hit.source_id, hit.chunk_id, hit.similarity) == (None, "a", 1.0)

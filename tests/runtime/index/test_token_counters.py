@@ -40,14 +40,10 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", refuse)
 
 
-def test_the_estimate_is_what_it_was() -> None:
-    """The default counts as before and has no issue."""
+def test_a_tokenizer_file_counts_whole_texts(tokenizer_file: Path) -> None:
+    """Neither truncation nor padding changes what a text costs; the default estimates as before."""
     assert build_token_counter("estimate") == (estimate_tokens, None)
     assert load_settings().memory.token_counter == "estimate"
-
-
-def test_a_tokenizer_file_counts_whole_texts(tokenizer_file: Path) -> None:
-    """Neither the truncation nor the padding that a file asks for changes what a text costs."""
     count, issue = build_token_counter(f"hf:{tokenizer_file}")
     assert issue is None
     assert [count(text) for text in ("Ada hid the key Ada hid", "阿黛 藏 key", "Ada", "")] == [6, 3, 1, 0]
