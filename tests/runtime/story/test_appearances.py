@@ -30,13 +30,17 @@ def test_who_is_most_in_the_story_comes_first(demo_stores: MemoryStores, project
 
 
 def test_nothing_from_the_position_on_is_counted(demo_stores: MemoryStores) -> None:
-    """As of a position only who was shown is listed, with scenes that lie before it."""
+    """As of a position only who was shown is listed; an unknown order or project is refused."""
     cut = StoryPosition(2, 1)
     found = StoryAppearances(demo_stores, "demo").list_appearances(as_of=cut)
     known = StoryEntities(demo_stores, "demo").entities(as_of=cut)
     assert {each.entity.entity_id for each in found} == {each.entity_id for each in known}
     assert all(cut.admits(*each.last_place) for each in found)
     assert 0 < max(each.scenes for each in found) <= 4
+    with pytest.raises(UserInputError, match="weight"):
+        StoryAppearances(demo_stores, "demo").list_appearances(order="size")  # type: ignore[arg-type]
+    with pytest.raises(UnknownProjectError):
+        StoryAppearances(demo_stores, "nowhere").list_appearances()
 
 
 @pytest.mark.parametrize("as_of", [None, StoryPosition(3, 1)])
@@ -97,14 +101,6 @@ def test_a_preview_of_what_cannot_be_one(
     """Itself, another kind, nobody, and who was not shown by then are refused as a merge refuses them."""
     with pytest.raises(error):
         StoryAppearances(demo_stores, "demo").preview_merge(**asked)
-
-
-def test_an_unknown_order_and_project_are_refused(demo_stores: MemoryStores) -> None:
-    """Neither is guessed."""
-    with pytest.raises(UserInputError, match="weight"):
-        StoryAppearances(demo_stores, "demo").list_appearances(order="size")  # type: ignore[arg-type]
-    with pytest.raises(UnknownProjectError):
-        StoryAppearances(demo_stores, "nowhere").list_appearances()
 
 
 @pytest.fixture

@@ -64,15 +64,6 @@ def test_a_name_of_later_attaches_nothing_before(stores: MemoryStores, project: 
     assert later.entities_mentioned == ["C2"]
 
 
-def test_a_note_that_only_names_somebody_can_be_pinned(stores: MemoryStores, project: str) -> None:
-    """Seed 003.18: being named in it does not make it theirs, who may occur nowhere yet."""
-    stranger = Entity(entity_id="C7", entity_type="character", name="Old Quillon")
-    store_entities(stores, project, [stranger], origin="author")
-    note = StoryMemories(stores, project).note(text="Nobody here can swim, as Old Quillon says.").note
-    assert note.entities_mentioned == ["C7"]
-    assert StoryMemories(stores, project).pin_memory(memory_id=note.chunk_id).memory.pinned
-
-
 def test_an_edit_replaces_what_a_memory_is_attached_to(stores: MemoryStores, project: str) -> None:
     """Seed 003.19: the whole list at once, or single things; a wrong one changes nothing at all."""
     StoryMemories(stores, project).note(text="Marcus Vale limps.", attached_to=["the Archive", "chapter:1"])

@@ -151,14 +151,6 @@ def test_a_noted_fact_stands_at_its_scene(lamp: MemoryStores) -> None:
         StoryMemories(lamp, "demo").note(text="It was noon.", evidence="at noon")
 
 
-def test_names_of_an_edit_are_those_of_the_position(lamp: MemoryStores) -> None:
-    """At an early position nobody is meant who is not known yet."""
-    late = next(each.name for each in _read(lamp).facts[0].entities or [] if each.entity_id == "C0")
-    assert late == "Ines Marrow"
-    with pytest.raises(UnknownEntityError):
-        StoryMemories(lamp, "demo").edit_memory(memory_id="MX1", attach=["Ines"], as_of=StoryPosition(1, 1))
-
-
 def test_only_the_last_change_of_a_thing_is_taken_back(lamp: MemoryStores) -> None:
     """What was changed again since is not lost by an undo; another side of the same memory is none of that."""
     first = StoryMemories(lamp, "demo").edit_memory(memory_id="MX1", content="The lamp died.")
@@ -172,18 +164,13 @@ def test_only_the_last_change_of_a_thing_is_taken_back(lamp: MemoryStores) -> No
     assert _fact(lamp, "MX1").text == "The lamp is out."
 
 
-def test_a_decision_that_changes_nothing_is_not_kept(lamp: MemoryStores) -> None:
-    """Pinning what is pinned is no change, and there is nothing to take back of it."""
+def test_changes_are_listed_up_to_the_position(lamp: MemoryStores) -> None:
+    """Of a decision that changes nothing there is none, and of later scenes none is told early."""
     StoryMemories(lamp, "demo").pin_memory(memory_id="MX1")
     assert StoryMemories(lamp, "demo").pin_memory(memory_id="MX1").change_id is None
     assert len(StoryAuthorChanges(lamp, "demo").author_changes()) == 1
     with pytest.raises(UserInputError, match="no change 999"):
         StoryEntities(lamp, "demo").undo(change_id=999)
-
-
-def test_changes_of_later_scenes_are_not_told_early(lamp: MemoryStores) -> None:
-    """As of a position only changes of what lies before it are listed."""
-    StoryMemories(lamp, "demo").pin_memory(memory_id="MX1")
     StorySceneEditing(lamp, "demo").edit_scene(place=PLACE, title="The lamp")
     StoryMemories(lamp, "demo").pin_memory(memory_id="M002")
     listed = StoryAuthorChanges(lamp, "demo").author_changes(as_of=StoryPosition(2, 1))
@@ -304,19 +291,19 @@ def test_of_what_is_gone_nothing_is_taken_back(lamp: MemoryStores) -> None:
             _undone(lamp, change_id)
 
 
-def test_rejected_memories_are_told_apart(lamp: MemoryStores) -> None:
-    """What is left out or rejected is no fact of the scene any more, and can be looked at."""
-    StoryMemories(lamp, "demo").ban_memory(memory_id="MX1")
-    StoryMemories(lamp, "demo").delete_memory(memory_id="MX2")
-    read = _read(lamp)
-    assert {each.source_id: each.status for each in read.rejected} == {"MX1": "banned", "MX2": "deleted"}
-    assert not [each for each in read.facts if each.kind == "memory"]
-
-
-def test_summaries_end_at_the_position(lamp: MemoryStores) -> None:
-    """A chapter that is not over by then has begun, and nothing is told of it."""
+def test_rejected_memories_and_unfinished_chapters_are_told_apart(lamp: MemoryStores) -> None:
+    """What is left out or rejected is no fact; a chapter that is not over is not told; no name is meant early."""
     listed = StorySummarizing(lamp, "demo").list_summaries(as_of=StoryPosition(2, 2))
     chapters = {each.number: each for each in listed if each.level == "chapter"}
     assert chapters.keys() == {1, 2}
     assert chapters[1].told
     assert (chapters[2].told, chapters[2].state) == ("", "unfinished")
+    late = next(each.name for each in _read(lamp).facts[0].entities or [] if each.entity_id == "C0")
+    assert late == "Ines Marrow"
+    with pytest.raises(UnknownEntityError):
+        StoryMemories(lamp, "demo").edit_memory(memory_id="MX1", attach=["Ines"], as_of=StoryPosition(1, 1))
+    StoryMemories(lamp, "demo").ban_memory(memory_id="MX1")
+    StoryMemories(lamp, "demo").delete_memory(memory_id="MX2")
+    read = _read(lamp)
+    assert {each.source_id: each.status for each in read.rejected} == {"MX1": "banned", "MX2": "deleted"}
+    assert not [each for each in read.facts if each.kind == "memory"]

@@ -18,24 +18,16 @@ def _ids(found: FoundCards) -> list[str]:
 
 
 def test_a_hit_says_what_it_is_and_why(stores: MemoryStores, project: str) -> None:
-    """Id, type, name, relevance from 0 to 1 and a snippet that holds what was asked."""
+    """With relevance and a snippet, a scene by its label; types and limit are kept, nothing of later is found."""
     found = StoryCards(stores, project).find_cards("underground library", limit=1)
     (hit,) = found.results
     assert (hit.entity_id, hit.entity_type, hit.name) == ("L0", "location", "the Archive")
     assert hit.snippet == "A vast underground library"
     assert 0.5 < hit.relevance_score <= 1
     assert found.issues == []
-
-
-def test_scenes_are_found_by_their_records(stores: MemoryStores, project: str) -> None:
-    """A scene goes by its label, its title is its name, and its fitting bullet the snippet."""
     best = StoryCards(stores, project).find_cards("false bottom", entity_types=["scene"]).results[0]
     assert (best.entity_id, best.name) == ("S001", "The hidden fragment")
     assert best.snippet == "She finds a map fragment in a false bottom"
-
-
-def test_nothing_of_the_future_is_found(stores: MemoryStores, project: str) -> None:
-    """On entering 2:1, neither its people nor its scene nor what it made of anybody exists."""
     cards, now = StoryCards(stores, project), StoryPosition(2, 1)
     later = StoryPosition(2, 2)
     assert _ids(cards.find_cards("Odile Brandt", as_of=later))[0] == "C2"
@@ -43,25 +35,17 @@ def test_nothing_of_the_future_is_found(stores: MemoryStores, project: str) -> N
     assert "S003" not in _ids(cards.find_cards("passage over the frozen lake", as_of=now))
     assert "hopeful" in cards.find_cards("hopeful", as_of=later).results[0].snippet
     assert not any("hopeful" in each.snippet for each in cards.find_cards("hopeful", as_of=now).results)
-
-
-def test_types_and_limit_are_kept(stores: MemoryStores, project: str) -> None:
-    """Only the types that were asked for, and no more results than that."""
     cards = StoryCards(stores, project)
     found = cards.find_cards("Elena Archive Marcus", entity_types=["character"])
     assert {each.entity_type for each in found.results} == {"character"}
     assert len(cards.find_cards("Elena Archive Marcus", limit=2).results) == 2
 
 
-def test_an_empty_story_has_no_results(stores: MemoryStores) -> None:
-    """Nothing stored, nothing found, no failure."""
+def test_chinese_cards_are_found_by_part_of_a_name(stores: MemoryStores) -> None:
+    """A scene without a record goes by its opening; an empty story has no results."""
     stores.create_project("blank")
     search = StoryCards(stores, "blank")
     assert search.find_cards("anything") == FoundCards()
-
-
-def test_chinese_cards_are_found_by_part_of_a_name(stores: MemoryStores) -> None:
-    """Words are not segmented by guessing, and a scene without a record goes by its opening."""
     stores.create_project("west", language="zh")
     monkey = Entity(entity_id="C0", entity_type="character", name="孙悟空", description="花果山水帘洞的石猴")
     store_entities(stores, "west", [monkey], origin="author")

@@ -49,10 +49,17 @@ def story(memory: Memory) -> Story:
     return village
 
 
-def test_a_milestone_of_a_kind_is_one(story: Story) -> None:
-    """Seed 002.6: `milestone_type` makes a milestone of any event, and is kept."""
+def test_events_take_one_name_or_several(story: Story) -> None:
+    """Seed 002.6: `milestone_type` makes a milestone; one name is not its letters; news in turns needs no delay."""
     found = story.character("Gregor").remember("We shared a fire.", milestone_type="first_night").memory
     assert (found.tier, found.is_milestone, found.details) == ("pinned", True, {"milestone_type": "first_night"})
+    done = story.character("Gregor").remember("A cup fell.", participants="player", witnesses="Mira")
+    assert done.memory.participants == ["player"]
+    assert len(done.copies) == 1
+    event = story.world_event("The bell rang.", witnesses="Mira", told_to="Bjorn", at=(1, 1))
+    assert len(event.memories) == 2
+    event = story.world_event("The bell rang.", told_to={"Bjorn": 2}, delay_per_distance=3, at=(1, 1))
+    assert event.memories[0].known_turn == 7
 
 
 def test_what_was_remembered_comes_back_within_the_budget(story: Story, calendar: Calendar) -> None:
@@ -92,11 +99,16 @@ def test_witnesses_remember_in_rows_and_words_of_their_own(story: Story) -> None
     assert story.character("Bjorn").memories() == []
 
 
-def test_an_unknown_character_is_an_error_that_names_the_nearest(story: Story) -> None:
-    """A misspelt name makes nobody new: it is told who is near, and how to make somebody."""
+def test_who_and_what_is_unknown_is_refused(story: Story) -> None:
+    """A misspelt name or slot with the one that was meant; nobody tells what somebody else remembers."""
     with pytest.raises(UnknownEntityError, match=r"Gregor.*create=True"):
         story.character("Gregr")
     assert story.character("Varn", create=True).character_id != story.character("Gregor").character_id
+    with pytest.raises(UserInputError, match="player_name"):
+        story.character("Mira").remember("The player's name is Theron.", slot="player_nmae")
+    secret = story.character("Mira").remember("Marcus is not dead.").memory
+    with pytest.raises(UnknownMemoryError):
+        story.character("Bjorn").tell("Gregor", [secret.memory_id])
 
 
 def test_a_slot_holds_one_value_and_marks_the_former_one(story: Story, calendar: Calendar) -> None:
@@ -114,12 +126,6 @@ def test_a_slot_holds_one_value_and_marks_the_former_one(story: Story, calendar:
     prompt = recalled.as_prompt("en")
     assert prompt.index("Marcus") < prompt.index("Theron")
     assert "formerly, no longer true) The player's name is Theron." in prompt
-
-
-def test_a_slot_of_an_unknown_type_is_refused_with_the_one_that_was_meant(story: Story) -> None:
-    """A misspelt slot would hold beside the right one, so it is refused."""
-    with pytest.raises(UserInputError, match="player_name"):
-        story.character("Mira").remember("The player's name is Theron.", slot="player_nmae")
 
 
 @pytest.mark.parametrize(
@@ -145,21 +151,6 @@ def test_a_wrong_argument_of_a_recall_is_refused(story: Story, wrong: dict[str, 
     """A budget is a whole number, a remark a text."""
     with pytest.raises(UserInputError):
         story.character("Gregor").recall(**wrong)
-
-
-def test_one_name_is_a_name_and_not_its_letters(story: Story) -> None:
-    """`participants`, `witnesses` and `told_to` take one name as well as a list."""
-    done = story.character("Gregor").remember("A cup fell.", participants="player", witnesses="Mira")
-    assert done.memory.participants == ["player"]
-    assert len(done.copies) == 1
-    event = story.world_event("The bell rang.", witnesses="Mira", told_to="Bjorn", at=(1, 1))
-    assert len(event.memories) == 2
-
-
-def test_news_that_takes_turns_for_each_step_needs_no_delay_of_its_own(story: Story) -> None:
-    """Without `delay` it is none, in turns as in time."""
-    event = story.world_event("The bell rang.", told_to={"Bjorn": 2}, delay_per_distance=3, at=(1, 1))
-    assert event.memories[0].known_turn == 7
 
 
 @pytest.mark.parametrize("delay", [1.5, "a day", True])
@@ -208,13 +199,6 @@ def test_what_is_told_is_marked_and_told_once(story: Story, calendar: Calendar) 
     assert (heard.how, heard.heard_from, heard.tier) == ("told", mira.character_id, "important")
     assert again.known_already == [secret.memory_id]
     assert "heard from Mira" in bjorn.recall("Gregor, bandit").as_prompt("en")
-
-
-def test_nobody_tells_what_they_do_not_know(story: Story) -> None:
-    """A memory of somebody else cannot be told on."""
-    secret = story.character("Mira").remember("Marcus is not dead.").memory
-    with pytest.raises(UnknownMemoryError):
-        story.character("Bjorn").tell("Gregor", [secret.memory_id])
 
 
 def test_news_reaches_witnesses_at_once_and_others_after_their_delay(story: Story, calendar: Calendar) -> None:

@@ -125,15 +125,11 @@ def test_what_a_memory_moved_goes_and_comes_back_with_it(gregor: Character) -> N
     assert gregor.feelings_history() == []
 
 
-def test_each_side_feels_by_itself(story: Story) -> None:
-    """Seed 002.36: what Gregor fears of Mira is not what Mira fears of Gregor."""
+def test_each_side_feels_by_itself_and_as_it_was(story: Story, gregor: Character) -> None:
+    """Seed 002.36: Gregor's fear of Mira is not hers of him; what moved later is not felt before."""
     story.character("Gregor").feel("Mira", values={"fear": 60})
     assert story.character("Gregor").feelings("Mira").words == ["is terrified of Mira"]
     assert story.character("Mira").feelings("Gregor").disposition.fear == 0
-
-
-def test_feelings_are_read_as_they_were(gregor: Character) -> None:
-    """What moved later is not felt before, whichever order it is told in."""
     gregor.feel("player", deltas={"trust": 40}, at=(3, 1))
     gregor.feel("player", deltas={"trust": -10}, at=(1, 1))
     assert [gregor.feelings("player", as_of=at).disposition.trust for at in [(1, 1), (2, 0), (4, 0)]] == [30, 20, 60]
@@ -204,13 +200,15 @@ def test_a_secret_unlocks_when_all_its_conditions_hold(story: Story, gregor: Cha
 
 
 def test_the_keys_of_the_seed_are_understood(gregor: Character) -> None:
-    """Seed 002.39: `secret`, `unlock_trust` and `unlock_affection`; without an id its words make one untold."""
+    """Seed 002.39: `secret`, `unlock_trust`, its words make one untold; `unlok` is refused by name."""
     secret = gregor.keep_secret({"secret": "Saved gold.", "unlock_trust": 65, "unlock_affection": 55})
     assert (secret.text, secret.unlock.trust, secret.unlock.affection) == ("Saved gold.", 65, 55)
     gregor.keep_secret({"secret": "Saved gold.", "unlock_trust": 70})
     [kept] = gregor.secrets()
     assert (kept.secret.secret_id, kept.secret.unlock.trust) == (secret.secret_id, 70)
     assert "gold" not in secret.secret_id.casefold()
+    with pytest.raises(UserInputError, match="did you mean 'unlock'"):
+        gregor.keep_secret({"secret_id": "s", "text": "x", "unlok": {"trust": 3}})
 
 
 @pytest.mark.parametrize(
@@ -226,12 +224,6 @@ def test_a_wrong_secret_is_refused(gregor: Character, wrong: Any) -> None:
     """A condition that nobody knows would leave the secret open."""
     with pytest.raises(UserInputError, match="no secret"):
         gregor.keep_secret(wrong)
-
-
-def test_a_misspelt_field_of_a_secret_is_told_with_the_one_that_is_meant(gregor: Character) -> None:
-    """`unlok` is refused by name."""
-    with pytest.raises(UserInputError, match="did you mean 'unlock'"):
-        gregor.keep_secret({"secret_id": "s", "text": "x", "unlok": {"trust": 3}})
 
 
 @pytest.mark.parametrize("name", ["player", "Player", "the player", "玩家"])
@@ -488,17 +480,17 @@ def test_a_model_that_fails_ends_in_a_reply_that_stores_nothing(gregor: Characte
     assert gregor.feelings("player").disposition.familiarity == 10
 
 
-def test_a_model_that_says_nothing_stores_nothing(gregor: Character) -> None:
-    """An empty answer is told."""
+def test_a_reply_that_is_not_given_stores_nothing(gregor: Character) -> None:
+    """An empty answer is told, nothing said is refused, and a stream may be left early."""
     _, reply = played(gregor, VillageModel(script=["\n"]), "Hello.")
     assert (reply.spoken, reply.is_stored) == ("", False)
     assert "said nothing" in reply.issues[0].message
-
-
-def test_nothing_said_is_refused(gregor: Character) -> None:
-    """There is nothing to answer."""
     with pytest.raises(UserInputError, match="nothing was said"):
         gregor.stream_reply(saying("Hm."), "  ")
+    stream = gregor.stream_reply(saying("Good day to you, traveller."), "Hello.")
+    assert next(stream) == "Good"
+    stream.close()  # type: ignore[attr-defined]
+    assert gregor.memories() == []
 
 
 def test_a_reply_that_is_wrong_is_not_remembered_until_somebody_says_so(gregor: Character) -> None:
@@ -523,14 +515,6 @@ def test_a_secret_that_a_reply_tells_is_known_from_then_on(gregor: Character) ->
     assert (reply.findings, reply.revealed) == ([], ["deal"])
     gregor.feel("player", values={"trust": -20})
     assert gregor.secrets(to="player")[0].standing == "known"
-
-
-def test_a_stream_may_be_left_early(gregor: Character) -> None:
-    """A player who walks away leaves nothing stored."""
-    stream = gregor.stream_reply(saying("Good day to you, traveller."), "Hello.")
-    assert next(stream) == "Good"
-    stream.close()  # type: ignore[attr-defined]
-    assert gregor.memories() == []
 
 
 def test_a_reply_is_streamed_to_async_programs(gregor: Character) -> None:

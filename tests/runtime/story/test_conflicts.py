@@ -79,10 +79,16 @@ ALL = [("slot_value", "C1.identity"), ("two_holders", "I0"), ("dead_acts", "C1")
 
 
 def test_contradictions_are_listed_with_both_sides(stores: MemoryStores, project: str) -> None:
-    """Every kind is found, in story order, with what both scenes say."""
+    """In story order; what neither side settles is refused with the commands that help; waivers add up."""
     assert subjects(stores, project) == ALL
     slot = StoryConflicts(stores, project).conflicts()[0].conflict
     assert (slot.first.says, slot.second.says) == ("identity: a tinker", "identity: a spy")
+    held_twice = conflict_id(stores, project, "two_holders")
+    with pytest.raises(UserInputError, match=f"record edit {project} 2:1`.*conflicts waive {project} {held_twice}"):
+        StoryConflicts(stores, project).settle_conflict(conflict_id=held_twice, keep="second")
+    for kind in ("dead_acts", "two_holders"):
+        StoryConflicts(stores, project).waive_conflict(conflict_id=conflict_id(stores, project, kind))
+    assert subjects(stores, project) == ALL[:1]
 
 
 def test_a_waiver_survives_moves_and_new_ingest(stores: MemoryStores, project: str) -> None:
@@ -95,13 +101,6 @@ def test_a_waiver_survives_moves_and_new_ingest(stores: MemoryStores, project: s
     assert ("dead_acts", "C1") not in subjects(stores, project)
     listed = {each.conflict.conflict_id: each for each in StoryConflicts(stores, project).conflicts(with_waived=True)}
     assert (listed[waived].is_waived, listed[waived].note) == (True, "it is his ghost")
-
-
-def test_waivers_add_up(stores: MemoryStores, project: str) -> None:
-    """A second waiver does not undo the first."""
-    for kind in ("dead_acts", "two_holders"):
-        StoryConflicts(stores, project).waive_conflict(conflict_id=conflict_id(stores, project, kind))
-    assert subjects(stores, project) == ALL[:1]
 
 
 @pytest.mark.parametrize(("keep", "identity"), [("first", "a tinker"), ("second", "a spy")])
@@ -194,13 +193,6 @@ def test_a_scene_without_a_record_keeps_its_dead_on_stage(stores: MemoryStores, 
     [found] = [each for each in listed if each.kind == "dead_acts" and each.second.chapter_index == 5]
     with pytest.raises(UserInputError, match=f"5:1 has no record.*conflicts waive {project} {found.conflict_id}"):
         StoryConflicts(stores, project).settle_conflict(conflict_id=found.conflict_id, keep="first")
-
-
-def test_what_neither_side_settles_is_refused(stores: MemoryStores, project: str) -> None:
-    """Choosing a pocket does not empty the other; the message names the commands that help."""
-    held_twice = conflict_id(stores, project, "two_holders")
-    with pytest.raises(UserInputError, match=f"record edit {project} 2:1`.*conflicts waive {project} {held_twice}"):
-        StoryConflicts(stores, project).settle_conflict(conflict_id=held_twice, keep="second")
 
 
 @pytest.mark.parametrize("act", [StoryConflicts.waive_conflict, partial(StoryConflicts.settle_conflict, keep="first")])

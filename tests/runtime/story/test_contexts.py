@@ -17,22 +17,21 @@ def request(project_id: str) -> MemoryContextRequest:
 
 
 def test_a_look_has_the_whole_report_and_every_line(stores: MemoryStores, project: str) -> None:
-    """Scores are told part by part, whatever the settings say, and budgets beside what they hold."""
+    """Scores part by part and budgets beside what they hold; those of one look are bounded and change no other."""
+    bounds = ContextOptions(bounds=ContextBounds(memory_budget=0))
+    look = StoryContexts(stores, project).look_at_context(request=request(project), options=bounds)
+    assert look.budgets["memories"] == 0
+    assert look.context.relevant_memories == []
+    assert StoryContexts(stores, project).look_at_context(request=request(project)).context.relevant_memories
     look = StoryContexts(stores, project).look_at_context(request=request(project))
     assert look.prompt == look.context.as_prompt()
     assert [each.item for each in look.lines if each.item]
     assert all(each.item.score_parts for each in look.lines if each.item)
     assert look.budgets["memories"] == stores.settings.memory.memory_budget
     assert not stores.paths(project).context_file(2, 2).exists()
-
-
-def test_budgets_of_one_look_change_no_other(stores: MemoryStores, project: str) -> None:
-    """They count for that context alone."""
-    bounds = ContextOptions(bounds=ContextBounds(memory_budget=0))
-    look = StoryContexts(stores, project).look_at_context(request=request(project), options=bounds)
-    assert look.budgets["memories"] == 0
-    assert look.context.relevant_memories == []
-    assert StoryContexts(stores, project).look_at_context(request=request(project)).context.relevant_memories
+    for budget in (-1, 2_000_000):
+        with pytest.raises(ValidationError):
+            ContextBounds(memory_budget=budget)
 
 
 def test_a_look_that_is_kept_is_the_projects_file(stores: MemoryStores, project: str) -> None:
@@ -42,13 +41,6 @@ def test_a_look_that_is_kept_is_the_projects_file(stores: MemoryStores, project:
     assert look.context.report is not None
     assert [each for each in look.context.report.issues if each.stage == "write"] == []
     assert "They meet again in the Archive." in stores.paths(project).context_file(2, 2).read_text(encoding="utf-8")
-
-
-def test_a_budget_out_of_bounds_is_refused() -> None:
-    """Neither less than nothing nor more than anybody could send."""
-    for budget in (-1, 2_000_000):
-        with pytest.raises(ValidationError):
-            ContextBounds(memory_budget=budget)
 
 
 def test_characters_are_built_from_what_the_story_has_shown() -> None:

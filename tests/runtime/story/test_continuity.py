@@ -81,7 +81,7 @@ def test_nothing_of_later_is_seen(stores: MemoryStores, project: str) -> None:
 
 
 def test_sentences_are_compared_with_what_lies_before_each_in_its_order(stores: MemoryStores, project: str) -> None:
-    """Each sentence is compared by itself, cut by position; blank ones are not asked."""
+    """Each by itself, blank ones not asked; of a long draft they are joined and none is left out."""
     drain_outbox(stores, project)
     asked = [SECRET, " ", "Tobias Fenn drowned when the sluice broke."]
     similar = find_by_sentences(stores, project, asked, as_of=StoryPosition(3, 1), timeout_s=20).similar
@@ -90,11 +90,6 @@ def test_sentences_are_compared_with_what_lies_before_each_in_its_order(stores: 
     assert all("M003" not in each for each in similar)
     later = find_by_sentences(stores, project, [SECRET], as_of=StoryPosition(4), timeout_s=20).similar[0]
     assert max(later, key=lambda each: later[each]) == "M003"
-
-
-def test_a_long_draft_is_searched_for_whole(stores: MemoryStores, project: str) -> None:
-    """More sentences than may be asked are joined, and none is left out."""
-    drain_outbox(stores, project)
     asked = [f"Day {number}." for number in range(MAX_SENTENCE_QUERIES)] + [TEXTS[2, 1]]
     similar = find_by_sentences(stores, project, asked, as_of=StoryPosition(3, 1), timeout_s=20).similar
     assert len(similar) == len(asked)
@@ -111,14 +106,6 @@ def test_a_text_that_is_none_is_refused(stores: MemoryStores, project: str, text
         checked(stores, project, text)
 
 
-def test_an_unknown_project_and_a_wrong_place_are_errors(stores: MemoryStores, project: str) -> None:
-    """Nothing is made of them."""
-    with pytest.raises(UnknownProjectError):
-        checked(stores, "nowhere")
-    with pytest.raises(InvalidPositionError):
-        checked(stores, project, chapter_index=-1)
-
-
 def test_a_plan_file_that_is_wrong_is_said(stores: MemoryStores, project: str) -> None:
     """The draft is checked without the plan; one that is given counts in its place."""
     file = stores.paths(project).chapter_plan_file(3)
@@ -130,20 +117,25 @@ def test_a_plan_file_that_is_wrong_is_said(stores: MemoryStores, project: str) -
     assert problems(checked(stores, project, scene_plan=ScenePlan(purpose="breakfast"))) == []
 
 
-def test_a_point_of_view_that_nobody_bears_is_said(stores: MemoryStores, project: str) -> None:
-    """A name or an id of somebody known is no issue."""
-    assert problems(checked(stores, project, pov="Nobody")) == [("plan", "unresolved")]
-    assert problems(checked(stores, project, pov="Ilse Moor")) == []
-    assert problems(checked(stores, project, scene_plan=ScenePlan(pov="C0"))) == []
-
-
 # --- What fails inside ---
 
 
 def test_without_a_model_rules_alone_check(stores: MemoryStores, project: str) -> None:
-    """Who set none wanted none: that is no failure, and that no model was asked is in what was looked at."""
+    """No failure, also where one is at hand and not wanted; an unknown point of view, project or place is said."""
     check = StoryContinuity(stores, project).check(text=DEAD_ACT, chapter_index=3, scene_index=1)
     assert (problems(check), len(check.issues), check.checked.model_calls) == ([], 1, 0)
+    model = answering()
+    check = StoryContinuity(stores, project).check(
+        text=DEAD_ACT, chapter_index=3, scene_index=1, model=model, use_model=False
+    )
+    assert (model.prompts, check.checked.model_calls) == ([], 0)
+    assert problems(checked(stores, project, pov="Nobody")) == [("plan", "unresolved")]
+    assert problems(checked(stores, project, pov="Ilse Moor")) == []
+    assert problems(checked(stores, project, scene_plan=ScenePlan(pov="C0"))) == []
+    with pytest.raises(UnknownProjectError):
+        checked(stores, "nowhere")
+    with pytest.raises(InvalidPositionError):
+        checked(stores, project, chapter_index=-1)
 
 
 def test_a_model_that_cannot_be_built(tmp_path: Path) -> None:
@@ -242,12 +234,19 @@ def test_a_waived_finding_is_silent_until_it_is_told_again(stores: MemoryStores,
     assert [each.issue_id for each in checked(stores, project).issues] == [found.issue_id]
 
 
-def test_only_findings_are_waived_and_only_waived_ones_told_again(stores: MemoryStores, project: str) -> None:
-    """The errors name what is wrong."""
+def test_what_is_no_finding_or_scene_is_refused(stores: MemoryStores, project: str) -> None:
+    """Only findings are waived, only waived ones told again; a draft goes where the story is read."""
     with pytest.raises(UserInputError, match="'X1' is no id"):
         StoryContinuity(stores, project).waive_finding(issue_id="X1")
     with pytest.raises(UserInputError, match="waived are: none"):
         StoryContinuity(stores, project).unwaive_finding(issue_id="K0123456789ab")
+    with pytest.raises(UnknownSceneError, match="'9:1'"):
+        StoryContinuity(stores, project).check_stored(chapter_index=9, scene_index=1, use_model=False)
+    with pytest.raises(UserInputError, match="without its chapter"):
+        StoryContinuity(stores, project).check_stored(scene_index=1, use_model=False)
+    assert StoryContinuity(stores, project).scene_of_draft(as_of=StoryPosition()) == (3, 2)
+    assert StoryContinuity(stores, project).scene_of_draft(as_of=StoryPosition(2)) == (2, 0)
+    assert StoryContinuity(stores, project).scene_of_draft(as_of=StoryPosition(2, 4)) == (2, 4)
 
 
 # --- What is stored ---
@@ -262,30 +261,6 @@ def test_stored_scenes_are_checked_against_what_came_before_each(stores: MemoryS
     assert seen == [(1, 3), (2, 3), (3, 3)]
     [one] = StoryContinuity(stores, project).check_stored(chapter_index=2, scene_index=1, use_model=False).checks
     assert one.chapter_index == 2
-
-
-def test_a_stored_scene_that_is_not_there_is_an_error(stores: MemoryStores, project: str) -> None:
-    """So is a scene without its chapter."""
-    with pytest.raises(UnknownSceneError, match="'9:1'"):
-        StoryContinuity(stores, project).check_stored(chapter_index=9, scene_index=1, use_model=False)
-    with pytest.raises(UserInputError, match="without its chapter"):
-        StoryContinuity(stores, project).check_stored(scene_index=1, use_model=False)
-
-
-def test_a_draft_goes_where_the_story_is_read(stores: MemoryStores, project: str) -> None:
-    """At the end it is the scene after the last; on entering a chapter nothing of that chapter lies before it."""
-    assert StoryContinuity(stores, project).scene_of_draft(as_of=StoryPosition()) == (3, 2)
-    assert StoryContinuity(stores, project).scene_of_draft(as_of=StoryPosition(2)) == (2, 0)
-    assert StoryContinuity(stores, project).scene_of_draft(as_of=StoryPosition(2, 4)) == (2, 4)
-
-
-def test_a_check_without_a_word_of_a_model_asks_none(stores: MemoryStores, project: str) -> None:
-    """Rules alone: a model that is at hand is not called."""
-    model = answering()
-    check = StoryContinuity(stores, project).check(
-        text=DEAD_ACT, chapter_index=3, scene_index=1, model=model, use_model=False
-    )
-    assert (model.prompts, check.checked.model_calls) == ([], 0)
 
 
 def test_rules_that_were_not_applied_are_not_called_looked_at(

@@ -28,12 +28,27 @@ def test_a_state_that_is_no_object_says_how_to_write_it(stores: MemoryStores, pr
         StoryEntities(stores, project).edit_entity(entity="C0", changes={"current_state": given})
 
 
-def test_a_part_of_a_field_is_no_fact_of_its_own(stores: MemoryStores, project: str) -> None:
-    """What a dot leads to is written as an object; nothing is stored under the name with the dot."""
+def test_what_is_misspelt_makes_no_fact(stores: MemoryStores, project: str) -> None:
+    """Seed 000.19: also in current_state or after a dot, unless it is said to be one; who is meant must be known."""
     before = _facts(stores, project)
     with pytest.raises(UserInputError, match=r"'current_state\.mood' is .*; write current_state=\{\"mood\": …\}"):
         StoryEntities(stores, project).edit_entity(entity="C0", changes={"current_state.mood": "calm"})
     assert _facts(stores, project) == before
+    with pytest.raises(UserInputError, match="did you mean 'goals'"):
+        StoryEntities(stores, project).edit_entity(entity="C0", changes={"current_state": {"goal": ["x"]}})
+    with pytest.raises(UnknownEntityError, match=r"no entity 'Markus Vale' is known by then; near it: C1"):
+        StoryEntities(stores, project).edit_entity(entity="Markus Vale", changes={"role": "x"})
+    with pytest.raises(UnknownEntityError, match=r"no location 'Zzz' is known by then; known are L0"):
+        StoryEntities(stores, project).entity(entity="Zzz", entity_type="location")
+    with pytest.raises(UserInputError, match=r"'goal' is no field of a character; did you mean 'goals'.*--state"):
+        StoryEntities(stores, project).edit_entity(entity="C0", changes={"goal": "x"})
+    edited = StoryEntities(stores, project).edit_entity(entity="C0", changes={}, state={"goal": "the lake"})
+    assert edited.attributes == ["goal"]
+    assert _state(stores, project, "C0")["goal"] == "the lake"
+    StoryEntities(stores, project).edit_entity(entity="C1", changes={"goal": "the sea"})
+    assert _state(stores, project, "C1")["goal"] == "the sea"
+    with pytest.raises(UserInputError, match="'role' is no attribute"):
+        StoryEntities(stores, project).edit_entity(entity="C0", changes={}, state={"role": "x"})
 
 
 def test_an_edit_changes_card_profile_and_state(stores: MemoryStores, project: str) -> None:
@@ -59,7 +74,7 @@ def test_an_edit_changes_card_profile_and_state(stores: MemoryStores, project: s
 
 
 def test_fields_of_the_card_never_become_facts(stores: MemoryStores, project: str) -> None:
-    """Names, translation and first appearance are the card's, whatever the story does."""
+    """Names, translation and first appearance are the card's; an alias is added once."""
     before = _facts(stores, project)
     changes = {"alias": "Elle", "translation": "埃莱娜", "first_chapter": 2}
     edited = StoryEntities(stores, project).edit_entity(entity="Elena Thorne", changes=changes)
@@ -69,6 +84,9 @@ def test_fields_of_the_card_never_become_facts(stores: MemoryStores, project: st
     assert entity.first_chapter == 2
     assert entity.profile["translation"] == "埃莱娜"
     assert _facts(stores, project) == before
+    for _ in range(2):
+        StoryEntities(stores, project).edit_entity(entity="C1", changes={"alias": "the old master"})
+    assert StoryEntities(stores, project).entity(entity="C1").entity.names() == ["Marcus Vale", "the old master"]
 
 
 def test_a_nested_state_changes_what_it_names(stores: MemoryStores, project: str) -> None:
@@ -102,19 +120,6 @@ def test_a_nested_state_before_the_first_scene_is_the_cards(stores: MemoryStores
     assert _state(stores, "unwritten", "Ines Holt")["goals"] == ["find the lake"]
 
 
-def test_a_nested_state_refuses_misspelt_names(stores: MemoryStores, project: str) -> None:
-    """Seed 000.19: within current_state, too, nothing becomes a fact by a slip of the pen."""
-    with pytest.raises(UserInputError, match="did you mean 'goals'"):
-        StoryEntities(stores, project).edit_entity(entity="C0", changes={"current_state": {"goal": ["x"]}})
-
-
-def test_an_alias_is_added_once(stores: MemoryStores, project: str) -> None:
-    """The names that were there stay, and saying it again adds nothing."""
-    for _ in range(2):
-        StoryEntities(stores, project).edit_entity(entity="C1", changes={"alias": "the old master"})
-    assert StoryEntities(stores, project).entity(entity="C1").entity.names() == ["Marcus Vale", "the old master"]
-
-
 def test_a_new_name_keeps_the_old_one(stores: MemoryStores, project: str) -> None:
     """The text goes on saying the old name; whoever gives all aliases decides for themselves."""
     story = StoryEntities(stores, project)
@@ -125,7 +130,7 @@ def test_a_new_name_keeps_the_old_one(stores: MemoryStores, project: str) -> Non
 
 
 def test_a_late_character_is_brought_to_the_beginning(stores: MemoryStores, project: str) -> None:
-    """Whoever was added at the end exists earlier once the first appearance is corrected, name and all."""
+    """Once the first appearance is corrected, name and all; other names are attributes, items have a card, too."""
     added = StoryEntities(stores, project).add_character(name="Ines Holt")
     assert added.holds_after == "2:1"
     early = StoryPosition(1, 2)
@@ -134,6 +139,14 @@ def test_a_late_character_is_brought_to_the_beginning(stores: MemoryStores, proj
     assert "Ines Holt" in [each.name for each in StoryEntities(stores, project).entities(as_of=early)]
     with pytest.raises(InvalidPositionError, match="chapter_index=-1"):
         StoryEntities(stores, project).edit_entity(entity="Ines Holt", changes={"first_chapter": -1})
+    edited = StoryEntities(stores, project).edit_entity(entity="C0", changes={"limp": "left leg", "role": "minor"})
+    assert (edited.attributes, edited.holds_after) == (["limp"], "2:1")
+    assert _state(stores, project, "C0")["limp"] == "left leg"
+    changes = {"appearance": "torn", "holder": "C0"}
+    StoryEntities(stores, project).edit_entity(entity="the map fragment", changes=changes)
+    card = StoryEntities(stores, project).entity(entity="I0", entity_type="item")
+    assert card.entity.profile["appearance"] == "torn"
+    assert _state(stores, project, "I0")["holder"] == "C0"
 
 
 def test_from_the_first_scene_means_from_the_start(stores: MemoryStores, project: str) -> None:
@@ -163,10 +176,26 @@ def test_a_card_is_told_from_where_its_author_said(stores: MemoryStores, project
 
 
 def test_a_translation_shows_in_the_glossary(stores: MemoryStores, project: str) -> None:
-    """Whom an editor translates is translated in the context of a text."""
+    """Seed 003: of people, things and aliases; nobody is named whom the story shows only later."""
     StoryEntities(stores, project).edit_entity(entity="Marcus Vale", changes={"translation": "马库斯·韦尔"})
     context = build_chunk_context(project, "Marcus Vale opened the door.", stores=stores)
     assert [(each.name, each.translation) for each in context.glossary] == [("Marcus Vale", "马库斯·韦尔")]
+    changes = {"translation": "地图残片", "alias": {"alias": "the Scrap", "translation": "碎片"}}
+    StoryEntities(stores, project).edit_entity(entity="the map fragment", changes=changes)
+    context = build_chunk_context(project, "She hid the Scrap.", stores=stores)
+    (entry,) = context.glossary
+    assert (entry.translation, [(each.name, each.translation) for each in entry.aliases]) == (
+        "地图残片",
+        [("the Scrap", "碎片")],
+    )
+    StoryEntities(stores, project).edit_entity(entity="C2", changes={"first_chapter": 2})
+    StoryEntities(stores, project).edit_entity(
+        entity="C1", changes={"alias": {"alias": "Old Owl", "speaker": "Odile Brandt"}}
+    )
+    early = build_chunk_context(project, "The Old Owl opened the door.", 2, stores=stores)
+    assert [each.speaker for entry in early.glossary for each in entry.aliases] == [""]
+    late = build_chunk_context(project, "The Old Owl opened the door.", 3, stores=stores)
+    assert [each.speaker for entry in late.glossary for each in entry.aliases] == ["Odile Brandt"]
 
 
 def test_a_form_of_address_shows_who_uses_it(stores: MemoryStores, project: str) -> None:
@@ -186,30 +215,6 @@ def test_a_form_of_address_shows_who_uses_it(stores: MemoryStores, project: str)
     assert (alias.speaker, alias.language) == ("the guards", "en")
 
 
-def test_a_speaker_who_is_not_known_yet_is_not_told(stores: MemoryStores, project: str) -> None:
-    """Seed 003: a chapter's glossary names nobody whom the story shows only later."""
-    StoryEntities(stores, project).edit_entity(entity="C2", changes={"first_chapter": 2})
-    StoryEntities(stores, project).edit_entity(
-        entity="C1", changes={"alias": {"alias": "Old Owl", "speaker": "Odile Brandt"}}
-    )
-    early = build_chunk_context(project, "The Old Owl opened the door.", 2, stores=stores)
-    assert [each.speaker for entry in early.glossary for each in entry.aliases] == [""]
-    late = build_chunk_context(project, "The Old Owl opened the door.", 3, stores=stores)
-    assert [each.speaker for entry in late.glossary for each in entry.aliases] == ["Odile Brandt"]
-
-
-def test_things_have_a_translated_glossary_too(stores: MemoryStores, project: str) -> None:
-    """Seed 003: an item's translation and that of its aliases are edited as a character's are."""
-    changes = {"translation": "地图残片", "alias": {"alias": "the Scrap", "translation": "碎片"}}
-    StoryEntities(stores, project).edit_entity(entity="the map fragment", changes=changes)
-    context = build_chunk_context(project, "She hid the Scrap.", stores=stores)
-    (entry,) = context.glossary
-    assert (entry.translation, [(each.name, each.translation) for each in entry.aliases]) == (
-        "地图残片",
-        [("the Scrap", "碎片")],
-    )
-
-
 @pytest.mark.parametrize(
     ("alias", "message"),
     [
@@ -222,35 +227,6 @@ def test_a_wrong_alias_is_refused(stores: MemoryStores, project: str, alias: Any
     """Nothing of it is dropped in silence."""
     with pytest.raises(UserInputError, match=message):
         StoryEntities(stores, project).edit_entity(entity="C1", changes={"alias": alias})
-
-
-def test_a_misspelt_field_makes_no_fact(stores: MemoryStores, project: str) -> None:
-    """What looks like a field is refused with those that there are, unless it is said to be an attribute."""
-    with pytest.raises(UserInputError, match=r"'goal' is no field of a character; did you mean 'goals'.*--state"):
-        StoryEntities(stores, project).edit_entity(entity="C0", changes={"goal": "x"})
-    edited = StoryEntities(stores, project).edit_entity(entity="C0", changes={}, state={"goal": "the lake"})
-    assert edited.attributes == ["goal"]
-    assert _state(stores, project, "C0")["goal"] == "the lake"
-    StoryEntities(stores, project).edit_entity(entity="C1", changes={"goal": "the sea"})
-    assert _state(stores, project, "C1")["goal"] == "the sea"
-    with pytest.raises(UserInputError, match="'role' is no attribute"):
-        StoryEntities(stores, project).edit_entity(entity="C0", changes={}, state={"role": "x"})
-
-
-def test_any_other_name_is_an_attribute(stores: MemoryStores, project: str) -> None:
-    """What no field is called is a fact from the last scene on, and the result says so."""
-    edited = StoryEntities(stores, project).edit_entity(entity="C0", changes={"limp": "left leg", "role": "minor"})
-    assert (edited.attributes, edited.holds_after) == (["limp"], "2:1")
-    assert _state(stores, project, "C0")["limp"] == "left leg"
-
-
-def test_items_are_edited_too(stores: MemoryStores, project: str) -> None:
-    """A thing has a card and a state like anybody."""
-    changes = {"appearance": "torn", "holder": "C0"}
-    StoryEntities(stores, project).edit_entity(entity="the map fragment", changes=changes)
-    card = StoryEntities(stores, project).entity(entity="I0", entity_type="item")
-    assert card.entity.profile["appearance"] == "torn"
-    assert _state(stores, project, "I0")["holder"] == "C0"
 
 
 @pytest.mark.parametrize(
@@ -272,11 +248,3 @@ def test_values_that_do_not_fit_change_nothing(
     with pytest.raises(UserInputError, match=message):
         StoryEntities(stores, project).edit_entity(entity=entity_id, changes={"role": "x", **changes})
     assert StoryEntities(stores, project).entity(entity=entity_id).entity.role != "x"
-
-
-def test_somebody_must_be_meant(stores: MemoryStores, project: str) -> None:
-    """An unknown name is answered with who is near, or with who is known."""
-    with pytest.raises(UnknownEntityError, match=r"no entity 'Markus Vale' is known by then; near it: C1"):
-        StoryEntities(stores, project).edit_entity(entity="Markus Vale", changes={"role": "x"})
-    with pytest.raises(UnknownEntityError, match=r"no location 'Zzz' is known by then; known are L0"):
-        StoryEntities(stores, project).entity(entity="Zzz", entity_type="location")

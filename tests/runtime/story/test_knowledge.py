@@ -109,10 +109,17 @@ def test_a_memory_stands_in_exactly_one_list(stores: MemoryStores, story: str) -
 
 
 def test_why_is_told_in_the_storys_language(stores: MemoryStores) -> None:
-    """A Chinese story says in Chinese why somebody does not know something."""
+    """In Chinese; a quote that the scene lacks is stored as unverified, and proves nothing."""
     project, _ = _told(stores, HIDES, language="zh")
     (unknown,) = StoryKnowledge(stores, project).knowledge(character="C1").not_known
     assert unknown.why == "不在场，此后也没有谁告诉过"
+    learned = [{"character_id": "C1", "memory_ids": ["M1"], "evidence": "He swore by the drowned bell."}]
+    project, _ = _told(stores, HIDES, _scene((1, 2), "Ada spoke low.", "C0 C1", learned=learned))
+    with stores.database(project).read() as unit:
+        (said,) = unit.knowledge.said()
+    assert (said.verified, said.source_span) == (False, None)
+    (known,) = StoryKnowledge(stores, project).knowledge(character="Ben").known
+    assert known.quote == ""
 
 
 @pytest.mark.parametrize(("about", "found"), [("Ben", ["M2"]), ("heron", ["M1"]), ("the whale", [])])
@@ -122,12 +129,16 @@ def test_it_is_filtered_by_entity_or_words(stores: MemoryStores, story: str, abo
     assert [each.source_id for each in [*asked.known, *asked.not_known]] == found
 
 
-def test_a_passage_is_no_fact(stores: MemoryStores, story: str) -> None:
-    """Only memories and notes can be known; another kind is named."""
+def test_a_passage_is_no_fact_and_a_whole_tale_may_be_the_authors_word(stores: MemoryStores, story: str) -> None:
+    """Another kind is named; all that Ada lived through is told on, but not without a teller."""
     with stores.database(story).read() as unit:
         passage = next(each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "scene")
     with pytest.raises(UserInputError, match="is a scene; only memories and notes"):
         StoryKnowledge(stores, story).who_knows(memory_id=passage.chunk_id)
+    StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="*", how="told", learned_from="Ada")
+    assert _known(stores, story, "Dora") == ["M1", "M2"]
+    with pytest.raises(UserInputError, match="say who tells it"):
+        StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="*")
 
 
 @pytest.mark.parametrize("take", [StoryMemories.ban_memory, StoryMemories.delete_memory])
@@ -223,17 +234,6 @@ def test_a_record_round_trips_and_names_who_is_unknown(stores: MemoryStores) -> 
         StoryKnowledge(stores, project).knowledge(character="C77")
 
 
-def test_a_quote_that_the_scene_lacks_proves_nothing(stores: MemoryStores) -> None:
-    """It is stored as unverified, and told to nobody as proof."""
-    learned = [{"character_id": "C1", "memory_ids": ["M1"], "evidence": "He swore by the drowned bell."}]
-    project, _ = _told(stores, HIDES, _scene((1, 2), "Ada spoke low.", "C0 C1", learned=learned))
-    with stores.database(project).read() as unit:
-        (said,) = unit.knowledge.said()
-    assert (said.verified, said.source_span) == (False, None)
-    (known,) = StoryKnowledge(stores, project).knowledge(character="Ben").known
-    assert known.quote == ""
-
-
 def test_what_was_read_is_kept_until_the_story_changes(stores: MemoryStores, story: str) -> None:
     """The same question is answered from the same reading; a write brings a new one."""
     first = knowledge_rules(stores, story, as_of=at(2, 1))
@@ -324,14 +324,6 @@ def test_nothing_later_bears_on_what_is_known(stores: MemoryStores, told: list[d
             told_whole = StoryKnowledge(stores, whole).knowledge(character=who, as_of=at(*PLACES[count]))
             assert told_whole == StoryKnowledge(stores, cut).knowledge(character=who)
             assert len(told_whole.known) + len(told_whole.not_known) == count
-
-
-def test_a_whole_tale_may_be_the_authors_word(stores: MemoryStores, story: str) -> None:
-    """All that Ada lived through becomes known to whom she tells it; a tale without a teller is refused."""
-    StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="*", how="told", learned_from="Ada")
-    assert _known(stores, story, "Dora") == ["M1", "M2"]
-    with pytest.raises(UserInputError, match="say who tells it"):
-        StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="*")
 
 
 @pytest.mark.parametrize(("memory_id", "of"), [("M2", "Ben swore silence."), ("*", "")])

@@ -32,7 +32,7 @@ def test_every_cell_is_what_who_knows_says(
 
 
 def test_the_latest_memories_come_first_and_none_from_the_position_on(demo_stores: MemoryStores) -> None:
-    """Rows go back from the position, and the cast is of those who were on stage before it."""
+    """Parts follow without a gap, of somebody only what is about them, and words on nothing are refused."""
     table = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(as_of=StoryPosition(2, 1), limit=1000)
     places = [(row.chapter_index or 0, row.scene_index or 0) for row in table.rows]
     assert places == sorted(places, reverse=True)
@@ -40,17 +40,9 @@ def test_the_latest_memories_come_first_and_none_from_the_position_on(demo_store
     assert len(places) == table.total
     everybody = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(max_cast=100)
     assert set(table.cast) < set(everybody.cast)
-
-
-def test_memories_about_somebody(demo_stores: MemoryStores) -> None:
-    """Only what is about them has a row; words that nothing holds give an empty table."""
     table = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(about="Sparrow", limit=1000)
     assert 0 < table.total < StoryKnowledgeTable(demo_stores, "demo").knowledge_table().total
     assert StoryKnowledgeTable(demo_stores, "demo").knowledge_table(about="zeppelin").rows == []
-
-
-def test_parts_follow_each_other_without_a_gap(demo_stores: MemoryStores) -> None:
-    """Each part says where the next one begins; together they are the whole, and the last says that it is."""
     whole = [row.source_id for row in StoryKnowledgeTable(demo_stores, "demo").knowledge_table(limit=1000).rows]
     seen: list[str] = []
     offset: int | None = 0
@@ -59,6 +51,9 @@ def test_parts_follow_each_other_without_a_gap(demo_stores: MemoryStores) -> Non
         seen += [row.source_id for row in part.rows]
         offset = part.next_offset
     assert seen == whole
+    for character, memory_id in (("Ines", "M999"), ("Nobody At All", "M001")):
+        with pytest.raises(NovelgenError):
+            StoryKnowledge(demo_stores, "demo").author_words(character=character, memory_id=memory_id)
 
 
 @pytest.mark.parametrize("as_of", [None, StoryPosition(3, 1)])
@@ -130,10 +125,3 @@ def test_a_table_that_cannot_be(demo_stores: MemoryStores, asked: dict[str, Any]
     """An unknown narrowing, one without the person that it needs, and an unknown person are refused."""
     with pytest.raises(error):
         StoryKnowledgeTable(demo_stores, "demo").knowledge_table(**asked)
-
-
-def test_words_on_nothing_are_refused(demo_stores: MemoryStores) -> None:
-    """An unknown fact and an unknown person have no words."""
-    for character, memory_id in (("Ines", "M999"), ("Nobody At All", "M001")):
-        with pytest.raises(NovelgenError):
-            StoryKnowledge(demo_stores, "demo").author_words(character=character, memory_id=memory_id)

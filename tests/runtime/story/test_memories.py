@@ -28,10 +28,18 @@ def test_a_note_from_the_very_beginning_has_no_place(start: StoryPosition | None
 
 
 def test_a_note_says_whom_it_concerns(stores: MemoryStores, project: str) -> None:
-    """Whom it is given to and whom its text names count; of nobody known there is nobody."""
+    """Whom it is given to and names; a memory is found by either id, whatever was decided."""
     given = StoryMemories(stores, project).note(text="Odile owes Marcus Vale a boat.", entities=["C2"])
     assert (given.named, given.occurs_nowhere) == (["C2", "C1"], False)
     assert StoryMemories(stores, project).note(text="Zebedee cannot swim.").named == []
+    listed = StoryMemories(stores, project).memories(limit=None).memories
+    chunk = next(each.chunk for each in listed if each.chunk.source_id)
+    assert StoryMemories(stores, project).find_memory(memory_id=chunk.chunk_id).chunk.chunk_id == chunk.chunk_id
+    assert StoryMemories(stores, project).find_memory(memory_id=chunk.source_id or "").chunk.chunk_id == chunk.chunk_id
+    StoryMemories(stores, project).delete_memory(memory_id=chunk.chunk_id)
+    assert StoryMemories(stores, project).find_memory(memory_id=chunk.source_id or "").status == "deleted"
+    with pytest.raises(UnknownMemoryError, match=r"'M999'.*novelgen memory list"):
+        StoryMemories(stores, project).find_memory(memory_id="M999")
 
 
 def test_a_note_on_somebody_still_to_come_may_be_pinned(stores: MemoryStores, project: str) -> None:
@@ -43,22 +51,3 @@ def test_a_note_on_somebody_still_to_come_may_be_pinned(stores: MemoryStores, pr
     assert StoryMemories(stores, project).find_memory(memory_id=memory_id).occurs_nowhere
     assert StoryMemories(stores, project).pin_memory(memory_id=memory_id).memory.pinned
     assert StoryMemories(stores, project).edit_memory(memory_id=memory_id, importance=10).memory.chunk.importance == 10
-
-
-def test_canon_of_nobody_and_of_somebody_may_be_pinned(stores: MemoryStores, project: str) -> None:
-    """A fact of the whole book, and one of somebody whom the story has, outrank others when they are pinned."""
-    for entities in ((), ("Odile Brandt",)):
-        note = StoryMemories(stores, project).note(text="The lake never thaws.", entities=entities).note
-        assert StoryMemories(stores, project).pin_memory(memory_id=note.chunk_id).memory.pinned
-
-
-def test_a_memory_is_found_by_either_id_whatever_was_decided(stores: MemoryStores, project: str) -> None:
-    """The first one in the story of a source_id is meant; a deleted one is found, too."""
-    listed = StoryMemories(stores, project).memories(limit=None).memories
-    chunk = next(each.chunk for each in listed if each.chunk.source_id)
-    assert StoryMemories(stores, project).find_memory(memory_id=chunk.chunk_id).chunk.chunk_id == chunk.chunk_id
-    assert StoryMemories(stores, project).find_memory(memory_id=chunk.source_id or "").chunk.chunk_id == chunk.chunk_id
-    StoryMemories(stores, project).delete_memory(memory_id=chunk.chunk_id)
-    assert StoryMemories(stores, project).find_memory(memory_id=chunk.source_id or "").status == "deleted"
-    with pytest.raises(UnknownMemoryError, match=r"'M999'.*novelgen memory list"):
-        StoryMemories(stores, project).find_memory(memory_id="M999")

@@ -119,7 +119,7 @@ def _entities(stores: MemoryStores, project: str, as_of: StoryPosition | None = 
 
 
 def test_candidates_are_listed_and_are_no_entities(stores: MemoryStores, project: str) -> None:
-    """The text's names come with their kind; entities stay as they were."""
+    """By kind and count, none of later; names that the text does not hold are refused with who is near."""
     found = {each.name: each.kind for each in StoryNameCandidates(stores, project).list_candidates().candidates}
     assert found == {
         "Ada Morris": "character",
@@ -128,19 +128,11 @@ def test_candidates_are_listed_and_are_no_entities(stores: MemoryStores, project
         "Miss Holt": "character",
     }
     assert _entities(stores, project) == []
-
-
-def test_a_name_of_later_is_not_offered_before(stores: MemoryStores, project: str) -> None:
-    """Who is first named in 5:1 is no candidate as of it, nor does what it tells count."""
     before = StoryNameCandidates(stores, project).list_candidates(min_count=1, as_of=StoryPosition(5, 1)).candidates
     assert "Miss Holt" not in [name for each in before for name in each.names()]
     (ada,) = [each for each in before if each.name == "Ada Morris"]
     assert (ada.names(), ada.last) == (["Ada Morris"], "4:9")
     assert _offered(stores, project, StoryPosition(4, 9)) == []
-
-
-def test_candidates_are_told_by_kind_and_count(stores: MemoryStores, project: str) -> None:
-    """Both narrow the list; a count below one is refused."""
     places = StoryNameCandidates(stores, project).list_candidates(kind="location").candidates
     assert [each.name for each in places] == ["Gull Harbour"]
     assert StoryNameCandidates(stores, project).list_candidates(min_count=99).candidates == []
@@ -150,6 +142,15 @@ def test_candidates_are_told_by_kind_and_count(stores: MemoryStores, project: st
         StoryNameCandidates(stores, project).list_candidates(kind=cast(CandidateKind, "person"))
     with pytest.raises(UnknownProjectError):
         StoryNameCandidates(stores, "nowhere").list_candidates()
+    with pytest.raises(UnknownEntityError, match="near it: Miss Holt"):
+        StoryNameCandidates(stores, project).confirm_candidate(name="Miss Hold")
+    with pytest.raises(UnknownEntityError, match="Zachary"):
+        StoryNameCandidates(stores, project).drop_candidate(name="Zachary")
+    with pytest.raises(UnknownEntityError, match="Zachary"):
+        StoryNameCandidates(stores, project).merge_candidate(keep="Ben", other="Zachary")
+    with pytest.raises(UnknownEntityError, match="Zachary"):
+        StoryNameCandidates(stores, project).merge_candidate(keep="Zachary", other="Ben")
+    assert StoryEntities(stores, project).list_entity_changes() == []
 
 
 def test_a_text_that_changes_changes_its_candidates(stores: MemoryStores, project: str) -> None:
@@ -202,14 +203,28 @@ def test_a_confirmed_candidate_is_known_from_its_first_scene(stores: MemoryStore
     assert "Ada Morris" not in _offered(stores, project)
 
 
-def test_a_confirmation_is_undone(stores: MemoryStores, project: str) -> None:
-    """Entity and names go, and the candidate is offered again; a second time is refused."""
+def test_a_confirmation_a_join_and_a_drop_are_undone(stores: MemoryStores, project: str) -> None:
+    """The candidate is offered again, two are two again; a second time is refused."""
     done = StoryNameCandidates(stores, project).confirm_candidate(name="Miss Holt")
     undone = StoryEntities(stores, project).undo(change_id=done.change.change_id)
     assert (undone.entity, _entities(stores, project)) == (None, [])
     assert "Miss Holt" in _offered(stores, project)
     with pytest.raises(UserInputError, match="undone already"):
         StoryEntities(stores, project).undo(change_id=done.change.change_id)
+    done = StoryNameCandidates(stores, project).merge_candidate(keep="Ben", other="Miss Holt")
+    assert done.joined is not None
+    assert {"Ben", "Miss Holt"} == set(done.joined.names())
+    assert "Miss Holt" not in _offered(stores, project)
+    StoryEntities(stores, project).undo(change_id=done.change.change_id)
+    assert {"Ben", "Miss Holt"} <= set(_offered(stores, project))
+    with pytest.raises(UserInputError, match="one candidate already"):
+        StoryNameCandidates(stores, project).merge_candidate(keep="Ben", other="ben")
+    done = StoryNameCandidates(stores, project).drop_candidate(name="Ada")
+    assert (done.change.kind, done.candidate.name) == ("drop", "Ada Morris")
+    assert "Ada Morris" not in _offered(stores, project)
+    assert not StoryNameCandidates(stores, project).is_candidate(name="Captain Morris")
+    StoryEntities(stores, project).undo(change_id=done.change.change_id)
+    assert StoryNameCandidates(stores, project).is_candidate(name="Captain Morris")
 
 
 def test_a_confirmation_of_whom_more_is_said_is_not_undone(stores: MemoryStores, project: str) -> None:
@@ -223,14 +238,10 @@ def test_a_confirmation_of_whom_more_is_said_is_not_undone(stores: MemoryStores,
 
 
 def test_a_kind_is_taken_from_the_author_first(stores: MemoryStores, project: str) -> None:
-    """What the author says it is counts more than what the text suggests."""
+    """More than what the text suggests; where it tells none, confirming asks for one."""
     done = StoryNameCandidates(stores, project).confirm_candidate(name="Gull Harbour", kind="faction")
     assert done.entity is not None
     assert (done.entity.entity_id, done.entity.entity_type) == ("F0", "faction")
-
-
-def test_a_candidate_of_unknown_kind_asks_for_one(stores: MemoryStores, project: str) -> None:
-    """Where the text does not tell what a name is, confirming it wants to know."""
     text = "They drank Quirmian. Nobody liked Quirmian. All had Quirmian."
     ingest_scenes(stores, project, [SceneInput(chapter_index=6, scene_index=1, text=text)], index=False)
     with pytest.raises(UserInputError, match=r"'Quirmian'.*--kind"):
@@ -249,38 +260,3 @@ def test_a_candidate_becomes_names_of_an_entity(stores: MemoryStores, project: s
     StoryEntities(stores, project).undo(change_id=done.change.change_id)
     assert set(_entities(stores, project)[0]) == {"Ada Morris", "Captain Morris", "Ada"}
     assert "Miss Holt" in _offered(stores, project)
-
-
-def test_two_candidates_become_one(stores: MemoryStores, project: str) -> None:
-    """One is offered with the names of both; undone they are two again."""
-    done = StoryNameCandidates(stores, project).merge_candidate(keep="Ben", other="Miss Holt")
-    assert done.joined is not None
-    assert {"Ben", "Miss Holt"} == set(done.joined.names())
-    assert "Miss Holt" not in _offered(stores, project)
-    StoryEntities(stores, project).undo(change_id=done.change.change_id)
-    assert {"Ben", "Miss Holt"} <= set(_offered(stores, project))
-    with pytest.raises(UserInputError, match="one candidate already"):
-        StoryNameCandidates(stores, project).merge_candidate(keep="Ben", other="ben")
-
-
-def test_a_dropped_candidate_is_not_offered_again(stores: MemoryStores, project: str) -> None:
-    """Not under any of its names, until that is undone; entities are untouched."""
-    done = StoryNameCandidates(stores, project).drop_candidate(name="Ada")
-    assert (done.change.kind, done.candidate.name) == ("drop", "Ada Morris")
-    assert "Ada Morris" not in _offered(stores, project)
-    assert not StoryNameCandidates(stores, project).is_candidate(name="Captain Morris")
-    StoryEntities(stores, project).undo(change_id=done.change.change_id)
-    assert StoryNameCandidates(stores, project).is_candidate(name="Captain Morris")
-
-
-def test_names_that_the_text_does_not_hold_are_refused(stores: MemoryStores, project: str) -> None:
-    """Nothing is confirmed, merged or dropped, and who is near is told."""
-    with pytest.raises(UnknownEntityError, match="near it: Miss Holt"):
-        StoryNameCandidates(stores, project).confirm_candidate(name="Miss Hold")
-    with pytest.raises(UnknownEntityError, match="Zachary"):
-        StoryNameCandidates(stores, project).drop_candidate(name="Zachary")
-    with pytest.raises(UnknownEntityError, match="Zachary"):
-        StoryNameCandidates(stores, project).merge_candidate(keep="Ben", other="Zachary")
-    with pytest.raises(UnknownEntityError, match="Zachary"):
-        StoryNameCandidates(stores, project).merge_candidate(keep="Zachary", other="Ben")
-    assert StoryEntities(stores, project).list_entity_changes() == []

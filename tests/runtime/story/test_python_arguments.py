@@ -131,20 +131,12 @@ def test_what_is_wrong_is_an_error_of_our_tree(story: Story, ask: Callable[[Any]
         ask(story)
 
 
-def test_a_state_of_nobody_names_who_is_near(story: Story) -> None:
-    """As every other method that is asked for somebody."""
+def test_a_story_names_who_is_near_and_is_not_pickled(story: Story) -> None:
+    """Memories of a record need no id: the same record again changes nothing."""
     with pytest.raises(UnknownEntityError, match=r"near it: .*Ada"):
         story.state("Adda")
-
-
-def test_a_story_cannot_be_pickled_and_says_why(story: Story) -> None:
-    """Each process opens its own."""
     with pytest.raises(TypeError, match="open the memory in each process"):
         pickle.dumps(story)
-
-
-def test_memories_of_a_record_need_no_id(story: Story) -> None:
-    """One is made of place and text, so that the same record again changes nothing."""
     again = story.ingest(text="Ada took the key.", chapter_index=1, scene_index=1, record=KEY)
     assert [each.outcome for each in again.scenes] == ["unchanged"]
     assert len([each for each in story.search("Ada holds the key.") if each.content == "Ada holds the key."]) == 1

@@ -37,19 +37,15 @@ def stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemorySt
 
 
 def test_the_given_file_is_the_plan(stores: MemoryStores, tmp_path: Path) -> None:
-    """A file that is given wins over the chapter's plan, which is still passed on."""
+    """It wins over the chapter's plan, which is the plan without it and still passed on."""
+    found = StoryScenePlans(stores, PROJECT).find_planned_scene(chapter_index=3, scene_index=1)
+    assert found.plan.purpose == PLAN["purpose"]
     file = tmp_path / "plan.json"
     file.write_text(json.dumps(PLAN | {"purpose": "another"}), encoding="utf-8")
     found = StoryScenePlans(stores, PROJECT).find_planned_scene(chapter_index=3, scene_index=1, plan_file=file)
     assert found.plan.purpose == "another"
     assert found.chapter_plan is not None
     assert found.chapter_plan.chapter_title == "Back"
-
-
-def test_without_a_file_the_chapter_plan_has_it(stores: MemoryStores) -> None:
-    """The scene's entry of chapters/chapter_NNN_plan.json is the plan."""
-    found = StoryScenePlans(stores, PROJECT).find_planned_scene(chapter_index=3, scene_index=1)
-    assert found.plan.purpose == PLAN["purpose"]
 
 
 @pytest.mark.parametrize("is_given", [False, True])
@@ -117,16 +113,12 @@ def test_the_plan_of_a_chapter_is_a_file_of_plans(tmp_path: Path) -> None:
 
 
 def test_only_four_keys_of_a_line_are_read(tmp_path: Path) -> None:
-    """An answer key leaves no trace, whatever its shape."""
+    """An answer key leaves no trace; the number of a plan is that of its line, empty ones counted."""
     file = plans_file(tmp_path, line(gold=[{"quote": "SECRET"}], states="SECRET", note={"a": 1}))
     plan = read_plan_lines(file)[0].plan
     assert plan is not None
     assert "SECRET" not in plan.model_dump_json()
     assert set(plan.model_dump()) == {"plan_id", "chapter_index", "scene_index", "scene_plan"}
-
-
-def test_empty_lines_are_passed_over_but_counted(tmp_path: Path) -> None:
-    """The number of a plan is that of its line in the file."""
     assert [each.number for each in read_plan_lines(plans_file(tmp_path, "", line(), "  ", line(plan_id="P2")))] == [
         2,
         4,

@@ -52,35 +52,22 @@ def lamp(demo_stores: MemoryStores) -> MemoryStores:
 
 
 def test_facts_come_in_the_order_of_their_words(lamp: MemoryStores) -> None:
-    """What a quote proves has its place in the text; what has none comes last."""
+    """Without a quote last, cleared states and lost quotes say so; what replaced a fact later is told from there on."""
     read = StorySceneReading(lamp, "demo").read_scene(position=StoryPosition(90, 1))
     quoted = [(each.kind, FIRST[slice(*each.span)]) for each in read.facts if each.span]
     assert ("memory", "The lamp went out at noon") in quoted
     assert [each.span for each in read.facts if each.span] == sorted(each.span for each in read.facts if each.span)
     assert [each.kind for each in read.facts][-1] == "thread_planted"
     assert read.on_stage == ["Ines Marrow"]
-
-
-def test_a_cleared_state_says_so(lamp: MemoryStores) -> None:
-    """An attribute that the scene took away is told without a value."""
-    read = StorySceneReading(lamp, "demo").read_scene(position=StoryPosition(90, 1))
     states = {each.source_id: each.text for each in read.facts if each.kind == "state"}
     assert states.keys() == {"C0.mood", "C0.goals"}
     assert states["C0.goals"].endswith("—")
     assert "weary" in states["C0.mood"]
-
-
-def test_what_replaced_a_fact_later_is_told_from_there_on(lamp: MemoryStores) -> None:
-    """Read before the scene that replaced it, a fact holds."""
     place = StoryPosition(90, 1)
     then = StorySceneReading(lamp, "demo").read_scene(position=place, as_of=StoryPosition(90, 2))
     now = StorySceneReading(lamp, "demo").read_scene(position=place)
     assert [each.replaced_by for each in then.facts if each.source_id == "MX1"] == [""]
     assert [each.replaced_by for each in now.facts if each.source_id == "MX1"] == ["MX2"]
-
-
-def test_a_quote_that_is_not_in_the_scene_says_so(lamp: MemoryStores) -> None:
-    """The fact stays, unverified and without words."""
     read = StorySceneReading(lamp, "demo").read_scene(position=StoryPosition(90, 2))
     fact = next(each for each in read.facts if each.source_id == "MX2")
     assert (fact.span, fact.is_verified) == (None, False)

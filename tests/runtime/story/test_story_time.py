@@ -70,23 +70,21 @@ def project(stores: MemoryStores) -> str:
 
 
 def test_scenes_have_days_and_an_order_lived(stores: MemoryStores, project: str) -> None:
-    """Records speak, then first words; the flashback lies before the story."""
+    """Records speak, then first words; of before a position only, and what is unsaid is left out."""
     found = StoryTimes(stores, project).story_times()
     assert [each.story_day for each in found.scenes[:4]] == [1, None, 2, 4]
     assert [each.lived_order for each in found.scenes[:4]] == [2, 1, 3, 4]
     assert [each.said_in for each in found.scenes[:3]] == ["record", "record", "text"]
     assert [each.is_flashback for each in found.scenes] == [False, True, False, False, False]
     assert found.names == {"C0": "Wren", "C1": "Odo", "L0": "the ferry house"}
-
-
-def test_only_what_lies_before_the_position_is_told(stores: MemoryStores, project: str) -> None:
-    """A read as of an earlier position is that of the story up to there."""
     early = StoryTimes(stores, project).story_times(as_of=StoryPosition(3, 1))
     assert [each.chapter_index for each in early.scenes] == [1, 2]
     assert early.scenes == StoryTimes(stores, project).story_times().scenes[:2]
     before = story_before(stores, project, as_of=StoryPosition(3, 1))
     assert list(before.story_times) == early.scenes
     assert StoryTimes(stores, project).story_times(as_of=StoryPosition(1, 1)).scenes == []
+    flashback = StoryTimes(stores, project).story_times().scenes[1].model_dump(mode="json")
+    assert not {"story_day", "until_day", "since_previous"} & flashback.keys()
 
 
 def test_scenes_of_one_character_count_from_the_last_one_with_them(stores: MemoryStores, project: str) -> None:
@@ -98,12 +96,6 @@ def test_scenes_of_one_character_count_from_the_last_one_with_them(stores: Memor
         StoryTimes(stores, project).story_times(character="Nobody")
     with pytest.raises(UnknownProjectError):
         StoryTimes(stores, "no-such-project").story_times()
-
-
-def test_what_is_unsaid_is_left_out(stores: MemoryStores, project: str) -> None:
-    """A scene's JSON holds no field of which nothing is known."""
-    flashback = StoryTimes(stores, project).story_times().scenes[1].model_dump(mode="json")
-    assert not {"story_day", "until_day", "since_previous"} & flashback.keys()
 
 
 def test_a_date_that_cannot_be_is_a_conflict_until_it_is_waived(stores: MemoryStores, project: str) -> None:

@@ -54,7 +54,7 @@ def states(stores: MemoryStores) -> list[tuple[str, int, str, str]]:
 
 
 def test_every_chapter_and_part_is_listed(stores: MemoryStores) -> None:
-    """With what is told of it and who wrote that."""
+    """With who wrote it; what is not stored, or a person wrote, no model writes."""
     assert states(stores) == [
         ("chapter", 1, "made", "current"),
         ("chapter", 2, "made", "current"),
@@ -62,6 +62,13 @@ def test_every_chapter_and_part_is_listed(stores: MemoryStores) -> None:
         ("part", 2, "made", "current"),
     ]
     assert StorySummarizing(stores, PROJECT).get_summary(level="chapter", number=1).told == "event 11. event 12."
+    with pytest.raises(UserInputError, match=r"of chapter 7 of 'demo'; there are \[1, 2\]"):
+        StorySummarizing(stores, PROJECT).write_author_summary(level="chapter", number=7, text="Mine.")
+    with pytest.raises(UnknownProjectError, match="none"):
+        StorySummarizing(stores, "none").list_summaries()
+    StorySummarizing(stores, PROJECT).write_author_summary(level="part", number=1, text="Mine.")
+    with pytest.raises(UserInputError, match="you wrote 'part 1' yourself"):
+        StorySummarizing(stores, PROJECT).write_model_summaries(model=answering(), only=("part", 1))
 
 
 def test_a_chapter_of_which_only_the_text_is_known_is_not_written(stores: MemoryStores) -> None:
@@ -134,18 +141,3 @@ def test_a_person_who_writes_meanwhile_is_heard(stores: MemoryStores) -> None:
 
     StorySummarizing(stores, PROJECT).write_model_summaries(model=ScriptedChatModel(answer=answer), only=("chapter", 1))
     assert told(stores, 2) == {1: "Mine."}
-
-
-def test_a_person_decides_whether_a_model_may_write(stores: MemoryStores) -> None:
-    """Theirs is not written over, even when it is asked for."""
-    StorySummarizing(stores, PROJECT).write_author_summary(level="part", number=1, text="Mine.")
-    with pytest.raises(UserInputError, match="you wrote 'part 1' yourself"):
-        StorySummarizing(stores, PROJECT).write_model_summaries(model=answering(), only=("part", 1))
-
-
-def test_what_is_not_stored_cannot_be_written(stores: MemoryStores) -> None:
-    """The message names what there is."""
-    with pytest.raises(UserInputError, match=r"of chapter 7 of 'demo'; there are \[1, 2\]"):
-        StorySummarizing(stores, PROJECT).write_author_summary(level="chapter", number=7, text="Mine.")
-    with pytest.raises(UnknownProjectError, match="none"):
-        StorySummarizing(stores, "none").list_summaries()

@@ -17,13 +17,18 @@ from runtime.story.transfer import StoryTransfer
 from tests.runtime.agents.guild_story import scene
 
 
-def test_what_does_not_wait_cannot_end(stores: MemoryStores, project: str) -> None:
-    """The threads that do wait are named."""
+def test_due_threads_come_by_weight_and_age(stores: MemoryStores, project: str) -> None:
+    """No more than were asked for; what does not wait cannot end, and those that do are named."""
     StoryThreads(stores, project).abandon_thread(thread_id="OL0", summary="dropped")
     with pytest.raises(UserInputError, match="no thread 'OL0' is open, and no other one"):
         StoryThreads(stores, project).resolve_thread(thread_id="OL0", summary="x")
     with pytest.raises(UserInputError, match="no thread 'OL7' is planted"):
         StoryThreads(stores, project).advance_thread(thread_id="OL7", note="x")
+    StoryThreads(stores, project).add_thread(description="A small thing", importance="low", start=StoryPosition(1, 2))
+    critical = StoryThreads(stores, project).add_thread(
+        description="A great thing", importance="critical", start=StoryPosition(1, 2)
+    )
+    assert [each.loop_id for each in StoryThreads(stores, project).due_threads(limit=1)] == [critical.loop_id]
 
 
 def test_notes_are_the_authors_and_in_no_context(stores: MemoryStores, project: str) -> None:
@@ -249,12 +254,3 @@ def test_how_a_thread_ended_is_kept_over_an_export(stores: MemoryStores, project
     StoryTransfer(stores, f"{project}-copy").import_project(source=tmp_path / "out")
     (entry,) = StoryThreadLedger(stores, f"{project}-copy").thread_ledger().entries
     assert (entry.ending, entry.window and entry.window.due_by) == ("broken", (9, 0))
-
-
-def test_due_threads_come_by_weight_and_age(stores: MemoryStores, project: str) -> None:
-    """The weightiest of one age comes first, and no more come than were asked for."""
-    StoryThreads(stores, project).add_thread(description="A small thing", importance="low", start=StoryPosition(1, 2))
-    critical = StoryThreads(stores, project).add_thread(
-        description="A great thing", importance="critical", start=StoryPosition(1, 2)
-    )
-    assert [each.loop_id for each in StoryThreads(stores, project).due_threads(limit=1)] == [critical.loop_id]
