@@ -13,6 +13,7 @@ from novelgen.language.language import CJK_RANGES, StoryLanguage, has_cjk, story
 from novelgen.language.matching import NameFinder
 from novelgen.language.normalise import name_key
 from novelgen.language.sentences import split_sentences
+from novelgen.language.word_lists import word_list
 from novelgen.nearest import nearest_name
 from novelgen.words import words
 
@@ -95,26 +96,14 @@ def _leaks(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
 
 # --- People that nobody knows ---
 
-_ADDRESSES = frozenset(
-    """
-    friend stranger traveller traveler child boy girl lad lass sir madam lady lord master mistress father mother brother
-    sister uncle aunt grandfather grandmother grandpa grandma papa mama mum mom dad son daughter captain elder mayor
-    chief boss gods god goddess heaven hell sun moon north south east west spring summer autumn winter
-    """.split()
-)
+_ADDRESSES = frozenset(word_list("reply_check_addresses"))
 """Capitalised by some writers although they name nobody."""
 
 _OPENING_SUBJECT = re.compile(
     r"(?P<name>[A-Z][a-zà-öø-ÿ]{2,}) (?:said|says|told|tells|swears|swore|thinks|knows|knew|saw|heard|came|went|asked|"
     r"wants|wanted|lives|lived|died|is dead|gave|took|sold|brought|never|owes|owed|promised|warned|found)\b"
 )
-_NOT_SUBJECTS = frozenset(
-    """
-    nobody everybody somebody anybody everyone someone anyone nothing everything something people folk folks men women
-    travellers travelers merchants bandits soldiers guards villagers children they she who what that this it one half
-    all most some many few others both neither none time god heaven word rumour rumor luck business trade death life
-    """.split()
-)
+_NOT_SUBJECTS = frozenset(word_list("reply_check_not_subjects"))
 
 _TRANSLITERATED = (
     "阿埃艾爱安昂奥巴拜班贝本比彼毕宾波伯勃博布采查达戴丹道德登邓狄迪蒂丁杜顿多厄恩尔法凡菲费芬弗福盖甘冈高戈格葛古顾"
@@ -305,12 +294,7 @@ def _chinese_people(text: str) -> Iterator[tuple[str, int]]:
 _GRAMMAR = frozenset("的了着过是在把被将和与及就都也还又而但或吗呢吧啊这那个们我你他她它去来说问给让骗要想会能")
 _PLACE_ENDS = frozenset("子边里上下头面口旁外内前后")
 _NAME_TAGS = frozenset(("nr", "nrt", "nrfg", "nz", "x", "ns", "n"))
-_DOES = tuple(
-    """
-    说 讲 告诉 来过 来了 昨 今早 在 家 死 住 偷 告 提醒 答应 欠 知道 看见 听见 也说
-    就说 常说 想 走了 回来 病 的儿子 的女儿
-    """.split()
-)
+_DOES = tuple(word_list("reply_check_does"))
 _MET = frozenset("听 问 找 问问 看见 见 见过 听见 跟 认识 惊动 是 叫 告诉 去找".split())
 
 

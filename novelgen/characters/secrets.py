@@ -19,6 +19,7 @@ from novelgen.errors import UnknownIdError
 from novelgen.language.language import CJK_RANGES, FUNCTION_WORDS, has_cjk
 from novelgen.language.normalise import fold_width, name_key
 from novelgen.language.sentences import Span, split_sentences
+from novelgen.language.word_lists import word_list
 from novelgen.nearest import did_you_mean
 
 MAX_SECRET_CHARACTERS = 2_000
@@ -215,12 +216,7 @@ _CLAUSE_END = re.compile(
     r"[,;:.!?—，；：。！？]|\b(?:and|but|so that|because|when|while|who|which|where)\b", re.IGNORECASE
 )
 _NUMBER = re.compile(r"\d+")
-_NUMBER_WORDS = frozenset(
-    """
-    eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy
-    eighty ninety hundred thousand
-    """.split()
-)
+_NUMBER_WORDS = frozenset(word_list("secrets_number_words"))
 _CHINESE_NUMBER = re.compile("[一二三四五六七八九十百千万两]{2,}")
 _LOOSE = re.compile(r"[\W_]+")
 _CHINESE_FUNCTION = frozenset(

@@ -9,6 +9,7 @@ from novelgen.language.language import has_cjk
 from novelgen.language.normalise import is_description
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import Span
+from novelgen.language.word_lists import word_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +66,8 @@ _BY_WIRE = re.compile(
 _CHARACTERS_BEFORE_A_CALL = 300
 """How far before somebody is first named a telephone or a letter may stand that brings their words."""
 
-_SPOKEN = """
-    said says asked asks answered answers replied replies cried cries remarked whispered whispers shouted shouts
-    muttered mutters exclaimed observed continued returned murmured murmurs growled gasped added ejaculated
-    interrupted explained explains inquired enquired demanded repeated protested groaned sighed sighs stammered
-    sobbed roared bellowed grunted chuckled piped agreed declared announced retorted hissed yelled screamed rejoined
-    nodded nods smiled smiles laughed laughs grinned grins frowned frowns wept coughed sneezed shrugged shrugs winked
-    blinked gazed glanced stared looked looks watched listened waited waits yawned slept woke awoke sang hesitated
-    shuddered shivered trembled
-    """.split()
-_MOVED = """
-    sat sits stood stands squatted crouched knelt rose came comes went goes walked walks ran runs rode leapt leaped
-    jumped sprang stepped steps strode climbed entered enters arrived hurried followed led turned turns bowed shook
-    took takes seized caught grasped gripped held holds drew draws pulled pulls pushed pushes threw throws tossed
-    flung lifted lifts raised raises lowered poured pours drank ate sipped lit smoked opened opens closed closes
-    shut locked unlocked knocked tapped handed hands gave gives passed offered offers brought brings carried carries
-    fetched put puts set placed dropped picked picks pointed points wandered played danced wrote counted paid struck
-    kicked aimed swung dragged hauled leaned leant leans settled bent stooped reached reaches stretched waved
-    beckoned rolled rubbed scratched wiped washed buttoned joined met greeted welcomed kissed embraced helped rapped
-    slipped crept crawled swam dived rowed galloped trotted dismounted mounted paced halted busied
-    """.split()
+_SPOKEN = word_list("acting_spoken")
+_MOVED = word_list("acting_moved")
 _ADVERBS = (
     r"(?:,? (?:then|now|only|still|again|also|just|even|too|himself|herself|at once|at last|in turn"
     r"|(?!only|early)\w+ly),?)*"

@@ -14,6 +14,7 @@ from novelgen.checking.prompt_lists import KeptFrom, told
 from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.language import estimate_tokens, significant_words
 from novelgen.language.sentences import Span, split_sentences
+from novelgen.language.word_lists import synonyms
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.model_calls.answers import AtMost, ModelPart, Text, UnusableAnswerError
 from novelgen.model_calls.prompt_data import as_data
@@ -55,19 +56,7 @@ MAX_SCENE_CHARACTERS = 500
 SURE = 0.8
 """A finding of this confidence stands where nobody took a second look at it."""
 
-_KIND_WORDS: dict[str, ContinuityKind] = {
-    **dict.fromkeys(("dead", "absent", "death", "presence", "dead_absent", "死者", "缺席", "在场"), "dead_or_absent"),
-    **dict.fromkeys(("object", "item", "holder", "possession", "物品", "持有"), "object_holder"),
-    **dict.fromkeys(("location", "setting", "geography", "地点", "方位"), "place"),
-    **dict.fromkeys(("name", "title", "disguise", "who", "身份", "名字", "称呼"), "identity"),
-    **dict.fromkeys(("knowledge", "leak", "knows", "知情", "泄密"), "knowledge_leak"),
-    **dict.fromkeys(("order", "oath", "plan", "vow", "agreement", "诺言", "命令", "约定"), "promise"),
-    **dict.fromkeys(("injury", "body", "looks", "age", "appearance", "wound", "身体", "相貌", "伤"), "injury_or_body"),
-    **dict.fromkeys(("kin", "rank", "relation", "family", "关系", "亲属"), "relationship"),
-    **dict.fromkeys(("rule", "canon", "number", "count", "world", "规则", "数目", "法则"), "canon_rule"),
-    **dict.fromkeys(("time", "date", "chronology", "timeline", "时间", "日期"), "story_time"),
-    **dict.fromkeys(("invention", "event", "past", "past_event", "history", "杜撰", "往事"), "invented"),
-}
+_KIND_WORDS: Mapping[str, Any] = synonyms("continuity_kinds")
 
 
 def read_kind(said: Any) -> ContinuityKind:
@@ -87,11 +76,7 @@ Number = Annotated[Text, BeforeValidator(str)]
 """Of a line that was shown: E3, K1, or a bare 1."""
 
 
-_SEVERITY_WORDS: dict[str, Severity] = {
-    **dict.fromkeys(("high", "critical", "major", "severe", "serious", "高", "严重", "重大"), "high"),
-    **dict.fromkeys(("medium", "moderate", "middle", "中", "中等", "一般"), "medium"),
-    **dict.fromkeys(("low", "minor", "trivial", "trifle", "低", "轻微", "小"), "low"),
-}
+_SEVERITY_WORDS: Mapping[str, Any] = synonyms("severities")
 
 _NUMBER = re.compile(r"\W*([EFef])\s*(\d{1,4})")
 

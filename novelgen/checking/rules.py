@@ -14,6 +14,7 @@ from novelgen.language.language import StoryLanguage, is_cjk
 from novelgen.language.quantities import Quantity, find_quantities
 from novelgen.language.reading import read_story_time
 from novelgen.language.sentences import Span
+from novelgen.language.word_lists import word_list
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
 from novelgen.models.story_time import SceneTime
 from novelgen.words import words
@@ -55,13 +56,7 @@ _HEAD = re.compile(
     r"[’']?s?[’']?\s+(?:worth\s+)?(?:of\s+)?(?:the\s+|a\s+|his\s+|her\s+|their\s+|my\s+)?(?P<head>[a-z]{4,})"
 )
 
-_NO_HEAD = frozenset(
-    """
-    before after later since past long from that this with when while which would have been were until more away
-    afterwards back over under between through upon into about down east west north south high deep wide broad thick
-    tall then must could other
-    """.split()
-)
+_NO_HEAD = frozenset(word_list("rules_no_head"))
 
 _VALUE = re.compile(r"\b(?:worth|valued?|priced?|costs?)\b", re.IGNORECASE)
 _VALUED = re.compile(

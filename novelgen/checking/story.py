@@ -15,6 +15,7 @@ from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.sentences import Span, split_sentences
 from novelgen.language.speech import QUOTED, Speech, find_speeches, is_first_person, narrator_of, speech_at
+from novelgen.language.word_lists import word_list
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeScene
 from novelgen.models.continuity import ContinuityEvidence
@@ -30,19 +31,7 @@ from novelgen.models.story_time import SceneTime
 _WORD = re.compile(rf"[^\W\d_{CJK_RANGES}]+(?:[’'][a-z]+)?")
 _CHINESE_RUN = re.compile(f"[{CJK_RANGES}]+")
 
-_COMMON = frozenset(
-    """
-    the and that with from this these those have has had having been being was were are for you your his her hers our
-    their they them she him not but who whom whose which what when where why how there then than would could should
-    will shall can may might must into onto upon under over about above below between through some any each every all
-    both few more most much many very said say says one other another such own same here now again also too just only
-    even still yet ever never quite rather out off down back away did does done doing its it's let get got come came
-    make made take took give gave going went gone know knew tell told see saw seen two three four five six seven eight
-    nine ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million half quarter
-    dozen hour hours day days week weeks month months year years minute minutes morning evening night nights ago past
-    last next later after before nearly almost barely least
-    """.split()
-)
+_COMMON = frozenset(word_list("story_common"))
 _COMMON_CHINESE = frozenset(
     "的了是在有不也我你他她它这那一个人就都又与和把被着得地说道来去上下之其而以为所可要会能只便却还再见今如何甚么"
     "么吗呢吧啊哩罢些们于从到对向给让叫将已曾更最很太并或但若因此等者自己里外前后日年月天时百千万两二三四五六七八九十半余"

@@ -10,91 +10,31 @@ from functools import lru_cache
 
 from novelgen.language.normalise import ARTICLES, FEMALE_TITLES, MALE_TITLES, TITLES, fold_width
 from novelgen.language.sightings import FoundName, NameSighting, ScenePlace, found_names
+from novelgen.language.word_lists import word_list
 
-_RANKS = frozenset(
-    """
-    dr doctor prof professor captain capt major colonel col general gen lieutenant lt sergeant sgt corporal commander
-    admiral inspector detective superintendent constable officer agent judge justice reverend rev saint st bishop
-    friend comrade mx
-    """.split()
-)
+_RANKS = frozenset(word_list("english_names_ranks"))
 
 _TITLES_OF_PEOPLE = MALE_TITLES | FEMALE_TITLES | _RANKS
 
-_NEVER_NAMES = frozenset(
-    """
-    i i'm i'll i've i'd o oh ah yes no ay aye god lord heaven heavens sir madam ma'am mr mrs ms miss monday tuesday
-    wednesday thursday friday saturday sunday january february march april may june july august september october
-    november december christmas easter chapter part book volume section english french german spanish italian dutch
-    irish scottish scotch welsh british european american indian chinese japanese russian turkish greek roman latin
-    african asian australian canadian portuguese swedish norwegian danish polish hungarian austrian belgian swiss
-    arabian arabic persian egyptian christian jewish catholic protestant mohammedan englishman englishmen frenchman
-    frenchmen irishman scotchman scotsman dutchman german germans indians frenchwoman englishwoman
-    """.split()
-)
+_NEVER_NAMES = frozenset(word_list("english_names_never_names"))
 """Capitalised for other reasons than that they name somebody of this story; also in the forms of `i'm`."""
 
-_FUNCTION_WORDS = frozenset(
-    """
-    a about above after again against all almost already also although always am among an and another any anything are
-    as at away back be because been before behind being below beneath beside besides between beyond both but by can
-    come could dear did do does don't down during each either else enough even ever every everybody everyone everything
-    few finally for from further get give go good had has have having he her here hers herself him himself his how
-    however if in indeed instead into is it its itself just last later least less let like look many me meanwhile might
-    mine more most much must my myself near nearly neither never next nobody none nor not nothing now of off often on
-    once one only or other others our ours out outside over perhaps please poor presently quite rather same see shall
-    she should since so some somebody somehow someone something sometimes somewhere soon still strange such suddenly
-    surely than thank that that's the their theirs them themselves then there there's therefore these they this those
-    though three through thus till to together too toward towards two under until up upon us very was we well went were
-    what when whence where wherever whether which while whither who whoever whom whose why will with within without
-    won't would yet you you're your yours yourself it's he's she's we're they're he'd she'd we'd you'd they'd what's
-    who's let's can't didn't doesn't isn't wasn't couldn't wouldn't shouldn't hadn't haven't ain't first second
-    """.split()
-)
+_FUNCTION_WORDS = frozenset(word_list("english_names_function_words"))
 
-_SPEECH_VERBS = """
-    said says asked answered replied cried remarked whispered shouted muttered exclaimed observed continued returned
-    murmured laughed growled gasped called snapped hissed sighed added began bawled ejaculated roared screamed
-    suggested explained agreed protested interrupted repeated inquired enquired demanded declared admitted breathed
-    grunted chuckled mumbled stammered yelled
-    """.split()
+_SPEECH_VERBS = word_list("english_names_speech_verbs")
 
-_ACTING_VERBS = """
-    was had did would could has is looked turned stood sat rose held put drew opened walked ran shook stepped
-    sprang led followed pulled threw leaned glanced seized entered left kept seemed nodded smiled shrugged
-    frowned thought knew felt saw heard wanted took gave came went got made told tried stared knelt reached
-    watched waited spoke found
-    """.split()
+_ACTING_VERBS = word_list("english_names_acting_verbs")
 
 _PLACE_PREPOSITIONS = dict.fromkeys("in at into through across outside inside".split(), 1.0) | dict.fromkeys(
     "to from near towards toward round around".split(), 0.4
 )
 """What each says of a place; people are walked to and looked at, too."""
 
-PLACE_WORDS = frozenset(
-    """
-    street road lane avenue square park bridge house lodge hall bay river hill hills island islands isle isles inn
-    station castle court gardens garden place villa town city village valley wood woods forest mountain mountains
-    mount lake sea ocean cove harbour harbor port pier wharf cape point fort tower church abbey cathedral theatre hotel
-    palace temple school college university county shire heath moor fields terrace row crescent gate yard docks prison
-    kingdom empire light lighthouse mill farm bar tavern dale glen keep
-    """.split()
-)
+PLACE_WORDS = frozenset(word_list("english_names_place_words"))
 
-FACTION_WORDS = frozenset(
-    """
-    company brotherhood sisterhood guild order police regiment army navy society club council league party union clan
-    tribe gang bank institute ministry office corps legion watch family house infantry fusiliers guards parliament
-    congress committee association agency church
-    """.split()
-)
+FACTION_WORDS = frozenset(word_list("english_names_faction_words"))
 
-ITEM_WORDS = frozenset(
-    """
-    sword blade ring crown treasure stone jewel diamond pearl book map key ship boat gun rifle scroll staff amulet cup
-    grail times gazette chronicle telegraph standard herald post
-    """.split()
-)
+ITEM_WORDS = frozenset(word_list("english_names_item_words"))
 
 _JOINING = "of|of the|de|de la|du|des|del|della|di|da|la|le|von|van|van der|von der|al|el|bin|ibn|ben"
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ](?:[^\W\d_]|['](?=[A-Za-z]))*\.?(?:-[^\W\d_]+)*"

@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
+from novelgen.language.word_lists import word_list
+
 StoryLanguage = Literal["zh", "en"]
 
 CJK_RANGES = "\u3400-\u9fff\uf900-\ufaff"
@@ -19,14 +21,7 @@ _CJK = re.compile(f"[{CJK_RANGES}]+")
 
 _LETTER = re.compile(r"[^\W\d_]")
 
-FUNCTION_WORDS = frozenset(
-    """
-    a an the and or but of to in on at by for with from into as is are was were be been being am do does did has have
-    had will would shall should can could may might must not no nor so than that this these those it its he she they
-    them his her their him i me my mine we us our ours you your yours who whom whose which what when where why how
-    there here if then else all any some one out up down over under off about
-    """.split()
-)
+FUNCTION_WORDS = frozenset(word_list("language_function_words"))
 """English words that stand in every text and tell nothing."""
 
 

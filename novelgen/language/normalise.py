@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from novelgen.language.language import CJK_RANGES, has_cjk, is_cjk
+from novelgen.language.word_lists import word_list
 
 if TYPE_CHECKING:
     from opencc import OpenCC
@@ -38,30 +39,14 @@ MALE_TITLES = frozenset(
     """.split()
 )
 
-FEMALE_TITLES = frozenset(
-    """
-    mrs miss ms madam madame mme mademoiselle mlle lady queen princess duchess countess baroness frau signora
-    señora doña mother sister aunt
-    """.split()
-)
+FEMALE_TITLES = frozenset(word_list("normalise_female_titles"))
 
-OTHER_TITLES = frozenset(
-    """
-    mx dr doctor prof professor captain capt major colonel col general gen lieutenant lt sergeant sgt corporal
-    commander admiral inspector detective superintendent constable officer agent judge justice reverend rev
-    saint st bishop friend comrade old young little poor dear my our his her your their
-    """.split()
-)
+OTHER_TITLES = frozenset(word_list("normalise_other_titles"))
 
 TITLES = MALE_TITLES | FEMALE_TITLES | OTHER_TITLES
 """English words before a name that do not belong to it, in the form of `name_key`."""
 
-_CHINESE_TITLES = """
-    先生 小姐 女士 夫人 太太 师父 师傅 师兄 师弟 师姐 师妹 师叔 师伯 大人 将军 元帅 公子 姑娘 少爷 老爷
-    老者 老人 老汉 老儿 长老 大师 法师 和尚 道长 道人 掌门 教主 庄主 寨主 大王 大哥 二哥 三哥 大姐 大嫂
-    大叔 大爷 大妈 大娘 伯伯 叔叔 阿姨 老师 教授 医生 大夫 警官 队长 经理 总裁 老板 掌柜 捕头 侯爷 王爷
-    殿下 陛下 娘娘 公公 哥 姐 兄 嫂 公 氏 婆
-    """.split()
+_CHINESE_TITLES = word_list("normalise_chinese_titles")
 
 CHINESE_TITLES_AFTER = tuple(sorted(_CHINESE_TITLES, key=len, reverse=True))
 
@@ -166,15 +151,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 _THIS_OR_THAT = frozenset({"this", "that", "same", "another", "one"})
 
-_PLACES_OF_ANYBODY = frozenset(
-    """
-    apartment bank bar bed bedroom bridge building cab cabin camp car carriage cave cell cellar church city coach
-    corridor cottage country court courtyard dining-room door farm field floor forest garden gate ground hall hill
-    hospital hotel house hut inn island kitchen landing lane library lobby mountain office palace parlour passage path
-    place porch pub restaurant river road room rooms roof school shop shore sitting-room square stable stair staircase
-    stairs station street study table tavern temple tent town train tree valley village wall window wood woods yard
-    """.split()
-)
+_PLACES_OF_ANYBODY = frozenset(word_list("normalise_places_of_anybody"))
 
 _CHINESE_PLACE_OF_ANYBODY = re.compile(
     r"^[那这一某此]?[间座所个家处条片]?"

@@ -6,6 +6,8 @@ Chinese numbers are read here and not by cn2an (0.5.24, tried): it refuses 卅, 
 
 import re
 
+from novelgen.language.word_lists import word_list
+
 CHINESE_NUMERAL = "[0-9０-９零〇一二三四五六七八九十百千两廿卅卌]+"
 """Pattern of a Chinese number."""
 
@@ -13,15 +15,9 @@ _CHINESE_DIGITS = {**{digit: value for value, digit in enumerate("零一二三�
 _CHINESE_UNITS = {"十": 10, "百": 100, "千": 1000}
 _CHINESE_TENS = {"廿": 20, "卅": 30, "卌": 40}
 
-_SMALL_NUMBERS = """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-    eighteen nineteen
-""".split()
+_SMALL_NUMBERS = word_list("numerals_small_numbers")
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_SMALL_ORDINALS = """
-    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
-    sixteenth seventeenth eighteenth nineteenth
-""".split()
+_SMALL_ORDINALS = word_list("numerals_small_ordinals")
 ENGLISH_CARDINALS = _SMALL_NUMBERS[1:] + [
     f"{ten}-{_SMALL_NUMBERS[unit]}" if unit else ten for ten in _TENS for unit in range(10)
 ]

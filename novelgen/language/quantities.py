@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from novelgen.language.language import CJK_RANGES, StoryLanguage
 from novelgen.language.normalise import simplified
+from novelgen.language.word_lists import word_list
 
 Dimension = Literal["duration", "length", "weight", "money", "age", "clock"]
 
@@ -23,84 +24,27 @@ class Quantity:
     unit: str
 
 
-_DAY = 86400.0
-_YEAR = 365.25 * _DAY
+def _units(name: str) -> dict[str, tuple[Dimension, float]]:
+    """Units by name, each with its dimension and its size in that of the list: `duration second=1 minute=60`."""
+    units: dict[str, tuple[Dimension, float]] = {}
+    dimension: Any = ""
+    for entry in word_list(name):
+        unit, sign, size = entry.partition("=")
+        if sign:
+            units[unit] = (dimension, float(size))
+        else:
+            dimension = unit
+    return units
 
-_ENGLISH_UNITS: dict[str, tuple[Dimension, float]] = {
-    "second": ("duration", 1),
-    "minute": ("duration", 60),
-    "hour": ("duration", 3600),
-    "day": ("duration", _DAY),
-    "night": ("duration", _DAY),
-    "week": ("duration", 7 * _DAY),
-    "fortnight": ("duration", 14 * _DAY),
-    "month": ("duration", _YEAR / 12),
-    "year": ("duration", _YEAR),
-    "decade": ("duration", 10 * _YEAR),
-    "century": ("duration", 100 * _YEAR),
-    "inch": ("length", 0.0254),
-    "foot": ("length", 0.3048),
-    "yard": ("length", 0.9144),
-    "mile": ("length", 1609.0),
-    "league": ("length", 4828.0),
-    "fathom": ("length", 1.8288),
-    "metre": ("length", 1),
-    "meter": ("length", 1),
-    "kilometre": ("length", 1000),
-    "kilometer": ("length", 1000),
-    "ounce": ("weight", 0.02835),
-    "ton": ("weight", 1000),
-    "kilogram": ("weight", 1),
-    "kilo": ("weight", 1),
-    "pound": ("money", 1),
-    "guinea": ("money", 1.05),
-    "dollar": ("money", 1),
-    "franc": ("money", 1),
-    "crown": ("money", 0.25),
-    "shilling": ("money", 0.05),
-    "rupee": ("money", 1),
-    "ruble": ("money", 1),
-    "rouble": ("money", 1),
-    "florin": ("money", 1),
-    "ducat": ("money", 1),
-}
+
+_ENGLISH_UNITS = _units("quantities_english")
 
 _CURRENCY = {"guinea": "pound", "crown": "pound", "shilling": "pound", "sterling": "pound"}
 """What is counted in another's parts."""
 
 _IRREGULAR = {"feet": "foot", "inches": "inch", "centuries": "century", "sterling": "pound"}
 
-_CHINESE_UNITS: dict[str, tuple[Dimension, float]] = {
-    "时辰": ("duration", 7200),
-    "小时": ("duration", 3600),
-    "分钟": ("duration", 60),
-    "秒": ("duration", 1),
-    "刻": ("duration", 900),
-    "日": ("duration", _DAY),
-    "天": ("duration", _DAY),
-    "昼夜": ("duration", _DAY),
-    "夜": ("duration", _DAY),
-    "星期": ("duration", 7 * _DAY),
-    "旬": ("duration", 10 * _DAY),
-    "个月": ("duration", _YEAR / 12),
-    "年": ("duration", _YEAR),
-    "载": ("duration", _YEAR),
-    "岁": ("age", 1),
-    "里": ("length", 500),
-    "公里": ("length", 1000),
-    "丈": ("length", 3.33),
-    "尺": ("length", 0.333),
-    "寸": ("length", 0.0333),
-    "米": ("length", 1),
-    "斤": ("weight", 0.5),
-    "公斤": ("weight", 1),
-    "吨": ("weight", 1000),
-    "两": ("money", 1),
-    "文": ("money", 0.001),
-    "贯": ("money", 1),
-    "元": ("money", 1),
-    "块钱": ("money", 1),
-}
+_CHINESE_UNITS = _units("quantities_chinese")
 
 _CHINESE_CURRENCY = {"文": "两", "贯": "两", "块钱": "元"}
 

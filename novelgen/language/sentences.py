@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from novelgen.errors import UserInputError
 from novelgen.language.language import CJK_RANGES, is_cjk, story_language
+from novelgen.language.word_lists import word_list
 
 SENTENCE_ENDS = "。！？!?.…”’」』）)\"'"
 """Characters that a whole sentence may end with."""
@@ -35,12 +36,7 @@ _ENDS_LIKE_CHINESE = re.compile(rf"[{CJK_RANGES}，。、；：！？…—“�
 
 _WORD_BEFORE = re.compile(r"([^\W\d_]+(?:\.[^\W\d_]+)*)$")
 
-_ABBREVIATIONS = frozenset(
-    """
-    mr mrs ms dr prof st mt messrs mme mlle capt col gen lt sgt maj cpl adm cmdr rev hon gov sen rep pres jr sr
-    vs viz cf al ed vol vols fig ch pp esq mss bros
-    """.split()
-)
+_ABBREVIATIONS = frozenset(word_list("sentences_abbreviations"))
 
 _NUMBERED = frozenset({"no", "nos", "p", "art", "sec", "ch"})
 

@@ -10,6 +10,7 @@ from novelgen.language.chinese_names import speaker_of
 from novelgen.language.language import CJK_RANGES, has_cjk
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention
+from novelgen.language.word_lists import word_list
 from novelgen.models.entity import Entity, EntityType
 
 QUOTED = re.compile(r"“[^”]*(?:”|$)|「[^」]*(?:」|$)|『[^』]*(?:』|$)|\"[^\"\n]*\"")
@@ -20,13 +21,7 @@ _SINGLE_QUOTED = re.compile(
 )
 """Between single marks, as British books print it; only where a text has no other."""
 
-_SAYING = """
-    said says asked asks answered replied cried remarked whispered shouted muttered exclaimed observed continued
-    returned murmured laughed called growled gasped began added ejaculated interrupted interposed explained
-    inquired enquired demanded repeated suggested protested groaned sighed snapped stammered sobbed roared
-    bellowed grunted chuckled piped put went pleaded insisted agreed declared announced responded retorted hissed
-    yelled screamed rejoined resumed persisted warned told admitted mumbled breathed croaked
-    """.split()
+_SAYING = word_list("speech_saying")
 _SAID = "|".join(_SAYING)
 _SAID_BEFORE_NAME = re.compile(
     rf"\s*(?:{_SAID})\s+(?:out\s+)?(?:(?:the|old|little|young|poor|our|my|Mr\.|Mrs\.|Miss|Dr\.|friend)\s+)*"
@@ -186,12 +181,7 @@ FIRST_PERSON_SHARE = 0.004
 _FIRST_PERSON = re.compile(r"\bI\b|我")
 _WORD = re.compile(r"\w+")
 _NARRATOR_ROLE = re.compile(r"narrator|first.person|叙述者|叙事者|第一人称", re.IGNORECASE)
-_ENGLISH_VERBS = """
-    said says asked answered replied cried remarked whispered shouted muttered exclaimed observed continued
-    returned murmured laughed nodded smiled called growled gasped began had was took gave came went looked
-    turned stood sat rose held put drew opened walked ran shook stepped sprang led followed pulled threw leaned
-    glanced seized entered left kept seemed
-    """.split()
+_ENGLISH_VERBS = word_list("speech_english_verbs")
 _ENGLISH_VERB = "|".join(_ENGLISH_VERBS)
 _ACTS_AFTER = re.compile(
     rf",? (?:{_ENGLISH_VERB})\b"

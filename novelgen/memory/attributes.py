@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from novelgen.language.normalise import simplified
+from novelgen.language.word_lists import synonyms
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.state import PRESENCE_ATTRIBUTE, StateChange
 
@@ -53,25 +54,7 @@ SINGLE_ATTRIBUTES = frozenset({LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, HOLDER_ATTRI
 MAX_ENTRIES: Mapping[str, int] = {"goals": 8, "knowledge": 8}
 """How many entries stay, the newest, when more are added to a list that grows with every scene."""
 
-_OTHER_NAMES: Mapping[str, str] = {
-    **dict.fromkeys(
-        ("location", "position", "whereabouts", "current_location", "地点", "位置", "所在", "所在地"),
-        LOCATION_ATTRIBUTE,
-    ),
-    **dict.fromkeys(("in_transit", "vehicle", "on_the_way", "途中", "路上"), PLACE_ATTRIBUTE),
-    **dict.fromkeys(("held_by", "possessor", "carrier", "container", "持有者", "持有人"), HOLDER_ATTRIBUTE),
-    **dict.fromkeys(("life", "alive_or_dead", "state", "状态", "状况", "生死"), "status"),
-    **dict.fromkeys(("health", "injury", "wound", "body", "身体", "伤势", "健康"), "physical_state"),
-    **dict.fromkeys(("mood", "emotion", "feelings", "心情", "情绪"), "emotional_state"),
-    **dict.fromkeys(("goal", "plan", "plans", "intention", "目标", "打算"), "goals"),
-    **dict.fromkeys(("knows", "known_facts", "知道", "所知"), "knowledge"),
-    **dict.fromkeys(("possessions", "belongings", "carries", "items", "携带", "随身物品"), INVENTORY_ATTRIBUTE),
-    **dict.fromkeys(("disguised_as", "伪装", "乔装"), "disguise"),
-    **dict.fromkeys(("posture", "current_action", "姿势", "动作"), PASSING_ATTRIBUTE),
-    **dict.fromkeys(("member", "成员"), MEMBERS_ATTRIBUTE),
-    "身份": "identity",
-    "真实身份": "identity",
-}
+_OTHER_NAMES: Mapping[str, str] = synonyms("attribute_names")
 
 _VITAL_ATTRIBUTES = frozenset({"alive", "dead", "vital_status"})
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from novelgen.language.word_lists import synonyms
 from novelgen.memory.attributes import ATTRIBUTES
 from novelgen.model_calls.answers import AtMost, ModelPart, Text, Texts, as_list, within
 from novelgen.models.entity import EntityType
@@ -19,57 +20,27 @@ MAX_NAMES = 8
 MAX_KNOWERS = 16
 LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE = 1, 10
 
-_ENTITY_TYPE_WORDS: Mapping[str, EntityType] = {
-    **dict.fromkeys(("person", "people", "人物", "角色"), "character"),
-    **dict.fromkeys(("place", "地点", "场所"), "location"),
-    **dict.fromkeys(("object", "thing", "物品", "物件"), "item"),
-    **dict.fromkeys(("group", "organization", "organisation", "组织", "势力"), "faction"),
-    **dict.fromkeys(("concept", "术语", "概念"), "term"),
-}
+_ENTITY_TYPE_WORDS: Mapping[str, str] = synonyms("entity_types")
 _BOUNDS_TOLD = ", ".join(f"{name} {bound}" for name, bound in DELTA_BOUNDS.items())
-_IMPORTANCE_WORDS: Mapping[str, LoopImportance] = {"低": "low", "中": "medium", "高": "high", "极高": "critical"}
+_IMPORTANCE_WORDS: Mapping[str, str] = synonyms("importances")
 
 
 LoopOutcome = Literal["advanced", "part", "resolved", "abandoned"]
 
-_OUTCOME_WORDS: Mapping[str, LoopOutcome] = {
-    **dict.fromkeys(("moved", "progressed", "ongoing", "open", "推进", "进展", "未了"), "advanced"),
-    **dict.fromkeys(("partly", "in part", "一部分", "部分了结", "部分兑现"), "part"),
-    **dict.fromkeys(("answered", "already answered", "already_answered", "paid", "kept", "done"), "resolved"),
-    **dict.fromkeys(("fulfilled", "solved", "closed", "ended", "over"), "resolved"),
-    **dict.fromkeys(("解决", "了结", "兑现", "已解决", "已有答案", "完成"), "resolved"),
-    **dict.fromkeys(
-        ("moot", "dropped", "given up", "faded", "obsolete", "cancelled", "放弃", "作罢", "落空", "失去意义"),
-        "abandoned",
-    ),
-}
+_OUTCOME_WORDS: Mapping[str, str] = synonyms("thread_outcomes")
 
 IdentityHow = Literal["same", "unmasked"]
 
-_IDENTITY_WORDS: Mapping[str, IdentityHow] = {
-    **dict.fromkeys(("revealed", "reveal", "unmask", "揭穿", "揭晓", "现形", "揭露"), "unmasked"),
-    **dict.fromkeys(("same person", "duplicate", "同一人", "同一", "重复"), "same"),
-}
+_IDENTITY_WORDS: Mapping[str, str] = synonyms("identities")
 
 
 LearningKind = Literal["knows", "deceived", "doubts"]
 
-_LEARNING_KIND_WORDS: Mapping[str, LearningKind] = {
-    **dict.fromkeys(("learned", "learnt", "know", "known", "知道", "得知", "知情"), "knows"),
-    **dict.fromkeys(("misled", "believes the contrary", "false belief", "受骗", "被骗", "误信"), "deceived"),
-    **dict.fromkeys(("doubt", "disbelieves", "does not believe", "不信", "怀疑", "存疑"), "doubts"),
-}
+_LEARNING_KIND_WORDS: Mapping[str, str] = synonyms("learning_kinds")
 
 LearningHow = Literal["told", "overheard", "read", "deduced", "witnessed", "own_doing"]
 
-_LEARNING_HOW_WORDS: Mapping[str, LearningHow] = {
-    **dict.fromkeys(("heard", "hearsay", "informed", "tells", "告知", "被告知", "听说", "转述"), "told"),
-    **dict.fromkeys(("eavesdropped", "listened", "偷听", "旁听", "无意听到"), "overheard"),
-    **dict.fromkeys(("letter", "reads", "newspaper", "读到", "读信", "看信"), "read"),
-    **dict.fromkeys(("inferred", "guessed", "concluded", "realised", "realized", "推断", "猜到"), "deduced"),
-    **dict.fromkeys(("saw", "seen", "found", "discovered", "目睹", "看见", "亲见", "发现"), "witnessed"),
-    **dict.fromkeys(("own doing", "own", "did it", "lived", "亲历", "自己所为", "自己做的"), "own_doing"),
-}
+_LEARNING_HOW_WORDS: Mapping[str, str] = synonyms("ways_of_learning")
 
 
 def _words(words: Mapping[str, str]) -> BeforeValidator:

@@ -1,0 +1,23 @@
+"""Words by which text, models and people are understood, as data: `word_lists.txt`, a list or table below each name."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def _lists() -> dict[str, str]:
+    text = Path(__file__).with_name("word_lists.txt").read_text(encoding="utf-8")
+    _, *parts = re.split(r"^\[(\w+)\]$", text, flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def word_list(name: str) -> list[str]:
+    """Return the entries of a list, which blanks part."""
+    return _lists()[name].split()
+
+
+def synonyms(name: str) -> dict[str, str]:
+    """Return what each word of a table stands for: a line of it is `dead_or_absent: dead, absent`."""
+    lines = (line.partition(": ") for line in _lists()[name].strip().splitlines())
+    return {word: meant for meant, _, words in lines for word in words.split(", ")}
