@@ -2,12 +2,12 @@
 
 import re
 from functools import cache
-from pathlib import Path
+from pkgutil import get_data
 
 
 @cache
 def _lists() -> dict[str, str]:
-    text = Path(__file__).with_name("word_lists.txt").read_text(encoding="utf-8")
+    text = (get_data("novelgen.language", "word_lists.txt") or b"").decode()
     _, *parts = re.split(r"^\[(\w+)\]$", text, flags=re.MULTILINE)
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
