@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
@@ -355,9 +355,6 @@ def _kept_plan(paths: ProjectPaths, chapter_index: int, scene_index: int) -> Sce
     return context.report.scene_plan if context and context.report else None
 
 
-Lines = TypeVar("Lines", bound=UserFileModel)
-
-
 # --- A book as a folder: scenes.jsonl, entities.jsonl, records.jsonl, meta.json ---
 
 
@@ -370,16 +367,13 @@ class BookScene(UserFileModel):
     text: str
 
 
-class _SceneLines(UserFileModel):
-    lines: list[BookScene]
+Line = TypeVar("Line", bound=BaseModel)
 
 
-class _EntityLines(UserFileModel):
-    lines: list[EntityEntry]
+class _Lines(UserFileModel, Generic[Line]):
+    """All lines of a file as one model, so that unknown fields are named in one warning per file."""
 
-
-class _RecordLines(UserFileModel):
-    lines: list[SceneRecord]
+    lines: list[Line]
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,19 +389,19 @@ class Book:
 
 def load_book(folder: Path, *, records: bool = False) -> Book:
     """Read a book's folder; plans and answer keys in it are never opened."""
-    unordered = _read_lines(folder / "scenes.jsonl", _SceneLines).lines
+    unordered = _read_lines(folder / "scenes.jsonl", BookScene)
     scenes = sorted(unordered, key=lambda scene: (scene.chapter_index, scene.scene_index))
     title, language = _title_and_language(folder)
     _refuse_repeated_lines([(each.chapter_index, each.scene_index) for each in scenes], folder / "scenes.jsonl")
     if not records:
         return Book(title=title, language=language, scenes=scenes)
-    entities = [entry.entity() for entry in _read_lines(folder / "entities.jsonl", _EntityLines).lines]
+    entities = [entry.entity() for entry in _read_lines(folder / "entities.jsonl", EntityEntry)]
     _refuse_repeated_lines([each.entity_id for each in entities], folder / "entities.jsonl")
     return Book(title, language, scenes, entities, _records(folder / "records.jsonl", scenes))
 
 
 def _records(file: Path, scenes: Sequence[BookScene]) -> dict[tuple[int, int], SceneRecord]:
-    records = _read_lines(file, _RecordLines).lines
+    records = _read_lines(file, SceneRecord)
     positions = [(each.chapter_index, each.scene_index) for each in records]
     _refuse_repeated_lines(positions, file)
     stray = set(positions) - {(each.chapter_index, each.scene_index) for each in scenes}
@@ -428,11 +422,10 @@ def _title_and_language(folder: Path) -> tuple[str, str]:
     return title, language
 
 
-def _read_lines(file: Path, model: type[Lines]) -> Lines:
-    """Validate all lines as one model, so that unknown fields are named in one warning per file."""
+def _read_lines(file: Path, kind: type[Line]) -> list[Line]:
     numbered = list(_documents(file))
     try:
-        return model.model_validate({"lines": [document for _, document in numbered]})
+        return _Lines[kind].model_validate({"lines": [document for _, document in numbered]}).lines  # type: ignore[valid-type]
     except ValidationError as error:
         number, _ = numbered[int(error.errors(include_url=False)[0]["loc"][1])]
         raise InvalidFileError(f"{str(file)!r} line {number}: {described(error, loc_start=2)}") from error

@@ -42,6 +42,7 @@ from runtime.ingest.scene_passes import (
     SceneOutcome,
     SceneReport,
     bounds_of,
+    chosen_scenes,
     spread,
     still_as_read,
 )
@@ -62,31 +63,25 @@ CHAPTER_ANSWER_TOKENS = 500
 """What a chapter's end shows of each of its scenes, and how long the answer to it is: a guess, not measured."""
 
 
-def chosen_scenes(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosition]:
-    """Return the scenes to read in story order, each once; those with a record of a person are never among them."""
-    if choice.scenes:
-        return [_require_readable(unit.scenes.require(place)) for place in sorted(set(choice.scenes))]
-    return [
-        scene.position
-        for scene in unit.scenes.list_as_of()
-        if choice.chapter_index in (None, scene.chapter_index) and _is_due(scene, choice)
-    ]
+def _chosen(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosition]:
+    """Return the scenes to read; those with a record of a person are never among them."""
+
+    def is_due(scene: StoredScene) -> bool:
+        if scene.record is not None:
+            return choice.again and scene.record_origin == "extracted"
+        status = scene.extraction_status
+        return status in UNREAD_STATUSES or (choice.retry_failed and status == "failed")
+
+    return chosen_scenes(unit, choice, require=_require_readable, is_due=is_due)
 
 
-def _is_due(scene: StoredScene, choice: SceneChoice) -> bool:
-    if scene.record is not None:
-        return choice.again and scene.record_origin == "extracted"
-    return scene.extraction_status in UNREAD_STATUSES or (choice.retry_failed and scene.extraction_status == "failed")
-
-
-def _require_readable(scene: StoredScene) -> StoryPosition:
+def _require_readable(scene: StoredScene) -> None:
     if scene.record is not None and scene.record_origin != "extracted":
         made = "written by its author" if scene.record_origin == "author" else "supplied"
         raise UserInputError(
             f"scene {str(scene.position)!r} has a record that was {made}, which no model"
             f" replaces; change it with `novelgen record edit {scene.project_id} {scene.position}`"
         )
-    return scene.position
 
 
 class SceneExtraction(SceneReport):
@@ -149,7 +144,7 @@ def extract_scenes(
     """
     database = stores.database(project_id)
     with database.read() as unit:
-        positions = chosen_scenes(unit, choice or SceneChoice())
+        positions = _chosen(unit, choice or SceneChoice())
         retried = chapters_to_retry(unit) if reconcile else []
     chain = SceneRecordChain(model, **bounds_of(stores))
     max_bullets = stores.settings.memory.summarization.max_bullets
@@ -213,9 +208,9 @@ def extract_scenes(
 def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: SceneRecordResult) -> SceneExtraction:
     stored = still_as_read(unit, read)
     if stored is None:
-        return _outcome(read, result, "overtaken")
+        return _outcome(read, "overtaken", result)
     if result.record is None and stored.record is not None:
-        return _outcome(read, result, "failed")
+        return _outcome(read, "failed", result)
     known_loops: dict[str, str] = {}
     open_before = unit.outline(as_of=read.position).open_loops
     if result.record is not None:
@@ -242,31 +237,29 @@ def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: S
     identities = store_identities_in(
         unit, names=result.new_names, pairs=result.same_entities, at=read.position, stores=stores
     )
-    done = _outcome(read, result, result.status, record=record, entities=entities)
+    done = _outcome(read, result.status, result, record=record, entities=entities)
     return done.model_copy(update={"issues": [*done.issues, *identities.issues]})
 
 
 def _outcome(
     scene: StoredScene,
-    result: SceneRecordResult,
     outcome: SceneOutcome,
+    result: SceneRecordResult,
     *,
     record: SceneRecord | None = None,
     entities: Sequence[Entity] = (),
 ) -> SceneExtraction:
-    return SceneExtraction(
-        chapter_index=scene.chapter_index,
-        scene_index=scene.scene_index,
-        outcome=outcome,
+    return SceneExtraction.of(
+        scene,
+        outcome,
+        result,
         fault=result.fault,
-        reason=result.reason,
         had_record=scene.record is not None,
         memories=len(record.memories) if record else 0,
         state_changes=len(record.state_changes) if record else 0,
         new_entities=list(entities),
         unverified=result.unverified if record else [],
         unplaced=result.unplaced if record else [],
-        **result.work(),
     )
 
 
@@ -290,7 +283,7 @@ def estimate_extraction(
     chain = SceneRecordChain(UnavailableChatModel(reason=NOTHING_ASKED), **bounds_of(stores))
     summarization = stores.settings.memory.summarization
     with stores.database(project_id).read() as unit:
-        chosen = [unit.scenes.require(position) for position in chosen_scenes(unit, choice or SceneChoice())]
+        chosen = [unit.scenes.require(position) for position in _chosen(unit, choice or SceneChoice())]
         language = known_language(unit.projects.require().language)
         # Mean tokens of the lists, by what is stored now, in scenes spread over those that are to be read.
         before = spread(chosen, about=SAMPLED_LISTS)

@@ -2,7 +2,7 @@
 
 Both write into the records; what a person said there is left alone, and the short forms of a whole run go back."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from novelgen.language.language import story_language
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.model_calls.usage import TokenPrices
 from novelgen.models.position import StoryPosition
-from novelgen.models.record import RecordedLearning, SceneRecord
+from novelgen.models.record import SceneRecord
 from novelgen.reading.knowledge_reading import with_knowledge, without_learnings
 from runtime.index.chat_models import UnavailableChatModel
 from runtime.ingest.indexing import drain_outbox
@@ -25,9 +25,9 @@ from runtime.ingest.scene_passes import (
     ExtractionEstimate,
     PassReport,
     SceneChoice,
-    SceneOutcome,
     SceneReport,
     bounds_of,
+    chosen_scenes,
     extrapolated,
     run_over_scenes,
     spread,
@@ -103,24 +103,19 @@ def read_knowledge(
 
 def chosen_for_knowledge(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosition]:
     """Return the scenes to read for who knows what, in story order, each once."""
-    if choice.scenes:
-        return [_require_record(unit.scenes.require(place)) for place in sorted(set(choice.scenes))]
-    return [
-        scene.position
-        for scene in unit.scenes.list_as_of(with_text=False)
-        if choice.chapter_index in (None, scene.chapter_index)
-        and scene.record is not None
-        and (choice.again or not scene.record.knowledge_read)
-    ]
+
+    def is_due(scene: StoredScene) -> bool:
+        return scene.record is not None and (choice.again or not scene.record.knowledge_read)
+
+    return chosen_scenes(unit, choice, require=_require_record, is_due=is_due)
 
 
-def _require_record(scene: StoredScene) -> StoryPosition:
+def _require_record(scene: StoredScene) -> None:
     if scene.record is None:
         raise UserInputError(
             f"scene {str(scene.position)!r} has no record, and who knows what is told of the memories of a record;"
             f" `novelgen extract {scene.project_id} --scene {scene.position}` makes one"
         )
-    return scene.position
 
 
 def _stored(
@@ -128,16 +123,17 @@ def _stored(
 ) -> SceneKnowledgeReading:
     knowledge = result.knowledge
     if knowledge is None:
-        return _outcome(read, result, "failed")
+        return SceneKnowledgeReading.of(read, "failed", result)
     stored = still_as_read(unit, read)
     if stored is None or stored.record is None:
-        return _outcome(read, result, "overtaken")
+        return SceneKnowledgeReading.of(read, "overtaken", result)
     rules = KnowledgeRules(unit.knowledge_story(as_of=read.position))
     learned = without_learnings(knowledge.learned, _knows_already(rules))
     knowledge = knowledge.model_copy(update={"learned": learned})
     record = with_knowledge(stored.record, knowledge, keep=_is_of_a_person(stored))
     replace_stored_scene(unit, stored.model_copy(update={"record": record}), stores=stores)
-    return _outcome(read, result, "done", memories=len(knowledge.knowers), learned=record.learned)
+    told = sum(len(each.memory_ids) or 1 for each in record.learned)
+    return SceneKnowledgeReading.of(read, "done", result, memories=len(knowledge.knowers), learned=told)
 
 
 def _knows_already(rules: KnowledgeRules) -> Callable[[str, str], bool]:
@@ -159,25 +155,6 @@ def _is_of_a_person(scene: StoredScene) -> bool:
     """
     was_read = scene.record is not None and scene.record.knowledge_read
     return scene.record_origin == "author" or (scene.record_origin != "extracted" and not was_read)
-
-
-def _outcome(
-    scene: StoredScene,
-    result: SceneKnowledgeResult,
-    outcome: SceneOutcome,
-    *,
-    memories: int = 0,
-    learned: Sequence[RecordedLearning] = (),
-) -> SceneKnowledgeReading:
-    return SceneKnowledgeReading(
-        chapter_index=scene.chapter_index,
-        scene_index=scene.scene_index,
-        outcome=outcome,
-        reason=result.reason,
-        memories=memories,
-        learned=sum(len(each.memory_ids) or 1 for each in learned),
-        **result.work(),
-    )
 
 
 def estimate_knowledge(
@@ -237,7 +214,6 @@ def rewrite_shorts(
     change_ids: list[int] = []
     with database.read() as unit:
         positions = _chosen(unit, choice or SceneChoice())
-        names = _names(unit)
 
     def store(unit: UnitOfWork, scene: StoredScene, result: ShortFormsResult) -> SceneShorts:
         done, change = _stored_shorts(stores, unit, scene, result, run_id=run_id)
@@ -245,13 +221,7 @@ def rewrite_shorts(
         return done
 
     run = run_over_scenes(
-        database,
-        positions,
-        request_of=lambda unit, scene: _request(unit, scene, names),
-        ask=chain.invoke,
-        store=store,
-        workers=workers,
-        progress=progress,
+        database, positions, request_of=_request, ask=chain.invoke, store=store, workers=workers, progress=progress
     )
     with database.read() as unit:
         waiting = len(_chosen(unit, SceneChoice()))
@@ -273,7 +243,7 @@ def estimate_shorts(
     chain = ShortFormsChain(UnavailableChatModel(reason=NOTHING_ASKED))
     with stores.database(project_id).read() as unit:
         positions = _chosen(unit, choice or SceneChoice())
-        sampled = [_request(unit, unit.scenes.require(each), ()) for each in spread(positions)]
+        sampled = [_request(unit, unit.scenes.require(each)) for each in spread(positions)]
     prompts = [[chain.prompt_tokens(request)] for request in sampled]
     answers = ANSWER_TOKENS_PER_MEMORY * sum(len(request.memories) for request in sampled)
     return extrapolated(prompts, scenes=len(positions), output_tokens=answers, prices=prices)
@@ -293,36 +263,26 @@ def restore_shorts(unit: UnitOfWork, change: Change, *, stores: MemoryStores) ->
 
 
 def _chosen(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosition]:
-    """Return the scenes whose short forms are to be written anew, in story order, each once."""
-    if choice.scenes:
-        return [_require_extracted(unit.scenes.require(place)) for place in sorted(set(choice.scenes))]
+    """Return the scenes whose short forms are to be written anew."""
     changes = [each for each in unit.journal.list_all("scene") if each.kind == SHORTENED and each.undone_at is None]
     done = frozenset() if choice.again else {each.entity_id for each in changes}
-    return [
-        scene.position
-        for scene in unit.scenes.list_as_of(with_text=False)
-        if choice.chapter_index in (None, scene.chapter_index)
-        and scene.record is not None
-        and scene.record.memories
-        and scene.record_origin == "extracted"
-        and scene.scene_id not in done
-    ]
+
+    def is_due(scene: StoredScene) -> bool:
+        is_read = scene.record is not None and scene.record_origin == "extracted" and bool(scene.record.memories)
+        return is_read and scene.scene_id not in done
+
+    return chosen_scenes(unit, choice, require=_require_extracted, is_due=is_due)
 
 
-def _require_extracted(scene: StoredScene) -> StoryPosition:
+def _require_extracted(scene: StoredScene) -> None:
     if scene.record is None or scene.record_origin != "extracted":
         raise UserInputError(
             f"scene {str(scene.position)!r} has no record that a model made, and short forms of yours are left alone;"
             f" `novelgen memory edit` changes single ones"
         )
-    return scene.position
 
 
-def _names(unit: UnitOfWork) -> list[str]:
-    return list(dict.fromkeys(name for each in unit.entities.list_all() for name in each.entity.names()))
-
-
-def _request(unit: UnitOfWork, scene: StoredScene, names: list[str] | tuple[()]) -> ShortFormsRequest:
+def _request(unit: UnitOfWork, scene: StoredScene) -> ShortFormsRequest:
     record = scene.record or SceneRecord(chapter_index=scene.chapter_index, scene_index=scene.scene_index)
     place = (scene.chapter_index, scene.scene_index)
     chunks = unit.memories.of_scenes([place], content_types=["memory"])
@@ -334,19 +294,18 @@ def _request(unit: UnitOfWork, scene: StoredScene, names: list[str] | tuple[()])
         scene_index=scene.scene_index,
         language=language or story_language("\n".join(each.content for each in memories)),
         memories=memories,
-        names=list(names),
+        names=list(dict.fromkeys(name for each in unit.entities.list_all() for name in each.entity.names())),
     )
 
 
 def _stored_shorts(
     stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: ShortFormsResult, *, run_id: str
 ) -> tuple[SceneShorts, Change | None]:
-    place = {"chapter_index": read.chapter_index, "scene_index": read.scene_index}
     if result.shorts is None:
-        return SceneShorts(**place, outcome="failed", reason=result.reason, **result.work()), None
+        return SceneShorts.of(read, "failed", result), None
     stored = still_as_read(unit, read)
     if stored is None or stored.record is None:
-        return SceneShorts(**place, outcome="overtaken", **result.work()), None
+        return SceneShorts.of(read, "overtaken", result), None
     before = {each.memory_id: each.short for each in stored.record.memories}
     new = {memory_id: short for memory_id, short in result.shorts.items() if before.get(memory_id) != short}
     record = _with_shorts(stored.record, {memory_id: (before[memory_id], short) for memory_id, short in new.items()})
@@ -355,7 +314,7 @@ def _stored_shorts(
     # A scene in which all were good is done as well: its change is an empty one.
     rows = [RowChange(table="", key={}, before={each: before[each] for each in new}, after=new)]
     change = unit.journal.keep(SHORTENED, stored.scene_id, run_id, rows, subject="scene")
-    return SceneShorts(**place, outcome="done", memories=len(new), **result.work()), change
+    return SceneShorts.of(read, "done", result, memories=len(new)), change
 
 
 def _with_shorts(record: SceneRecord, shorts: Mapping[str, tuple[str, str]]) -> SceneRecord:

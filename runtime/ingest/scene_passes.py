@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -71,6 +71,12 @@ class SceneReport(ModelWork):
     outcome: SceneOutcome
     reason: str | None = None
 
+    @classmethod
+    def of(cls, scene: StoredScene, outcome: SceneOutcome, result: SceneResult, **found: Any) -> Self:
+        """Tell what became of a scene, with what the model took for it."""
+        place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
+        return cls(**place, outcome=outcome, reason=result.reason, **found, **result.work())
+
 
 Read = TypeVar("Read", bound=SceneReport)
 
@@ -107,6 +113,23 @@ class ExtractionEstimate(BaseModel):
         """Return the estimate with its price."""
         price = (prices or TokenPrices()).price_of(input_tokens=self.input_tokens, output_tokens=self.output_tokens)
         return self.model_copy(update={"price": price})
+
+
+def chosen_scenes(
+    unit: UnitOfWork,
+    choice: SceneChoice,
+    *,
+    require: Callable[[StoredScene], None],
+    is_due: Callable[[StoredScene], bool],
+) -> list[StoryPosition]:
+    """Return the scenes that a pass reads, in story order, each once: those named, of which it raises, or those due."""
+    if not choice.scenes:
+        stored = unit.scenes.list_as_of(with_text=False)
+        return [each.position for each in stored if choice.chapter_index in (None, each.chapter_index) and is_due(each)]
+    named = [unit.scenes.require(place) for place in sorted(set(choice.scenes))]
+    for scene in named:
+        require(scene)
+    return [scene.position for scene in named]
 
 
 Position = TypeVar("Position")
