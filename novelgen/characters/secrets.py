@@ -361,44 +361,39 @@ SECRET_DETAIL = "secret"
 """Under this name the details of a memory say which secret it tells: `details={"secret": "the-deal"}`."""
 
 
+_Asked = tuple[tuple[tuple[str, str, tuple[str, ...]], ...], tuple[str, ...]]
+_FOUND: WeakKeyDictionary[Mind, dict[_Asked, list[int]]] = WeakKeyDictionary()
+
+
 def withheld_places(mind: Mind, closed: Sequence[Secret], *, own_names: Sequence[str] = ()) -> list[int]:
     """Return the places of the memories that tell a secret, marked so or by their text, or stand for such.
 
     What was found in a mind is kept with it, for a character is asked again at every remark.
     """
-    if not closed:
-        return []
     asked = tuple((each.secret_id, each.text, tuple(each.key_words)) for each in closed), tuple(own_names)
-    places = _FOUND.setdefault(mind, {}).get(asked)
-    if places is None:
-        places = _FOUND[mind][asked] = _found_places(mind.memories, closed, asked, own_names)
-    return places
+    known = _FOUND.setdefault(mind, {})
+    if asked not in known:
+        ids = {secret.secret_id for secret in closed}
+        places = {
+            place
+            for place, memory in enumerate(mind.memories if closed else ())
+            if memory.details.get(SECRET_DETAIL) in ids or any(_tells(text, asked) for text in _texts(memory))
+        }
+        told = {mind.memories[place].memory_id for place in places}
+        places |= {place for place, memory in enumerate(mind.memories) if told.intersection(memory.stands_for)}
+        known[asked] = sorted(places)
+    return known[asked]
 
 
-_Asked = tuple[tuple[tuple[str, str, tuple[str, ...]], ...], tuple[str, ...]]
-_FOUND: WeakKeyDictionary[Mind, dict[_Asked, list[int]]] = WeakKeyDictionary()
+@lru_cache(maxsize=50_000)
+def _tells(text: str, asked: _Asked) -> bool:
+    """Tell whether a text tells one of the secrets; most memories of a mind are those of the one before."""
+    return any(find_secret(text, each, own_names=asked[1]) for each in _secrets(asked))
 
 
-def _found_places(
-    memories: Sequence[CharacterMemory], closed: Sequence[Secret], asked: _Asked, own_names: Sequence[str]
-) -> list[int]:
-    ids = {secret.secret_id for secret in closed}
-    known = _judged(asked)
-
-    def tells(text: str) -> bool:
-        found = known.get(text)
-        if found is None:
-            found = known[text] = any(find_secret(text, each, own_names=own_names) for each in closed)
-        return found
-
-    found = {
-        place
-        for place, memory in enumerate(memories)
-        if memory.details.get(SECRET_DETAIL) in ids or any(map(tells, _texts(memory)))
-    }
-    told = {memories[place].memory_id for place in found}
-    found |= {place for place, memory in enumerate(memories) if told.intersection(memory.stands_for)}
-    return sorted(found)
+@lru_cache(maxsize=64)
+def _secrets(asked: _Asked) -> list[Secret]:
+    return [Secret(secret_id=name, text=text, key_words=list(words)) for name, text, words in asked[0]]
 
 
 def without_secrets(text: str, closed: Sequence[Secret], *, own_names: Sequence[str] = ()) -> str:
@@ -419,25 +414,3 @@ def _texts(memory: CharacterMemory) -> list[str]:
     ]
     details = {name: value for name, value in memory.details.items() if name != SECRET_DETAIL}
     return [*texts, json.dumps(details, ensure_ascii=False, default=str)] if details else texts
-
-
-MAX_JUDGED_SECRETS = 64
-"""Groups of secrets whose judgements stay at hand; a character is asked again at every remark."""
-
-
-@lru_cache(maxsize=MAX_JUDGED_SECRETS)
-def _judged(asked: _Asked) -> _Judgements:
-    """Return where it is kept which texts tell one of these secrets."""
-    return _Judgements()
-
-
-class _Judgements(dict[str, bool]):
-    """Text to whether it tells a secret; bounded, for texts come and go."""
-
-    def __setitem__(self, text: str, tells: bool) -> None:
-        if len(self) >= MAX_JUDGED_TEXTS:
-            self.clear()
-        super().__setitem__(text, tells)
-
-
-MAX_JUDGED_TEXTS = 50_000

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 from pydantic import BaseModel, Field
 
@@ -25,19 +25,10 @@ from novelgen.models.position import story_place
 Remembered = TypeVar("Remembered", ContextItem, StoryMemoryChunk)
 
 ContextNeed = Literal[
-    "states", "story_so_far", "left_off", "relations", "obligations", "timeline", "memories", "passages"
+    "states", "timeline", "story_so_far", "left_off", "relations", "obligations", "memories", "passages"
 ]
 
-NEEDS: tuple[ContextNeed, ...] = (
-    "states",
-    "timeline",
-    "story_so_far",
-    "left_off",
-    "relations",
-    "obligations",
-    "memories",
-    "passages",
-)
+NEEDS: tuple[ContextNeed, ...] = get_args(ContextNeed)
 """In the order in which a report tells their tokens."""
 
 _GROUPS: Mapping[str, tuple[str, ...]] = {

@@ -1,22 +1,14 @@
 """Who knows what: what a scene says of it, and what follows of it at a position."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, Field
 
 KnowledgeSource = Literal["own_doing", "witnessed", "told", "overheard", "read", "deduced", "author"]
 """How somebody came to know: `author` when nobody says more than that it is so."""
 
-KNOWLEDGE_SOURCES: tuple[KnowledgeSource, ...] = (
-    "own_doing",
-    "witnessed",
-    "told",
-    "overheard",
-    "read",
-    "deduced",
-    "author",
-)
+KNOWLEDGE_SOURCES: tuple[KnowledgeSource, ...] = get_args(KnowledgeSource)
 
 KnowledgeKind = Literal["knows", "hidden", "deceived", "doubts"]
 """What an event says: it is known; it is not; the contrary is believed; it is a rumour, or not believed."""
