@@ -13,7 +13,7 @@ from novelgen.language.language import CJK_RANGES, StoryLanguage, has_cjk, story
 from novelgen.language.matching import NameFinder
 from novelgen.language.normalise import name_key
 from novelgen.language.sentences import split_sentences
-from novelgen.language.word_lists import word_list
+from novelgen.language.word_lists import word_list, word_pattern
 from novelgen.nearest import nearest_name
 from novelgen.words import words
 
@@ -317,11 +317,7 @@ _GREETED_ZH = re.compile(
     rf"(?:欢迎回来|欢迎|你好|早上好|早安|晚安|晚上好|再见|谢谢你|多谢|保重|好久不见|又见面了)"
     rf"[，,、 ]\s*(?P<name>[{CJK_RANGES}·]{{2,6}})(?=[，。！？!,.…])"
 )
-_PAST = re.compile(
-    r"\b(?:was|were|used to|once|formerly|no longer|not|never|before|had been|stopped|left)\b"
-    r"|曾|以前|从前|不再|过去|当年|原来|没有|不是|离开",
-    re.IGNORECASE,
-)
+_PAST = word_pattern("reply_check_past")
 _CLAUSE = re.compile(r"[^.!?;:,。！？；：，—\n]+")
 _YOU = re.compile(r"\b(?:you|your|you're|you've)\b|你|您", re.IGNORECASE)
 _ALIVE = (

@@ -11,6 +11,7 @@ from novelgen.checking.notes import Stay, elsewhere_of, stays_in_notes
 from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.language import has_cjk
 from novelgen.language.normalise import simplified
+from novelgen.language.word_lists import word_pattern
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, is_death, is_return_to_life
 from novelgen.memory.supersession import split_slot
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, Severity
@@ -133,12 +134,7 @@ def death_of(entity_id: str, story: StoryBefore) -> Standing | None:
     return Standing("dead", first, tuple(evidence for _, evidence in told[:3]))
 
 
-_LIVES_ON = re.compile(
-    r"\b(?:alive|revived|resurrected|survived|restored to life|came back to life|brought back to life|not dead"
-    r"|faked|ghost|spirit|undead)\b"
-    r"|复活|还魂|还阳|复生|死里逃生|未死|没死|没有死|假死|诈死|活着|生还|救活|鬼魂|阴魂|亡魂|魂魄",
-    re.IGNORECASE,
-)
+_LIVES_ON = word_pattern("absent_lives_on")
 
 
 def _later_words(entity_id: str, story: StoryBefore, since: StoryPosition) -> Iterator[str]:
@@ -164,16 +160,7 @@ _NOT_THEIRS = re.compile(
     r"\b(?:for|of|to|with|about|in|on|from|by|at|against|than|like|near) (?:the |old |poor |young |little )*$"
 )
 """What stands before a name that is not the subject: "her love for X is dead"."""
-_NOT_DONE = re.compile(
-    r"\b(?:not|never|nearly|almost|if|would|could|might|may|tried|try|tries|attempt\w*|threat\w*|swears?|vow\w*"
-    r"|want\w*|wish\w*"
-    r"|plan\w*|plot\w*|fear\w*|believ\w*|suppos\w*|suspect\w*|pretend\w*|feign\w*|faked?|rumou?r\w*|accused"
-    r"|falsely|says?|said"
-    r"|thinks?|thought|will|shall|intend\w*|until)\b"
-    r"|不|未|没|险些|差点|几乎|若|如果|要是|倘|企图|想要|打算|扬言|威胁|誓|怕|以为|怀疑|据说|假|诈|装|传言|谣"
-    r"|欲|将要|说",
-    re.IGNORECASE,
-)
+_NOT_DONE = word_pattern("absent_not_done")
 _CHINESE_DIED = re.compile(
     r"(?:已经?|便|就|也|终于|当场|不幸|自|撞墙而|自缢而|投[江河井湖]而|中毒而|力竭而|[^，。；]{0,6}(?:被|为|让"
     r"|叫)[^，。；]{0,10}?"
@@ -187,12 +174,7 @@ _CHINESE_KILLED = re.compile(
 )
 
 
-_OF_DEATH = re.compile(
-    r"\b(?:die[sd]?|dying|dead|deaths?|kill\w*|murder\w*|slain|slew|drown\w*|perish\w*|execut\w*|hang\w*"
-    r"|behead\w*|shot|stabb\w*|poison\w*"
-    r"|corpse|body|buried|burial|funeral|grave|late)\b|死|亡|杀|毙|殁|逝|去世|圆寂|遇害|被害|丧|葬|尸|自尽|坐化",
-    re.IGNORECASE,
-)
+_OF_DEATH = word_pattern("absent_of_death")
 
 
 def _tells_death(memory: StoryMemoryChunk, entity_id: str, story: StoryBefore) -> bool:
@@ -236,38 +218,10 @@ def _is_told_dead(text: str, start: int, end: int) -> bool:
 
 # --- The bound and the held ---
 
-_BOUND = re.compile(
-    r"\b(?:bound\b(?! (?:for|by (?:oath|promise|duty|honou?r)|to (?:be|keep|serve|obey))|ary)|tied (?:up|to)"
-    r"|chained|shackled|fettered|in (?:chains|irons|the stocks)"
-    r"|locked (?:up|in)|in (?:a|the|his|her) (?:cell|dungeon)|trussed|gagged)\b"
-    r"|绑|缚(?!鸡)|捆|锁在|关在|囚于|囚在|绷在|吊在|压在[^，]{0,6}[下底]|笼入",
-    re.IGNORECASE,
-)
-_HELD = re.compile(
-    r"\b(?:(?:under )?arrest(?:ed)?|imprisoned|in (?:prison|jail|gaol|custody)|captured|captive|prisoner"
-    r"|(?:still )?held(?:,| prisoner| captive| by the| in custody)|detained|kidnapped|abducted|carried off"
-    r"|jailed|penal servitude|interned)\b"
-    r"|被捕|被擒|被捉|被抓|被俘|被囚|被[^，。]{0,6}(?:摄|掳|劫|擒|捉|抓|虏)(?:走|去|住|获)?|被关|被押|入狱|下狱"
-    r"|收监|在押|坐牢|软禁|羁押|拘押",
-    re.IGNORECASE,
-)
-_NO_LONGER = re.compile(
-    r"\b(?:past|former(?:ly)?|once|escap\w+|releas\w+|freed|free|rescued|cleared|acquitted|ex-|fled|unbound"
-    r"|untied|nearly|almost|not)\b"
-    r"|逃|脱|获释|释放|获救|救出|救下|解缚|松绑|解绑|已解|放出|放了|曾|未|险些|不",
-    re.IGNORECASE,
-)
-FREED = re.compile(
-    r"\b(?:releas\w+|freed|set (?:\w+ )?free|at liberty|his liberty|her liberty|escap\w+|rescue\w*"
-    r"|(?:let|set|turned|broke|broken) (?:\w+ )?loose|loosed|let (?:him|her|them|me|us) go|unlocked|untied|unbound"
-    r"|bail(?:ed)?|parole\w*|acquitted|discharged|pardoned|dropped the charges"
-    r"|charges (?:were |are |have been |had been )?dropped|(?:let|turned) (?:\w+ ){1,2}(?:go|out)"
-    r"|served (?:his|her) (?:time|sentence)"
-    r"|out of (?:prison|jail|gaol|custody|hospital)|cut (?:his|her|the) (?:bonds|ropes?|cords?))\b"
-    r"|释放|获释|救|解[了开下脱绑缚]|放[了出回走人]|松[了绑开]|脱身|脱困|挣[脱断开]|逃|赦|保出|出狱|取保|保释|假释|刑满"
-    r"|无罪|越狱|撤案|撤诉|出来了",
-    re.IGNORECASE,
-)
+_BOUND = word_pattern("absent_bound")
+_HELD = word_pattern("absent_held")
+_NO_LONGER = word_pattern("absent_no_longer")
+FREED = word_pattern("absent_freed")
 
 
 _HELD_ATTRIBUTES = ("status", "physical_state", "location_id", "condition", "situation")
@@ -316,13 +270,7 @@ def says_held(value: Any) -> bool:
     return bool((_BOUND.search(words) or _HELD.search(words)) and not _NO_LONGER.search(words))
 
 
-_CUSTODY_HERE = re.compile(
-    r"\b(?:cell|prison|jail|gaol|dungeon|custody|handcuff\w*|manacle\w*|shackle\w*|chains|irons|fetters"
-    r"|prisoner|captive|captor\w*|guards?|gaoler|jailer"
-    r"|warder|constables?|police|ropes?|bound|tied|bonds|locked)\b"
-    r"|牢|狱|囚|绑|缚|捆|绳|锁|链|铐|押|看守|狱卒|差役|官差",
-    re.IGNORECASE,
-)
+_CUSTODY_HERE = word_pattern("absent_custody_here")
 
 
 def _is_explained(draft: Draft, story: StoryBefore, act: Act, held: Standing) -> bool:

@@ -9,7 +9,7 @@ from novelgen.language.language import has_cjk
 from novelgen.language.normalise import is_description
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import Span
-from novelgen.language.word_lists import word_list
+from novelgen.language.word_lists import word_list, word_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,44 +25,13 @@ class Act:
     moves: bool = False
 
 
-_ELSEWHEN = re.compile(
-    r"\b(?:dream\w*|dreamt|nightmare|vision|visions|ghost\w*|spirit|spirits|phantom|spectre|apparition|s[ée]ance"
-    r"|remember\w*|recall\w*|recollect\w*|memor(?:y|ies)|reminisc\w+|imagin\w+|fanc(?:y|ied)|pictured|pretend\w*"
-    r"|ago|in those days|once upon|used to|when (?:he|she|they) (?:was|were) (?:alive|young)|in (?:his"
-    r"|her) lifetime"
-    r"|portrait|picture|photograph\w*|painting|statue|bust|effigy|waxwork|grave|tomb|coffin|corpse|funeral|ashes"
-    r"|dead body|the body|bod(?:y|ies) of|bones|disguis\w+|dressed as|posing as|impersonat\w+|in the shape of"
-    r"|as if|as though|like the|never again|no longer|letter|diary|journal|newspaper|told us how|told me how"
-    r"|if only|years (?:before|earlier)|that (?:day|night|summer|winter|year) when|flash ?back|hallucinat\w+"
-    r"|voice ?mail|answering machine|recordings?|recorded|footage|videos?|films?|movie|screen|snapshot|selfie"
-    r"|read (?:it|them|on|out|aloud)|according to|(?:tells?|told) (?:it|(?:me|us|him|her|them) (?:how|about|the story))"
-    r"|(?:must|might|would|could|should) have|in every|everywhere|it seem(?:s|ed)"
-    r"|seem(?:s|ed) to (?:hear|see|feel))\b"
-    r"|当年|昔日|昔年|从前|以前|往日|往事|生前|那年|那时候|想起|记得|记起|回忆|回想|忆起|梦|鬼魂|鬼影"
-    r"|[女厉男冤野恶]鬼|闹鬼|阴魂|亡魂|冤魂|幽魂"
-    r"|魂灵|魂魄|显灵|灵位|灵柩|画像|遗像|照片|相片|塑像|雕像|坟|墓|尸|遗体|祭|幻|仿佛|好似|犹如|如同|假装|装作"
-    r"|扮作|扮成|冒充|假冒|年前|从小|小时候|幼时|据说|信中|信里|信上|来信|写道|日记|若是|如果|要是|倘"
-    r"|录音|录像|视频|语音|留言|监控|屏幕|电影|影片|去年|似乎|处处|到处|说书|话说|戏台|戏文",
-    re.IGNORECASE,
-)
+_ELSEWHEN = word_pattern("acting_elsewhen")
 """What stands beside a deed that is remembered, dreamt, painted, recorded, read out, feigned or only thought of."""
 
-_WRITTEN = re.compile(
-    r"\b(?:letters?|wrote|written|tells? it|told it|according to|the (?:night|day|morning|evening) before)\b"
-    r"|来信|写信|信[里中上]|书信|家书|写道|[讲说谈]起|给[^，。！？]{1,4}讲|讲了|那[天晚夜]|头天|前一天",
-    re.IGNORECASE,
-)
+_WRITTEN = word_pattern("acting_written")
 """What opens a letter or a tale that goes on to the end of its paragraph, also where it is said aloud."""
 
-_BY_WIRE = re.compile(
-    r"\b(?:(?:cell|mobile |smart)?phones?|telephon\w*|handset|receiver|dial(?:s|led|ed|ling)?|hang(?:s)? up|hung up"
-    r"|(?:on|end of) the line|voice ?mail|text(?:s|ed|ing)|text messages?|e-?mail\w*|video|zoom|skype|facetime|screen"
-    r"|web ?cam|laptop|chat window|walkie-talkie|radio|wireless|intercom|telegram|letters?|wrote|writes|postcard"
-    r"|messages?)\b"
-    r"|电话|手机|微信|短信|视频|语音|屏幕|邮件|听筒|话筒|挂断|来电|发来|群里|朋友圈|消息|留言|对讲机|电报|来信|信[中里上]"
-    r"|写道",
-    re.IGNORECASE,
-)
+_BY_WIRE = word_pattern("acting_by_wire")
 _CHARACTERS_BEFORE_A_CALL = 300
 """How far before somebody is first named a telephone or a letter may stand that brings their words."""
 
@@ -204,11 +173,7 @@ def _opening_end(draft: Draft) -> int:
     return draft.sentences[min(1, len(draft.sentences) - 1)].end if draft.sentences else 0
 
 
-_FAR_BACK = re.compile(
-    r"\b(?:years? (?:ago|before|earlier)|in those days|flash ?back|dream\w*|dreamt|long ago|when (?:I|he|she) was a"
-    r" (?:boy|girl|child))\b|年前|当年|那年|从前|昔日|昔年|小时候|梦见|梦中|梦里|回忆",
-    re.IGNORECASE,
-)
+_FAR_BACK = word_pattern("acting_far_back")
 
 
 def _is_far_back(draft: Draft) -> bool:

@@ -13,6 +13,7 @@ from novelgen.language.language import has_cjk
 from novelgen.language.normalise import simplified, title_gender
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import Span
+from novelgen.language.word_lists import word_pattern
 from novelgen.memory.supersession import split_slot
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
 from novelgen.models.entity import Entity
@@ -124,16 +125,7 @@ _CHINESE_CLAIMS = re.compile(
     r"|给)?(?P<given>[^，。；！？“”]{1,4}?)(?:亲手|亲自)?"
     r"(?:收着|收好|保管|拿着|带着|藏着|揣着))"
 )
-_HANDED = re.compile(
-    r"\b(?:gave|gives?|given|hand(?:s|ed)?|pass(?:ed|es)?|lent|lends?|borrow\w*|return(?:ed|s)?|bequeath\w*"
-    r"|sent|entrust\w*|stole|stolen|steals?"
-    r"|seized?|snatch\w*|found|finds?|recover\w*|bought|sold|won|threw|tossed|offered|left|brought back"
-    r"|took (?:it |the )|won back|another|a second|copy|like"
-    r"|picked up|caught up|laid hold)\b"
-    r"|给|递|交|借|还(?=[与给你他她我了])|送|赠|授|传|偷|盗|夺|抢|拾|捡|寻|找|得了|得来|接过|接了|取回|取了"
-    r"|拿来|讨|换|另|假|变[作做成出]|一样|同样|请",
-    re.IGNORECASE,
-)
+_HANDED = word_pattern("holders_handed")
 
 
 def wrong_hands(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:

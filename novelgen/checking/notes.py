@@ -9,6 +9,7 @@ from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import Span, split_sentences
+from novelgen.language.word_lists import word_pattern
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
@@ -34,13 +35,7 @@ class Stay:
     evidence: ContinuityEvidence
 
 
-_UNCERTAIN = re.compile(
-    r"\b(?:if|once|used to|was|were|had|formerly|no longer|until|before|perhaps|maybe|might|may|could|should|will"
-    r"|wants?|not|thinks?|believes?|claims?|pretends?|says?|said|tells?|told|then|later|after|gives?|gave|rarely|seldom"
-    r"|hardly|sometimes|often|n[’']t)\b"
-    r"|(?<![不未])曾|以前|从前|原先|当初|若|如果|要是|可能|也许|或许|将|想要|以为|谎称|假装|说|告诉|后来|之后|直到|[送交还]给|给了|有时|偶尔|很少|不在|没有?在|不再|本来",
-    re.IGNORECASE,
-)
+_UNCERTAIN = word_pattern("notes_uncertain")
 """A note that says so tells of another time, or of what may be."""
 
 _ALWAYS = r"(?:一直|始终|总是|总|如今|现在|目前|已经?|仍然?|还|依然|就|都|永远|随身|贴身)?"

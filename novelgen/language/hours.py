@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 from novelgen.language.numerals import chinese_number, english_number
+from novelgen.language.word_lists import word_pattern
 from novelgen.models.story_time import PartOfDay
 
 
@@ -82,10 +83,7 @@ _SPOKEN = re.compile(
 _CHINESE = re.compile(
     r"([0-9０-９零一二三四五六七八九十两]{1,3})[点點](?:钟|鐘|([半])|([0-9一二三四五六七八九十]{1,3})分)?(?![头儿子心滴])"
 )
-_LOOSE = re.compile(
-    r"\b(?:about|not yet|nearly|near|almost|towards?|around|before|after|past|by|till|until)\b|将近|左右|前|后|多",
-    re.IGNORECASE,
-)
+_LOOSE = word_pattern("hours_loose")
 _FRACTION = re.compile(r"\b(?:half|quarter)[\s-]+(?:past|to)\b", re.IGNORECASE)
 _LOOSE_MINUTES = 45
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from novelgen.language.normalise import simplified
-from novelgen.language.word_lists import synonyms
+from novelgen.language.word_lists import synonyms, word_pattern
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.state import PRESENCE_ATTRIBUTE, StateChange
 
@@ -102,12 +102,7 @@ _DEAD = re.compile(
     r"|死(?!里逃生|而复生|心|守|战|期|对头|敌|牢|囚|罪|者|不|讯|因)|身亡|身死|身故|亡故|丧命|丧生|毙命|遇害|去世|病逝|病故|圆寂|战死|病死|阵亡|自尽身亡)",
     re.IGNORECASE,
 )
-_ALIVE = re.compile(
-    r"\b(?:alive|revived|resurrected|restored to life|brought back|survived|returned from the dead|not dead"
-    r"|faked (?:his|her|their) death|undead|ghost|spirit)\b"
-    r"|复活|还魂|还阳|复生|死里逃生|未死|没死|没有死|假死|诈死|活着|生还|救活|鬼魂|阴魂|幽魂",
-    re.IGNORECASE,
-)
+_ALIVE = word_pattern("attributes_alive")
 
 
 def is_death(attribute: str, value: Any) -> bool:

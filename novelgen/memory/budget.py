@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from novelgen.language.language import TokenCounter, has_cjk
 from novelgen.language.sentences import SENTENCE_ENDS
+from novelgen.language.word_lists import word_pattern
 from novelgen.memory.weights import SelectionWeights
 from novelgen.models.context import Form
 from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk
@@ -28,12 +29,7 @@ _ANNOUNCING_ZH = re.compile(
     "|告知|描述|介绍|名单|名号|真相|秘密|原因|打算|条款|之法|办法|方法|用法|性情|来意|往事|议事|商议"
 )
 
-_ANNOUNCING_EN = re.compile(
-    r"\b(?:names?|describe[sd]?|explain(?:s|ed)?|tells?|told|history|details?|terms|conditions|contents|rules"
-    r"|habits|origins?|reveal(?:s|ed)?|accounts?|descriptions?|identity|identities|story|learn(?:s|ed|t)?"
-    r"|relate[sd]?|background|past|secrets?|reasons?|plans?|circumstances)\b",
-    re.IGNORECASE,
-)
+_ANNOUNCING_EN = word_pattern("budget_announcing_en")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 What a record or an author says goes first; the rules answer where nobody says anything.
 """
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novelgen.language.language import significant_words
+from novelgen.language.word_lists import word_pattern
 from novelgen.memory.attributes import is_death
 from novelgen.memory.retelling import MIN_KNOWN, Retellings
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
@@ -33,13 +33,7 @@ from novelgen.words import words
 INNER_EVENTS = frozenset({"relationship_change", "goal_change", "decision", "other"})
 """Kinds of memories that may tell what goes on in somebody's mind."""
 
-_INNER = re.compile(
-    r"\b(?:thinks?|thought|feels?|felt|loves?|loved|attracted|resolves?|resolved|heart|secretly|silent(?:ly)?"
-    r"|fears?|feared|hopes?|hoped|regrets?|regretted|suspects?|suspected|wonders?|wondered|inwardly|longs?"
-    r"|longed|ashamed|jealous|envies|doubts?)\b"
-    r"|心中|心里|内心|暗想|暗自|暗暗|心想|情知|怀疑|疑心|爱慕|暗恋|后悔|以为|担心|思念|不敢说|不敢泄|羞愧|嫉妒",
-    re.IGNORECASE,
-)
+_INNER = word_pattern("knowledge_rules_inner")
 
 SETTLED_AMONG_OTHERS = frozenset({"plan", "promise_made", "decision", "goal_change"})
 """What those present agree on: somebody absent whom it is about does not know it by that."""

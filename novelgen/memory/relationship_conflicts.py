@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel
 
 from novelgen.language.reading import is_out_of_time
+from novelgen.language.word_lists import word_pattern
 from novelgen.memory.attributes import is_death
 from novelgen.memory.conflict import (
     Conflict,
@@ -144,11 +145,7 @@ _MARRIAGES = frozenset(
 
 _ANY_MARRIAGES = _MARRIAGES | {"夫妻", "夫妇", "丈夫与妻子", "妻子与丈夫"}
 
-_MARRIAGE_OVER = re.compile(
-    r"\b(?:divorced?|annulled|widow(?:ed|er)?|dead|died|deceased|killed|separated|ended|over|former|ex|dissolved"
-    r"|presumed|missing|lost|sham|pretended|feigned|false|fake|secret)\b",
-    re.IGNORECASE,
-)
+_MARRIAGE_OVER = word_pattern("relationship_conflicts_marriage_over")
 
 _ENMITIES = frozenset(
     {"enemies", "mortal enemies", "sworn enemies", "foes", "enemy", "at war", "hostile"}
