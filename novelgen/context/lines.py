@@ -277,8 +277,10 @@ def _relationship(entry: Mapping[str, Any], names: Mapping[str, str], labels: La
     feelings = {side: _feelings(entry.get(f"dimensions_{side}"), labels) for side in sides}
     both = _feelings(entry.get("dimensions"), labels)
     is_felt = bool(both or any(feelings.values()))
-    # What somebody feels says more than that nobody gave a status, and must not be denied by it.
-    status = "" if is_felt and entry["status"] == NEUTRAL_STATUS else entry["status"]
+    # What somebody feels or thinks says more than that nobody gave a status, and must not be denied by it.
+    is_told = is_felt or (not kind and any(entry.get(f"perspective_{side}") for side in sides))
+    is_untold = entry["status"] == NEUTRAL_STATUS and (is_told or (kind and labels.language == "zh"))
+    status = "" if is_untold else entry["status"]
     intensity = entry.get("intensity", DEFAULT_INTENSITY)
     weight = f"{labels.intensity} {intensity}" if intensity != DEFAULT_INTENSITY else ""
     standing = labels.list_separator.join(
@@ -290,7 +292,8 @@ def _relationship(entry: Mapping[str, Any], names: Mapping[str, str], labels: La
         if (own := [each for each in (entry.get(f"perspective_{side}"), feelings[side]) if each])
     ]
     pair = " – ".join(told[side] for side in sides)
-    return labels.separator.join([f"{pair}{labels.colon}{standing}", *views, *_latest(entry, labels)])
+    heading = f"{pair}{labels.colon}{standing}" if standing else pair
+    return labels.separator.join([heading, *views, *_latest(entry, labels)])
 
 
 def _latest(entry: Mapping[str, Any], labels: Labels) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from novelgen.language.language import StoryLanguage
 from novelgen.memory.ledger import LedgerEntry, Place, ThreadLedger, ThreadStage, shown_category
-from novelgen.models.position import sort_key
+from novelgen.models.position import deadline_text, sort_key
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LOOP_WEIGHTS
 from novelgen.words import words
@@ -124,7 +124,7 @@ def _remarks(entry: LedgerEntry, language: StoryLanguage) -> list[str]:
         catalogue["moot"] if entry.moot_since else "",
         _parts(entry, catalogue),
         *_wait(entry.age_scenes or 0, entry.silent_scenes or 0, catalogue),
-        catalogue["by"].format(":".join(map(str, due_by))) if due_by else "",
+        catalogue["by"].format(deadline_text(due_by)) if due_by else "",
         catalogue["needs"].format(entry.pay_off) if entry.pay_off else "",
     ]
 

@@ -6,7 +6,7 @@ import functools
 import math
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Protocol
@@ -184,6 +184,11 @@ def place_told(thing: Any) -> tuple[int | None, int | None]:
 def place_text(chapter_index: int | None, scene_index: int | None, *, always: str) -> str:
     """Return a place as everybody is shown it: `3:2`, `3` for a whole chapter, a word for what always holds."""
     return always if chapter_index is None else str(StoryPosition(chapter_index, scene_index))
+
+
+def deadline_text(place: Sequence[int] | None) -> str:
+    """Return when a thread is due as everybody is shown it: `9:1`, `12` for a chapter, nothing where nobody said."""
+    return place_text(place[0], place[1] or None, always="") if place else ""
 
 
 def packed_place(chapter: Any, scene: Any) -> Any:

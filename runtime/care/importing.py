@@ -36,7 +36,7 @@ from runtime.files.manuscripts import (
 )
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import follow_volumes, ingest_scenes
-from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
+from runtime.ingest.scene_input import SceneInput, bare_text, scenes_of_chapter
 from runtime.storage.records import ScenePlace, StoredEntity, StoredScene, StoredSummary
 from runtime.storage.transfer import ProjectContents, SceneBundle, ToldScene
 from runtime.stores import MemoryStores
@@ -264,7 +264,9 @@ class _ImportPlan:
             stored = here.get((told.chapter_index, told.scene_index))
             if stored is not None:
                 place = f"{told.chapter_index}:{told.scene_index}"
-                if stored.text == told.scrubbed().text:
+                given_text = told.scrubbed().text
+                is_same = bare_text(stored.text or "") == bare_text(given_text)
+                if stored.text == given_text or (is_same and not self._updates):
                     preview.same_scenes.append(place)
                 else:
                     (preview.changed_scenes if self._updates else preview.kept_scenes).append(place)

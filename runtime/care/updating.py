@@ -4,6 +4,7 @@ Chapters are told by their text, scenes within them likewise, so that what was r
 for another text when something is inserted before it.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,11 +13,13 @@ from itertools import count
 
 from pydantic import BaseModel, Field
 
-from runtime.ingest.scene_input import SceneInput
+from runtime.ingest.scene_input import SceneInput, bare_text
 from runtime.storage.records import ScenePlace
 
 MIN_LIKENESS = 0.3
-"""Share of lines that a chapter keeps in an edit, from which on it counts as the same one."""
+"""Share of sentences that a chapter keeps in an edit, from which on it counts as the same one."""
+
+_ENDS = re.compile(r"[。！？；!?.…;\n]+")
 
 _Texts = Mapping[int, str]
 
@@ -55,9 +58,9 @@ class Rearrangement:
 
 
 def rearrangement(stored: Mapping[ScenePlace, str], scenes: Sequence[SceneInput]) -> Rearrangement:
-    """Find out which scenes of a manuscript are those that are stored."""
+    """Find out which scenes of a manuscript are those that are stored; where lines break tells no two texts apart."""
     given = {(scene.chapter_index, scene.scene_index): scene.text for scene in scenes}
-    old, new = _by_chapter(stored), _by_chapter(given)
+    old, new = (_by_chapter({place: bare_text(text) for place, text in each.items()}) for each in (stored, given))
     pairs = _paired(_joined(old), _joined(new))
     came_from = {after: before for before, after in pairs.items()}
     moves: dict[ScenePlace, ScenePlace] = {}
@@ -131,10 +134,10 @@ def _paired(old: _Texts, new: _Texts) -> dict[int, int]:
 
 
 def _alike(old: _Texts, new: _Texts) -> dict[int, int]:
-    lines = {number: _lines(text) for number, text in new.items()}
+    sentences = {number: _sentences(text) for number, text in new.items()}
     scored = sorted(
         (
-            (-_likeness(_lines(text), lines[there]), abs(number - there), number, there)
+            (-_likeness(_sentences(text), sentences[there]), abs(number - there), number, there)
             for number, text in old.items()
             for there in new
         )
@@ -147,8 +150,8 @@ def _alike(old: _Texts, new: _Texts) -> dict[int, int]:
     return pairs
 
 
-def _lines(text: str) -> frozenset[str]:
-    return frozenset(line.strip() for line in text.split("\n") if line.strip())
+def _sentences(text: str) -> frozenset[str]:
+    return frozenset(filter(None, _ENDS.split(text)))
 
 
 def _likeness(left: frozenset[str], right: frozenset[str]) -> float:

@@ -117,8 +117,8 @@ SHARE_WRAPPED = 0.5
 NEARLY_FULL = 16
 """In a text whose lines were broken at a width so large a share of them is so nearly as wide as that."""
 
-_GOES_ON = re.compile(rf"[{CJK_RANGES}“‘「『（《]|[\w“‘\"'(—-]\S*")
-"""What a line begins with that goes on with the one before: no space, no mark of Markdown."""
+_GOES_ON = re.compile(rf"(?!—*[\[［〔①-⑳])(?:—*[{CJK_RANGES}“‘「『（《]|[\w“‘\"'(—-]\S*)")
+"""What a line begins with that goes on with the one before: no space, no mark of Markdown or of a footnote."""
 
 
 def wrapped_at(lines: Sequence[str]) -> int | None:
@@ -142,7 +142,7 @@ def unwrapped(text: str, width: int) -> str:
         begins = None if is_inset or (own != line and _CHINESE.match(own)) else _GOES_ON.match(own)
         if begins is not None and before.strip() and _is_broken(before, begins[0], width):
             is_chinese = any(_CHINESE.match(each) or each in "，、；：。！？" for each in (told[-1][-1], own[0]))
-            told[-1] += ("" if is_chinese else " ") + own.rstrip()
+            told[-1] += ("" if is_chinese or own[0] == "—" else " ") + own.rstrip()
         else:
             told.append(line.rstrip())
         before = line.rstrip()

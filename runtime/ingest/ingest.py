@@ -31,7 +31,7 @@ from runtime.ingest.indexing import (
     rebuild_if_bloated,
     verify_after_crash,
 )
-from runtime.ingest.scene_input import SceneInput, SceneSurroundings, record_origin_of, scenes_of_book
+from runtime.ingest.scene_input import SceneInput, SceneSurroundings, bare_text, record_origin_of, scenes_of_book
 from runtime.ingest.scene_writes import read_surroundings, replace_scene, same_record
 from runtime.storage.database import ProjectDatabase, UnitOfWork
 from runtime.storage.records import SceneWriteResult, StoredScene
@@ -203,7 +203,7 @@ def _with_stored_record(scene: SceneInput, stored: StoredScene | None) -> tuple[
     if stored is None or stored.record is None:
         return scene, []
     origin = record_origin_of(stored)
-    same_text = stored.text == scene.text
+    same_text = bare_text(stored.text or "") == bare_text(scene.text)
     if scene.record is not None and scene.record_origin == "supplied" and same_text:
         scene = scene.model_copy(update={"record": with_reading_of(scene.record, stored.record)})
     outranked = origin == "author" and (scene.record is None or scene.record_origin == "extracted")

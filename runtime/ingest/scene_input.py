@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.language.language import has_cjk
 from novelgen.language.matching import NameFinder
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.scrub import require_size, scrub_text, scrub_tree
@@ -69,6 +70,11 @@ class SceneInput(BaseModel):
 def record_origin_of(stored: StoredScene) -> RecordOrigin:
     """Return who made a stored scene's record; "supplied" where there is none."""
     return "supplied" if stored.record_origin == "rules" else stored.record_origin
+
+
+def bare_text(text: str) -> str:
+    """Return a text as it is compared: where its lines break, and what stands before them, tells no two apart."""
+    return ("" if has_cjk(text) else " ").join(text.split())
 
 
 def scenes_of_chapter(chapter: GeneratedChapter, records: Iterable[SceneRecord] = ()) -> list[SceneInput]:

@@ -139,7 +139,8 @@ def rename_page(visit: Visited, entity: Name, new_name: Name) -> Response:
     """Show what another name would change."""
     old = visit.story.entity(entity=entity).entity
     preview = visit.story.rename_card(old.entity_id, new_name.strip())
-    return visit.frame("cards").page("rename", preview=preview, old=old.name, in_text=False)
+    names = visit.story.entity_names()
+    return visit.frame("cards").page("rename", preview=preview, old=old.name, names=names, in_text=False)
 
 
 @router.get("/page/projects/{project_id}/card/merge")

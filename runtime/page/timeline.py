@@ -38,6 +38,7 @@ WINDOW_SCENES = 40
 """So many scenes are drawn at once, and those that fill the last chapter."""
 
 _LETTER = 7.0
+LONGEST_NAME = 24
 
 Place = tuple[int, int]
 MarkKind = Literal["died", "returned", "hurt", "learnt", "got", "lost", "moved_away", "other_change"]
@@ -275,7 +276,7 @@ def _lane(
     fates = [each for each in changes if each.kind in ("died", "returned")]
     return Lane(
         entity_id=who,
-        name=shortened(names[who], 16),
+        name=shortened(names[who], LONGEST_NAME),
         y=y,
         stays=stays,
         dots=dots,

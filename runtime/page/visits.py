@@ -58,14 +58,14 @@ class PageRoute(APIRoute):
                 return await handle(request)
             except NovelgenError as error:
                 folder = house_of(request).stores.settings.projects_dir
-                return _problem_page(request, problem_of(error, folders=[folder]))
+                return problem_page(request, problem_of(error, folders=[folder]))
             except RequestValidationError as error:
-                return _problem_page(request, invalid_request(error.errors()))
+                return problem_page(request, invalid_request(error.errors()))
             except Refusal as refusal:
-                return _problem_page(request, refusal.problem)
+                return problem_page(request, refusal.problem)
             except HTTPException as error:
                 problem = Problem(type="", title="", status=error.status_code, detail=str(error.detail))
-                return _problem_page(request, problem)
+                return problem_page(request, problem)
 
         return handle_for_people
 
@@ -197,9 +197,11 @@ def own_address(address: str) -> str:
     return address if _OWN_ADDRESS.fullmatch(address) else "/"
 
 
-def _problem_page(request: Request, problem: Problem) -> Response:
-    frame = Frame(request)
-    return frame.page("problem", status=problem.status, problem=problem)
+def problem_page(request: Request, problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a page that tells what went wrong, and offers to try again where that may help."""
+    page = Frame(request).page("problem", status=problem.status, problem=problem)
+    page.headers.update(headers or {})
+    return page
 
 
 def scene_of(form: dict[str, str], here: Here) -> tuple[int, int]:

@@ -92,6 +92,8 @@ def next_steps_in(condition: StoryCondition, language: StoryLanguage) -> list[Ne
 def _reason(condition: StoryCondition, kind: StepKind, language: StoryLanguage) -> str:
     numbers = condition.model_dump(include={"scenes", "scenes_failed", "scenes_waiting", "unindexed"})
     told = {name.removeprefix("scenes_"): number for name, number in numbers.items()}
+    # What is to be taken out of the index waits, too, and is no memory any more.
+    told["unindexed"] = min(condition.unindexed, condition.indexable or condition.unindexed)
     return words("story", language).text(f"next.{kind}", **told)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from novelgen.language.language import is_cjk
 from novelgen.language.matching import NameSwap, longer_names
 from novelgen.language.normalise import name_key
 from novelgen.models.entity import Entity
@@ -43,7 +44,7 @@ _WORDS_OF_RECORDS = frozenset(
 _QUOTES = frozenset({"evidence"})
 
 MAX_PLACES = 200
-SHOWN_AROUND = 20
+SHOWN_AROUND = 30
 """So many characters on either side of a name are shown."""
 
 
@@ -51,7 +52,7 @@ class RenamedPlace(BaseModel):
     """A place that says the name."""
 
     held_by: Held
-    id: str = Field(description="Of the memory, thread, card or scene.")
+    id: str = Field(description="Of the memory, thread or card; of a scene its place.")
     times: int
     words: str = Field(description="The first place as it will be.")
 
@@ -211,29 +212,30 @@ class _Renamed:
 
     def _scene_words(self, scene: StoredScene, by_hand: set[str], *, in_text: bool) -> _SceneWords:
         fields: dict[str, Any] = {}
-        title = self._said_in(scene.label, scene.title)
+        place = str(scene.position)
+        title = self._said_in(place, scene.title)
         if title != scene.title:
             fields["title"] = title
         if scene.record is not None:
             told = scene.record.model_dump(mode="json")
-            record = self._record(told, scene.label, by_hand, in_text=in_text)
+            record = self._record(told, place, by_hand, in_text=in_text)
             if record != told:
                 fields["record"] = SceneRecord.model_validate(record).model_dump(mode="json")
         text = scene.text or ""
         self.in_text += len(self.swap.hits(text))
         self.kept.update(self.swap.others_in(text, self._longer))
         if in_text:
-            new = self._said_in(scene.label, text)
+            new = self._said_in(place, text)
             if new != text:
                 fields["text"] = new
         return _SceneWords(scene, fields)
 
-    def _record(self, told: Any, label: str, by_hand: set[str], *, in_text: bool, key: str = "") -> Any:
+    def _record(self, told: Any, place: str, by_hand: set[str], *, in_text: bool, key: str = "") -> Any:
         if isinstance(told, str):
             is_said = key in _WORDS_OF_RECORDS or (in_text and key in _QUOTES)
-            return self._said_in(label, told) if is_said else told
+            return self._said_in(place, told) if is_said else told
         if isinstance(told, list):
-            return [self._record(each, label, by_hand, in_text=in_text, key=key) for each in told]
+            return [self._record(each, place, by_hand, in_text=in_text, key=key) for each in told]
         if not isinstance(told, dict):
             return told
         if told.get("memory_id") in by_hand:
@@ -241,21 +243,20 @@ class _Renamed:
             return told
         inner = (lambda name: key) if key == "changes" else (lambda name: name)
         return {
-            name: self._record(each, label, by_hand, in_text=in_text, key=inner(name)) for name, each in told.items()
+            name: self._record(each, place, by_hand, in_text=in_text, key=inner(name)) for name, each in told.items()
         }
 
-    def _said_in(self, scene: str, text: str) -> str:
+    def _said_in(self, place: str, text: str) -> str:
         said = self.swap.said(text)
         if said != text:
-            self._note("scene", scene, text)
+            self._note("scene", place, text)
         return said
 
     def _note(self, held_by: Held, thing: str, told: Any) -> None:
         found = [(text, hits) for text in _texts(told) if (hits := self.swap.hits(text))]
         times = sum(len(hits) for _, hits in found)
         text, (first, *_) = found[0]
-        around = text[max(0, first.start - SHOWN_AROUND) : first.end + SHOWN_AROUND]
-        words = " ".join(self.swap.said(around).split())
+        words = self.swap.said(_around(text, first.start, first.end))
         self.found[held_by] += times
         self.places.append(RenamedPlace(held_by=held_by, id=thing, times=times, words=words))
 
@@ -266,6 +267,17 @@ class _Renamed:
             for chunk_id, (start, end, verified) in spans.items()
             if start is not None
         }
+
+
+def _around(text: str, start: int, end: int) -> str:
+    """Return what stands around a name on one line, cut between words."""
+    before, after = text[:start].split("\n")[-1], text[end:].split("\n")[0]
+    left, right = before[-SHOWN_AROUND:], after[:SHOWN_AROUND]
+    if left != before:
+        left = f"…{left if is_cjk(left[0]) else left.partition(' ')[2]}"
+    if right != after:
+        right = f"{right if is_cjk(right[-1]) else right.rpartition(' ')[0]}…"
+    return " ".join(f"{left}{text[start:end]}{right}".split())
 
 
 SCENE_WORDS = "scene_words"

@@ -8,7 +8,7 @@ from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
 from novelgen.memory.board import ledger_warnings
 from novelgen.memory.ledger import LedgerStory, ThreadLedger, ThreadStage, make_ledger
 from novelgen.memory.ledger import Place as ScenePlace
-from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
+from novelgen.models.position import END_OF_STORY, StoryPosition, deadline_text, sort_key
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, ThreadEnding
 from novelgen.models.shown import ShownList
 from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop
@@ -186,8 +186,9 @@ class StoryThreads(StoryBase):
             stored = _required(unit, self.project_id, thread_id, END_OF_STORY)
             first, last = _stated(due_from) or stored.due_from, _stated(due_by) or stored.due_by
             if first and last and tuple(first) > tuple(last):
+                begin, end = deadline_text(first), deadline_text(last)
                 raise UserInputError(
-                    f"thread {thread_id!r} would be overdue at {_shown(last)} before it is due at {_shown(first)};"
+                    f"thread {thread_id!r} would be overdue at {end} before it is due at {begin};"
                     " give --due-by a later scene than --due-from"
                 )
             with unit.journal.changing_thread("edit", thread_id, stored.description):
@@ -325,10 +326,6 @@ def _stated(position: StoryPosition | None) -> list[int] | None:
     if position is None or position.chapter_index is None:
         return None
     return [position.chapter_index, position.scene_index or 0]
-
-
-def _shown(place: Sequence[int]) -> str:
-    return ":".join(map(str, place))
 
 
 def _required(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPosition) -> ListedThread:

@@ -134,6 +134,10 @@ class StoryTransfer(StoryConditions):
         """
         preview, changes = found.preview, found.changes
         is_own = bool(preview.same_scenes or preview.same_entities or (changes and changes.moved_chapters))
+        if changes is not None and not is_own:
+            # Of a text whose lines broken at a width were kept, every scene is told anew, and no chapter another one.
+            chapters = {int(place.partition(":")[0]) for place in preview.changed_scenes}
+            is_own = bool(chapters - set(changes.changed_chapters))
         adds = bool(preview.new_scenes or preview.new_entities or (update and preview.changed_scenes))
         return adds and not is_own and self._has_story()
 

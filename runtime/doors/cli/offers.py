@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from novelgen.errors import UserInputError
+from novelgen.models.position import deadline_text
 from novelgen.words import filled
 from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
 from runtime.doors.cli.output import (
@@ -348,9 +349,14 @@ def _window(entry: Any, _: View) -> str:
     if window is None:
         return ""
     if window.source == "rhythm":
-        last = "…" if window.overdue_after_scenes is None else window.overdue_after_scenes
-        return f"{window.due_after_scenes}-{last}"
-    return " – ".join(":".join(map(str, place)) if place else "…" for place in (window.due_from, window.due_by))
+        last = "" if window.overdue_after_scenes is None else window.overdue_after_scenes
+        return f"{window.due_after_scenes}–{last}"
+    return " – ".join(deadline_text(place) or "…" for place in (window.due_from, window.due_by))
+
+
+@cell
+def _due(place: Any, _: View) -> str:
+    return deadline_text(place)
 
 
 @does("run", "get_thread_ledger")
@@ -372,7 +378,9 @@ def _show_ledger(ledger: Any, view: View) -> None:
     if not view.asked["as_board"]:
         waiting = [each for each in ledger.entries if each.is_waiting]
         if not waiting:
-            print_text(view.labels["empty.list_threads"].format(project=view.project))
+            is_narrowed = view.asked["only_due"] or view.asked["categories"]
+            key = "none_of_these_threads" if is_narrowed else "list_threads"
+            print_text(view.labels[f"empty.{key}"].format(project=view.project))
             return
         view.table(_LEDGER, waiting, shows_all=view.asked["shows_all"])
         print_text(rhythm_line(ledger))
@@ -583,10 +591,13 @@ def _show_added_entity(result: Any, view: View) -> None:
 @does("asks", "merge_entities")
 def _merging(view: View, payload: Mapping[str, Any]) -> Any:
     """Look both up, so that nobody is asked about who is not there; a candidate has no card."""
-    return [
+    gone, keep = (
         payload[each] if _is_candidate(view, payload[each]) else _called(view, payload[each])
         for each in ("gone", "keep")
-    ]
+    )
+    if gone == keep:
+        raise UserInputError(f"{payload['gone']!r} is a name of {keep} already; give two")
+    return [gone, keep]
 
 
 def _called(view: View, name: str) -> str:
@@ -663,11 +674,14 @@ def _show_confirmed(result: Any, view: View) -> None:
     for each in result:
         _show_candidate_decision(each, view)
         if each.candidate.same_as:
-            _ask_whether_same(each.candidate, view)
+            _ask_whether_same(each.candidate, view, has_card=True)
 
 
-def _ask_whether_same(candidate: Any, view: View) -> None:
-    command = f'novelgen entity merge {view.project} "{candidate.same_as}" "{candidate.name}"'
+def _ask_whether_same(candidate: Any, view: View, *, has_card: bool = False) -> None:
+    """Ask whether two names are one's; a name that has a card stays, one that has none is added to it."""
+    names = [candidate.same_as, candidate.name]
+    keep, gone = reversed(names) if has_card and _is_candidate(view, candidate.same_as) else names
+    command = f'novelgen entity merge {view.project} "{keep}" "{gone}"'
     view.say("is_it_the_same", name=candidate.name, other=candidate.same_as, command=command)
 
 

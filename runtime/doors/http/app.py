@@ -52,6 +52,7 @@ from runtime.doors.http.telemetry import NOT_FASTAPIS, Observing, Telemetry
 from runtime.page import routes as page
 from runtime.page.check import offer_draft_work
 from runtime.page.frame import language_wished
+from runtime.page.visits import problem_page
 from runtime.story.projects import ProjectStores
 
 ENDING_S = 0.5
@@ -218,7 +219,7 @@ def build_app(
     # The last one added is the outermost.
     app.add_middleware(Repeats)
     app.add_middleware(Turns, limits=settings.limits)
-    app.add_middleware(Gate, settings=settings)
+    app.add_middleware(Gate, settings=settings, answer=refused)
     app.add_middleware(Observing, telemetry=telemetry)
     return app
 
@@ -237,7 +238,7 @@ def _answer_problems(app: FastAPI, house: House) -> None:
     async def of_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         if isinstance(error, Refusal):
-            return _answer(request, error.problem, dict(error.headers or {}))
+            return refused(request, error)
         kind = {404: "unknown-route", 405: "wrong-method"}.get(error.status_code, "invalid-request")
         problem = Problem(
             type=problem_type(kind),
@@ -257,7 +258,7 @@ def _answer_problems(app: FastAPI, house: House) -> None:
 
     async def of_a_bug(request: Request, error: Exception) -> Response:
         bug = Refusal(500, "bug", "a bug in novelgen; the server's log has more under the request's id")
-        return _answer(request, bug.problem)
+        return refused(request, bug)
 
     app.add_exception_handler(NovelgenError, of_the_tree)
     app.add_exception_handler(RequestValidationError, of_the_request)
@@ -265,7 +266,17 @@ def _answer_problems(app: FastAPI, house: House) -> None:
     app.add_exception_handler(Exception, of_a_bug)
 
 
+def refused(request: Request, refusal: Refusal) -> Response:
+    """Answer a request that the server itself refuses."""
+    return _answer(request, refusal.problem, dict(refusal.headers or {}))
+
+
 def _answer(request: Request, problem: Problem, headers: dict[str, str] | None = None) -> Response:
+    """Answer with the problem: a person, whose browser asks for HTML, with a page, a program with JSON."""
+    is_person = "text/html" in request.headers.get("accept", "") and not request.scope["path"].startswith("/v1/")
+    # A host that is none of ours may be no host at all, and a page has an address.
+    if is_person and problem.status != 421:
+        return problem_page(request, problem, headers)
     language = language_wished(request.headers.get("accept-language", ""))
     told = problem.model_copy(update={"detail": message_in(problem.detail, language)})
     return problem_answer(told, request_id=request.scope.get("request_id", ""), headers=headers)

@@ -15,9 +15,11 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from runtime.doors.http.problems import Refusal, problem_answer
+from runtime.doors.http.problems import Refusal
 from runtime.doors.http.settings import Limits, ServerSettings
 from runtime.doors.http.telemetry import known_method, path_without_names
 
@@ -38,6 +40,9 @@ AGENTS_PATH = "/mcp"
 Access = Literal["all", "read"]
 """What a caller may do; stands in the scope of a request as `access`."""
 
+Answering = Callable[[Request, Refusal], Response]
+"""Makes the answer to a request that is refused, as who asked can read it."""
+
 _ASK_A_PERSON = 'Basic realm="novelgen", charset="UTF-8"'
 _OWN_SITE = frozenset({"same-origin", "none"})
 _GIVEN_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -47,9 +52,10 @@ _PORT = re.compile(r":[0-9]{1,5}$")
 class Gate:
     """Lets in who may come in, and says who came: ASGI middleware, around all that answers."""
 
-    def __init__(self, app: ASGIApp, *, settings: ServerSettings) -> None:
+    def __init__(self, app: ASGIApp, *, settings: ServerSettings, answer: Answering) -> None:
         self._app = app
         self._settings = settings
+        self._answer = answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -67,21 +73,19 @@ class Gate:
             await self._app(scope, _within(receive, headers, self._longest_body(scope)), told)
         except Refusal as refusal:
             if not told.status:
-                answer = problem_answer(refusal.problem, request_id=request_id, headers=refusal.headers)
-                await answer(scope, receive, told)
+                await self._answer(Request(scope), refusal)(scope, receive, told)
         except asyncio.CancelledError:
             # The server ends and has waited as long as it may.
             if told.status:
                 raise
             ending = Refusal(503, "ending", "the server ends; what it was at may be stored, send it again")
-            answer = problem_answer(ending.problem, request_id=request_id, headers=ending.headers)
-            await answer(scope, receive, told)
+            await self._answer(Request(scope), ending)(scope, receive, told)
         except Exception:
             # The server's outermost border: whoever asked gets an answer, whoever runs it the traceback.
             logger.exception("request %s failed", request_id)
             if not told.status:
                 bug = Refusal(500, "bug", "a bug in novelgen; the server's log has more under the request's id")
-                await problem_answer(bug.problem, request_id=request_id)(scope, receive, told)
+                await self._answer(Request(scope), bug)(scope, receive, told)
         finally:
             # Neither texts nor query strings: a query is part of a story.
             access_log.info(
@@ -298,10 +302,9 @@ class Turns:
         task.add_done_callback(self._ended_late)
         if not outgoing.is_begun:
             outgoing.is_closed = True
-            late = Refusal(
+            raise Refusal(
                 504, "out-of-time", f"not done within {self._limits.request_s:g} s; what it stores may still be stored"
             )
-            await problem_answer(late.problem, request_id=scope.get("request_id", ""))(scope, receive, send)
 
     def _ended_late(self, task: asyncio.Task[None]) -> None:
         self._late.discard(task)

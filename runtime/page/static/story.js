@@ -4,6 +4,11 @@
 
 const inSight = (element) => element?.scrollIntoView({ block: "nearest", inline: "nearest" });
 
+// Of a long book the chapter that is read stands far down its list.
+const chapters = document.querySelector("nav.chapters");
+const reading = chapters?.querySelector("strong");
+if (reading) chapters.scrollTop += reading.getBoundingClientRect().top - chapters.getBoundingClientRect().top - 60;
+
 // A change answers with the same page: it opens where the reader was, not at its head.
 const PLACE = "novelgen-place";
 const aside = document.querySelector("aside.beside");

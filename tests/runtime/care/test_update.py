@@ -102,6 +102,19 @@ def test_only_chapters_whose_text_changed_are_taken_in_again(
     assert again.preview.changed_scenes == []
 
 
+def test_where_lines_break_makes_no_other_text(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """A book stored with its broken lines is the same story once they are joined; what a model read of it stays."""
+    joined = [text.replace("\n", "") for text in [*STORY.values()]]
+    told = _import(stores, tmp_path, project, joined)
+    assert told.changes is not None
+    assert told.changes.is_empty
+    assert len(told.preview.same_scenes) == 4
+    done = _import(stores, tmp_path, project, ["序。", *joined], update=True)
+    assert done.changes is not None
+    assert (done.changes.changed_chapters, done.changes.moved_chapters) == ([], {1: 2, 2: 3, 3: 4, 4: 5})
+    assert _told(stores, project)[3] == (joined[1], ["第2章说到灯。"])
+
+
 def test_the_authors_record_of_a_changed_chapter_stays(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """What the author said outlives the text; that it may be stale is told."""
     _record(stores, project, 2, "灯是他自己吹灭的。", "author")

@@ -102,3 +102,16 @@ def test_chinese_lines_that_were_broken_within_a_sentence_are_joined_without_a_s
     assert width is not None
     assert unwrapped(wrapped, width) == "\n".join([prose] * 4)
     assert wrapped_at([prose[: 20 * number] for number in range(1, 9)] * 4) is None
+
+
+def test_a_footnote_and_a_signature_after_dashes_begin_a_line_of_their_own() -> None:
+    """Dashes within a paragraph go on in it; a dash before a note's number, and after a whole line, begins another."""
+    prose = "守灯人提着油壶上了一百零九级石阶，塔顶的灯亮着，可没有人点过它，钥匙只有一把，就挂在她颈"
+    text = f"{prose[:32]}\n——[1]石阶，今已不存。\n{prose[:32]}\n——{prose[32:]}\n——无名氏\n［2］颈，一作头。"
+    assert unwrapped(text, 64).split("\n") == [
+        prose[:32],
+        "——[1]石阶，今已不存。",
+        f"{prose[:32]}——{prose[32:]}",
+        "——无名氏",
+        "［2］颈，一作头。",
+    ]

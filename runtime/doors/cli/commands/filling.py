@@ -166,7 +166,7 @@ def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> No
         print_table(headings, rows, labels=labels)
     if result.left_out:
         print_heading(labels["line.left_out_before_the_first_chapter"])
-        print_text(result.left_out[:500])
+        print_text("\n".join(filter(str.strip, result.left_out[:500].splitlines())))
     for each in result.odd_numbers[:MAX_LISTED]:
         report_warning(labels[f"line.odd_{each.kind}"].format(title=each.title, after=each.after))
     print_remarks(result.remarks, labels)

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
+from runtime.doors.http.app import refused
 from runtime.doors.http.gate import Gate, Turns
+from runtime.doors.http.problems import PROBLEM_TYPE, Refusal
 from runtime.doors.http.repeats import Repeats
 from runtime.doors.http.settings import Limits, ServerSettings
 
@@ -68,7 +70,20 @@ async def ask(
 def behind_gate(work: Any, **limits: Any) -> Any:
     """Return an application as the server stacks it."""
     bounds = Limits(**limits)
-    return Gate(Turns(Repeats(work), limits=bounds), settings=ServerSettings(limits=bounds))
+    return Gate(Turns(Repeats(work), limits=bounds), settings=ServerSettings(limits=bounds), answer=refused)
+
+
+def test_a_person_reads_a_refusal_on_a_page_and_a_program_as_json() -> None:
+    """A browser asks for HTML; on the page there is a button to try again, and the header says when."""
+
+    async def work(*_: Any) -> None:
+        raise Refusal(503, "busy", "16 requests are at work and 64 wait for a turn; try later")
+
+    person = asyncio.run(ask(behind_gate(work), "GET", "/page/projects/demo/story", accept="text/html,*/*;q=0.8"))
+    program = asyncio.run(ask(behind_gate(work), "GET", "/page/projects/demo/places", accept="*/*"))
+    assert (person[0], person[1]["content-type"][:9], program[1]["content-type"]) == (503, "text/html", PROBLEM_TYPE)
+    assert b'href="/page/projects/demo/story">Try again' in person[2]
+    assert person[1]["retry-after"] == program[1]["retry-after"]
 
 
 def test_no_more_work_at_once_than_bound() -> None:
