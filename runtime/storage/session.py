@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,7 +32,6 @@ from sqlalchemy import (
     true,
     tuple_,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
 from novelgen.errors import DatabaseError, UnknownProjectError
 from novelgen.models.memory import BOOK, chapter_of_target
@@ -50,6 +50,7 @@ from runtime.storage.tables import (
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from sqlalchemy.dialects import postgresql, sqlite
 
 AnyRow: TypeAlias = "Row[*tuple[Any, ...]]"
 """A row of a query whose columns are not told to the type checker."""
@@ -175,8 +176,10 @@ class StorageSession:
             self.connection.execute(statement, [row | own for row in rows])
 
     def upsert(self, table: Table) -> sqlite.Insert | postgresql.Insert:
-        """Return an INSERT that can be given ON CONFLICT, for this dialect."""
-        return sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
+        """Return an INSERT that can be given ON CONFLICT, for this dialect; the other one is never imported."""
+        dialect = importlib.import_module(f"sqlalchemy.dialects.{self.connection.dialect.name}")
+        made: sqlite.Insert | postgresql.Insert = dialect.insert(table)
+        return made
 
     def among(self, column: ColumnElement[Any], values: Iterable[str | int]) -> ColumnElement[bool]:
         """Return the condition that a column has one of the values: one parameter, however many they are."""

@@ -286,13 +286,8 @@ CHUNKS = _table(
     Index(None, "project_id", "source_id"),
     Index(None, "scene_id"),
     Index("ix_memory_chunks_searched", "project_id", *_SEARCHED),
-    Index(
-        "ix_memory_chunks_by_hand",
-        "project_id",
-        "chunk_id",
-        sqlite_where=text(TOUCHED_BY_HAND),
-        postgresql_where=text(TOUCHED_BY_HAND),
-    ),
+    # For PostgreSQL the baseline says the same: told here, it loads that dialect for whoever opens a file.
+    Index("ix_memory_chunks_by_hand", "project_id", "chunk_id", sqlite_where=text(TOUCHED_BY_HAND)),
     position_bounds(),
     one_of("status", get_args(MemoryStatus)),
     of=StoryMemoryChunk,

@@ -14,8 +14,6 @@ from novelgen.memory.story import KnowledgeMemory
 from novelgen.models.entity import revealed_identity
 from novelgen.models.knowledge import (
     ALL_LIVED,
-    KNOWLEDGE_KINDS,
-    KNOWLEDGE_SOURCES,
     READER,
     CharacterKnowledge,
     KnowledgeKind,
@@ -228,8 +226,6 @@ class StoryKnowledge(StoryBase):
             UnknownMemoryError: When there is no such memory before the position.
         """
         start = position_of(start)
-        _require_one_of("kind", kind, KNOWLEDGE_KINDS)
-        _require_one_of("how", how, KNOWLEDGE_SOURCES)
         cut = start or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
             knower, stored = knower_id(unit, character, cut), None
@@ -385,8 +381,3 @@ def _parts(unit: UnitOfWork, stored: StoredMemory) -> Sequence[str]:
         each.source_ids for each in unit.consolidations.list_all() if each.chunk.chunk_id == stored.chunk.chunk_id
     )
     return [_source_id(unit.memories.require(each)) for each in chunk_ids]
-
-
-def _require_one_of(name: str, value: str, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        raise UserInputError(f"{name} {value!r} is none of {', '.join(allowed)}")

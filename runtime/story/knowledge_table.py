@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
@@ -84,8 +84,6 @@ class StoryKnowledgeTable(StoryBase):
             UserInputError: When there is no such narrowing, or it needs somebody.
             DatabaseError: When the database fails.
         """
-        if narrowing not in get_args(Narrowing):
-            raise UserInputError(f"{narrowing!r} is none of {', '.join(get_args(Narrowing))}")
         if of is None and (narrowing in ("known", "unknown") or is_of_one):
             raise UserInputError(f"whose knowledge is asked is not said; name somebody, or {READER!r}")
         cut = position_of(as_of) or END_OF_STORY

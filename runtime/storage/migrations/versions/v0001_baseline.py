@@ -37,6 +37,7 @@ def upgrade() -> None:
     for table in METADATA.sorted_tables:
         connection.execute(CreateTable(table))
         for index in sorted(table.indexes, key=_order):
+            index.dialect_options[connection.dialect.name]["where"] = index.dialect_options["sqlite"]["where"]
             connection.execute(CreateIndex(index))
     for statement in LEXICAL_INDEX[connection.dialect.name]:
         connection.exec_driver_sql(statement)
