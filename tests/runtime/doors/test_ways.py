@@ -8,14 +8,10 @@ from runtime.doors.tools import LANGCHAIN_NAMES, MCP_NAMES
 ERROR = UnknownIdError("no thread 'T9'; list them with `novelgen thread list demo`, or run `novelgen embedding NAME`")
 
 
-def test_http_tells_a_route() -> None:
-    """What the shell lists with a command is told over HTTP with its route; what HTTP lacks stays a command."""
+def test_a_command_is_told_as_who_asks_can_do_it() -> None:
+    """HTTP tells a route, an agent a tool; what they lack stays a command."""
     told = "list them with `GET /v1/projects/{project_id}/threads`, or run `novelgen embedding NAME`"
     assert problem_of(ERROR).detail == f"no thread 'T9'; {told}"
-
-
-def test_agents_are_told_a_tool() -> None:
-    """An agent is told the tool that does it, where it has one."""
     error = UnknownIdError("run `novelgen threads demo`")
     assert refusal(error, names=LANGCHAIN_NAMES)["error"]["message"] == "run `open_loop_list`"
     assert refusal(error, names=MCP_NAMES)["error"]["message"] == "run `list_threads`"

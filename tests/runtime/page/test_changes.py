@@ -36,15 +36,11 @@ def test_a_wrong_form_changes_nothing(reader: TestClient, form: dict[str, str], 
     assert reader.get("/v1/projects/demo/threads/ledger").json() == before
 
 
-def test_only_forms_are_taken(reader: TestClient) -> None:
-    """A body of another kind is refused."""
+def test_only_forms_of_this_site_are_taken(reader: TestClient) -> None:
+    """A body of another kind is refused, and a page elsewhere cannot end a thread here."""
     answer = reader.post("/page/projects/demo/check", json={"text": DRAFT})
     read(answer)
     assert answer.status_code == 415
-
-
-def test_a_form_of_another_site_is_refused(reader: TestClient) -> None:
-    """A page elsewhere cannot end a thread here."""
     form = {"thread_id": "OL1", "summary": "It ends."}
     for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
         answer = reader.post("/page/projects/demo/threads/end", data=form, headers=headers)

@@ -100,35 +100,23 @@ def test_who_is_there_keeps_the_order(told: list[tuple[str, str, int]], later: l
 
 
 def test_around_one_person_stand_their_neighbours_alone() -> None:
-    """Who has nothing to do with the chosen one is not drawn; what stands between neighbours is."""
+    """Who has no room is counted, who is not known is not drawn, and an empty story is an empty picture."""
     pairs = [_pair("C0", "C1"), _pair("C0", "C2"), _pair("C1", "C2"), _pair("C2", "C3")]
     graph = relationship_graph(pairs, {f"C{number}": "X" for number in range(4)}, chosen="C0")
     assert sorted(_order(graph)) == ["C0", "C1", "C2"]
     assert [each.pair.relationship_id for each in graph.arrows if each.is_beside] == ["C1-C2", "C1-C2"]
-
-
-def test_who_has_no_room_is_counted() -> None:
-    """Of more people than fit, those with the most and strongest relationships are drawn."""
     pairs = [_pair("C00", f"C{number:02}", number % 11) for number in range(1, 31)]
     graph = relationship_graph(pairs, _names([("C00", f"C{number:02}", 0) for number in range(1, 31)]))
     assert (len(graph.people), graph.left_out) == (MAX_DRAWN, 31 - MAX_DRAWN)
     assert "C00" in _order(graph)
-
-
-def test_who_is_not_known_is_not_drawn() -> None:
-    """A pair with somebody without a name at the position is left out."""
     graph = relationship_graph([_pair("C0", "C1"), _pair("C0", "C2")], {"C0": "Ines", "C1": "Reed"})
     assert [each.name for each in graph.people] == ["Ines", "Reed"]
     assert len(graph.arrows) == 2
-
-
-def test_an_empty_story_is_an_empty_picture() -> None:
-    """Nobody and nothing is drawn."""
     assert relationship_graph([], {"C0": "Ines"}).people == []
 
 
 def test_a_side_is_as_warm_as_its_feelings() -> None:
-    """What both feel counts for each, its own goes before it, fear is cold, and knowing somebody is neither."""
+    """Its own goes before what both feel; a side of which nothing is told has no arrow."""
     pair = _pair("C0", "C1", dimensions={"trust": 40}, dimensions_a={"trust": -50, "fear": 30})
     first, second = sides_of(pair)
     assert (first.mean, first.warmth) == (-40, "cold")
@@ -136,10 +124,6 @@ def test_a_side_is_as_warm_as_its_feelings() -> None:
     known = sides_of(_pair("C0", "C1", dimensions={"familiarity": 90}))[0]
     assert (known.mean, known.warmth) == (None, "unsaid")
     assert sides_of(_pair("C0", "C1", dimensions={"respect": 9}))[0].warmth == "even"
-
-
-def test_a_side_of_which_nothing_is_told_has_no_arrow() -> None:
-    """One side told is one arrow; none told is a line without a head."""
     names = {"C0": "Ines", "C1": "Reed"}
     one = relationship_graph([_pair("C0", "C1", perspective_b="")], names).arrows
     assert [(each.side.who, bool(each.head)) for each in one] == [("C0", True)]

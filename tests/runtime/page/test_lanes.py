@@ -86,20 +86,32 @@ def test_a_stay_lasts_until_somebody_moves() -> None:
 
 
 def test_chapters_and_days_are_written_where_they_change() -> None:
-    """That somebody on stage is where the scene plays is not marked; what a chapter states is at its last scene."""
+    """Those most on stage have lanes, the others are listed, and before the first scene there is nothing to draw."""
     scenes = [_scene(1, 1, day=1), _scene(1, 2, day=1), _scene(2, 1, day=3), _scene(2, 2)]
     columns = lane_picture(scenes, [], NAMES).columns
     assert [each.opens_chapter for each in columns] == [True, False, True, False]
     assert [each.opens_day for each in columns] == [True, False, True, False]
+    cast = [f"C{number}" for number in range(MAX_LANES + 3)]
+    names = {who: who for who in cast[:-1]}
+    scenes = [_scene(1, number, "L0", *cast[: MAX_LANES + 3 - number]) for number in range(3)]
+    picture = lane_picture(scenes, [], names)
+    assert [each.entity_id for each in picture.lanes] == cast[:MAX_LANES]
+    assert picture.left_out == cast[MAX_LANES:-1]
+    assert windows_of([], is_told_order=True) == []
+    assert lane_picture([], [], NAMES).lanes == []
+    assert heat_map([], {}, NAMES).rows == []
 
 
 def test_a_thing_that_changes_hands_is_lost_and_got() -> None:
-    """Who had it on entering the stretch loses it; saying again who has it is no change."""
+    """Saying again who has it is no change, and being where the scene plays is no journey."""
     scenes = [_scene(1, 1, "L0", "C0", "C1"), _scene(1, 2, "L0", "C0")]
     stretch = StatedStretch(
         changes=[_change("I0", "holder", "C0", 1, 1), _change("I0", "holder", "C1", 1, 1)], holders={"I0": "C0"}
     )
     assert [(each.who, each.kind) for each in changes_in(stretch, scenes)] == [("C0", "lost"), ("C1", "got")]
+    scenes = [_scene(1, 1, "L0", "C0"), _scene(1, 2, "L1", "C0")]
+    stretch = StatedStretch(changes=[_change("C0", "location_id", "L0", 1, 1), _change("C0", "goals", ["x"], 1, None)])
+    assert [(each.place, each.kind) for each in changes_in(stretch, scenes)] == [((1, 2), "other_change")]
 
 
 @pytest.mark.parametrize(
@@ -124,23 +136,6 @@ def test_what_became_of_somebody_has_a_kind(attribute: str, value: Any, kind: st
     assert (picture.lanes[1].died_at is not None) == (kind == "died")
 
 
-def test_being_where_the_scene_plays_is_no_journey() -> None:
-    """That somebody on stage is at the scene's place is not marked; what a chapter states stands at its last scene."""
-    scenes = [_scene(1, 1, "L0", "C0"), _scene(1, 2, "L1", "C0")]
-    stretch = StatedStretch(changes=[_change("C0", "location_id", "L0", 1, 1), _change("C0", "goals", ["x"], 1, None)])
-    assert [(each.place, each.kind) for each in changes_in(stretch, scenes)] == [((1, 2), "other_change")]
-
-
-def test_who_has_no_lane_is_told() -> None:
-    """Those most on stage have lanes, the others are listed; who has no name yet is neither."""
-    cast = [f"C{number}" for number in range(MAX_LANES + 3)]
-    names = {who: who for who in cast[:-1]}
-    scenes = [_scene(1, number, "L0", *cast[: MAX_LANES + 3 - number]) for number in range(3)]
-    picture = lane_picture(scenes, [], names)
-    assert [each.entity_id for each in picture.lanes] == cast[:MAX_LANES]
-    assert picture.left_out == cast[MAX_LANES:-1]
-
-
 def test_chapters_of_a_long_book_are_folded() -> None:
     """So many chapters stand in one column that all fit; counts and the way to the first scene are theirs together."""
     scenes = _book([2] * 100)
@@ -153,10 +148,3 @@ def test_chapters_of_a_long_book_are_folded() -> None:
     assert sum(heat.rows[0].counts) == 100
     assert heat.rows[1].counts[0] == 2
     assert heat.levels[heat.greatest] == 5
-
-
-def test_nothing_is_an_empty_picture() -> None:
-    """Before the first scene there is nothing to draw."""
-    assert windows_of([], is_told_order=True) == []
-    assert lane_picture([], [], NAMES).lanes == []
-    assert heat_map([], {}, NAMES).rows == []

@@ -10,14 +10,10 @@ SPANS = st.dictionaries(st.integers(1, 5), st.tuples(st.integers(-3, 45), st.int
 
 
 def test_overlapping_passages_know_both() -> None:
-    """Where two passages overlap, the piece belongs to both; each begins and ends once."""
+    """Each begins and ends once, also in the next paragraph; the blank line between is none."""
     assert marked_paragraphs("The key fell.", {1: (4, 7), 2: (0, 7)}) == [
         [Piece("The ", (2,), begins=(2,)), Piece("key", (1, 2), begins=(1,), ends=(1, 2)), Piece(" fell.")]
     ]
-
-
-def test_a_passage_goes_on_in_the_next_paragraph() -> None:
-    """It begins in one paragraph and ends in another; the blank line between is no paragraph."""
     first, second = marked_paragraphs("One.\n\nTwo.", {1: (2, 8)})
     assert first == [Piece("On"), Piece("e.", (1,), begins=(1,))]
     assert second == [Piece("Tw", (1,), ends=(1,)), Piece("o.")]

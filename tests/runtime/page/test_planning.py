@@ -57,7 +57,7 @@ def test_the_address_holds_the_plan(reader: TestClient) -> None:
 
 
 def test_the_receipts_say_why_in_the_language_of_the_page(reader: TestClient) -> None:
-    """Parts of a score, retrievers and reasons of what was left out are said by their codes."""
+    """By their codes; a long plan is kept by a key, and a scene after the slider is planned at it."""
     address, seen = _built(reader, memory_budget="60")
     assert ENGLISH["left_no_room"] in seen.text
     assert ENGLISH["part_relevance"] in seen.text
@@ -66,15 +66,19 @@ def test_the_receipts_say_why_in_the_language_of_the_page(reader: TestClient) ->
     assert CHINESE["left_no_room"] in chinese.text
     assert CHINESE["part_relevance"] in chinese.text
     assert "no room in the budget" not in chinese.text
-
-
-def test_a_long_plan_is_kept_in_place_of_an_address(reader: TestClient) -> None:
-    """A plan that no address holds is found again by a key, and forgotten after a while without an error."""
     long = "They speak of the bell and of the key. " * 300
     address, seen = _built(reader, purpose=long)
     assert len(address) < 200
     assert long.strip() in seen.text
     assert ENGLISH["no_longer_kept"] in read(reader.get(f"{CONTEXT}?kept=gone-long-ago")).text
+    later, _ = _built(reader, chapter="6", scene="2")
+    seen = read(reader.get(later.replace("?", "?as_of=3:1&")))
+    assert "lies after the point where the slider stands" in seen.text
+    assert seen.text.count("6:2") == 1
+    shown = _field(read(reader.get(later)), "before")
+    compared = read(reader.get(f"{CONTEXT}?as_of=3:1&before={shown}&built=yes&purpose=Bell"))
+    assert ENGLISH["difference"] not in compared.text
+    assert ENGLISH["no_longer_kept"] in compared.text
 
 
 @pytest.mark.parametrize(("file", "kind"), [("text", "text/plain"), ("json", "application/json")])
@@ -133,18 +137,6 @@ def test_a_wrong_plan_is_refused(reader: TestClient, form: dict[str, str], statu
     answer = reader.post(CONTEXT, data={**PLAN, **form}, follow_redirects=False)
     assert answer.status_code == status
     assert ENGLISH["something_wrong"] in read(answer).text
-
-
-def test_a_scene_after_the_slider_is_planned_at_it(reader: TestClient) -> None:
-    """The context is that of the position, which is said; plans and contexts of later scenes are not shown."""
-    later, _ = _built(reader, chapter="6", scene="2")
-    seen = read(reader.get(later.replace("?", "?as_of=3:1&")))
-    assert "lies after the point where the slider stands" in seen.text
-    assert seen.text.count("6:2") == 1
-    shown = _field(read(reader.get(later)), "before")
-    compared = read(reader.get(f"{CONTEXT}?as_of=3:1&before={shown}&built=yes&purpose=Bell"))
-    assert ENGLISH["difference"] not in compared.text
-    assert ENGLISH["no_longer_kept"] in compared.text
 
 
 def test_the_slider_keeps_the_plan_and_the_draft(reader: TestClient) -> None:

@@ -45,10 +45,13 @@ def test_edges_of_fields_stand_out(ground: str, is_dark: bool) -> None:
     assert (lighter + 0.05) / (darker + 0.05) >= 3
 
 
-def test_both_languages_have_every_colour() -> None:
-    """A colour is said for the whole page, never within the type of one language."""
+def test_every_colour_is_said_once_for_both_languages() -> None:
+    """For the whole page, by what it is for, so that both looks have all of them."""
     rules = re.sub(r":root \{.*?\n\}", "", CSS, flags=re.S)
     assert PAIRS.findall(rules) == []
+    rules = PAIRS.sub("", CSS)
+    assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(", rules) == []
+    assert set(re.findall(r"var\(--([\w-]+)\)", rules)) <= {*COLOURS, "serif", "sans", "mono"}
 
 
 def test_every_class_of_the_style_is_somewhere_on_the_page() -> None:
@@ -61,10 +64,3 @@ def test_every_class_of_the_style_is_somewhere_on_the_page() -> None:
     for name in classes:
         half = name.partition("-")[0] + "-{{"
         assert re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", named) or half in named, name
-
-
-def test_every_colour_of_the_style_is_said_once() -> None:
-    """Rules name colours by what they are for, so that both looks have all of them."""
-    rules = PAIRS.sub("", CSS)
-    assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(", rules) == []
-    assert set(re.findall(r"var\(--([\w-]+)\)", rules)) <= {*COLOURS, "serif", "sans", "mono"}

@@ -114,18 +114,14 @@ def test_the_scene_at_the_position_is_never_read(as_of: StoryPosition | None, fo
     assert [place for place in here.places if place < following] == list(here.places[: here.known])
 
 
-def test_a_scene_from_the_position_on_is_not_shown(reader: TestClient) -> None:
-    """Who asks for a later scene is told that it lies later, and sees none of it."""
+def test_the_story_opens_where_the_slider_stands(reader: TestClient) -> None:
+    """With the last scene before it; who asks for a later one is told so and sees none of it."""
     address = "/page/projects/demo/story?chapter=5&scene=1"
     title = reader.get("/v1/projects/demo/scenes/5/1").json()["scene"]["title"]
     assert title in read(reader.get(address)).text
     answer = reader.get(f"{address}&as_of=3:1")
     assert answer.status_code == 404
     assert title not in read(answer).text
-
-
-def test_the_story_opens_where_the_slider_stands(reader: TestClient) -> None:
-    """Without a scene the view shows the last one before the position; before the first there is none."""
     scenes = reader.get("/v1/projects/demo/scenes").json()["scenes"]
     last = [each["scene"]["title"] for each in scenes if each["scene"]["chapter_index"] < 3][-1]
     assert last in read(reader.get("/page/projects/demo/story?as_of=3:1")).text
@@ -150,14 +146,10 @@ def test_the_slider_leads_to_the_view_at_its_place(reader: TestClient, known: st
 
 
 def test_the_slider_names_the_places_of_all_scenes(reader: TestClient) -> None:
-    """What the script asks for is where every scene stands, in story order, and no word of them."""
+    """Where every scene stands and no word of them; moved on a card it shows the same card there."""
     scenes = [each["scene"] for each in reader.get("/v1/projects/demo/scenes").json()["scenes"]]
     told = reader.get("/page/projects/demo/places?as_of=3:1").json()
     assert told == {"places": [[each["chapter_index"], each["scene_index"]] for each in scenes]}
-
-
-def test_the_slider_keeps_the_card(reader: TestClient) -> None:
-    """Moving through the story on a card shows the same card at the other place."""
     seen = read(reader.get("/page/projects/demo/card?entity=C0&as_of=3:1"))
     assert {"type": "hidden", "name": "entity", "value": "C0"} in seen.all("input")
     answer = reader.get("/page/projects/demo/at/cards", params={"known": 4, "entity": "C0"}, follow_redirects=False)

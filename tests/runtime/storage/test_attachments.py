@@ -70,7 +70,7 @@ def read(database: DatabaseManager, chunk_id: str) -> StoryMemoryChunk:
 
 
 def test_links_are_derived_and_the_book_is_the_default(story: DatabaseManager) -> None:
-    """A record's memory is attached to its entities, one without links to the book, each to its chapter."""
+    """Of a record's memory to its entities and chapter; an unknown memory or chapter changes nothing."""
     assert origins(story, "M1") == {"C0": "record", "L0": "record", "chapter:1": "position"}
     assert origins(story, "M2") == {"chapter:1": "position", "book": "default"}
     assert origins(story, "M3") == {"T0": "mention", "chapter:2": "position"}
@@ -78,6 +78,11 @@ def test_links_are_derived_and_the_book_is_the_default(story: DatabaseManager) -
         assert unit.attachments.attachments_of("M1")[1] == Attachment(
             kind="location", target="L0", name="潇湘馆", origin="record"
         )
+    with story.project("demo").write() as unit, pytest.raises(UnknownMemoryError, match="'M9'"):
+        unit.attachments.attach(["M2", "M9"], ["C0"])
+    assert origins(story, "M2") == {"chapter:1": "position", "book": "default"}
+    with pytest.raises(UnknownSceneError, match=r"chapter 7 is stored; nearest: chapter:2, chapter:1"):
+        attach(story, "M2", "chapter:7")
 
 
 @pytest.mark.parametrize("name", ["C0", "黛玉", "颦儿"])
@@ -110,16 +115,12 @@ def test_a_memory_may_be_attached_to_many_things(story: DatabaseManager) -> None
 
 
 def test_the_book_has_what_is_attached_to_nothing_else(story: DatabaseManager) -> None:
-    """A memory leaves the book's own when it is attached, and comes back when it is taken off."""
+    """A memory leaves the book's own when it is attached and comes back; only memories that changed are named."""
     assert attached_to(story, "book") == ["M2"]
     attach(story, "M2", "C0")
     assert attached_to(story, "book") == []
     detach(story, "M2", "C0")
     assert attached_to(story, "book") == ["M2"]
-
-
-def test_attaching_again_changes_nothing(story: DatabaseManager) -> None:
-    """Only memories that changed are named."""
     attach(story, "M2", "C0")
     assert attach(story, "M2", "C0") == []
     assert detach(story, "M2", "C1") == []
@@ -207,19 +208,6 @@ def test_an_unknown_entity_is_refused_with_the_nearest_names(story: DatabaseMana
     """Nothing is attached, not even to the known targets of the same call."""
     with pytest.raises(UnknownEntityError, match=near):
         attach(story, "M2", "C0", target)
-    assert origins(story, "M2") == {"chapter:1": "position", "book": "default"}
-
-
-def test_an_unknown_chapter_is_refused_with_those_near(story: DatabaseManager) -> None:
-    """A chapter of which no scene is stored has no memories to lead to."""
-    with pytest.raises(UnknownSceneError, match=r"chapter 7 is stored; nearest: chapter:2, chapter:1"):
-        attach(story, "M2", "chapter:7")
-
-
-def test_an_unknown_memory_is_refused(story: DatabaseManager) -> None:
-    """One wrong id leaves the others as they are."""
-    with story.project("demo").write() as unit, pytest.raises(UnknownMemoryError, match="'M9'"):
-        unit.attachments.attach(["M2", "M9"], ["C0"])
     assert origins(story, "M2") == {"chapter:1": "position", "book": "default"}
 
 

@@ -91,12 +91,24 @@ RETRIEVERS: dict[str, Callable[[UnitOfWork, StoryPosition], list[str]]] = {
 
 
 def test_every_retriever_reads_the_sources_up_to_the_last_and_the_one_memory_after_it(story: DatabaseManager) -> None:
-    """On entering the last source's scene the sources before are read; after it, the one memory alone."""
+    """Sources are not live; a plain memory cannot be undone, nor one of another project."""
     positions = (at(2, 1), at(*LAST), at(3, 2), at(4, 1), at(4), END_OF_STORY)
     expected = {"2:1": {"M1"}, "3:1": {"M1", "M2"}, "3:2": {ONE}, "4:1": {ONE}, "4": {ONE}, "end": {ONE, "M4"}}
     with story.project("demo").read() as unit:
         for name, retriever in RETRIEVERS.items():
             assert {str(as_of): set(retriever(unit, as_of)) for as_of in positions} == expected, name
+    with story.project("demo").write() as unit:
+        unit.memories.pin("M4")
+        live = {each.chunk.chunk_id: each for each in unit.consolidations.live()}
+    assert set(live) == {ONE, "M4"}
+    assert live[ONE].is_consolidated
+    assert live["M4"].is_authors
+    for project_id, chunk_id in (("demo", "M4"), ("demo2", ONE)):
+        refusal = pytest.raises(UnknownMemoryError, match=f"no consolidated memory '{chunk_id}'.*memory consolidated")
+        with story.project(project_id).write() as unit, refusal:
+            unit.consolidations.undo(chunk_id)
+    with story.project("demo").read() as unit:
+        assert is_consolidated(unit)
 
 
 def test_what_a_later_source_says_is_never_read_before_it(story: DatabaseManager) -> None:
@@ -142,16 +154,6 @@ def test_undo_brings_the_sources_back(story: DatabaseManager) -> None:
         assert not is_consolidated(unit)
         assert set(RETRIEVERS["words"](unit, END_OF_STORY)) == {*SOURCES, "M4"}
         assert unit.consolidations.undo_all() == []
-
-
-def test_undo_of_an_unknown_one_is_refused(story: DatabaseManager) -> None:
-    """A plain memory cannot be undone, nor one of another project."""
-    for project_id, chunk_id in (("demo", "M4"), ("demo2", ONE)):
-        refusal = pytest.raises(UnknownMemoryError, match=f"no consolidated memory '{chunk_id}'.*memory consolidated")
-        with story.project(project_id).write() as unit, refusal:
-            unit.consolidations.undo(chunk_id)
-    with story.project("demo").read() as unit:
-        assert is_consolidated(unit)
 
 
 CHANGES: dict[str, Callable[[UnitOfWork], object]] = {
@@ -282,13 +284,3 @@ def test_the_mark_of_the_story_changes_after_the_last_source_alone(story: Databa
         again = [unit.story_version(place) for place in places]
     assert [one == other for one, other in zip(consolidated, plain, strict=True)] == [True, True, False, False]
     assert again == consolidated
-
-
-def test_live_memories_are_those_that_are_read_at_the_end(story: DatabaseManager) -> None:
-    """Sources are not live; what an author pinned is told apart."""
-    with story.project("demo").write() as unit:
-        unit.memories.pin("M4")
-        live = {each.chunk.chunk_id: each for each in unit.consolidations.live()}
-    assert set(live) == {ONE, "M4"}
-    assert live[ONE].is_consolidated
-    assert live["M4"].is_authors

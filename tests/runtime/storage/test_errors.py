@@ -86,31 +86,19 @@ def test_postgresql_states_decide(state: str, expected: type[DatabaseError]) -> 
     assert type(translated(exc.OperationalError("SELECT 1", {}, _ServerError(state)))) is expected
 
 
-def test_a_lost_connection_is_retryable_and_recognised() -> None:
-    """Reads are repeated once after it."""
+def test_an_error_says_whether_to_try_again() -> None:
+    """A lost connection, a refused statement and an exhausted pool are told apart; a bug of ours stays what it is."""
     with pytest.raises(DatabaseError, match="57P01") as caught, database_errors():
         raise exc.OperationalError("SELECT 1", {}, _ServerError("57P01"))
 
     assert caught.value.is_retryable
     assert is_lost_connection(caught.value)
-
-
-def test_a_refused_statement_is_not_retryable() -> None:
-    """Two rows with one id stay two rows with one id."""
     error = translated(exc.IntegrityError("INSERT", {}, sqlite3.IntegrityError("UNIQUE constraint failed")))
 
     assert not error.is_retryable
     assert not is_lost_connection(error)
-
-
-def test_an_exhausted_pool_counts_as_busy() -> None:
-    """SQLAlchemy's own timeout is no driver error, yet it is the database that is busy."""
     with pytest.raises(DatabaseBusyError, match="raise pool_size"), database_errors():
         raise exc.TimeoutError("QueuePool limit reached")
-
-
-def test_other_errors_pass_through() -> None:
-    """A bug of ours stays what it is."""
     with pytest.raises(KeyError, match="ours"), database_errors():
         raise KeyError("ours")
 

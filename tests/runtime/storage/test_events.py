@@ -30,7 +30,7 @@ def stated(database: DatabaseManager) -> DatabaseManager:
 
 
 def test_a_state_is_the_fold_before_the_position(stated: DatabaseManager) -> None:
-    """For an early position the early state answers, though a later one is stored."""
+    """For an early position the early state answers; states come in the order asked, each once."""
     with stated.project("demo").read() as unit:
         (early,) = unit.states.snapshots(["C0"], as_of=at(2, 1))
         (late,) = unit.states.snapshots(["C0"], as_of=at(4, 1))
@@ -38,10 +38,6 @@ def test_a_state_is_the_fold_before_the_position(stated: DatabaseManager) -> Non
         assert (late.state_data, late.chapter_index, late.scene_index) == ({"mood": "grim"}, 2, 2)
         assert early.timestamp.tzinfo is UTC
         assert unit.states.snapshots(["C0"], as_of=at(1, 1)) == []
-
-
-def test_states_come_in_the_order_asked(stated: DatabaseManager) -> None:
-    """Unknown entities are left out, repeated ones come once."""
     with stated.project("demo").read() as unit:
         found = unit.states.snapshots(["C1", "C7", "C0", "C1"])
 
@@ -182,7 +178,7 @@ def test_a_loop_has_the_status_of_its_position(threaded: DatabaseManager) -> Non
 
 
 def test_loops_are_listed_by_status(threaded: DatabaseManager) -> None:
-    """Unresolved ones by default, in the order in which they were planted."""
+    """In the order in which they were planted; weight times age decides which are due first."""
     with threaded.project("demo").read() as unit:
         assert [loop.loop_id for loop in unit.threads.list_as_of(as_of=at(4, 1))] == ["OL0", "OL1", "OL2"]
         assert [loop.loop_id for loop in unit.threads.list_as_of()] == ["OL2"]
@@ -191,10 +187,6 @@ def test_loops_are_listed_by_status(threaded: DatabaseManager) -> None:
         assert [loop.loop_id for loop in some] == ["OL0", "OL2"]
         places = [at(1, 1), at(2), at(4, 1), at(5)]
         assert [unit.threads.count_waiting(as_of=each) for each in places] == [0, 2, 3, 1]
-
-
-def test_old_and_weighty_loops_are_due_first(threaded: DatabaseManager) -> None:
-    """Weight times age decides."""
     with threaded.project("demo").read() as unit:
         due = unit.threads.due(as_of=at(4, 1), limit=2)
 
@@ -283,7 +275,7 @@ def test_relationships_are_listed_by_character_and_status(paired: DatabaseManage
 
 
 def test_an_author_changes_only_what_is_said(paired: DatabaseManager) -> None:
-    """The id is that of the pair, and unset fields keep their values."""
+    """The id is that of the pair, unset fields keep their values, and nobody has a relationship with themselves."""
     with paired.project("demo").write() as unit:
         healed = RecordedRelationshipChange(character_a="C1", character_b="C0", status="healed", event="peace")
         assert unit.relationships.append(healed, at=at(4, 2)) == "R0"
@@ -291,10 +283,6 @@ def test_an_author_changes_only_what_is_said(paired: DatabaseManager) -> None:
 
     assert relation is not None
     assert (relation.status, relation.intensity, relation.perspective_a) == ("healed", 8, "C0 hates")
-
-
-def test_nobody_has_a_relationship_with_themselves(paired: DatabaseManager) -> None:
-    """The character is named."""
     alone = RecordedRelationshipChange(character_a="C1", character_b="C1")
     with pytest.raises(UserInputError, match="both are 'C1'"), paired.project("demo").write() as unit:
         unit.relationships.append(alone, at=at(1, 1))

@@ -67,12 +67,18 @@ def told(database: DatabaseManager) -> DatabaseManager:
 
 
 def test_vectors_come_back_as_they_went_in(told: DatabaseManager) -> None:
-    """As float32, one row per id; unknown chunks are passed over."""
+    """As float32, one row per id; another model adds to, the same model replaces what is stored."""
     with told.project("demo").read() as unit:
         ids, matrix = unit.embeddings.matrix("m")
 
     assert matrix.dtype == np.float32
     assert dict(zip(ids, matrix.tolist(), strict=True)) == {"M1": [0.5, -1.0], "M3": [3.0, 4.0]}
+    with told.project("demo").write() as unit:
+        unit.embeddings.put("n", {"M1": [1.0, 2.0, 3.0]})
+        unit.embeddings.put("m", {"M1": [7.0, 7.0]})
+        assert unit.embeddings.matrix("n")[1].shape == (1, 3)
+        assert unit.embeddings.matrix("m", ids=["M1"])[1].tolist() == [[7.0, 7.0]]
+        assert [len(unit.embeddings.matrix(model)[0]) for model in ("m", "n")] == [2, 1]
 
 
 def test_the_matrix_is_cut_by_position_model_ids_and_status(told: DatabaseManager) -> None:
@@ -87,16 +93,6 @@ def test_the_matrix_is_cut_by_position_model_ids_and_status(told: DatabaseManage
         assert (ids, empty.shape) == ([], (0, 0))
     with told.project("demo2").read() as unit:
         assert unit.embeddings.matrix("m")[0] == []
-
-
-def test_models_have_their_own_vectors(told: DatabaseManager) -> None:
-    """Another model adds to, the same model replaces what is stored."""
-    with told.project("demo").write() as unit:
-        unit.embeddings.put("n", {"M1": [1.0, 2.0, 3.0]})
-        unit.embeddings.put("m", {"M1": [7.0, 7.0]})
-        assert unit.embeddings.matrix("n")[1].shape == (1, 3)
-        assert unit.embeddings.matrix("m", ids=["M1"])[1].tolist() == [[7.0, 7.0]]
-        assert [len(unit.embeddings.matrix(model)[0]) for model in ("m", "n")] == [2, 1]
 
 
 @pytest.mark.parametrize(

@@ -44,13 +44,16 @@ BEN_KNOWS = _says(
 
 
 def test_it_counts_from_its_scene_on(database: DatabaseManager) -> None:
-    """On entering the scene in which it is learnt, nothing is said of it yet."""
+    """On entering the scene nothing is said of it yet, and projects do not hear of each other."""
     store(database, *_story(BEN_KNOWS))
     assert _told(database, at(1, 2)) == []
     assert _told(database, at(1, 3)) == [("C1", "M1", "knows", 1, 2, "record")]
     with database.project("demo").read() as unit:
         (stored,) = unit.knowledge.said()
     assert stored == BEN_KNOWS.model_copy(update={"chapter_index": 1, "scene_index": 2})
+    with database.project("demo2").read() as unit:
+        assert unit.knowledge.said() == []
+        assert unit.knowledge_story(as_of=END_OF_STORY).memories == []
 
 
 def test_a_scene_that_is_stored_again_replaces_its_own_and_never_the_authors(database: DatabaseManager) -> None:
@@ -86,7 +89,7 @@ def test_it_is_taken_back_for_one_person_and_memory(database: DatabaseManager) -
 
 
 def test_it_goes_with_its_scene(database: DatabaseManager) -> None:
-    """A move takes the record's and the author's word along; deleting the scene leaves the author's."""
+    """A move takes words along, also of before it was written; deleting the scene leaves the author's."""
     store(database, *_story(BEN_KNOWS))
     _author_says(database, _says("C2", "M1"), (1, 2))
     with database.project("demo").write() as unit:
@@ -95,24 +98,12 @@ def test_it_goes_with_its_scene(database: DatabaseManager) -> None:
     with database.project("demo").write() as unit:
         unit.scenes.delete_scene(at(3, 1))
     assert _told(database) == [("C2", "M1", "knows", 3, 1, "author")]
-
-
-def test_a_word_before_its_scene_is_written_goes_with_it(database: DatabaseManager) -> None:
-    """What an author says at a place is the scene's once one stands there, and moves with it."""
     store(database, *_story())
     _author_says(database, _says("C2", "M1"), (2, 5))
     store(database, scene(2, 5))
     with database.project("demo").write() as unit:
         unit.scenes.move_scene(at(2, 5), at(4, 1))
     assert [row[3:5] for row in _told(database)] == [(4, 1)]
-
-
-def test_projects_do_not_hear_of_each_other(database: DatabaseManager) -> None:
-    """What is said in one project is read in no other."""
-    store(database, *_story(BEN_KNOWS))
-    with database.project("demo2").read() as unit:
-        assert unit.knowledge.said() == []
-        assert unit.knowledge_story(as_of=END_OF_STORY).memories == []
 
 
 @pytest.mark.parametrize(("place", "changes"), [((1, 1), True), ((2, 1), False)])

@@ -39,9 +39,21 @@ def told(database: DatabaseManager) -> DatabaseManager:
 
 
 def test_english_words_are_found_whatever_their_form(told: DatabaseManager) -> None:
-    """Case and possessive do not count, the rarer word counts more."""
+    """The rarer counts more; cut by position, narrowed by filters, and queries are answered in their order."""
     assert _found(told, "Where is EMMA'S key?")[:2] == ["E3", "E1"]
     assert _found(told, "the CAPTAIN") == ["E2"]
+    assert _found(told, "scope1x") == []
+    assert _found(told, "brass key", as_of=at(3, 1)) == ["E1"]
+    assert _found(told, "宝玉", as_of=at(2, 1)) == []
+    assert _found(told, "brass key", entities=["C0"]) == ["E1"]
+    assert _found(told, "brass key captain", tags=["promise"]) == ["E2"]
+    assert _found(told, "brass key", content_types=["summary"]) == ["E3"]
+    with told.project("demo").read() as unit:
+        matches = unit.lexical.match(["宝玉", "…", "brass key", ["Captain"]], MemoryFilter())
+        answers = unit.lexical.best(matches, MemoryFilter(), limit=1)
+
+    assert [[hit.chunk_id for hit in hits] for hits in answers][1:] == [[], ["E3"], ["E2"]]
+    assert len(answers[0]) == 1
 
 
 @pytest.mark.parametrize(
@@ -81,17 +93,6 @@ def test_hostile_query_text_is_only_words(told: DatabaseManager, query: str) -> 
     assert bool(found) == any(word in query for word in ("brass", "emma"))
 
 
-def test_the_scope_word_of_a_project_finds_nothing(told: DatabaseManager) -> None:
-    """The mark that keeps projects apart is not part of the text."""
-    assert _found(told, "scope1x") == []
-
-
-def test_search_is_cut_by_position(told: DatabaseManager) -> None:
-    """Only what lies strictly before the position is found."""
-    assert _found(told, "brass key", as_of=at(3, 1)) == ["E1"]
-    assert _found(told, "宝玉", as_of=at(2, 1)) == []
-
-
 def test_what_comes_later_changes_no_score(told: DatabaseManager) -> None:
     """Rarity and length are those of the memories before the position."""
     with told.project("demo").read() as unit:
@@ -101,23 +102,6 @@ def test_what_comes_later_changes_no_score(told: DatabaseManager) -> None:
         after = unit.lexical.search("brass key", memory_filter=MemoryFilter(as_of=at(2)))
 
     assert after == before != []
-
-
-def test_filters_narrow_the_hits(told: DatabaseManager) -> None:
-    """Entities, tags and content types are filtered in SQL."""
-    assert _found(told, "brass key", entities=["C0"]) == ["E1"]
-    assert _found(told, "brass key captain", tags=["promise"]) == ["E2"]
-    assert _found(told, "brass key", content_types=["summary"]) == ["E3"]
-
-
-def test_several_queries_are_answered_in_their_order(told: DatabaseManager) -> None:
-    """One ranking per query, an empty one for a query without words, at most `limit` each."""
-    with told.project("demo").read() as unit:
-        matches = unit.lexical.match(["宝玉", "…", "brass key", ["Captain"]], MemoryFilter())
-        answers = unit.lexical.best(matches, MemoryFilter(), limit=1)
-
-    assert [[hit.chunk_id for hit in hits] for hits in answers][1:] == [[], ["E3"], ["E2"]]
-    assert len(answers[0]) == 1
 
 
 def test_projects_are_kept_apart(told: DatabaseManager) -> None:
@@ -144,14 +128,10 @@ def test_edited_banned_and_withdrawn_memories_leave_the_index(told: DatabaseMana
 
 
 def test_a_short_form_is_found_too(told: DatabaseManager) -> None:
-    """Words that only the short form has count."""
+    """Words that it alone has count; the limit cuts after chunk ids have decided among equals."""
     store(told, scene(4, 1, memory("E4", "He went away.", short="departure of Weston")))
 
     assert _found(told, "Weston") == ["E4"]
-
-
-def test_equal_scores_go_by_chunk_id_whatever_the_limit(told: DatabaseManager) -> None:
-    """The limit cuts after chunk ids have decided among equals."""
     store(told, scene(5, 1, *(memory(name, "A quiet harbour.") for name in ("H3", "H1", "H2"))))
     with told.project("demo").read() as unit:
         best = unit.lexical.search("harbour", limit=2)
@@ -200,20 +180,12 @@ def test_a_project_alone_in_its_database_finds_what_it_finds_beside_others(datab
     assert beside == alone
 
 
-def test_english_words_are_folded_and_common_ones_dropped() -> None:
-    """Case, width, accents and possessives do not count."""
+def test_words_are_folded_and_chinese_runs_become_pairs() -> None:
+    """Case, width, accents and possessives do not count; stored text has a token per Chinese character."""
     assert lexical_terms("The Captain’s Élan: ＢＯＡＴＳ and stories!") == ["captain", "elan", "boats", "stories"]
-
-
-def test_chinese_runs_become_pairs_and_short_runs_stay_whole() -> None:
-    """A name of up to four characters is searched whole and in pairs, a longer run in pairs."""
     assert lexical_terms("林黛玉") == ["林黛玉", "林黛", "黛玉"]
     assert lexical_terms("剑") == ["剑"]
     assert lexical_terms("宝玉摔了通灵玉") == ["宝玉", "玉摔", "摔了", "了通", "通灵", "灵玉"]
-
-
-def test_stored_text_has_one_token_per_chinese_character() -> None:
-    """So that words of one and two characters are found without segmentation."""
     assert index_tokens("林冲 left, 夜奔") == ["林", "冲", "left", "夜", "奔"]
 
 
@@ -248,41 +220,25 @@ def _matches(*, found: dict[str, list[int]], queries: list[list[str]]) -> Lexica
 
 
 def test_a_score_is_the_formula() -> None:
-    """With equal lengths the share of length is 1, so a score is the rarity of the terms that match."""
+    """Equals at the last place are all told, what is not asked for changes no score, and nothing stored has none."""
     matches = _matches(found={"key": [10, 20], "brass": [20]}, queries=[["key", "brass"]])
 
     rare, common = math.log(1 + 2.5 / 1.5), math.log(1 + 1.5 / 2.5)
     assert dict(matches.best(5)[0]) == pytest.approx({20: rare + common, 10: common})
-
-
-def test_memories_that_do_not_count_change_nothing() -> None:
-    """Matches outside the position neither appear nor make a term more common."""
     with_later = _matches(found={"key": [10, 40, 5]}, queries=[["key"]])
     without = _matches(found={"key": [10]}, queries=[["key"]])
 
     assert with_later.best(5) == without.best(5) != [[]]
-
-
-def test_all_that_equal_the_last_that_fits_are_told() -> None:
-    """Which of equals is kept is not for the score to say."""
     matches = _matches(found={"key": [30, 20, 10], "brass": [20]}, queries=[["key", "brass"]])
 
     assert [row_id for row_id, _ in matches.best(1)[0]] == [20]
     assert sorted(row_id for row_id, _ in matches.best(2)[0]) == [10, 20, 30]
-
-
-def test_memories_can_be_narrowed_by_row_and_by_kind() -> None:
-    """What is not asked for is not found, and the scores of the rest stay; asking for nothing finds nothing."""
     matches = _matches(found={"key": [10, 20]}, queries=[["key"], ["absent"]])
     scores = dict(matches.best(5)[0])
 
     assert matches.among(_rows(20, 99)).best(5) == [[(20, scores[20])], []]
     assert matches.of_kinds([1, 3]).best(5) == [[(10, scores[10])], []]
     assert matches.among(_rows()).best(5) == matches.of_kinds([]).best(5) == [[], []]
-
-
-def test_nothing_stored_finds_nothing() -> None:
-    """An empty story has no scores."""
     matches = score_matches([["key"]], {}, row_ids=_rows(), kinds=_rows(), lengths=_rows())
 
     assert not matches.has_any

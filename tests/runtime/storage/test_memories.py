@@ -50,11 +50,25 @@ def test_a_memory_comes_back_as_it_went_in(database: DatabaseManager) -> None:
 
 
 def test_memories_are_read_in_the_order_asked_and_only_before_the_position(told: DatabaseManager) -> None:
-    """Unknown, later and repeated ids are left out; canon is read everywhere."""
+    """Those of entities by weight, recent ones newest first, those of scenes in story order."""
     with told.project("demo").read() as unit:
         found = unit.memories.by_ids(["D1", "B1", "note-N0", "A1", "nope", "A1"], as_of=at(2, 2))
 
     assert [chunk.chunk_id for chunk in found] == ["B1", "note-N0", "A1"]
+    with told.project("demo").read() as unit:
+        found = unit.memories.by_entities(["C0", "C1"], as_of=END_OF_STORY, limit=2)
+        assert [chunk.chunk_id for chunk in found] == ["A1", "D1"]
+        assert unit.memories.by_entities([]) == []
+        assert unit.memories.by_entities(["C1"], as_of=at(2)) == []
+    with told.project("demo").read() as unit:
+        found = unit.memories.recent_high_signal(as_of=at(2, 2), min_importance=7)
+
+    assert [chunk.chunk_id for chunk in found] == ["B1", "B2", "A1", "note-N0"]
+    with told.project("demo").read() as unit:
+        found = unit.memories.of_scenes([(2, 2), (1, 1), (9, 9)], content_types=["memory"])
+        assert [chunk.chunk_id for chunk in found] == ["A1", "A2", "D1"]
+        assert unit.memories.of_scenes([(2, 2)], as_of=at(2, 2)) == []
+        assert unit.memories.of_scenes([]) == []
 
 
 def test_ids_are_filtered_in_sql(told: DatabaseManager) -> None:
@@ -69,32 +83,6 @@ def test_ids_are_filtered_in_sql(told: DatabaseManager) -> None:
         assert ids(limit=2) == ["D1", "D2"]
     with told.project("demo2").read() as unit:
         assert unit.memories.filtered_ids() == []
-
-
-def test_memories_of_entities_come_by_weight(told: DatabaseManager) -> None:
-    """The most important first; nobody asked, nothing found."""
-    with told.project("demo").read() as unit:
-        found = unit.memories.by_entities(["C0", "C1"], as_of=END_OF_STORY, limit=2)
-        assert [chunk.chunk_id for chunk in found] == ["A1", "D1"]
-        assert unit.memories.by_entities([]) == []
-        assert unit.memories.by_entities(["C1"], as_of=at(2)) == []
-
-
-def test_recent_memories_of_weight_come_newest_first(told: DatabaseManager) -> None:
-    """Below the threshold and passages of text are left out."""
-    with told.project("demo").read() as unit:
-        found = unit.memories.recent_high_signal(as_of=at(2, 2), min_importance=7)
-
-    assert [chunk.chunk_id for chunk in found] == ["B1", "B2", "A1", "note-N0"]
-
-
-def test_memories_of_scenes_come_in_story_order(told: DatabaseManager) -> None:
-    """Only those before the position, and of the types asked."""
-    with told.project("demo").read() as unit:
-        found = unit.memories.of_scenes([(2, 2), (1, 1), (9, 9)], content_types=["memory"])
-        assert [chunk.chunk_id for chunk in found] == ["A1", "A2", "D1"]
-        assert unit.memories.of_scenes([(2, 2)], as_of=at(2, 2)) == []
-        assert unit.memories.of_scenes([]) == []
 
 
 def test_a_named_successor_supersedes_from_its_own_position_on(database: DatabaseManager) -> None:
@@ -214,16 +202,12 @@ def test_a_note_counts_after_the_scene_that_establishes_it(told: DatabaseManager
 
 
 def test_an_unknown_memory_is_named(told: DatabaseManager) -> None:
-    """Its id, its project, and how to find the right one."""
+    """With its project and how to find the right one; a row of another project never leaves."""
     with told.project("demo").write() as unit:
         assert unit.memories.get("nope") is None
         for method in (unit.memories.pin, unit.memories.ban, unit.memories.delete, unit.memories.require):
             with pytest.raises(UnknownMemoryError, match=r"'nope'.*'demo'.*memory list"):
                 method("nope")
-
-
-def test_a_row_of_another_project_never_leaves(told: DatabaseManager) -> None:
-    """Should an index ever bring a foreign row, the read fails instead of handing it out."""
     with told.project("demo").read() as unit:
         rows = unit.memories._session.rows(CHUNKS.select())
     refusal = pytest.raises(DatabaseError, match="'demo' was read for 'other'")

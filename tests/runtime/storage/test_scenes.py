@@ -325,13 +325,9 @@ def test_a_moved_scene_stands_at_its_target(places: set[ScenePlace], target: Sce
 
 
 def test_a_chapter_moves_with_what_has_no_scene() -> None:
-    """Something that stands in a chapter as a whole follows it."""
+    """What stands in it as a whole follows; a chapter without scenes cannot move."""
     relocation = chapter_move([(1, 1), (2, 1), (3, 1)], 1, 3)
 
     assert [relocation.of(chapter, None) for chapter in (1, 2, 3, 4)] == [(3, None), (1, None), (2, None), (4, None)]
-
-
-def test_a_chapter_without_scenes_cannot_move() -> None:
-    """The message names it."""
     with pytest.raises(UnknownSceneError, match="chapter 9 has no scene"):
         chapter_move([(1, 1)], 9, 1)

@@ -59,25 +59,20 @@ def test_each_error_has_its_exit_code_and_one_line(
     assert "Traceback" not in err
 
 
-def test_a_message_of_several_lines_becomes_one(capsys: pytest.CaptureFixture[str]) -> None:
-    """Line breaks inside a message do not break the one line."""
+def test_a_message_is_one_line_and_a_bug_asks_to_be_reported(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The traceback is in the log at debug, and what a command returns is its exit code."""
     run_guarded(raising(UnknownProjectError("first\nsecond")))
     assert capsys.readouterr().err == "error: first second\n"
-
-
-def test_a_bug_asks_to_be_reported(capsys: pytest.CaptureFixture[str]) -> None:
-    """What nobody expected names its kind and how to see more."""
     run_guarded(raising(KeyError("scene")))
     err = capsys.readouterr().err
     assert "KeyError: 'scene'" in err
     assert "--log-level debug" in err
-
-
-def test_the_traceback_is_in_the_log_at_debug(caplog: pytest.LogCaptureFixture) -> None:
-    """Whoever asks for debug logs gets the traceback of an error."""
     with caplog.at_level(logging.DEBUG, logger="runtime.doors.cli.error_handling"):
         run_guarded(raising(UnknownProjectError("no project")))
     assert caplog.records[0].exc_info is not None
+    assert [run_guarded(lambda: 1), run_guarded(lambda: None), run_guarded(lambda: "text")] == [1, 0, 0]
 
 
 def test_a_warning_that_repeats_is_told_once_a_run(capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,11 +88,6 @@ def test_a_warning_that_repeats_is_told_once_a_run(capsys: pytest.CaptureFixture
         root.handlers[:], level = before
         root.setLevel(level)
     assert capsys.readouterr().err.count("field 'pov' is unknown") == 2
-
-
-def test_what_a_command_returns_is_its_exit_code() -> None:
-    """A number is the exit code, everything else means done."""
-    assert [run_guarded(lambda: 1), run_guarded(lambda: None), run_guarded(lambda: "text")] == [1, 0, 0]
 
 
 def test_a_reader_that_leaves_early_is_no_failure() -> None:

@@ -26,7 +26,7 @@ def contents(context: dict[str, Any]) -> str:
 
 
 def test_json_is_the_written_file_and_nothing_else(run: Run, ingested: Path) -> None:
-    """stdout holds the context as its file does, with a report."""
+    """A missing plan or file of characters, and a plan said and read, are bad input that says what to do."""
     result = run("context", *SCENE, "--json")
     assert result.exit_code == 0
     written = json.loads((ingested / "scene_3_1_memory.json").read_text(encoding="utf-8"))
@@ -34,6 +34,18 @@ def test_json_is_the_written_file_and_nothing_else(run: Run, ingested: Path) -> 
     assert "Ben promised Ada" in contents(written)
     assert written["report"]["issues"] == []
     SceneMemoryContext.model_validate(written)
+    result = run("context", PROJECT, "--chapter", "4", "--scene", "1")
+    assert result.exit_code == 2
+    assert "chapter_004_plan.json" in result.stderr
+    assert "--plan FILE" in result.stderr
+    assert not list(ingested.glob("scene_4_*"))
+    result = run("context", *SCENE, "--characters", "gone.json")
+    assert result.exit_code == 2
+    assert "gone.json" in result.stderr
+    file = str(ingested / "chapters" / "chapter_003_plan.json")
+    result = run("context", PROJECT, file, "--purpose", "another")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "not both" in result.stderr
 
 
 def test_the_readable_view_says_what_why_and_where(run: Run, ingested: Path) -> None:
@@ -59,15 +71,6 @@ def test_explain_shows_queries_scores_and_times(run: Run, ingested: Path) -> Non
     for part in ("Queries", "score parts", "found by (rank)", "seconds"):
         assert part in shown
     assert "Queries" not in run("context", *SCENE).stdout
-
-
-def test_a_missing_plan_names_both_places(run: Run, ingested: Path) -> None:
-    """Without a plan the error says where one can stand; no file is written."""
-    result = run("context", PROJECT, "--chapter", "4", "--scene", "1")
-    assert result.exit_code == 2
-    assert "chapter_004_plan.json" in result.stderr
-    assert "--plan FILE" in result.stderr
-    assert not list(ingested.glob("scene_4_*"))
 
 
 @pytest.mark.parametrize(
@@ -104,13 +107,6 @@ def test_a_model_of_the_command_line_that_cannot_be_had_leaves_it_to_rules(run: 
     strict = run(*asked, "--strict")
     assert (strict.exit_code, strict.stdout) == (2, "")
     assert "needs a key" in strict.stderr
-
-
-def test_characters_of_a_file_must_be_there(run: Run, ingested: Path) -> None:
-    """A file that --characters names is not passed over in silence."""
-    result = run("context", *SCENE, "--characters", "gone.json")
-    assert result.exit_code == 2
-    assert "gone.json" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -172,14 +168,6 @@ def test_a_plan_needs_no_json(run: Run, ingested: Path) -> None:
     assert "nothing is missing" not in result.stdout
     plan = json.loads((ingested / "scene_3_1_memory.json").read_text(encoding="utf-8"))["report"]["scene_plan"]
     assert (plan["location"], plan["characters"]) == ("the lighthouse", ["Ada", "Zebedee"])
-
-
-def test_a_plan_is_said_or_read_but_not_both(run: Run, ingested: Path) -> None:
-    """Neither silently wins over the other."""
-    file = str(ingested / "chapters" / "chapter_003_plan.json")
-    result = run("context", PROJECT, file, "--purpose", "another")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "not both" in result.stderr
 
 
 def test_a_failed_write_is_told_beside_the_json(run: Run, ingested: Path) -> None:

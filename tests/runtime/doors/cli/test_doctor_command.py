@@ -16,23 +16,13 @@ def findings(run: Run, *project: str) -> dict[str, dict[str, Any]]:
 
 
 def test_a_healthy_project_has_counts_and_a_sound_index(run: Run, ingested: Path) -> None:
-    """Versions, settings, counts and every check are there, and nothing is degraded."""
+    """Every check is there; a finding that is not fine says what to do, what is fine is only counted."""
     diagnosis = json.loads(run("doctor", PROJECT, "--json").stdout)
     assert {"python", "sqlite", "chromadb"} <= set(diagnosis["versions"])
     assert diagnosis["settings"]["embedding model"] == "fake:32"
     assert (diagnosis["counts"]["scenes"], diagnosis["counts"]["scenes with a record"]) == (4, 3)
     assert {each["level"] for each in diagnosis["findings"]} <= {"ok", "hint"}
     assert "agrees with the database" in findings(run, PROJECT)["vector index"]["message"]
-
-
-def test_without_a_project_only_the_machine_is_looked_at(run: Run, projects_dir: Path) -> None:
-    """No project is needed, and none is created."""
-    assert set(findings(run)) == {"sqlite", "embedding model", "chat model"}
-    assert not projects_dir.exists()
-
-
-def test_the_readable_view_says_how_to_fix_things(run: Run, ingested: Path) -> None:
-    """Every finding that is not fine comes with what to do; of a project, what is fine is only counted."""
     machine = run("doctor").stdout
     assert "→ set model (NOVELGEN_MODEL)" in machine
     assert "langchain" in machine
@@ -41,6 +31,12 @@ def test_the_readable_view_says_how_to_fix_things(run: Run, ingested: Path) -> N
     assert "fine: " in of_story
     for about_the_machine in ("NOVELGEN_MODEL", "langchain", "SQLite 3", "agrees with the database"):
         assert about_the_machine not in of_story
+
+
+def test_without_a_project_only_the_machine_is_looked_at(run: Run, projects_dir: Path) -> None:
+    """No project is needed, and none is created."""
+    assert set(findings(run)) == {"sqlite", "embedding model", "chat model"}
+    assert not projects_dir.exists()
 
 
 def test_a_changed_ingest_setting_is_told_and_applied_by_a_reindex(

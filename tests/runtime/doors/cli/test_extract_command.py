@@ -38,7 +38,7 @@ def statuses(run: Run) -> list[str]:
 
 
 def test_scenes_without_records_are_extracted(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
-    """Every scene gets a record; the summary tells what was found and what it cost."""
+    """What it takes is told before, what was found, counted and is there now after it."""
     with openai_stub(answer_well) as stub:
         model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
         result = run("extract", PROJECT)
@@ -46,6 +46,14 @@ def test_scenes_without_records_are_extracted(run: Run, unrecorded: Path, model:
     assert "4 done, 0 failed" in result.stdout
     assert statuses(run) == ["done"] * 4
     assert len(stub.calls) == 4
+    with openai_stub(answer_well) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        result = run("extract", PROJECT, "--workers", "2", "--price-in", "1", "--price-out", "1")
+    assert result.exit_code == 0
+    assert "4 scenes to read" in result.stderr
+    counted = len(stub.calls)
+    assert f"{counted} in, 0 of them cached, {counted} out" in result.stdout
+    assert "There is now" in result.stdout
 
 
 def test_an_overdue_thread_is_told_at_the_end(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
@@ -116,15 +124,8 @@ def test_scenes_that_are_named_need_no_other_choice(run: Run, ingested: Path, op
     assert "--scene names the scenes" in result.stderr
 
 
-def test_without_a_model_nothing_is_done(run: Run, unrecorded: Path) -> None:
-    """The message says where a model is named."""
-    result = run("extract", PROJECT)
-    assert result.exit_code == 2
-    assert "memory.summarization.model" in result.stderr
-
-
 def test_an_estimate_asks_nobody(run: Run, unrecorded: Path) -> None:
-    """`--estimate`, also called `--dry-run`, needs no model: scenes, calls, tokens, and the price where it is told."""
+    """`--dry-run` needs no model: scenes, calls, tokens, a price; else nothing is done, and where to name one is said."""
     plain = run("extract", PROJECT, "--dry-run")
     priced = json.loads(run("extract", PROJECT, "--estimate", "--price-in", "1", "--price-out", "2", "--json").stdout)
     assert plain.exit_code == 0
@@ -132,18 +133,9 @@ def test_an_estimate_asks_nobody(run: Run, unrecorded: Path) -> None:
     assert (priced["scenes"], priced["calls"]) == (4, 6)
     assert priced["price"] == pytest.approx((priced["input_tokens"] + 2 * priced["output_tokens"]) / 1e6)
     assert statuses(run) == ["none"] * 4
-
-
-def test_what_it_took_is_told_before_and_after(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
-    """Before it starts the estimate, on stderr; after it what the provider counted, and what there is now."""
-    with openai_stub(answer_well) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
-        result = run("extract", PROJECT, "--workers", "2", "--price-in", "1", "--price-out", "1")
-    assert result.exit_code == 0
-    assert "4 scenes to read" in result.stderr
-    counted = len(stub.calls)
-    assert f"{counted} in, 0 of them cached, {counted} out" in result.stdout
-    assert "There is now" in result.stdout
+    result = run("extract", PROJECT)
+    assert result.exit_code == 2
+    assert "memory.summarization.model" in result.stderr
 
 
 def test_a_refused_key_ends_the_run(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:

@@ -59,14 +59,19 @@ def test_a_list_of_nothing_says_what_is_empty_and_what_fills_it(run: Run) -> Non
     assert "novelgen thread add bare" in _done(run, "threads", "bare")
 
 
-def test_who_knows_a_note_is_somebody_with_a_card(run: Run, ingested: Path) -> None:
-    """A name without one is refused with the command that makes it; nobody is asked for where somebody is named."""
+def test_a_note_says_from_where_on_and_by_whom_it_is_read(run: Run, ingested: Path) -> None:
+    """On stderr whom it does not name; who knows it is somebody with a card."""
     for option in ("--known-by", "--hidden-from"):
         refused = run("note", PROJECT, "The well is dry.", option, "Sister Ursel")
         assert refused.exit_code == 2
         assert "novelgen card add" in refused.stderr
     assert "--known-by" not in run("note", PROJECT, "The well is dry.", "--known-by", "Ada").stderr
     assert "--known-by" in run("note", PROJECT, "The well is dry.").stderr
+    assert "read from 2:1 on" in _done(run, "note", PROJECT, "The lamp is out.", "--from", "2:1")
+    nobody = run("note", PROJECT, "Nobody here can swim.")
+    assert "read everywhere" in nobody.stdout
+    assert "it concerns nobody that the story knows" in nobody.stderr
+    assert "it concerns nobody" not in run("note", PROJECT, "Ada cannot swim.").stderr
 
 
 def test_the_ledger_of_threads_has_three_views(run: Run, ingested: Path) -> None:
@@ -184,15 +189,6 @@ def test_memories_are_attached_and_taken_off(run: Run, ingested: Path) -> None:
     assert _done(run, *mentions).endswith("attach them with --apply")
     assert "attached to the lighthouse: " in _done(run, *mentions, "--apply")
     assert _done(run, *mentions) == "nothing"
-
-
-def test_a_note_is_read_from_its_place_on(run: Run, ingested: Path) -> None:
-    """A note says from where on it is read, and on stderr whom it does not name."""
-    assert "read from 2:1 on" in _done(run, "note", PROJECT, "The lamp is out.", "--from", "2:1")
-    nobody = run("note", PROJECT, "Nobody here can swim.")
-    assert "read everywhere" in nobody.stdout
-    assert "it concerns nobody that the story knows" in nobody.stderr
-    assert "it concerns nobody" not in run("note", PROJECT, "Ada cannot swim.").stderr
 
 
 def test_one_position_has_one_spelling(run: Run, ingested: Path) -> None:

@@ -89,15 +89,6 @@ def test_no_records_leaves_them(run: Run, written: Path) -> None:
     assert RECORDS[1][0]["memories"][0]["content"] not in stored_contents(run)
 
 
-def test_records_that_are_asked_for_must_be_there(run: Run, written: Path) -> None:
-    """--records without any record is a mistake."""
-    shutil.rmtree(written / "records")
-    result = run("ingest", PROJECT, "--records")
-    assert result.exit_code == 2
-    assert "there are no records" in result.stderr
-    assert not (written / "data").exists()
-
-
 def test_a_chapter_that_is_wrong_does_not_stop_the_others(run: Run, written: Path) -> None:
     """The good chapter is stored; the bad one is counted and named with its repair, and the exit code says so."""
     (written / "chapters" / "chapter_002.json").write_text("{", encoding="utf-8")
@@ -108,11 +99,16 @@ def test_a_chapter_that_is_wrong_does_not_stop_the_others(run: Run, written: Pat
     assert "correct it and run the same command again" in result.stderr
 
 
-def test_a_missing_chapter_is_bad_input(run: Run, written: Path) -> None:
-    """The chapters that there are are named."""
+def test_what_is_asked_for_must_be_there(run: Run, written: Path) -> None:
+    """The chapters that there are are named, and --records without any record is a mistake."""
     result = run("ingest", PROJECT, "--chapter", "9")
     assert result.exit_code == 2
     assert "there are: 1, 2" in result.stderr
+    shutil.rmtree(written / "records")
+    result = run("ingest", PROJECT, "--records")
+    assert result.exit_code == 2
+    assert "there are no records" in result.stderr
+    assert not (written / "data").exists()
 
 
 def write_book(folder: Path) -> Path:

@@ -48,25 +48,19 @@ def all_commands() -> Iterator[tuple[str, click.Command]]:
 
 
 def test_help_lists_every_command_of_the_table(run: Run) -> None:
-    """Each section and each command stands in the program's help."""
+    """With exit codes and uncut purposes; `--version` is one line."""
     result = run("--help")
     assert result.exit_code == 0
     for heading, commands in manifest()["sections"].items():
         assert heading in result.stdout
         assert all(f"  {name} " in result.stdout for name in commands)
-
-
-def test_help_says_what_exit_codes_mean(run: Run) -> None:
-    """Every exit code is explained where a user looks first."""
     shown = run("--help").stdout
     assert all(f"{code.value:<4} {text}" in shown for code, text in EXIT_CODE_MEANINGS.items())
-
-
-def test_short_helps_are_not_cut(run: Run) -> None:
-    """A command's purpose fits on its line in the list."""
     first_heading = next(iter(manifest()["sections"]))
     listed = run("--help").stdout.split(first_heading)[1].split("Examples:")[0]
     assert "..." not in listed
+    result = run("--version")
+    assert (result.exit_code, result.stdout.split()[0], result.stdout.count("\n")) == (0, "novelgen", 1)
 
 
 @pytest.mark.parametrize(("name", "command"), list(all_commands()))
@@ -124,12 +118,6 @@ def test_without_a_command_the_help_is_shown(run: Run, arguments: list[str], sho
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == run(*arguments, "--help").stdout
     assert shown in result.stdout
-
-
-def test_version_is_one_line(run: Run) -> None:
-    """`--version` names the program."""
-    result = run("--version")
-    assert (result.exit_code, result.stdout.split()[0], result.stdout.count("\n")) == (0, "novelgen", 1)
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,13 @@ from tests.runtime.doors.cli.conftest import Run
 
 
 def test_json_is_of_models_lists_and_mappings(capsys: pytest.CaptureFixture[str]) -> None:
-    """Models inside lists and mappings become JSON; Chinese stays readable."""
+    """Chinese stays readable, and half a surrogate pair is escaped."""
     print_json({"filter": MemoryFilter(tags=["钥匙"]), "list": [1, None]})
     out = capsys.readouterr().out
     assert "钥匙" in out
     assert json.loads(out)["filter"]["tags"] == ["钥匙"]
+    print_json({"text": "a\ud800b"})
+    assert json.loads(capsys.readouterr().out) == {"text": "a\ud800b"}
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "gbk"])
@@ -29,38 +31,20 @@ def test_json_is_json_in_every_encoding(encoding: str, monkeypatch: pytest.Monke
     assert json.loads(buffer.getvalue().decode(encoding)) == {"text": "钥匙 😀"}
 
 
-def test_json_survives_lone_surrogates(capsys: pytest.CaptureFixture[str]) -> None:
-    """Half a surrogate pair is escaped instead of failing."""
-    print_json({"text": "a\ud800b"})
-    assert json.loads(capsys.readouterr().out) == {"text": "a\ud800b"}
-
-
-def test_a_table_takes_text_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """Brackets and colons of a story are no markup, and its control characters do not reach the terminal."""
+def test_people_are_shown_text_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """No markup, no control characters, Chinese as two columns, and nothing that is empty."""
     print_table(
         ("entity_id", "text"), [("M1", "[bold]he said[/bold] :smile: \x1b[31mred")], labels=view_labels_for("en")
     )
     out = capsys.readouterr().out
     assert "[bold]he said[/bold] :smile: [31mred" in out
     assert "\x1b" not in out
-
-
-def test_a_table_counts_chinese_characters_as_two_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    """No line of a table is wider than the output, and no character is lost."""
     print_table(("entity_id", "text"), [("M1", "青荇得知鹭鸶钥匙在阿雀那里" * 20)], labels=view_labels_for("en"))
     lines = capsys.readouterr().out.splitlines()
     assert all(sum(2 if each > "\u2e80" else 1 for each in line) <= 100 for line in lines)
     assert "".join(lines).count("雀") == 20
-
-
-def test_pairs_leave_out_what_is_empty(capsys: pytest.CaptureFixture[str]) -> None:
-    """Only what there is to say is said."""
     print_pairs({"name": "Ada", "tags": "", "role": None})
     assert capsys.readouterr().out.split() == ["name", "Ada"]
-
-
-def test_text_is_printed_without_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line for people cannot move the cursor or change colours."""
     print_text("a\x07b\x1b[2J")
     assert capsys.readouterr().out == "ab[2J\n"
 

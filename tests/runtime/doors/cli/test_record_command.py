@@ -18,9 +18,12 @@ def shown(run: Run, place: str = "1:1") -> dict[str, Any]:
 
 
 def test_a_record_is_shown_as_json(run: Run, ingested: Path) -> None:
-    """The whole record stands on stdout."""
+    """Without one an empty record is shown, and stderr says that there is none."""
     record = shown(run)
     assert (record["title"], record["memories"][0]["memory_id"]) == ("The third stair", "M001")
+    result = run("record", "show", PROJECT, "2:1")
+    assert json.loads(result.stdout)["memories"] == []
+    assert "scene 2:1 has no record (extraction none)" in result.stderr
 
 
 def test_what_no_quote_proves_is_listed(run: Run, ingested: Path, tmp_path: Path) -> None:
@@ -42,13 +45,6 @@ def test_what_no_quote_proves_is_listed(run: Run, ingested: Path, tmp_path: Path
     assert "mood: calm (unverified)" in run("entity", "show", PROJECT, "C0").stdout
     state = json.loads(run("entity", "show", PROJECT, "C0", "--json").stdout)["state"]
     assert (state["unverified"], state["state_data"]["status"]) == (["mood"], "alive")
-
-
-def test_a_scene_without_a_record_shows_an_empty_one(run: Run, ingested: Path) -> None:
-    """What can be filled in is shown, and stderr says that there is none."""
-    result = run("record", "show", PROJECT, "2:1")
-    assert json.loads(result.stdout)["memories"] == []
-    assert "scene 2:1 has no record (extraction none)" in result.stderr
 
 
 def test_the_editor_starts_from_what_is_stored(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:

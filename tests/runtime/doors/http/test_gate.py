@@ -86,9 +86,11 @@ def test_pages_of_other_sites_are_refused(empty: TestClient, headers: dict[str, 
 
 
 def test_own_pages_are_let_in(empty: TestClient) -> None:
-    """The server's own pages may use it."""
+    """A forged request id that could break a line of the log is replaced."""
     headers = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
     assert empty.get("/v1/projects", headers=headers).status_code == 200
+    answer = empty.get("/health", headers={"X-Request-Id": "a b"})
+    assert answer.headers["x-request-id"].isalnum()
 
 
 @pytest.mark.parametrize(
@@ -155,9 +157,3 @@ def test_the_log_tells_no_story(client: TestClient, caplog: pytest.LogCaptureFix
     assert lines[0].startswith("GET /v1/projects/{project_id}/knowledge/{character} 200 ")
     assert lines[0].endswith(" r-1")
     assert not any(word in line for line in lines for word in ("heron", "Sparrow", "demo"))
-
-
-def test_a_forged_request_id_is_not_taken_over(empty: TestClient) -> None:
-    """An id that could break a line of the log is replaced."""
-    answer = empty.get("/health", headers={"X-Request-Id": "a b"})
-    assert answer.headers["x-request-id"].isalnum()

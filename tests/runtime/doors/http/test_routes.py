@@ -62,13 +62,17 @@ def test_a_context_is_that_of_the_file(client: TestClient, demo_folder: Path) ->
 
 
 def test_a_prompt_is_given_to_who_accepts_text(client: TestClient) -> None:
-    """With `Accept: text/plain` a context comes as the block for a prompt, and a recall does."""
+    """A missing field is named alone, and a wrong method is told which there are."""
     asked = {"chapter_index": 3, "scene_index": 1, "scene_plan": PLAN}
     answer = client.post(f"{HERE}/context", json=asked, headers={"Accept": "text/plain"})
     assert answer.headers["content-type"] == "text/plain; charset=utf-8"
     assert answer.text.startswith("# What the story has established")
     recall = client.post(f"{HERE}/characters/Ines/recall", json={"said": "the key"}, headers={"Accept": "text/plain"})
     assert recall.headers["content-type"] == "text/plain; charset=utf-8"
+    detail = client.post("/v1/projects", json={"project": "x"}).json()["detail"]
+    assert detail == "body.project_id is missing; see /openapi.json"
+    assert client.put(f"{HERE}/entities/Ines").headers["allow"] == "DELETE, GET, PATCH"
+    assert client.put("/v1/projects").headers["allow"] == "GET, POST"
 
 
 @pytest.mark.parametrize(
@@ -108,18 +112,6 @@ def test_a_wrong_request_is_told_what_is_wrong(
     assert problem["request_id"] == answer.headers["x-request-id"]
     assert "/tmp" not in answer.text
     assert problem["detail"]
-
-
-def test_a_field_that_is_missing_is_named_alone(client: TestClient) -> None:
-    """What a request lacks is told as missing, without the rest of the body as its value."""
-    detail = client.post("/v1/projects", json={"project": "x"}).json()["detail"]
-    assert detail == "body.project_id is missing; see /openapi.json"
-
-
-def test_a_wrong_method_is_told_which_there_are(client: TestClient) -> None:
-    """`Allow` names every method of a path, not those of the first route alone."""
-    assert client.put(f"{HERE}/entities/Ines").headers["allow"] == "DELETE, GET, PATCH"
-    assert client.put("/v1/projects").headers["allow"] == "GET, POST"
 
 
 def test_a_server_without_a_model_says_which_setting_names_one(demo_folder: Path) -> None:
