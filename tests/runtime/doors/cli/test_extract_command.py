@@ -125,7 +125,7 @@ def test_scenes_that_are_named_need_no_other_choice(run: Run, ingested: Path, op
 
 
 def test_an_estimate_asks_nobody(run: Run, unrecorded: Path) -> None:
-    """`--dry-run` needs no model: scenes, calls, tokens, a price; else nothing is done, and where to name one is said."""
+    """`--dry-run` needs no model: scenes, calls, tokens, price; else nothing is done, and where to name one is told."""
     plain = run("extract", PROJECT, "--dry-run")
     priced = json.loads(run("extract", PROJECT, "--estimate", "--price-in", "1", "--price-out", "2", "--json").stdout)
     assert plain.exit_code == 0
