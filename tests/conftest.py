@@ -4,7 +4,7 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -76,22 +76,35 @@ def _quick_databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 
 
 @pytest.fixture(scope="session")
-def ingested_demos(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A projects folder with both demo projects ingested, which the first worker of a run does for all; not to be
-    changed.
-    """
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], None]], Path]:
+    """Fill a projects folder, which the first worker of a run does for all; each gets a copy, not to be changed."""
     own = tmp_path_factory.getbasetemp()
-    made = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "ingested-demos"
-    with FileLock(f"{made}.lock"):
-        if not made.exists():
-            folder = tmp_path_factory.mktemp("ingesting") / "projects"
-            folder.mkdir()
-            copy_shipped_demos(folder)
-            with MemoryStores(settings_for(folder)) as stores:
-                for name in DEMOS:
-                    ingest_demo(stores, name)
-            folder.rename(made)
-    return Path(shutil.copytree(made, tmp_path_factory.mktemp("ingested") / "projects"))
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+    def made_of(name: str, fill: Callable[[Path], None]) -> Path:
+        made = shared / name
+        with FileLock(f"{made}.lock"):
+            if not made.exists():
+                folder = tmp_path_factory.mktemp(name) / "projects"
+                folder.mkdir()
+                fill(folder)
+                folder.rename(made)
+        return Path(shutil.copytree(made, tmp_path_factory.mktemp(name) / "projects"))
+
+    return made_of
+
+
+@pytest.fixture(scope="session")
+def ingested_demos(made_once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
+    """A projects folder with both demo projects ingested; not to be changed."""
+
+    def fill(folder: Path) -> None:
+        copy_shipped_demos(folder)
+        with MemoryStores(settings_for(folder)) as stores:
+            for name in DEMOS:
+                ingest_demo(stores, name)
+
+    return made_once("ingested-demos", fill)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Healthy projects to be broken, each test its own copy."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,9 @@ from tests.support.demo_project import demo_request, settings_for
 
 
 @pytest.fixture(scope="session")
-def pristine_large_story(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def pristine_large_story(made_once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
     """A projects folder with the large story; not to be changed."""
-    folder = tmp_path_factory.mktemp("large")
-    build_large_story(folder)
-    return folder
+    return made_once("large-story", build_large_story)
 
 
 @pytest.fixture(scope="session")

@@ -54,17 +54,12 @@ def test_a_full_report_keeps_everything(demo_stores: MemoryStores, project_id: s
 
 
 def test_files_of_both_forms_are_the_same_context(demo_stores: MemoryStores) -> None:
-    """Seed 004: a file of before, with every field, reads as the small one does."""
+    """Seed 004: only flags that say nothing and an id that repeats another one are left out of a memory."""
     context = build_context_chain(demo_stores).invoke(demo_request("demo", 5, 4))
     small, large = context_json(context), context_json(context, is_full=True)
     assert len(small) < len(large)
     assert SceneMemoryContext.model_validate_json(small) == context
     assert SceneMemoryContext.model_validate_json(large) == context
-
-
-def test_what_programs_read_of_a_memory_is_always_told(demo_stores: MemoryStores) -> None:
-    """Seed 004: only flags that say nothing and an id that repeats another one are left out of a memory."""
-    context = build_context_chain(demo_stores).invoke(demo_request("demo", 5, 4))
     left_out = {"is_indexed", "is_consolidated", "embedding_id", "attached_to"}
     for told in json.loads(context_json(context))["relevant_memories"]:
         assert set(StoryMemoryChunk.model_fields) - told.keys() <= left_out

@@ -13,13 +13,20 @@ from novelgen.testing import open_ephemeral, sample_context
 
 
 def test_a_story_in_five_lines() -> None:
-    """A scene goes in, and the context of the next one remembers it."""
+    """A scene goes in, the next context remembers it; a scripted model may be given; each memory is its own."""
     with open_ephemeral() as stories:
         story = stories.create("mill", language="en")
         story.ingest(text="Ada gave Bo the key.", chapter_index=1, scene_index=1)
         context = story.context(1, 2, {"purpose": "Bo opens the mill."})
         assert "Ada gave Bo the key." in context.as_prompt()
         assert [each.content for each in story.search("key")] == ["Ada gave Bo the key."]
+    with open_ephemeral(chat_model=FakeListChatModel(responses=["- Ada gives Bo the key.\n- It is cold."])) as stories:
+        story = stories.create("mill", language="en")
+        assert story.summarize_scene("Ada gave Bo the key. It was cold.") == ["Ada gives Bo the key.", "It is cold."]
+    with open_ephemeral() as one, open_ephemeral() as other:
+        one.create("mill", language="en")
+        with pytest.raises(UnknownProjectError):
+            other.story("mill")
 
 
 def test_a_context_is_written_by_hand_in_one_line() -> None:
@@ -58,21 +65,6 @@ def test_the_environment_does_not_reach_it(monkeypatch: pytest.MonkeyPatch, tmp_
         assert context.report is not None
         assert (context.report.issues, context.report.planner.used) == ([], "rules")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_scripted_model_may_be_given() -> None:
-    """A model of the test's own speaks in place of one."""
-    with open_ephemeral(chat_model=FakeListChatModel(responses=["- Ada gives Bo the key.\n- It is cold."])) as stories:
-        story = stories.create("mill", language="en")
-        assert story.summarize_scene("Ada gave Bo the key. It was cold.") == ["Ada gives Bo the key.", "It is cold."]
-
-
-def test_each_memory_is_its_own() -> None:
-    """What one test stores another does not find."""
-    with open_ephemeral() as one, open_ephemeral() as other:
-        one.create("mill", language="en")
-        with pytest.raises(UnknownProjectError):
-            other.story("mill")
 
 
 def test_the_suite_needs_no_stores() -> None:

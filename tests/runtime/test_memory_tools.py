@@ -36,17 +36,15 @@ def stores(folder: Path) -> Iterator[MemoryStores]:
         yield opened
 
 
-def test_without_stores_those_of_the_settings_are_opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seed 000.45: a call by name alone works, for a script that holds nothing."""
+def test_without_stores_those_of_the_settings_are_opened(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, stores: MemoryStores
+) -> None:
+    """Seed 000.45: a call by name alone works, names and arguments stay, and what is asked wrongly is told."""
     monkeypatch.setenv("NOVELGEN_PROJECTS_DIR", str(folder))
     monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:32")
     state = get_entity_state_tool(PROJECT, "C0")
     assert state is not None
     assert state.state_data["emotional_state"] == "hopeful"
-
-
-def test_what_is_asked_wrongly_is_told(stores: MemoryStores) -> None:
-    """A path for a project, a project that is not there, an empty query; a stranger has no state."""
     with pytest.raises(InvalidProjectIdError):
         get_recent_timeline_tool("../guild", 1, stores=stores)
     with pytest.raises(UnknownProjectError):
@@ -54,10 +52,6 @@ def test_what_is_asked_wrongly_is_told(stores: MemoryStores) -> None:
     with pytest.raises(UserInputError, match="query"):
         search_story_memory_tool(PROJECT, " ", stores=stores)
     assert get_entity_state_tool(PROJECT, "Nobody", stores=stores) is None
-
-
-def test_their_names_and_arguments_stay() -> None:
-    """Seed 000.45: scripts call them by these; stores come by keyword alone."""
     assert set(memory_tools.__all__) >= {
         "get_entity_state_tool",
         "get_recent_timeline_tool",

@@ -53,22 +53,14 @@ def _messages(context: SceneMemoryContext) -> list[str]:
 
 
 def test_a_name_of_the_text_is_nobody_unknown(stores: MemoryStores) -> None:
-    """It is searched for by its variants; it becomes no entity and has no state."""
+    """Searched for by its variants, it becomes no entity; a misspelt one, or one of later, is told."""
     context = _context(stores, 4, "Ada Morris")
     assert [each for each in _messages(context) if "nobody" in each] == []
     assert context.report is not None
     assert any("Captain Morris" in query.text for query in context.report.queries)
     assert any("brass compass" in each.content for each in context.relevant_memories)
     assert "Ada Morris" not in {state.entity_id for state in context.entity_states}
-
-
-def test_a_name_that_the_text_does_not_hold_is_said(stores: MemoryStores) -> None:
-    """A misspelt name is told still."""
     assert any("'Ada Norris'" in each for each in _messages(_context(stores, 4, "Ada Norris")))
-
-
-def test_a_name_of_a_later_scene_is_not_known_before(stores: MemoryStores) -> None:
-    """Who is first named in 3:1 is nobody as of it, and somebody after it."""
     assert any("'Veronica Stone'" in each for each in _messages(_context(stores, 3, "Veronica Stone")))
     assert [each for each in _messages(_context(stores, 4, "Veronica Stone")) if "nobody" in each] == []
 

@@ -46,8 +46,8 @@ def _request(chapter_index: int, scene_index: int) -> MemoryContextRequest:
     return MemoryContextRequest(project_id="new", chapter_index=chapter_index, scene_index=scene_index, scene_plan=plan)
 
 
-def test_a_first_scene_creates_its_project(tmp_path: Path) -> None:
-    """A new story needs no set-up: its first scene makes the project."""
+def test_it_is_a_step_of_any_chain_and_takes_a_runnable_as_writer(tmp_path: Path, demo_stores: MemoryStores) -> None:
+    """With ainvoke and behind another step; a new story's first scene makes its project."""
     request = _request(1, 1)
     with MemoryStores(settings_for(tmp_path)) as stores:
         pipeline = build_scene_pipeline(stores, build_context_chain(stores, write_files=False), write_scene)
@@ -55,6 +55,11 @@ def test_a_first_scene_creates_its_project(tmp_path: Path) -> None:
         assert outcome.context.relevant_memories == []
         assert outcome.ingest is not None
         assert stores.project_ids() == ["new"]
+    pipeline = build_scene_pipeline(demo_stores, build_context_chain(demo_stores), RunnableLambda(write_scene))
+    chain = RunnableLambda(lambda scene_index: demo_request("demo", 7, scene_index)) | pipeline
+    outcome = asyncio.run(chain.ainvoke(2))
+    assert outcome.scene.scene_number == 2
+    assert outcome.ingest is not None
 
 
 def test_the_cards_of_a_new_folder_are_taken_in_first(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -96,15 +101,6 @@ def test_what_the_writer_raises_is_the_callers_own(demo_stores: MemoryStores) ->
         pipeline.invoke(demo_request("demo", 7, 1))
     with demo_stores.database("demo").read() as unit:
         assert unit.scenes.get(StoryPosition(7, 1)) is None
-
-
-def test_it_is_a_step_of_any_chain_and_takes_a_runnable_as_writer(demo_stores: MemoryStores) -> None:
-    """The pipeline works with ainvoke, behind another step, and with a Runnable as writer."""
-    pipeline = build_scene_pipeline(demo_stores, build_context_chain(demo_stores), RunnableLambda(write_scene))
-    chain = RunnableLambda(lambda scene_index: demo_request("demo", 7, scene_index)) | pipeline
-    outcome = asyncio.run(chain.ainvoke(2))
-    assert outcome.scene.scene_number == 2
-    assert outcome.ingest is not None
 
 
 def read_well(messages: list[BaseMessage]) -> str:

@@ -4,7 +4,7 @@ from runtime.stores import RecentlyUsed
 
 
 def test_what_was_used_longest_ago_is_too_many() -> None:
-    """Asking for a thing counts as using it; what is let go of is no longer held."""
+    """Asking counts as using; what is given back counts as used last, and everything can be taken."""
     held: RecentlyUsed[str, int] = RecentlyUsed(2)
     held.use("a", 1)
     held.use("b", 2)
@@ -12,10 +12,6 @@ def test_what_was_used_longest_ago_is_too_many() -> None:
     held.use("c", 3)
     assert held.take_surplus() == [("b", 2)]
     assert (held.get("a"), held.get("b"), held.get("c")) == (1, None, 3)
-
-
-def test_a_thing_at_work_may_be_given_back() -> None:
-    """Given back it counts as used last, beyond the limit until the surplus is taken again."""
     held: RecentlyUsed[str, int] = RecentlyUsed(1)
     held.use("a", 1)
     held.use("b", 2)
@@ -23,10 +19,6 @@ def test_a_thing_at_work_may_be_given_back() -> None:
     held.use("a", 1)
     assert (held.get("b"), held.get("a")) == (2, 1)
     assert held.take_surplus() == [("b", 2)]
-
-
-def test_everything_can_be_taken() -> None:
-    """Nothing is held afterwards, and what is taken comes in the order of its use."""
     held: RecentlyUsed[str, int] = RecentlyUsed(5)
     held.use("b", 2)
     held.use("a", 1)

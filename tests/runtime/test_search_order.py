@@ -2,7 +2,8 @@
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -26,14 +27,18 @@ DOOR_VALUES = ("M002", "M025", "M074")
 """The demo's number of the iron door: as it was, as it was after, and as it is."""
 
 
-@pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
-    """Stores over both demos, which are only read."""
-    folder = tmp_path_factory.mktemp("search_order")
+def _ingest(folder: Path) -> None:
     copy_shipped_demos(folder)
-    with MemoryStores(load_settings(projects_dir=folder, memory=PATIENT)) as opened:
+    with MemoryStores(load_settings(projects_dir=folder, memory=PATIENT)) as stores:
         for name in DEMOS:
-            ingest_demo(opened, name)
+            ingest_demo(stores, name)
+
+
+@pytest.fixture(scope="module")
+def stores(made_once: Callable[[str, Callable[[Path], None]], Path]) -> Iterator[MemoryStores]:
+    """Stores over both demos, which are only read."""
+    settings = load_settings(projects_dir=made_once("demos-by-meaning", _ingest), memory=PATIENT)
+    with MemoryStores(settings) as opened:
         yield opened
 
 

@@ -54,11 +54,13 @@ def test_a_misspelt_key_of_the_file_is_told_the_right_one(tmp_path: Path, conten
         load_settings(file)
 
 
-def test_keys_of_other_programs_are_left_alone(tmp_path: Path) -> None:
-    """The file may be shared with the program that writes the novel."""
+def test_settings_of_other_programs_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the file, which may be shared, and in the environment."""
     file = tmp_path / "config.yaml"
     file.write_text("llm:\n  provider: openai\ntemperature: 0.7\n", encoding="utf-8")
     assert load_settings(file) == load_settings()
+    monkeypatch.setenv("NOVELGEN_WEB_PORT", "80")
+    assert load_settings().model is None
 
 
 @pytest.mark.parametrize(
@@ -75,12 +77,6 @@ def test_a_misspelt_variable_is_told_the_right_one(variable: str, told: str, mon
     with pytest.raises(ConfigurationError, match=told) as raised:
         load_settings()
     assert "secret" not in str(raised.value)
-
-
-def test_variables_of_other_programs_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is like no setting may be read by another program."""
-    monkeypatch.setenv("NOVELGEN_WEB_PORT", "80")
-    assert load_settings().model is None
 
 
 def test_a_misspelt_variable_under_memory_is_told_the_right_one(monkeypatch: pytest.MonkeyPatch) -> None:

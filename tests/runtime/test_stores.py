@@ -233,22 +233,14 @@ class CountingEmbeddings(Embeddings):
 
 
 def test_embeddings_may_be_those_of_the_caller(tmp_path: Path) -> None:
-    """They are used in place of the setting's, under the name of their class and model."""
+    """Under the name of class and model, or by a name; what are none is refused at once."""
     own = CountingEmbeddings()
     with MemoryStores(load_settings(projects_dir=tmp_path), embeddings=own) as stores:
         assert stores.embedding_identity == ("CountingEmbeddings:counting-1", 3)
         assert stores.embeddings.embed_query("abc") == [3.0, 1.0, 0.0]
         assert own.asked == ["dimension", "abc"]
-
-
-def test_embeddings_may_be_named(tmp_path: Path) -> None:
-    """A name wins over the setting's."""
     with MemoryStores(load_settings(projects_dir=tmp_path), embeddings="fake:8") as stores:
         assert stores.embedding_identity == ("fake:8", 8)
-
-
-def test_what_are_no_embeddings_is_refused(tmp_path: Path) -> None:
-    """At once, with what to pass in its place."""
     with pytest.raises(ConfigurationError, match="embeddings cannot be int; pass LangChain embeddings"):
         MemoryStores(load_settings(projects_dir=tmp_path), embeddings=cast(Embeddings, 7))
 

@@ -89,10 +89,15 @@ def test_the_writer_sees_findings_and_plan_as_data() -> None:
 
 
 def test_a_repair_that_is_no_better_is_not_kept() -> None:
-    """The draft stays as it was written, with a word of why."""
+    """With a word of why; passages that do not stand in the draft are asked for again, then given up."""
     writing = repaired({"passages": [{"id": "K1", "old": "The rain", "new": "The wind"}]})
     assert (writing.draft, writing.is_repaired) == (WRITTEN, False)
     assert [(each.stage, each.kind) for each in writing.issues] == [("repair", "degraded")]
+    nowhere = {"passages": [{"id": "K1", "old": "Tobin flew me over", "new": "Ben rowed me over"}]}
+    assert repaired(nowhere, REPAIR).is_repaired
+    writing = repaired(nowhere, {"passages": [{"id": "K1", "old": WRITTEN, "new": ""}]})
+    assert (writing.draft, writing.is_repaired, writing.model_calls) == (WRITTEN, False, 2)
+    assert [(each.stage, each.kind) for each in writing.issues] == [("repair", "malformed")]
 
 
 def test_a_repair_whose_check_failed_is_not_kept() -> None:
@@ -109,15 +114,6 @@ def test_a_repair_whose_check_failed_is_not_kept() -> None:
     assert "judge" in writing.issues[0].message
 
 
-def test_passages_that_do_not_fit_are_asked_for_again_then_given_up() -> None:
-    """A passage has to stand in the draft; the draft survives a writer who cannot say which."""
-    nowhere = {"passages": [{"id": "K1", "old": "Tobin flew me over", "new": "Ben rowed me over"}]}
-    assert repaired(nowhere, REPAIR).is_repaired
-    writing = repaired(nowhere, {"passages": [{"id": "K1", "old": WRITTEN, "new": ""}]})
-    assert (writing.draft, writing.is_repaired, writing.model_calls) == (WRITTEN, False, 2)
-    assert [(each.stage, each.kind) for each in writing.issues] == [("repair", "malformed")]
-
-
 @pytest.mark.parametrize(
     "given", [AIMessage(WRITTEN), GeneratedScene(scene_number=1, content=WRITTEN), {"content": WRITTEN}]
 )
@@ -127,14 +123,10 @@ def test_a_writer_may_hand_on_what_it_has(given: Any) -> None:
 
 
 def test_it_is_a_step_of_a_chain_and_works_without_blocking() -> None:
-    """It stands behind the writer in a composed chain, sync and async."""
+    """Behind the writer, sync and async; a repair needs a writer, since nobody else can be asked."""
     writer = RunnablePassthrough.assign(draft=RunnableLambda(lambda _: AIMessage(WRITTEN)))
     chain = writer | check_after_writing(find_tobin)
     asked = {"chapter_index": 2, "scene_index": 1}
     assert chain.invoke(asked).check.issues == asyncio.run(chain.ainvoke(asked)).check.issues
-
-
-def test_repair_needs_a_writer() -> None:
-    """Nobody else can be asked."""
     with pytest.raises(UserInputError, match="writer"):
         check_after_writing(find_tobin, repair=True)

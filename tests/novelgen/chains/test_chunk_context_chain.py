@@ -131,17 +131,13 @@ def test_the_protagonist_does_not_fill_all_places() -> None:
 
 
 def test_order_is_score_then_distance_then_id() -> None:
-    """Equal memories come nearest first, then by id, whatever order they were stored in."""
+    """Whatever order they were stored in; what is said twice, and the text's own passage, take no places."""
     twins = [note(1, "黛玉爱哭。", "C0", chapter=1), note(2, "黛玉爱读书。", "C0", chapter=2)]
     found = context(garden(*twins), text="颦儿", chapter_index=3)
     again = context(garden(*reversed(twins)), text="颦儿", chapter_index=3)
     assert found.text == again.text
     scores = [each.score for each in found.memories]
     assert scores == sorted(scores, reverse=True)
-
-
-def test_repeats_count_once() -> None:
-    """A memory said twice, and the text's own passage, do not take places."""
     same = [note(1, "黛玉葬花，哭了一夜。", "C0"), note(2, "黛玉葬花，哭了一夜！", "C0")]
     own = note(3, "颦儿扫起落花。", "C0")
     found = context(garden(*same, own), text="颦儿扫起落花。她想起黛玉葬花。")

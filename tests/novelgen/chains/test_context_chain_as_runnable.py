@@ -45,11 +45,16 @@ def test_a_handler_sees_the_steps_under_one_run() -> None:
 
 
 def test_the_run_is_tagged_and_says_its_place() -> None:
-    """Traces can be searched by project and scene, and the caller's own tags and metadata stay."""
+    """The caller's tags stay, a model's call is under the plan, and ainvoke shows the same runs."""
     handler = traced(config={"tags": ["draft"], "metadata": {"author": "Eve"}, "run_name": "context of 2:2"})
     run = handler.named("context of 2:2")
     assert run.tags == ["draft", "novelgen"]
     assert run.metadata == {"author": "Eve", "project_id": PROJECT, "chapter_index": 2, "scene_index": 2}
+    handler = traced(model=answering(*['{"queries": ["where is the brass key"]}'] * 2))
+    assert set(handler.children_of("plan")) == {"ScriptedChatModel"}
+    handler = RecordingHandler()
+    asyncio.run(chain().ainvoke(lighthouse_request(), {"callbacks": [handler]}))
+    assert [(run.name, run.parent) for run in handler.runs] == [(run.name, run.parent) for run in traced().runs]
 
 
 def test_plan_retrievers_and_selection_are_in_the_trace() -> None:
@@ -63,19 +68,6 @@ def test_plan_retrievers_and_selection_are_in_the_trace() -> None:
     assert run.inputs["as_of"] == "2:2"
     assert {"k-M1", "k-M2"} <= set(run.outputs["best"])
     assert [item.source_id for item in handler.named("select").outputs.report.items][:1]
-
-
-def test_the_model_is_called_under_the_plan() -> None:
-    """A model's call belongs to the step that made it, although it runs in a thread of its own."""
-    handler = traced(model=answering(*['{"queries": ["where is the brass key"]}'] * 2))
-    assert set(handler.children_of("plan")) == {"ScriptedChatModel"}
-
-
-def test_async_runs_are_traced_alike() -> None:
-    """ainvoke shows the same runs as invoke."""
-    handler = RecordingHandler()
-    asyncio.run(chain().ainvoke(lighthouse_request(), {"callbacks": [handler]}))
-    assert [(run.name, run.parent) for run in handler.runs] == [(run.name, run.parent) for run in traced().runs]
 
 
 def test_a_refused_request_is_an_error_in_the_trace() -> None:

@@ -96,12 +96,17 @@ def test_calls_and_tokens_are_counted() -> None:
 
 
 def test_findings_without_a_quote_of_both_sides_are_dropped() -> None:
-    """A quote that stands neither in the draft nor in evidence is no proof; what is dropped is counted."""
+    """And counted; of those about the same words the worse one stays, with the evidence of both."""
     unsaid = {**DEAD, "quote": "Tobin sang all the way"}
     unproved = {**DEAD, "evidence": [{"id": "E1", "quote": "Tobin lies under the chapel"}, {"id": "E77"}]}
     found = check({"contradictions": [unsaid, unproved, FINGERS]}, {"verdicts": [{"id": "K1", "stands": True}]})
     assert [each.draft_quote for each in found.issues] == ["all ten fingers of them"]
     assert found.dropped == {"draft_quote": 1, "evidence_quote": 1}
+    again = {**FINGERS, "quote": "rowed me over this morning", "severity": "low"}
+    found = check({"contradictions": [again, DEAD]}, {"verdicts": [{"id": "K1", "stands": True}]})
+    [issue] = found.issues
+    assert [each.source_id for each in issue.evidence] == ["M1", "M2"]
+    assert (issue.kind, found.dropped) == ("dead_or_absent", {"duplicate": 1})
 
 
 def test_evidence_is_found_in_its_scene_and_under_another_number() -> None:
@@ -127,15 +132,6 @@ def test_facts_of_the_scene_are_evidence_too() -> None:
     assert (issue.evidence[0].source, issue.evidence[0].source_id) == ("state", "C2.status")
     assert (issue.evidence[0].chapter_index, issue.evidence[0].scene_index) == (1, 1)
     assert "F1 | Tobin | Old Tobin | person | 1:1 status: dead, drowned at the weir" in model.prompts[0][1].text
-
-
-def test_findings_about_the_same_words_are_one() -> None:
-    """The worse one stays, with the evidence of both."""
-    again = {**FINGERS, "quote": "rowed me over this morning", "severity": "low"}
-    found = check({"contradictions": [again, DEAD]}, {"verdicts": [{"id": "K1", "stands": True}]})
-    [issue] = found.issues
-    assert [each.source_id for each in issue.evidence] == ["M1", "M2"]
-    assert (issue.kind, found.dropped) == ("dead_or_absent", {"duplicate": 1})
 
 
 def test_the_second_look_drops_what_does_not_stand() -> None:
@@ -168,11 +164,16 @@ def test_a_refused_model_is_asked_once() -> None:
 
 
 def test_when_time_is_up_it_is_said() -> None:
-    """No time is left for any call."""
+    """And so is what no model read of a draft of too many parts, since calls are bounded."""
     story = story_before_draft()
     chain = ContinuityChain(answering(), timeout_s=0)
     found = chain.invoke(ContinuityRequest(draft_of(story), story, gathering(story)))
     assert [(each.stage, each.kind) for each in found.report_issues] == [("judge", "timeout")]
+    draft = draft_of(story, "The rain fell on the roof. " * 4200 + "The lamp stood on the sill.")
+    answers = [json.dumps(each) for _ in range(8) for each in ({"contradictions": []},)]
+    check = ContinuityChain(answering(*answers)).invoke(ContinuityRequest(draft, story, gathering(story)))
+    assert check.model_calls == 8
+    assert [(each.stage, each.kind) for each in check.report_issues] == [("judge", "over_limit")]
 
 
 def test_a_store_that_fails_leaves_the_facts() -> None:
@@ -236,16 +237,6 @@ def test_a_long_draft_is_checked_in_parts() -> None:
     assert check.model_calls == 3
     assert [each.source_id for each in check.evidence] == ["M1", "M2", "M3"]
     assert ["said Ada Fenn" in each for each in asked] == [False, True]
-
-
-def test_a_draft_of_too_many_parts_says_what_was_not_read() -> None:
-    """Calls are bounded; what no model read is told."""
-    story = story_before_draft()
-    draft = draft_of(story, "The rain fell on the roof. " * 4200 + "The lamp stood on the sill.")
-    answers = [json.dumps(each) for _ in range(8) for each in ({"contradictions": []},)]
-    check = ContinuityChain(answering(*answers)).invoke(ContinuityRequest(draft, story, gathering(story)))
-    assert check.model_calls == 8
-    assert [(each.stage, each.kind) for each in check.report_issues] == [("judge", "over_limit")]
 
 
 def found_by_rule(text: str, quote: str) -> ContinuityIssue:

@@ -100,7 +100,7 @@ def test_a_plan_brings_states_memories_and_timeline_of_before() -> None:
 
 
 def test_every_field_is_in_the_json() -> None:
-    """All fields of the specification are present even when there is nothing to tell."""
+    """Even when there is nothing to tell; two runs of a request differ in their timings alone."""
     empty = chain(StoredStory(PROJECT)).invoke(lighthouse_request())
     dumped = json.loads(empty.model_dump_json())
     required = {"project_id", "chapter_index", "scene_index", "entity_states", "relevant_memories"}
@@ -108,6 +108,13 @@ def test_every_field_is_in_the_json() -> None:
     assert dumped["timeline_context"] is None
     assert dumped["entity_states"] == []
     assert dumped["relevant_memories"] == []
+
+    def fixed(context: SceneMemoryContext) -> dict[str, Any]:
+        data = context.model_dump(mode="json")
+        data["report"].pop("timings_s")
+        return data
+
+    assert fixed(chain().invoke(lighthouse_request())) == fixed(chain().invoke(lighthouse_request()))
 
 
 def test_items_are_the_receipts_of_the_memories_one_to_one() -> None:
@@ -128,17 +135,6 @@ def test_the_memory_budget_holds_and_what_is_left_out_says_why(budget: int) -> N
     assert context.report is not None
     assert context.report.tokens["memories"] <= budget
     assert any(item.section == "memories" and item.reason for item in context.report.left_out)
-
-
-def test_the_same_request_gives_the_same_context() -> None:
-    """Two runs differ in their timings alone."""
-
-    def fixed(context: SceneMemoryContext) -> dict[str, Any]:
-        data = context.model_dump(mode="json")
-        data["report"].pop("timings_s")
-        return data
-
-    assert fixed(chain().invoke(lighthouse_request())) == fixed(chain().invoke(lighthouse_request()))
 
 
 @pytest.mark.parametrize("error", [VectorIndexError("index gone"), RuntimeError("boom"), OSError("disk")])
@@ -268,13 +264,9 @@ def test_optional_settings_chapter_plan_and_hints_are_accepted() -> None:
 
 
 def test_a_request_without_a_plan_names_the_missing_field() -> None:
-    """A bad request is the caller's error and says which field."""
+    """An issue of the chain's building, such as a missing tokenizer, stands in every report."""
     with pytest.raises(UserInputError, match="needs scene_plan"):
         chain().invoke({"project_id": PROJECT, "chapter_index": 1, "scene_index": 1})
-
-
-def test_what_is_known_of_the_chain_stands_in_every_report() -> None:
-    """An issue of its building, such as a tokenizer that is missing, is said in each context."""
     known = ReportIssue(stage="tokens", kind="unavailable", message="tokens are estimated: no file")
     degraded = chain(known_issues=[known])
     for _ in range(2):

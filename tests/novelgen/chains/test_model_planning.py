@@ -204,16 +204,12 @@ def test_a_late_second_round_leaves_the_first() -> None:
 
 
 def test_first_hits_that_cannot_be_read_cost_the_second_round_alone() -> None:
-    """The model is not asked again, one issue says so, and the context has its memories."""
+    """A failed first round is not asked on: there is nothing to go on from."""
     model = answering(FIRST)
     report = report_of(model, memory=Watched(searches=0))
     assert [(issue.stage, issue.kind) for issue in report.issues] == [("plan", "unavailable")]
     assert report.planner.rounds == 1
     assert report.items
-
-
-def test_a_failed_first_round_is_not_asked_on() -> None:
-    """Where the model's plan was not used at all, there is nothing to go on from."""
     model = answering("no plan", "no plan")
     memory = Watched()
     report = report_of(model, memory=memory)

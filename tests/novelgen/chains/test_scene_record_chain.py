@@ -115,11 +115,15 @@ def test_another_project_cannot_be_named() -> None:
 
 
 def test_unknown_event_types_become_other_aloud() -> None:
-    """An event type outside of the closed list is stored as `other`, with a warning."""
+    """A memory that the prompt's example holds does not enter the story."""
     result = extracted(answer_with_memory(event_type="Epic_Showdown"))
     assert result.record is not None
     assert result.record.memories[0].event_type == "other"
     assert "unknown event types became 'other': 'Epic_Showdown'" in messages_of(result)
+    example = json.loads(read_prompt_file("scene_record_example.en.json"))
+    result = extracted(answer(memories=[ANSWER["memories"][0], example["memories"][0]]))
+    assert result.record is not None
+    assert [memory.event_type for memory in result.record.memories] == ["promise_broken"]
 
 
 @pytest.mark.parametrize(
@@ -218,14 +222,6 @@ def test_a_useless_answer_is_repaired_once_and_then_fails(useless: str | AIMessa
     assert [issue.stage for issue in result.issues] == ["extract"]
 
 
-def test_facts_taken_from_the_example_are_dropped() -> None:
-    """A memory that the prompt's example holds does not enter the story."""
-    example = json.loads(read_prompt_file("scene_record_example.en.json"))
-    result = extracted(answer(memories=[ANSWER["memories"][0], example["memories"][0]]))
-    assert result.record is not None
-    assert [memory.event_type for memory in result.record.memories] == ["promise_broken"]
-
-
 @pytest.mark.parametrize("text", ["", " \n ", "Dawn."])
 def test_a_scene_too_short_for_facts_is_done_aloud(text: str) -> None:
     """A scene of no substance may establish nothing, and the report says so."""
@@ -270,7 +266,7 @@ EMPTY = '{"summary": ["Waves break."], "memories": []}'
 
 
 def test_long_scenes_are_read_in_windows_and_merged() -> None:
-    """Each window is asked for once; a window without facts is fine when another has some."""
+    """Each window once, one without facts is fine; of a single window the prompt says that nothing was read before."""
     result, model = windowed(lambda prompt: GOOD if "Ben took the key" in prompt else EMPTY, long_scene())
     assert result.record is not None
     assert (result.status, result.windows) == ("done", len(model.prompts))
@@ -278,6 +274,11 @@ def test_long_scenes_are_read_in_windows_and_merged() -> None:
     assert len(result.record.memories) == 2
     assert result.record.summary[0] == "Waves break."
     assert "I0.holder" not in [fact.id for fact in result.unverified]
+    model = answering(answer())
+    SceneRecordChain(model).invoke(request())
+    shown = model.prompts[0][1].text
+    assert section(shown, "where the text stands") == "chapter 3, scene 2"
+    assert section(shown, "just before the text") == "(none)"
 
 
 def test_later_windows_know_what_earlier_ones_brought() -> None:
@@ -317,15 +318,6 @@ def test_each_window_is_told_which_part_it_is_and_what_the_others_gave() -> None
 def section(prompt: str, name: str) -> str:
     """Return what stands under the dividing line that begins with a name."""
     return prompt.split(f"===== {name} ", 1)[1].split("=====\n", 1)[1].split("\n=====", 1)[0]
-
-
-def test_a_scene_of_one_window_is_no_part() -> None:
-    """Where nothing was read before, the prompt says so."""
-    model = answering(answer())
-    SceneRecordChain(model).invoke(request())
-    shown = model.prompts[0][1].text
-    assert section(shown, "where the text stands") == "chapter 3, scene 2"
-    assert section(shown, "just before the text") == "(none)"
 
 
 def test_what_only_the_part_before_proves_is_not_stored_twice() -> None:
@@ -393,17 +385,13 @@ def test_lists_may_prove_that_two_are_one() -> None:
 
 
 def test_a_title_passes_to_somebody_else() -> None:
-    """A name that another bears is given where the model says who bore it until then, else refused."""
+    """Where the model says who bore it until then; a thread of which one part is paid goes on."""
     name = {"entity": "C0", "name": "the lamplighter", "quote": "Ada climbed to the lamp room"}
     passed = extracted(answer(known_names=[{**name, "former": "C1"}]))
     assert [(each.entity_id, each.name, each.former_id) for each in passed.new_names] == [
         ("C0", "the lamplighter", "C1")
     ]
     assert extracted(answer(known_names=[name])).new_names == []
-
-
-def test_a_part_of_a_thread_is_paid() -> None:
-    """A thread of which one part is answered goes on, and the part counts as paid."""
     record = extracted(answer(open_loops_moved=[{"id": "OL0", "note": "one is caught", "outcome": "partly"}])).record
     assert record is not None
     assert [(each.id, each.pays_part) for each in record.open_loops_advanced] == [("OL0", True)]

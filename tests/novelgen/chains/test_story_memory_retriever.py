@@ -145,16 +145,12 @@ def test_an_outage_raises_so_that_fallbacks_and_retries_see_it() -> None:
 
 
 def test_a_callback_handler_sees_the_retrieval() -> None:
-    """The run has the retriever's name and tags, the query and the documents."""
+    """Name, tags, query and documents; seed 003.2: a document says what its memory is attached to."""
     handler = RecordingHandler()
     retriever(k=1, tags=["canon"]).invoke(ABOUT_M1, {"callbacks": [handler]})
     (run,) = handler.runs
     assert (run.name, run.tags, run.inputs) == ("StoryMemoryRetriever", ["canon"], ABOUT_M1)
     assert sources(run.outputs) == ["M1"]
-
-
-def test_a_document_says_what_its_memory_is_attached_to() -> None:
-    """Seed 003.2: with type and id, where the memory says it."""
     chunk = StoryMemoryChunk(
         chunk_id="k1",
         project_id="lamp",

@@ -39,13 +39,9 @@ def test_the_numbers_of_the_seed_hold(event_type: str, deltas: dict[str, int]) -
 
 
 def test_every_valid_interaction_type_has_a_rule_and_a_free_one_has_none() -> None:
-    """Seed 002.26: nothing that a model may call an interaction is forgotten."""
+    """Seed 002.26, 002.56: and what a model proposes is bounded; what is no number moves nothing."""
     assert set(SETTINGS.valid_interaction_types) <= set(RELATIONSHIP_DELTAS)
     assert deltas_of("dragon_ridden", SETTINGS) == {}
-
-
-def test_what_a_model_proposes_is_bounded() -> None:
-    """Seed 002.56: max_trust_change 15, the others 10; what is no number moves nothing."""
     proposed = json.loads(
         '{"trust_change": 99, "affection": -99, "fear_change": 10.4, "respect_change": "9", "luck_change": 5}'
     )
@@ -71,12 +67,20 @@ def test_changes_fold_in_their_order_within_their_bounds() -> None:
 
 
 def test_the_header_has_the_form_of_the_seed() -> None:
-    """Seed 002.13: `[Met=yes, Days_known=3, Trust=45, Affection=20, Fear=0, Status=friendly_acquaintance]`."""
+    """Seed 002.13: in words the strongest that fits, and a status of the game's own as it is."""
     felt = Disposition(trust=45, affection=20)
     assert (
         relationship_header(felt, has_met=True, days_known=3)
         == "[Met=yes, Days_known=3, Trust=45, Affection=20, Fear=0, Status=friendly_acquaintance]"
     )
+    felt = Disposition(trust=-80, affection=-80, fear=90, respect=-80)
+    assert disposition_words(felt, other="Ada", language="en") == [
+        "believes no word of Ada",
+        "despises Ada",
+        "hates Ada",
+        "is terrified of Ada",
+    ]
+    assert [status_words(each, "zh") for each in ("friend", "sworn_brother")] == ["朋友", "sworn_brother"]
 
 
 @pytest.mark.parametrize(
@@ -106,19 +110,3 @@ def test_feelings_have_words_in_both_languages() -> None:
     ]
     assert disposition_words(felt, other="你", language="zh") == ["信任你", "不喜欢你", "害怕你", "跟你很熟"]
     assert disposition_words(Disposition(), other="you", language="en") == []
-
-
-def test_the_strongest_word_that_fits_is_said() -> None:
-    """Terrified is more than afraid; hatred more than dislike."""
-    felt = Disposition(trust=-80, affection=-80, fear=90, respect=-80)
-    assert disposition_words(felt, other="Ada", language="en") == [
-        "believes no word of Ada",
-        "despises Ada",
-        "hates Ada",
-        "is terrified of Ada",
-    ]
-
-
-def test_a_status_of_the_games_own_is_said_as_it_is() -> None:
-    """Ours are said in the language of the story."""
-    assert [status_words(each, "zh") for each in ("friend", "sworn_brother")] == ["朋友", "sworn_brother"]

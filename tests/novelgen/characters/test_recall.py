@@ -182,7 +182,7 @@ def test_tokens_are_never_told_too_cheap(text: str, tokens: int) -> None:
 
 
 def test_a_scale_puts_strangers_at_nothing_and_pairs_at_all() -> None:
-    """Whatever a model's cosines are, unrelated is 0, related 1, and between them it is even."""
+    """Whatever a model's cosines are; both languages have as many known pairs, and no remark twice."""
     count = len(words("relevance", "en")["pairs"])
     remarks = np.eye(count) + 0.5
     scale = scale_of(remarks.tolist(), remarks.tolist())
@@ -190,10 +190,6 @@ def test_a_scale_puts_strangers_at_nothing_and_pairs_at_all() -> None:
     assert scale.of(np.array([scale.unrelated, scale.related])) == pytest.approx([0.0, 1.0])
     assert scale.of(np.array([-1.0, 2.0])) == pytest.approx([0.0, 1.0])
     assert RelevanceScale(0.7, 0.7).of(np.array([0.71])) == pytest.approx([0.5])
-
-
-def test_a_story_has_as_many_known_pairs_in_both_languages() -> None:
-    """Both languages are measured alike, and no remark stands twice."""
     assert len(words("relevance", "en")["pairs"]) == len(words("relevance", "zh")["pairs"])
     for pairs in (words("relevance", language)["pairs"] for language in ("en", "zh")):
         assert len({text for pair in pairs for text in pair}) == 2 * len(pairs)

@@ -159,27 +159,19 @@ def test_the_value_of_a_slot_is_read_out_of_what_is_remembered(slot: str, conten
 
 
 def test_earlier_values_of_a_slot_come_along() -> None:
-    """What a slot held before is what a reply may wrongly go on saying."""
+    """As what a reply may wrongly go on saying; surname and title of somebody known name nobody new."""
     [slot] = known_slots([("player_name", "Theron")], {"player_name": ["His name is Jasper."]})
     assert slot.earlier == ("Jasper",)
-
-
-def test_surname_and_title_of_somebody_who_is_known_name_nobody_new() -> None:
-    """苏姑娘 is the listener 苏晚棠; 周大叔 is nobody."""
     ground = ReplyGround(known_names=["沈砚秋"], listener_names=["苏晚棠"], language="zh")
     assert check_reply("苏姑娘，请坐。沈掌柜马上就来。", ground) == []
     assert [each.quote for each in check_reply("苏姑娘，去问周大叔。", ground)] == ["周大叔"]
 
 
 def test_a_chinese_finding_calls_the_slot_by_its_chinese_name() -> None:
-    """No word of a setting stands in what an author reads."""
+    """No word of a setting stands in it; somebody dead under two names is found once."""
     [found] = check_reply("你叫米拉，对吗？", CHINESE)
     assert "玩家姓名" in found.message
     assert not any(character.isascii() and character.isalpha() for character in found.message)
-
-
-def test_somebody_dead_under_two_names_is_found_once() -> None:
-    """By the whole of the name, though its last part alone is known as well."""
     slots = [KnownSlot(f"npc_death_status:{name}", "dead since April") for name in ("Wren", "Matthias Wren")]
     [finding] = check_reply("Matthias Wren is alive and well.", ReplyGround(slots=slots))
     assert finding.quote == "Matthias Wren is alive"

@@ -9,15 +9,11 @@ STAGE = [(1, "C0 C1"), (2, "C0 C1 C3"), (3, "C0 C1")]
 
 
 def test_who_is_on_stage_and_never_named_says_i() -> None:
-    """Of those who are there in all scenes of a first person, the one whom the narration does not name tells them."""
+    """A draft in the third person has no narrator, nor after scenes of it, too few, or with two unnamed."""
     draft = "I lit the stove. “Sit down,” said I, and I sat myself."
     read = read_draft(draft, told(ENGLISH, on_stage=STAGE, text=I_TELL))
     assert (read.narrator_id, read.speeches[0].speaker_id) == ("C1", "C1")
     assert read_draft("我点上炉子，我坐下了。", told(CHINESE, on_stage=STAGE, text=I_TELL_ZH)).narrator_id == "C1"
-
-
-def test_a_draft_in_the_third_person_has_no_narrator() -> None:
-    """Nor has one after scenes in the third person, or after too few, or where two stay unnamed."""
     told_by_her = told(ENGLISH, on_stage=STAGE, text=I_TELL)
     assert read_draft("Anselm lit the stove. “I am cold,” he said.", told_by_her).narrator_id is None
     draft = "I lit the stove, and I sat down."

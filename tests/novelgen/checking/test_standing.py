@@ -230,14 +230,10 @@ def test_who_is_freed_or_in_custody_may_act(draft: str) -> None:
 
 
 def test_who_is_out_on_bail_may_act_in_chinese() -> None:
-    """What a modern story calls a release frees as a rescue does."""
+    """What frees in a modern story counts as a rescue; a surname or description that others share is not certain."""
     story = told(CHINESE, changes=[state("C2", "status", "被捕，羁押在看守所")])
     assert found("上午办了取保候审。韩铁山站在门口，冲她点头。", story) == []
     assert len(found("天亮了。韩铁山站在门口，冲她点头。", story)) == 1
-
-
-def test_a_name_that_others_share_is_not_certain() -> None:
-    """A surname that another one bears as well, or a mere description, names nobody for certain."""
     people = [*ENGLISH, ENGLISH[2].model_copy(update={"entity_id": "C9", "name": "Edith Varley", "aliases": []})]
     story = told(people, changes=[DEAD])
     assert found("Varley sat down beside the stove.", story) == []

@@ -91,9 +91,14 @@ def test_states_are_told_attribute_by_attribute() -> None:
 
 
 def test_an_entity_without_attributes_still_comes_and_goes() -> None:
-    """An empty state is a state."""
+    """An empty state is a state; without a report the whole content of a memory stands for its text."""
     difference = compare_contexts(context(states=[state("C0")]), context(states=[state("C1")]))
     assert [(each.entity_id, each.change) for each in difference.states] == [("C1", "in"), ("C0", "out")]
+    bare = context(memories=[(KEY, "full", "x")]).model_copy(update={"report": None})
+    now = context(memories=[(KEY, "full", KEY.content)], story_version="bb")
+    difference = compare_contexts(bare, now)
+    assert difference.is_empty
+    assert difference.story_version_was is None
 
 
 @pytest.mark.parametrize(
@@ -188,15 +193,6 @@ def test_versions_planners_names_and_issues_are_told() -> None:
     assert difference.names == {"C0": "Ada", "C1": "Ben"}
     assert difference.issues == [issue]
     assert difference.is_empty
-
-
-def test_a_context_without_a_report_is_compared_by_its_memories() -> None:
-    """Other programs may leave the report out; the whole content then stands for the text."""
-    bare = context(memories=[(KEY, "full", "x")]).model_copy(update={"report": None})
-    now = context(memories=[(KEY, "full", KEY.content)], story_version="bb")
-    difference = compare_contexts(bare, now)
-    assert difference.is_empty
-    assert difference.story_version_was is None
 
 
 def test_what_moved_among_the_best_is_told_beside() -> None:

@@ -164,15 +164,11 @@ def test_the_story_so_far_fits_and_grows_coarser_with_distance(chapters: int, pa
         assert {each.level for each in told} == {"scene", "chapter", *(["part"] if parts else [])}
 
 
-def test_nothing_at_or_after_the_planned_scene_is_told() -> None:
-    """Whatever an outline holds: scenes, chapters and parts that are not over are passed over."""
+def test_nothing_is_told_early_or_twice() -> None:
+    """Scenes, chapters and parts that are not over are passed over; a chapter leaves out what its last scenes tell."""
     told = so_far(book(25, in_parts=2), StoryPosition(20, 3), 5000)
     assert max((each.chapter_index, each.scene_index or 0) for each in told) == (20, 2)
     assert all(each.chapter_index < 20 for each in told if each.level != "scene")
-
-
-def test_no_sentence_is_told_twice() -> None:
-    """A chapter leaves out what its last scenes are told to be; one that they tell wholly is not told again."""
     scenes = [scene(1, number, summary=f"Scene {number} went by.") for number in range(1, 4)]
     chapter = ChapterSummary(chapter_index=1, scene_index=3, summary="Scene 1 went by. Scene 3 went by.")
     story = StoryOutline(project_id="mill", scenes=scenes, chapter_summaries=[chapter])

@@ -51,7 +51,7 @@ def first_round(
 
 
 def test_good_plan_is_used() -> None:
-    """Entities and queries of a good plan come back as the model's, without an issue, after one call."""
+    """After one call without an issue, whose prompt lists ids, names, plan, schema, bounds and example."""
     model = answering(GOOD)
     plan = planned(model)
     assert (plan.planner.used, plan.entity_ids, plan.issues) == ("llm", ["C1", "F1"], [])
@@ -59,11 +59,6 @@ def test_good_plan_is_used() -> None:
         ("how Mara swore her oath to the Guild", "llm", ["C1"])
     ]
     assert len(model.prompts) == 1
-
-
-def test_prompt_shows_the_story_as_known_and_the_two_steps() -> None:
-    """The prompt lists ids and names, the plan, the schema, the bounds and the example, in two messages."""
-    model = answering(GOOD)
     planned(model)
     system, human = model.prompts[0]
     assert (system.type, human.type) == ("system", "human")
@@ -90,11 +85,19 @@ def test_threads_that_the_model_expects_are_kept_where_they_are_open() -> None:
 
 
 def test_chinese_story_has_a_chinese_prompt() -> None:
-    """The prompt is in the story's language."""
+    """Before anybody is known, invented names are dropped and grounded queries stay."""
     model = answering(answer(["C1"]))
     assert planned(model, FERRY).entity_ids == ["C1"]
     assert "第一步" in model.prompts[0][0].text
     assert "C4 | character | 苏晚晴" in model.prompts[0][1].text
+    model = answering(answer(["Mara Venn"], [{"query": "how Mara broke her oath"}]))
+    plan = (
+        ModelPlanner(model, timeout_s=HANG_GUARD_S)
+        .plan(SALT_GATE.request, entities=[], names=NameResolver([]), language="en")
+        .plan
+    )
+    assert (plan.planner.used, plan.entity_ids) == ("llm", [])
+    assert [query.text for query in plan.queries] == ["how Mara broke her oath"]
 
 
 @covers(48)
@@ -145,18 +148,6 @@ def test_duplicates_and_excess_are_dropped_and_events_become_queries() -> None:
         ("Mara's oath", "model"),
         ("Edric drowned", "event"),
     ]
-
-
-def test_story_without_entities_can_be_planned() -> None:
-    """Before anybody is known, invented names are dropped and grounded queries stay."""
-    model = answering(answer(["Mara Venn"], [{"query": "how Mara broke her oath"}]))
-    plan = (
-        ModelPlanner(model, timeout_s=HANG_GUARD_S)
-        .plan(SALT_GATE.request, entities=[], names=NameResolver([]), language="en")
-        .plan
-    )
-    assert (plan.planner.used, plan.entity_ids) == ("llm", [])
-    assert [query.text for query in plan.queries] == ["how Mara broke her oath"]
 
 
 EXAMPLE = read_prompt_file("plan_retrieval_example.en.json")

@@ -176,15 +176,11 @@ def test_every_section_keeps_its_budget_and_counts_what_it_left_out() -> None:
 
 
 def test_nothing_known_is_said() -> None:
-    """An empty section is marked as such, in the story's language."""
+    """In the story's language; newcomers, and what filters can name, are told, most used first."""
     for language, nothing in (("en", "(none)"), ("zh", "（无）")):
         told = sections_of(StorySoFar(outline()), entities=[], language=language)
         assert set(told.texts.values()) == {nothing}
         assert told.left_out == {}
-
-
-def test_newcomers_tags_and_kinds_are_told() -> None:
-    """Names that nobody bears, and what filters can name, most used first."""
     recap = StoryRecap(content_types=["scene", "memory"], tags=["oath", "debt"])
     texts = sections_of(StorySoFar(outline(), recap, newcomers=["Quillon Hask"])).texts
     assert (texts["newcomers"], texts["content_types"], texts["tags"]) == (

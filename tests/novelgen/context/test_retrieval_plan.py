@@ -35,16 +35,12 @@ def test_repeats_blanks_and_excess_are_dropped() -> None:
 
 
 def test_threads_are_optional_and_spoil_no_answer() -> None:
-    """Only texts count, each once, at most as many as fit; an answer without them, or with nonsense, is still one."""
+    """Only texts count, each once, as many as fit; those of both rounds are merged, the first one's first."""
     assert filled().threads == []
     assert filled(threads=None).threads == filled(threads="OL1").threads == filled(threads=[{"id": 1}]).threads == []
     said = filled(threads=[" OL2 ", "OL2", 7, *(f"OL{number}" for number in range(40))]).threads
     assert said[:2] == ["OL2", "OL0"]
     assert len(said) == MAX_THREADS
-
-
-def test_threads_of_both_rounds_are_merged() -> None:
-    """Those of the first round come first; rules name none."""
     rules, first = RetrievalPlan(entity_ids=["C1"]), RetrievalPlan(thread_ids=["OL2", "OL1"])
     further = RetrievalPlan(thread_ids=["OL1", "OL3"])
     assert with_further(merge_plans(rules, first), further).thread_ids == ["OL2", "OL1", "OL3"]

@@ -22,7 +22,7 @@ def days(times: list[SceneTime]) -> list[tuple[int | None, str]]:
 
 
 def test_told_days_add_up() -> None:
-    """What is told in words from the first scene on is certain, in either language."""
+    """In either language; what follows from the hours is inferred, and days after an unknown are the earliest."""
     english = told("a wet evening", "the next morning", "the same afternoon", "three days later")
     chinese = told("雨夜", "次日清晨", "同日午后", "三日后")
     assert days(english) == days(chinese) == [(1, "told"), (2, "told"), (2, "told"), (5, "told")]
@@ -31,20 +31,12 @@ def test_told_days_add_up() -> None:
         DaySpan(min_days=0, max_days=0),
         DaySpan(min_days=3, max_days=3),
     ]
-
-
-def test_what_follows_from_the_hours_is_inferred() -> None:
-    """After the night comes the next day; a later hour is of the same day; neither is told."""
     assert days(told("evening", "late night", "dawn", "noon")) == [
         (1, "told"),
         (1, "inferred"),
         (2, "inferred"),
         (2, "inferred"),
     ]
-
-
-def test_an_unknown_stays_unknown_and_lowers_what_follows() -> None:
-    """A scene of which nothing is said has no day, and days after it are the earliest that they can be."""
     times = told("morning", None, "the next day", "winter", "some weeks later")
     assert days(times) == [(1, "told"), (None, "unknown"), (2, "at_least"), (2, "at_least"), (16, "at_least")]
     assert times[1].since_previous is None
@@ -86,21 +78,9 @@ def test_a_flashback_without_a_time_has_no_place(words: str) -> None:
 
 
 def test_the_record_says_that_a_scene_is_a_flashback() -> None:
-    """Its time is then that of the past, although the words alone do not say so."""
+    """Although the words alone do not; where it is silent the first words of the text count."""
     times = told("summer, 1905", "spring 1871", flashbacks=(2,))
     assert (times[1].is_flashback, times[1].lived, times[1].lived_order) == (True, "before_story", 1)
-
-
-def test_a_story_that_goes_back_by_its_dates_is_ordered_by_them() -> None:
-    """Chapters of two years in turn: days count from the first, and the order lived is that of the dates."""
-    times = told("3 May 1943", "3 May 1939", "4 May 1943")
-    assert [each.story_day for each in times] == [1, -1460, 2]
-    assert [each.lived for each in times] == ["now", "before_story", "now"]
-    assert [each.lived_order for each in times] == [2, 1, 3]
-
-
-def test_an_opening_speaks_where_the_record_is_silent() -> None:
-    """The first words of the text count only then."""
     scenes = [
         TellingScene(1, 1, story_time="noon"),
         TellingScene(1, 2, text="The next morning the boat was gone."),
@@ -109,6 +89,14 @@ def test_an_opening_speaks_where_the_record_is_silent() -> None:
     times = scene_times(scenes)
     assert [each.story_day for each in times] == [1, 2, 2]
     assert [each.said_in for each in times] == ["record", "text", "record"]
+
+
+def test_a_story_that_goes_back_by_its_dates_is_ordered_by_them() -> None:
+    """Chapters of two years in turn: days count from the first, and the order lived is that of the dates."""
+    times = told("3 May 1943", "3 May 1939", "4 May 1943")
+    assert [each.story_day for each in times] == [1, -1460, 2]
+    assert [each.lived for each in times] == ["now", "before_story", "now"]
+    assert [each.lived_order for each in times] == [2, 1, 3]
 
 
 def test_days_between_scenes_are_those_of_all_links() -> None:

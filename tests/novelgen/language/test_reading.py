@@ -108,13 +108,15 @@ def test_hours_are_read(words: str, part: str | None, minutes: tuple[int, int] |
 
 
 def test_a_time_that_goes_on_has_its_end() -> None:
-    """From the evening to dawn; from the next day to the third."""
+    """From the evening to dawn, from one day to the third; a dream is out of time without being past."""
     night = read_story_time("当夜二更至天明")
     assert night.until is not None
     assert (night.minutes, night.until.part) == ((1260, 1380), "dawn")
     days = read_story_time("that night, next day and night")
     assert days.until is not None
     assert (days.shift, days.until.shift) == (DaySpan(min_days=0, max_days=0), DaySpan(min_days=1, max_days=1))
+    assert is_out_of_time("in a dream")
+    assert not tells_of_past("in a dream")
 
 
 def test_what_is_told_now_of_the_past_has_both_times() -> None:
@@ -144,12 +146,6 @@ def test_words_of_the_past_are_known(words: str) -> None:
 def test_hours_are_no_past(words: str) -> None:
     """An hour before or past another is an hour of now."""
     assert not tells_of_past(words)
-
-
-def test_dreams_are_out_of_time_without_being_past() -> None:
-    """What a dream shows does not happen as the rest does."""
-    assert is_out_of_time("in a dream")
-    assert not tells_of_past("in a dream")
 
 
 OPENINGS = [

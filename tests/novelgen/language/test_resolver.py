@@ -76,10 +76,17 @@ def test_an_ambiguous_name_lists_its_candidates(story: list[Entity], name: str, 
 
 
 def test_presence_decides_an_ambiguous_name() -> None:
-    """Who was on stage last is meant, and the others stay listed behind."""
+    """Who was on stage last is meant, or who is named nearby; the others stay listed behind."""
     resolution = NameResolver(journey(), present_ids=["C1", "C3", "C0"]).resolve("师父")
     assert (resolution.entity_id, resolution.candidate_ids) == ("C3", ["C3", "C0"])
     assert resolution.reason == "alias of several; last on stage"
+    resolver = NameResolver(journey())
+    assert [each.entity_id for each in resolver.find_mentions("师父骑马。三藏下马。")] == ["C0", "C0"]
+    both = "三藏拜镇元子，叫声师父。"
+    assert [each.entity_id for each in resolver.find_mentions(both)] == ["C0", "C3"]
+    (ambiguous,) = resolver.find_ambiguous(both)
+    assert (ambiguous.name, ambiguous.candidate_ids) == ("师父", ["C0", "C3"])
+    assert resolver.find_mentions("师父！") == []
 
 
 def test_a_title_of_the_other_gender_is_somebody_else() -> None:
@@ -138,14 +145,3 @@ def test_a_description_counts_only_where_its_bearer_is_about() -> None:
     assert resolver.entity_ids_in("The porter came. It was McMurdo.") == ["C5"]
     assert resolver.entity_ids_in("The porter came.", also_present=["C5"]) == ["C5"]
     assert NameResolver(london(), present_ids=["C5"]).entity_ids_in("The porter came.") == ["C5"]
-
-
-def test_those_named_in_a_text_decide_its_ambiguous_names() -> None:
-    """师父 means the one of its bearers who is named nearby, and stays open when both are or none is."""
-    resolver = NameResolver(journey())
-    assert [each.entity_id for each in resolver.find_mentions("师父骑马。三藏下马。")] == ["C0", "C0"]
-    both = "三藏拜镇元子，叫声师父。"
-    assert [each.entity_id for each in resolver.find_mentions(both)] == ["C0", "C3"]
-    (ambiguous,) = resolver.find_ambiguous(both)
-    assert (ambiguous.name, ambiguous.candidate_ids) == ("师父", ["C0", "C3"])
-    assert resolver.find_mentions("师父！") == []

@@ -36,13 +36,9 @@ def test_scrubbed_text_can_be_encoded_and_stays(text: str) -> None:
 
 
 def test_every_text_of_plain_data_is_scrubbed() -> None:
-    """Keys, values and lists however deep; what is no text stays."""
+    """However deep, what is no text stays; a text over the limit is refused with what, how long and how much."""
     dirty = {"a\x00": ["b\ud800", {"c": "d\u202e"}], "n": 1, "none": None, "yes": True}
     assert scrub_tree(dirty) == {"a": ["b", {"c": "d"}], "n": 1, "none": None, "yes": True}
-
-
-def test_a_text_over_the_limit_is_refused() -> None:
-    """The message names what is too long, how long it is, and the limit."""
     require_size("a" * 10, "scene 1", limit_characters=10)
     with pytest.raises(UserInputError, match=r"scene 1 has 11 characters, more than the limit of 10"):
         require_size("a" * 11, "scene 1", limit_characters=10)

@@ -78,12 +78,15 @@ def test_the_memory_has_what_its_sources_have_together() -> None:
     assert memory.chunk_id == memory.source_id == consolidated_id(sources)
 
 
-def test_its_origin_says_when_a_model_had_a_part_in_it() -> None:
-    """A model that wrote the text, or the memories."""
+def test_its_origin_and_its_id_tell_the_sources() -> None:
+    """A model that wrote the text or the memories; the same memories in any order have one id, others another."""
     text = ConsolidatedText(content="Both.")
     plain, extracted = [chunk("M1")], [chunk("M1"), chunk("M2", origin="extracted")]
     assert consolidated_memory(text, plain, created_at=MOMENT, is_models=True).origin == "extracted"
     assert consolidated_memory(text, extracted, created_at=MOMENT).origin == "extracted"
+    one, other, third = chunk("M1"), chunk("M2"), chunk("M3")
+    assert consolidated_id([one, other]) == consolidated_id([other, one])
+    assert consolidated_id([one, other]) != consolidated_id([one, third])
 
 
 def test_its_embedding_is_the_mean_of_its_sources() -> None:
@@ -94,10 +97,3 @@ def test_its_embedding_is_the_mean_of_its_sources() -> None:
     assert vector == pytest.approx(np.sqrt([0.5, 0.5]))
     assert consolidated_vector(sources, {"M1": right}) is None
     assert consolidated_vector(sources, {"M1": right, "M2": -right}) is None
-
-
-def test_the_id_tells_the_sources_alone() -> None:
-    """The same memories in any order have one id; others have another."""
-    one, other, third = chunk("M1"), chunk("M2"), chunk("M3")
-    assert consolidated_id([one, other]) == consolidated_id([other, one])
-    assert consolidated_id([one, other]) != consolidated_id([one, third])

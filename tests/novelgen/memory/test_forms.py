@@ -13,13 +13,20 @@ FULL = "Old Sherman of the lane lends his dog gladly: a friend of Mr. Holmes is 
 SHORT = "Sherman lends his dog to Holmes gladly"
 
 
-def test_relevant_memory_is_given_in_full():
-    """From the border score on the full form is chosen, below it the short one."""
+def test_relevant_memory_is_given_in_full() -> None:
+    """From the border score on; a beginning that ends inside a sentence is cut, a whole first sentence is not."""
     memory = chunk("m", content=FULL, short=SHORT)
     at = WEIGHTS.full_form_score
     assert choose_form(memory, at, WEIGHTS, estimate_tokens).text == FULL
     below = choose_form(memory, at - 0.01, WEIGHTS, estimate_tokens)
     assert (below.form, below.text) == ("short", SHORT)
+    full = "The gate is shut at nine. Nobody passes after that, not even the priest of the lower town."
+    assert is_cut("The gate is shut at nine. Nobody pas", full)
+    assert is_cut("The gate is shut...", full)
+    assert not is_cut("The gate is shut at nine.", full)
+    assert not is_cut("The gate is shut at nine", full)
+    assert is_cut("行者变作高翠兰，赚得", "行者变作高翠兰，赚得妖怪自供住处。")
+    assert not is_cut("行者变作高翠兰。", "行者变作高翠兰。妖怪自供住处。")
 
 
 @pytest.mark.parametrize(
@@ -53,17 +60,6 @@ def test_labels_are_found_in_both_languages(short, full):
 def test_telling_short_forms_stand(short, full):
     """A short sentence that tells the fact has no defect."""
     assert short_form_defect(short, full, estimate_tokens) == ""
-
-
-def test_short_form_is_never_a_broken_sentence():
-    """A beginning of the full text that ends inside a sentence is cut; a whole first sentence is not."""
-    full = "The gate is shut at nine. Nobody passes after that, not even the priest of the lower town."
-    assert is_cut("The gate is shut at nine. Nobody pas", full)
-    assert is_cut("The gate is shut...", full)
-    assert not is_cut("The gate is shut at nine.", full)
-    assert not is_cut("The gate is shut at nine", full)
-    assert is_cut("行者变作高翠兰，赚得", "行者变作高翠兰，赚得妖怪自供住处。")
-    assert not is_cut("行者变作高翠兰。", "行者变作高翠兰。妖怪自供住处。")
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_topics_are_told_by_shared_tags_and_entities_without_embeddings() -> Non
 
 
 def test_topics_are_told_by_embeddings_where_there_are_any() -> None:
-    """Vectors that point one way, seen from the mean of all, are one topic, whatever the tags say."""
+    """Whatever the tags say; what is over and in force, proven and unproven, never mix."""
     names = [f"{'LR'[number % 2]}{number:02}" for number in range(MIN_FOR_A_MEAN)]
     vectors = {name: np.array([5, 1 if name[0] == "L" else -1], np.float32) for name in names}
     memories = [live(name, 1, number) for number, name in enumerate(names)]
@@ -83,10 +83,6 @@ def test_topics_are_told_by_embeddings_where_there_are_any() -> None:
     assert all(len({name[0] for name in group}) == 1 for group in groups)
     few = {name: vectors[name] for name in names[:-1]}
     assert any(len({name[0] for name in group}) == 2 for group in chosen(memories, vectors=few))
-
-
-def test_what_is_over_and_what_is_in_force_never_mix() -> None:
-    """Nor do the proven and the unproven."""
     over = [live(f"O{number}", superseded_by="M9") for number in range(2)]
     doubted = [live(f"D{number}", verified=False) for number in range(2)]
     plain = [live(f"P{number}") for number in range(2)]

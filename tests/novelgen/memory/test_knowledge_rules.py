@@ -54,7 +54,7 @@ def test_whom_a_memory_is_about_knows_it_from_its_scene_on() -> None:
 
 
 def test_who_is_named_while_away_is_no_witness() -> None:
-    """They know what concerns them, but nothing says how, and no tale of what they lived through has it."""
+    """They know what concerns them, nothing says how; what comes to light of somebody off stage less surely."""
     told = memory("Ines sells the boat of Ben.", "C1 C2", "event")
     whole_tale = KnowledgeEvent(
         character_id="C3", source_id="*", chapter_index=1, scene_index=2, how="told", learned_from="C2"
@@ -63,6 +63,13 @@ def test_who_is_named_while_away_is_no_witness() -> None:
     knowing = story.knows("C2", told)
     assert (knowing.knows, knowing.how, knowing.certainty) == (True, "author", ABSENT_CERTAINTY)
     assert not story.knows("C3", told).knows
+    named = KnowledgeMemory("M0", "The note names Gregor and the heron key.", at(1, 1), ["C4", "I1"], "discovery")
+    found = KnowledgeMemory("M1", "The heron key was stolen at night.", at(1, 2), ["I1"], "discovery")
+    story = KnowledgeRules(
+        KnowledgeStory(at(2, 1), [scene(1, 1, "C1"), scene(1, 2, "C1")], [named, found], NAMES, PEOPLE)
+    )
+    assert story.knows("C4", found).knows
+    assert not story.knows("C2", found).knows
 
 
 def test_nobody_knows_by_presence_alone_or_before_it_is_told() -> None:
@@ -117,17 +124,6 @@ def test_what_a_record_says_somebody_knows_now_is_known() -> None:
     )
     read = scene(2, 1, "C2", learnt=learnt, tells_knowledge=True)
     assert not rules(scene(1, 1, "C1"), read, about=HID).knows("C2", HID).knows
-
-
-def test_who_had_part_in_it_off_stage_knows_what_is_found_out() -> None:
-    """What comes to light about somebody who has not appeared yet is known to them, less surely."""
-    named = KnowledgeMemory("M0", "The note names Gregor and the heron key.", at(1, 1), ["C4", "I1"], "discovery")
-    found = KnowledgeMemory("M1", "The heron key was stolen at night.", at(1, 2), ["I1"], "discovery")
-    story = KnowledgeRules(
-        KnowledgeStory(at(2, 1), [scene(1, 1, "C1"), scene(1, 2, "C1")], [named, found], NAMES, PEOPLE)
-    )
-    assert story.knows("C4", found).knows
-    assert not story.knows("C2", found).knows
 
 
 def event(character_id: str, kind: str = "knows", chapter: int = 2, **more: object) -> KnowledgeEvent:
@@ -230,15 +226,11 @@ def test_the_dead_do_not_know_of_their_death(content: str, who: str) -> None:
 
 
 def test_every_memory_stands_in_exactly_one_list() -> None:
-    """Known and unknown together are all memories, each once."""
+    """Known and unknown together are all memories, each once; two have lived through the scenes with both."""
     memories = [KnowledgeMemory(f"M{n}", "Ines waits.", at(1, 1), ["C1"] if n % 2 else ["C3"]) for n in range(6)]
     story = KnowledgeStory(at(2, 1), [scene(1, 1, "C1")], memories, NAMES, PEOPLE)
     found = KnowledgeRules(story).of_character("C1")
     assert sorted(each.source_id for each in [*found.known, *found.not_known]) == [f"M{n}" for n in range(6)]
-
-
-def test_what_two_have_lived_through_together() -> None:
-    """Scenes with both, and those with nobody else."""
     story = KnowledgeStory(
         at(9, 1),
         [scene(1, 1, "C1 C2 C3"), scene(1, 2, "C1"), scene(2, 1, "C1 C2 I1")],
@@ -292,11 +284,19 @@ def kept(chapter: int, number: int) -> KnowledgeEvent:
 
 
 def test_no_words_of_a_later_scene_open_what_is_said_to_be_kept() -> None:
-    """What a record keeps from somebody stays kept however much a later text sounds like it."""
+    """The author's tale on entering 2:1 stands at 1:2, and what happened there was told, too."""
     scenes = [scene(1, 1, "C1 C4"), MEETING]
     assert rules(*scenes, about=memory(KEPT.content, "C4", "secret_revealed")).knows("C1", KEPT).knows
     knowing = rules(*scenes, about=KEPT, events=[kept(1, 1)]).knows("C1", KEPT)
     assert (knowing.knows, knowing.reason, knowing.is_said) == (False, "hidden", True)
+    last = memory("Gregor burned the mill.", "C4", position=at(1, 2))
+    tale = KnowledgeEvent(
+        character_id="C1", source_id="*", how="told", learned_from="C4", chapter_index=1, scene_index=2, by_author=True
+    )
+    scenes = [scene(1, 1, "C1"), scene(1, 2, "C4"), scene(2, 1, "C1")]
+    assert rules(*scenes, about=last, events=[tale]).knows("C1", last).knows
+    recorded = [tale.model_copy(update={"by_author": False})]
+    assert not rules(*scenes, about=last, events=recorded).knows("C1", last).knows
 
 
 @pytest.mark.parametrize(
@@ -317,15 +317,3 @@ def test_a_whole_tale_opens_only_what_was_kept_before_it(kept_at: tuple[int, int
     events = sorted([tale, kept(*kept_at)], key=lambda event: (event.chapter_index, event.scene_index))
     found = rules(scene(1, 1, "C4"), scene(2, 1, "C1 C4"), scene(2, 2, "C1"), about=KEPT, events=events)
     assert found.knows("C1", KEPT).knows == knows
-
-
-def test_a_tale_that_the_author_speaks_of_holds_the_scene_before_it() -> None:
-    """The author's "on entering 2:1 she was told all" stands at 1:2, and what happened there was told, too."""
-    last = memory("Gregor burned the mill.", "C4", position=at(1, 2))
-    tale = KnowledgeEvent(
-        character_id="C1", source_id="*", how="told", learned_from="C4", chapter_index=1, scene_index=2, by_author=True
-    )
-    scenes = [scene(1, 1, "C1"), scene(1, 2, "C4"), scene(2, 1, "C1")]
-    assert rules(*scenes, about=last, events=[tale]).knows("C1", last).knows
-    recorded = [tale.model_copy(update={"by_author": False})]
-    assert not rules(*scenes, about=last, events=recorded).knows("C1", last).knows

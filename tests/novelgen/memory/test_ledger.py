@@ -96,11 +96,18 @@ def test_by_the_rhythm_a_thread_becomes_due_and_overdue(scene: int, stage: str) 
     assert only(ledger(*PAID, [planted(scene)]), "OL5").stage == stage
 
 
-def test_without_rhythm_and_window_nothing_is_due() -> None:
-    """A book that has paid too little only tells how long threads wait and are silent."""
+def test_what_presses_most_stands_first_and_what_is_over_last() -> None:
+    """Without rhythm and window nothing is due, and a thread of the dead waits without pressure."""
     waiting = only(ledger([planted(1), moved("advanced", 8, "a hint")]))
     assert (waiting.stage, waiting.age_scenes, waiting.silent_scenes, waiting.window) == ("moved", 19, 12, None)
     assert [each.note for each in waiting.moves] == ["", "a hint"]
+    found = ledger([planted(1), moved("resolved", 3)], [planted(15)], [planted(1, importance="critical")])
+    assert [each.loop_id for each in found.entries] == ["OL2", "OL1", "OL0"]
+    both = [planted(1, related_characters=["C0", "C1"])]
+    found = only(ledger(both, deaths={"C0": (1, 4), "C1": (1, 6)}))
+    assert (found.moot_since, found.pressure, found.dead_ids) == ((1, 6), 0, ["C0", "C1"])
+    living = only(ledger(both, deaths={"C0": (1, 4)}))
+    assert (living.moot_since, living.pressure > 0, living.dead_ids) == (None, True, ["C0"])
 
 
 @pytest.mark.parametrize(
@@ -135,12 +142,6 @@ def test_pressure_grows_with_weight_age_silence_and_who_is_on_stage() -> None:
     assert pressure(2, moved("resolved", 18)) == 0
 
 
-def test_what_presses_most_stands_first_and_what_is_over_last() -> None:
-    """Waiting threads by pressure, the others after them."""
-    found = ledger([planted(1), moved("resolved", 3)], [planted(15)], [planted(1, importance="critical")])
-    assert [each.loop_id for each in found.entries] == ["OL2", "OL1", "OL0"]
-
-
 @pytest.mark.parametrize(
     ("kind", "detail", "deaths", "ending"),
     [
@@ -159,15 +160,6 @@ def test_a_thread_ends_in_one_of_four_ways(
     thread = [planted(1, related_characters=["C0"]), moved(kind, 5, "so", **detail)]
     found = only(ledger(thread, deaths=deaths))
     assert (found.stage, found.ending) == ("over", ending)
-
-
-def test_a_thread_of_the_dead_waits_without_pressure() -> None:
-    """It says where the last of them died; while one of two lives it presses on."""
-    both = [planted(1, related_characters=["C0", "C1"])]
-    found = only(ledger(both, deaths={"C0": (1, 4), "C1": (1, 6)}))
-    assert (found.moot_since, found.pressure, found.dead_ids) == ((1, 6), 0, ["C0", "C1"])
-    living = only(ledger(both, deaths={"C0": (1, 4)}))
-    assert (living.moot_since, living.pressure > 0, living.dead_ids) == (None, True, ["C0"])
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,16 @@ from tests.novelgen.memory.record_parts import changed, memory, record
 
 
 def test_the_scene_is_what_the_first_window_that_knows_says() -> None:
-    """Title, place, time and point of view come from the first window that has them; presence adds up."""
+    """Presence adds up; the summary is cut evenly, with the first and the last bullet and no repeats."""
     first = record(story_time="night", characters_present=["C0"])
     second = record(title="Later", location_id="L1", story_time="dawn", characters_present=["C1", "C0"])
     merged = merge_records([first, second], max_bullets=5)
     assert (merged.title, merged.location_id, merged.story_time) == ("Later", "L1", "night")
     assert merged.characters_present == ["C0", "C1"]
+    windows = [record(summary=[f"bullet {number}", "again"], key_events=["e" * number]) for number in range(1, 13)]
+    merged = merge_records(windows, max_bullets=4)
+    assert merged.summary == ["bullet 1", "bullet 4", "bullet 8", "bullet 12"]
+    assert len(merged.key_events) == MAX_KEY_EVENTS
 
 
 LANTERN = "Ada gave the brass lantern to Cornelius."
@@ -98,14 +102,6 @@ def test_loops_are_counted_once_and_an_end_outweighs_a_move() -> None:
     assert [loop.id for loop in merged.open_loops_created] == ["new-loop-1"]
     assert [loop.id for loop in merged.open_loops_advanced] == ["OL2"]
     assert [loop.id for loop in merged.open_loops_resolved] == ["OL1"]
-
-
-def test_the_summary_is_bounded_and_covers_the_whole_course() -> None:
-    """Bullets are cut to the setting, evenly, with the first and the last kept and repeats dropped."""
-    windows = [record(summary=[f"bullet {number}", "again"], key_events=["e" * number]) for number in range(1, 13)]
-    merged = merge_records(windows, max_bullets=4)
-    assert merged.summary == ["bullet 1", "bullet 4", "bullet 8", "bullet 12"]
-    assert len(merged.key_events) == MAX_KEY_EVENTS
 
 
 @pytest.mark.parametrize(

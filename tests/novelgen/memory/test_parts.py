@@ -35,10 +35,19 @@ def test_standardise_brings_to_mean_and_deviation() -> None:
     assert standardise(np.array([0.0] * 99 + [1.0]), np.ones(100, dtype=bool)).max() == CLIP
 
 
-def test_pool_best_averages_the_best_queries():
-    """The best rows of each column are averaged; without queries there is nothing."""
+def test_the_best_queries_count_and_the_cheapest_gain_goes_first() -> None:
+    """Of equal scores the cheaper gains more, a full one more than a short one, and only what fits is asked for."""
     assert pool_best(np.array([[1.0, 0.0], [3.0, 0.0], [2.0, 9.0]]), 2).tolist() == [2.5, 4.5]
     assert pool_best(np.zeros((0, 2)), 3).tolist() == [0, 0]
+    weights = SelectionWeights()
+    cheap, dear = ChosenForm("full", "x", 10), ChosenForm("full", "x", 30)
+    assert gain_per_token(1.0, cheap, weights) > gain_per_token(1.0, dear, weights)
+    assert gain_per_token(1.0, cheap, weights) > gain_per_token(1.0, ChosenForm("short", "x", 10), weights)
+    priced = [Priced("a", 4, 5), Priced("b", 3, 100), Priced("c", 2, 5), Priced("d", 1, 5), Priced("e", 9, 0)]
+    filling = fill(priced, 10, {"c": "a"}.get)
+    assert filling.taken == ("a", "d")
+    assert filling.no_room == ("e", "b")
+    assert filling.duplicates == {"c": "a"}
 
 
 def test_scores_that_are_unknown_are_bounded() -> None:
@@ -54,23 +63,6 @@ def test_scores_that_are_unknown_are_bounded() -> None:
     scores = semantic_scores([(0, plan_scene(axis=0).queries[0])], rows, np.ones(3, dtype=bool))
     assert scores[0, 0] > scores[0, 1]
     assert np.isnan(scores[0, 2])
-
-
-def test_gain_counts_cost_and_form():
-    """Of equal scores the cheaper text gains more, and a full one more than a short one at the same cost."""
-    weights = SelectionWeights()
-    cheap, dear = ChosenForm("full", "x", 10), ChosenForm("full", "x", 30)
-    assert gain_per_token(1.0, cheap, weights) > gain_per_token(1.0, dear, weights)
-    assert gain_per_token(1.0, cheap, weights) > gain_per_token(1.0, ChosenForm("short", "x", 10), weights)
-
-
-def test_fill_asks_only_for_what_fits():
-    """What does not fit is passed over unasked, and what another stands for leaves its room to the next."""
-    priced = [Priced("a", 4, 5), Priced("b", 3, 100), Priced("c", 2, 5), Priced("d", 1, 5), Priced("e", 9, 0)]
-    filling = fill(priced, 10, {"c": "a"}.get)
-    assert filling.taken == ("a", "d")
-    assert filling.no_room == ("e", "b")
-    assert filling.duplicates == {"c": "a"}
 
 
 def test_content_words_of_both_languages():
@@ -117,12 +109,16 @@ def test_similar_scenes_are_tied_by_meaning() -> None:
     assert not len(similar_scenes(lay_out(crowd(5), plan_scene()), SelectionWeights()).sources)
 
 
-def test_evidence_flows_along_ties():
-    """A scene tied to a sure scene gets a share, an untied one the least."""
+def test_evidence_flows_along_ties() -> None:
+    """A scene tied to a sure one gets a share, an untied one the least; a table of some forgets the others."""
     ties = SceneTies(3, np.array([0, 1]), np.array([1, 0]), np.array([1.0, 1.0]))
     flow = spread_evidence(np.array([2.0, -1.0, -1.0]), ties, SelectionWeights())
     assert flow[0] > flow[1] > flow[2]
     assert not spread_evidence(np.array([-1.0, 0.0, 0.0]), ties, SelectionWeights()).any()
+    table = lay_out(crowd(4), plan_scene())
+    narrow = table.of_scenes(np.array([1, 3]))
+    assert [facts.ordinal for facts in narrow.scenes] == [2, 4]
+    assert narrow.scene_of.tolist() == [-1, 0, -1, 1]
 
 
 def told(*contents: str) -> CandidateTable:
@@ -172,11 +168,3 @@ def test_of_very_many_scenes_those_with_most_evidence_lend_it():
     assert spreading[places["near"]] == spreading.max()
     assert (spreading == spreading.min()).sum() >= 5
     assert np.isfinite(spreading).all()
-
-
-def test_a_table_of_some_scenes_forgets_the_others():
-    """Their candidates stay, without a known scene."""
-    table = lay_out(crowd(4), plan_scene())
-    narrow = table.of_scenes(np.array([1, 3]))
-    assert [facts.ordinal for facts in narrow.scenes] == [2, 4]
-    assert narrow.scene_of.tolist() == [-1, 0, -1, 1]

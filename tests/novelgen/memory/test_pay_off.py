@@ -40,17 +40,13 @@ def test_what_a_model_expects_comes_first_then_what_moved_last() -> None:
 
 
 def test_words_of_the_plan_count_in_any_form_and_names_do_not() -> None:
-    """'Pearls' in the plan mean the pearl of the thread, in Chinese its characters; a hero's name means nothing."""
+    """The thread of one who comes back after long is meant, not any of those of the one who is always there."""
     for told, other, plan in (
         ("who sends the pearl?", "Bertram keeps the ledger", "Bertram shows the pearls"),
         ("谁把珍珠寄来", "王二丢了账本", "王二拿出珍珠来"),
     ):
         ahead = SceneAhead(texts=[plan], known_texts=[told, other])
         assert first_of(thread(1, other), thread(2, told), ahead=ahead, names=("Bertram", "王二")) == "OL2"
-
-
-def test_a_rare_guest_weighs_more_than_the_hero() -> None:
-    """The thread of one who comes back after long is meant, not any of those of the one who is always there."""
     hero, guest = thread(1, related_entities=["C0"]), thread(2, related_entities=["C1"])
     assert first_of(hero, guest, ahead=SceneAhead(entity_ids=frozenset({"C0", "C1"}))) == "OL2"
 

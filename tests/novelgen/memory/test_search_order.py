@@ -39,13 +39,16 @@ def test_words_and_meaning_count_alike() -> None:
 
 
 def test_a_memory_in_its_own_words_comes_first() -> None:
-    """Case, width and punctuation do not matter; of several that say the same, what is distilled and holds leads."""
+    """Case, width and punctuation aside; bullets and passages, which retell memories, count less."""
     own = candidate("z", hits=(lexical(9, 1.0),), short="Ben sold the key.")
     bullet = candidate(
         "y", hits=(semantic(1, 0.95), lexical(1, 12.0)), content="Ben sold the key", content_type="summary"
     )
     former = outdated("x", "w", semantic(1, 0.95), short="Ben sold the key!")
     assert order(*ENOUGH, own, bullet, former, query="BEN SOLD THE KEY")[:3] == ["z", "y", "x"]
+    bullet = candidate("a", hits=(semantic(1, 0.9), lexical(1, 9.0)), content_type="summary")
+    told = candidate("b", hits=(semantic(1, 0.9), lexical(1, 9.0)))
+    assert order(bullet, told) == ["b", "a"]
 
 
 def test_what_holds_comes_right_before_what_it_replaced() -> None:
@@ -60,10 +63,3 @@ def test_what_holds_comes_right_before_what_it_replaced() -> None:
     ranked = search_order([*ENOUGH, over], "the door is three one nine", holding={"o": ENOUGH[2].chunk})
     assert [each.chunk.chunk_id for each in ranked][:2] == ["o", "c"]
     assert ranked[0].is_outdated
-
-
-def test_a_summary_counts_less_than_a_memory_that_fits_as_well() -> None:
-    """Bullets and passages retell memories."""
-    bullet = candidate("a", hits=(semantic(1, 0.9), lexical(1, 9.0)), content_type="summary")
-    told = candidate("b", hits=(semantic(1, 0.9), lexical(1, 9.0)))
-    assert order(bullet, told) == ["b", "a"]

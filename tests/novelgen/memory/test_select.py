@@ -44,13 +44,26 @@ def test_budget_is_never_exceeded(budget):
     assert all(item.tokens == len(item.text) for item in selection.items)
 
 
-def test_what_does_not_fit_makes_room_for_what_does():
-    """A memory too long for the budget is left out with its reason, a shorter one is taken."""
+def test_what_does_not_fit_or_is_not_likely_needed_is_left_out() -> None:
+    """With its reason and what lowered it, however large the budget; of a handful everything is taken."""
     long = candidate("long", 1, importance=10, content="A long tale. " * 40)
     selection = select_memories([long, *crowd(15)], plan_scene(), budget_tokens=50)
     assert "long" not in ids(selection)
     assert selection.items
     assert "no room in the budget" in {left.reason for left in selection.left_out if left.id == "long"}
+    trifles = [candidate(f"t{i:02d}", i, importance=1) for i in range(1, 11)]
+    weighty = [candidate(f"w{i:02d}", i, importance=8) for i in range(11, 21)]
+    selection = select_memories([*trifles, *weighty], plan_scene(), weights=SelectionWeights(least_score=0))
+    assert ids(selection) == [f"w{i:02d}" for i in range(11, 21)]
+    assert {each.why.code for each in selection.left_out} == {"unlikely"}
+    assert "below least_score=0" in selection.left_out[0].reason
+    assert len(select_memories(trifles, plan_scene(), weights=SelectionWeights(least_score=0)).items) == 10
+    weights = SelectionWeights(left_out_receipts=2)
+    selection = select_memories(
+        [candidate(f"o{i}", i, superseded_by="n") for i in range(1, 6)], plan_scene(), weights=weights, budget_tokens=0
+    )
+    assert len(selection.left_out) == 2
+    assert {left.reason for left in selection.left_out} == {"no room in the budget; lowered as superseded"}
 
 
 def test_what_speaks_for_a_memory_raises_it() -> None:
@@ -152,15 +165,11 @@ def test_memory_stands_for_its_bullet_and_passage():
     assert reasons == {"b": "duplicate of m", "p": "duplicate of m"}
 
 
-def test_equal_texts_of_two_scenes_count_once():
-    """The same sentence stored twice is taken once, whatever its case and punctuation."""
+def test_equal_texts_of_two_scenes_count_once() -> None:
+    """Whatever case and punctuation; in a book without records passages are judged against each other only."""
     twins = [candidate("x1", 3, content="The gate is shut!"), candidate("x2", 9, content="the gate is shut")]
     order = ids(select_memories([*crowd(15), *twins], plan_scene()))
     assert len({"x1", "x2"} & set(order)) == 1
-
-
-def test_passages_alone_are_chosen_without_a_handicap():
-    """In a book without records passages are judged against each other only."""
     selection = select_memories(crowd(20, content_type="scene"), plan_scene())
     assert len(selection.items) == 20
     assert all("kind" not in item.score_parts for item in selection.items)
@@ -202,27 +211,6 @@ def test_receipts_hold_ranks_and_parts():
     assert sum(item.score_parts.values()) == pytest.approx(item.score, abs=0.01)
 
 
-def test_room_is_not_filled_with_what_is_not_likely_needed():
-    """However large the budget: what nothing speaks for stays out, and says so; of a handful everything is taken."""
-    trifles = [candidate(f"t{i:02d}", i, importance=1) for i in range(1, 11)]
-    weighty = [candidate(f"w{i:02d}", i, importance=8) for i in range(11, 21)]
-    selection = select_memories([*trifles, *weighty], plan_scene(), weights=SelectionWeights(least_score=0))
-    assert ids(selection) == [f"w{i:02d}" for i in range(11, 21)]
-    assert {each.why.code for each in selection.left_out} == {"unlikely"}
-    assert "below least_score=0" in selection.left_out[0].reason
-    assert len(select_memories(trifles, plan_scene(), weights=SelectionWeights(least_score=0)).items) == 10
-
-
-def test_left_out_says_what_lowered_it():
-    """A left-out memory that was lowered says by what, and the list is as long as it was set."""
-    weights = SelectionWeights(left_out_receipts=2)
-    selection = select_memories(
-        [candidate(f"o{i}", i, superseded_by="n") for i in range(1, 6)], plan_scene(), weights=weights, budget_tokens=0
-    )
-    assert len(selection.left_out) == 2
-    assert {left.reason for left in selection.left_out} == {"no room in the budget; lowered as superseded"}
-
-
 def test_findings_of_one_chunk_are_merged():
     """A chunk found by two retrievers is one candidate with both hits and the embedding of either."""
     merged = merge_candidates(
@@ -249,18 +237,14 @@ def test_what_flows_between_scenes_counts_by_how_many_there_are():
     assert 0 < young["surroundings"] < half["surroundings"] < whole["surroundings"]
 
 
-def test_scenes_like_the_neighbours_of_a_sure_scene_are_raised():
-    """A memory like those beside the scene of sure hits leads one that is like others."""
+def test_scenes_like_the_neighbours_of_a_sure_scene_are_raised() -> None:
+    """And so are those next to one that the plan's characters shared."""
     sure = [candidate(f"s{i}", 20, axis=0, content=f"Sure thing {i} of many words") for i in range(3)]
     beside = [candidate(f"b{index}", index, axis=1) for index in (19, 21)]
     others = [*crowd(12, axis=2), candidate("far", 39, axis=2), candidate("alike", 35, axis=1)]
     order = ids(select_memories([*sure, *beside, *others], plan_scene(axis=0)))
     assert set(order[:3]) == {"s0", "s1", "s2"}
     assert order.index("alike") < order.index("far")
-
-
-def test_who_took_part_is_evidence():
-    """Memories of scenes next to one that the plan's characters shared lead those next to others."""
     facts = tuple(SceneCast(1, i, i, frozenset({"ann", "bo"}) if i == 11 else frozenset({"cy"})) for i in range(1, 21))
     scene = dataclasses.replace(plan_scene(), scenes=facts, character_ids=frozenset({"ann", "bo"}))
     assert ids(select_memories(crowd(20), scene))[0] in {"c10", "c12", "c11"}

@@ -40,13 +40,18 @@ def test_wrong_types_name_field_and_value() -> None:
         ScenePlan.model_validate({"scene_number": 1, "characters": "行者"})
 
 
-def test_unknown_scene_type_and_intensity_are_kept_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    """Values outside the known lists are accepted and warned about."""
+def test_unknown_words_of_closed_lists_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    """A scene type or intensity is kept, an event type becomes other, aloud."""
     with caplog.at_level(logging.WARNING):
         plan = ScenePlan(scene_number=1, scene_type="flashback", intensity="extreme")
     assert (plan.scene_type, plan.intensity) == ("flashback", "extreme")
     assert "'flashback'" in caplog.text
     assert "'extreme'" in caplog.text
+    memory = {"memory_id": "M1", "content": "A duel.", "event_type": "duel_of_honour"}
+    with caplog.at_level(logging.WARNING):
+        record = SceneRecord.model_validate({"chapter_index": 1, "scene_index": 1, "memories": [memory]})
+    assert record.memories[0].event_type == "other"
+    assert "'duel_of_honour'" in caplog.text
 
 
 @pytest.mark.parametrize("scene_type", ["日常", "战斗", "daily", "ending"])
@@ -63,15 +68,6 @@ def test_everyone_lists_the_leads_first() -> None:
         {"protagonist": {"name": "林黛玉"}, "supporting_characters": [{"name": "紫鹃"}]}
     )
     assert [character.name for character in config.everyone()] == ["林黛玉", "紫鹃"]
-
-
-def test_unknown_event_types_become_other_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    """An event type outside the closed list becomes other, aloud."""
-    memory = {"memory_id": "M1", "content": "A duel.", "event_type": "duel_of_honour"}
-    with caplog.at_level(logging.WARNING):
-        record = SceneRecord.model_validate({"chapter_index": 1, "scene_index": 1, "memories": [memory]})
-    assert record.memories[0].event_type == "other"
-    assert "'duel_of_honour'" in caplog.text
 
 
 @pytest.mark.parametrize("importance", [0, 11])

@@ -108,13 +108,16 @@ def test_the_proposed_are_known_from_then_on() -> None:
 
 
 def test_another_one_of_a_kind_is_new_and_meant_by_its_name() -> None:
-    """A generic name that a known one bears is another one when the model says so, in this answer alone."""
+    """When the model says so; a byname of somebody who is meant by id belongs to another."""
     proposals = references().propose(
         [new("the lamplighter", generic=True)], text="The lamplighter came.", first_number=1
     )
     assert [each.temporary_id for each in proposals.entities] == ["new-1"]
     assert references().with_proposals(proposals).entity_id("the lamplighter") == "new-1"
     assert references().entity_id("the lamplighter") == "C1"
+    assert proposed("老和尚", "C20") == (["老和尚"], {"老和尚": "new-1"})
+    assert proposed("老和尚") == ([], {"老和尚": "C20"})
+    assert proposed("三藏", "C20") == ([], {"三藏": "C20"})
 
 
 def test_a_name_that_belongs_to_a_known_one_is_its_name() -> None:
@@ -162,13 +165,6 @@ def proposed(name: str, *used: str, text: str = "") -> tuple[list[str], dict[str
     return [each.name for each in found.entities], found.meanings
 
 
-def test_a_byname_of_somebody_who_is_meant_by_id_belongs_to_another() -> None:
-    """Who is spoken of by id and called new by a byname is two; by the own name, or not used by id, it is one."""
-    assert proposed("老和尚", "C20") == (["老和尚"], {"老和尚": "new-1"})
-    assert proposed("老和尚") == ([], {"老和尚": "C20"})
-    assert proposed("三藏", "C20") == ([], {"三藏": "C20"})
-
-
 @pytest.mark.parametrize("name", ["the old man", "Mrs. Smith", "Miss Smith"])
 def test_a_description_or_another_title_makes_somebody_new(name: str) -> None:
     """Words of several names put together, and titles of another sex, do not make one person."""
@@ -193,10 +189,15 @@ def in_rooms(*, same_as: str = "", name: str = "the room") -> tuple[list[str], d
 
 
 def test_what_any_place_is_called_is_another_place() -> None:
-    """A room of an earlier chapter is not this one unless its id says so; a place with a name of its own is."""
+    """Unless its id says so; words that fit two threads mean none."""
     assert in_rooms() == (["the room"], {"the room": "new-1"})
     assert in_rooms(same_as="L7") == ([], {"the room": "L7"})
     assert in_rooms(name="the lamp room") == ([], {"the lamp room": "L1"})
+    twins = [
+        OpenLoop(loop_id="OL1", description="Who killed the steward in the tower?"),
+        OpenLoop(loop_id="OL2", description="Who killed the steward in the garden tower?"),
+    ]
+    assert meant_thread("Who killed the steward?", twins) is None
 
 
 def test_a_room_of_an_earlier_scene_is_meant_by_its_id_alone() -> None:
@@ -236,15 +237,6 @@ THREADS = [
 def test_a_thread_is_known_by_its_id_or_its_words(said: str, meant: str | None) -> None:
     """Words count where they are unmistakable; anything else means no thread."""
     assert meant_thread(said, THREADS) == meant
-
-
-def test_words_that_fit_two_threads_mean_none() -> None:
-    """Two threads of almost the same words are not told apart by them."""
-    twins = [
-        OpenLoop(loop_id="OL1", description="Who killed the steward in the tower?"),
-        OpenLoop(loop_id="OL2", description="Who killed the steward in the garden tower?"),
-    ]
-    assert meant_thread("Who killed the steward?", twins) is None
 
 
 @pytest.mark.parametrize(

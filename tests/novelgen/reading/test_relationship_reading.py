@@ -85,15 +85,11 @@ def test_a_pair_in_the_other_order_keeps_who_is_who(roles: tuple[str, str], stor
 
 
 def test_a_feeling_of_one_side_is_not_the_others() -> None:
-    """Each side moves from where it stands; what both feel moves both."""
+    """Each moves from where it stands, what both feel moves both; what is not said stays, strangers begin neutral."""
     change = read({"dimensions": moves(fear={"a": 3}, trust={"b": -5})})
     assert (change.dimensions, change.dimensions_a, change.dimensions_b) == ({}, {"fear": 3}, {"trust": 25})
     both = read({"dimensions": moves(fear={"both": 4}, trust={"both": -5})})
     assert (both.dimensions, both.dimensions_a, both.dimensions_b) == ({"trust": 25}, {"fear": 4}, {"fear": 9})
-
-
-def test_what_is_not_said_stays_as_it_was() -> None:
-    """An answer about trust does not make friends neutral again; strangers begin neutral."""
     change = read({"dimensions": moves(trust={"both": 5})})
     assert (change.status, change.intensity) == ("close", 8)
     first = read({"dimensions": moves(trust={"both": 5})}, before=None)

@@ -50,10 +50,14 @@ def test_a_corrected_item_enters_the_record() -> None:
 
 
 def test_what_is_not_corrected_is_listed() -> None:
-    """With nothing to correct it by, the item stays out of the record and in the result; nobody asks a third time."""
+    """Nobody asks a third time; the reason tells a wrong type from an unknown name."""
     result, model = extracted(answer(state_changes=[LOST]), correction())
     assert [(item.field, item.text) for item in result.unplaced] == [("state_changes[0].entity", "a pedlar from Hythe")]
     assert len(model.prompts) == 2
+    [wrong] = unplaced(location="C0")
+    [unknown] = unplaced(pov="Atlantis")
+    assert wrong.reason == "C0 is a character, not a location"
+    assert "nor a name" in unknown.reason
 
 
 def test_only_what_was_asked_about_is_taken() -> None:
@@ -122,14 +126,6 @@ def test_what_nobody_bears_is_listed(changes: dict[str, object], field: str, tex
     found = unplaced(**changes)
     assert [(each.field, each.text) for each in found] == [(field, text)]
     assert all(each.reason for each in found)
-
-
-def test_the_reason_tells_a_wrong_type_from_an_unknown_name() -> None:
-    """A person given as a place is not the same mistake as an invented name."""
-    [wrong] = unplaced(location="C0")
-    [unknown] = unplaced(pov="Atlantis")
-    assert wrong.reason == "C0 is a character, not a location"
-    assert "nor a name" in unknown.reason
 
 
 @pytest.mark.parametrize(

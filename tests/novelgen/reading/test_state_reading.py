@@ -123,7 +123,7 @@ def test_lists_grow_and_shrink_by_entries(held: Any, said: dict[str, Any], after
 
 
 def test_what_is_not_there_cannot_be_removed() -> None:
-    """A removal that fits nothing changes nothing, and the model is not asked again for it: the list was cut."""
+    """The model is not asked again for it; a guess is kept as unverified, without its quote."""
     result = read(
         change("C1", "goals", "marry", op="remove"),
         change("C1", "inventory", "I0", op="remove"),
@@ -131,6 +131,9 @@ def test_what_is_not_there_cannot_be_removed() -> None:
     )
     assert stated(result) == {}
     assert (result.unplaced, result.model_calls) == ([], 1)
+    result = read(change("C0", "identity", "a smuggler", when="probably"), before={})
+    assert stated(result) == {"C0.identity": "a smuggler"}
+    assert [each.id for each in result.unverified if each.kind == "state_change"] == ["C0.identity"]
 
 
 def test_what_is_over_by_now_ends_without_a_quote() -> None:
@@ -143,13 +146,6 @@ def test_what_is_over_by_now_ends_without_a_quote() -> None:
     )
     assert stated(result) == {"C1.goals": ["find Thorne"], "C1.physical_state": None, "C0.goals": ["sleep"]}
     assert [each.id for each in result.unverified if each.kind == "state_change"] == ["C0.goals"]
-
-
-def test_a_guess_is_kept_as_unverified() -> None:
-    """What somebody only thinks is stored, and its quote, which proves no more than that, is not."""
-    result = read(change("C0", "identity", "a smuggler", when="probably"), before={})
-    assert stated(result) == {"C0.identity": "a smuggler"}
-    assert [each.id for each in result.unverified if each.kind == "state_change"] == ["C0.identity"]
 
 
 KEEPERS = Entity(entity_id="F0", entity_type="faction", name="the two keepers")
@@ -174,15 +170,11 @@ def test_a_group_stands_for_its_members() -> None:
 
 
 def test_entries_are_meant_in_other_words_only_when_one_fits() -> None:
-    """A part of an entry names it; what fits two names neither."""
+    """What fits two names neither; of two that share words with what is removed, the one that shares more."""
     entries = ["find Mr. Thorne in the harbour", "keep the light burning", "keep the boat"]
     assert entry_meant("find Mr. Thorne", entries) == entries[0]
     assert entry_meant("keep", entries) is None
     assert entry_meant("sell the boat house key", ["keep the light"]) is None
-
-
-def test_a_goal_that_is_met_need_not_be_quoted() -> None:
-    """Of two entries that share words with what is removed, the one that shares more is meant."""
     goals = ["find out who sent the letter to Ada", "burn the letter of Mr. Thorne"]
     said = change("C1", "goals", "learn who sent Ada that letter", op="remove")
     assert stated(read(said, before={"C1": {"goals": goals}})) == {"C1.goals": [goals[1]]}

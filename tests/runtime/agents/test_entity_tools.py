@@ -44,15 +44,11 @@ def test_a_generated_character_holds_from_the_planned_scene_on(stores: MemorySto
 
 
 def test_a_known_name_is_refused_with_its_id(call: Call) -> None:
-    """No second Elena; aliases and spellings count."""
+    """Aliases and spellings count; of a name of the future not whose it is."""
     answer = call("character_generate", name="the cartographer", description="x")
     assert "character C0 bears the name 'the cartographer' already" in answer["error"]["message"]
     answer = call("character_generate", name="ELENA THORNE", description="x")
     assert "character C0 bears the name 'ELENA THORNE' already" in answer["error"]["message"]
-
-
-def test_a_name_of_the_future_is_refused_without_telling_whose(call: Call) -> None:
-    """The name stays free for later, and no id of later is told."""
     answer = call("character_generate", as_of=StoryPosition(1, 2), name="Odile Brandt", description="x")
     assert answer["error"]["message"] == "the name 'Odile Brandt' is taken; choose another one"
 

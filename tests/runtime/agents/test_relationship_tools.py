@@ -10,7 +10,7 @@ BEFORE, AFTER = StoryPosition(2, 1), StoryPosition(2, 2)
 
 
 def test_status_and_views_are_those_before_the_position(call: Call) -> None:
-    """What a relationship is before the position, with the names of both; names work as ids do."""
+    """With the names of both; on entering 2:1, scene S003 does not exist."""
     answer = call("relationship_query", as_of=BEFORE, character="Elena Thorne")
     (elena,) = answer["relationships"]
     assert (elena["character_a"], elena["character_b"], elena["status"]) == ("C0", "C1", "strained")
@@ -19,6 +19,8 @@ def test_status_and_views_are_those_before_the_position(call: Call) -> None:
     later = call("relationship_query", as_of=AFTER, character="C0")["relationships"]
     assert [(each["character_b"], each["status"]) for each in later] == [("C1", "hostile"), ("C2", "neutral")]
     assert call("relationship_query", as_of=AFTER, character="C0", status="strained")["relationships"] == []
+    answer = call("relationship_update", as_of=BEFORE, first="C0", second="C1", event="x", scene_id="S003")
+    assert "no scene 'S003' is stored before 2:1" in answer["error"]["message"]
 
 
 def test_an_update_at_a_scene_holds_from_there(stores: MemoryStores, project: str, call: Call) -> None:
@@ -51,12 +53,6 @@ def test_calls_that_cannot_be_done_say_what_to_do(
     """Each refusal names the other tool, the missing argument or the known ids."""
     answer = call(tool, **arguments)
     assert message in answer["error"]["message"]
-
-
-def test_a_scene_of_the_future_is_not_known(call: Call) -> None:
-    """On entering 2:1, scene S003 does not exist."""
-    answer = call("relationship_update", as_of=BEFORE, first="C0", second="C1", event="x", scene_id="S003")
-    assert "no scene 'S003' is stored before 2:1" in answer["error"]["message"]
 
 
 def test_an_update_changes_type_views_and_one_side(stores: MemoryStores, project: str, call: Call) -> None:

@@ -177,7 +177,7 @@ def test_a_system_prompt_teaches_attachments(stores: MemoryStores, project: str,
 
 
 def test_every_tool_tells_a_model_what_it_is_for(stores: MemoryStores, project: str) -> None:
-    """Names fit function calling, and each tool and each argument is described; none names a tool that is not there."""
+    """Names fit function calling, each argument is described; over several stories each call names its project."""
     story = Story(stores, project)
     for tool in [*story.tools(), *story.editing_tools(), *story.attachment_tools()]:
         function = convert_to_openai_tool(tool)["function"]
@@ -186,10 +186,6 @@ def test_every_tool_tells_a_model_what_it_is_for(stores: MemoryStores, project: 
         assert "{" not in function["description"]
         properties = function["parameters"]["properties"]
         assert all(each.get("description") for each in properties.values()), function["name"]
-
-
-def test_memory_tools_name_their_project(stores: MemoryStores, project: str) -> None:
-    """Over several stories each call of the three names one; what is no project is refused as data."""
     search, state, _ = build_memory_tools(stores, as_of=HERE)
     assert search.name == "search_story_memory_tool"
     assert state.invoke({"project_id": project, "entity": "the Emperor"})["error"]["kind"] == "unknown-entity"

@@ -170,8 +170,10 @@ def test_relationships_casts_and_places_of_the_first_version(
         assert unit.exchange.contents() == before
 
 
-def test_a_wrong_plan_is_refused_before_anything_is_made(stores: MemoryStores, project: str, tmp_path: Path) -> None:
-    """A plan that `novelgen context` could not read is not copied; its file is named."""
+def test_what_cannot_be_read_is_refused_before_anything_is_made(
+    stores: MemoryStores, project: str, tmp_path: Path
+) -> None:
+    """A wrong plan's file is named, and a path that is none as that."""
     folder = _second_version(tmp_path)
     _write(folder / "chapters/chapter_002_plan.json", {"chapter_id": 2, "scenes": [{"scene_id": "3_1"}]})
     with pytest.raises(
@@ -180,6 +182,8 @@ def test_a_wrong_plan_is_refused_before_anything_is_made(stores: MemoryStores, p
         _import(stores, folder, project)
     with pytest.raises(UnknownProjectError, match=project):
         stores.database(project)
+    with pytest.raises(InvalidFileError, match=r"bok\.txt' does not exist; check the path"):
+        _import(stores, tmp_path / "bok.txt", project)
 
 
 def test_importing_twice_adds_nothing(stores: MemoryStores, project: str, tmp_path: Path) -> None:
@@ -237,12 +241,6 @@ def test_anything_else_is_refused(stores: MemoryStores, project: str, tmp_path: 
     (tmp_path / "book.pdf").write_bytes(b"x")
     with pytest.raises(InvalidFileError, match="is neither a folder with"):
         _import(stores, tmp_path / name, project)
-
-
-def test_a_path_that_is_none_is_named_as_that(stores: MemoryStores, project: str, tmp_path: Path) -> None:
-    """Who mistypes a path is not told what kinds of files there are."""
-    with pytest.raises(InvalidFileError, match=r"bok\.txt' does not exist; check the path"):
-        _import(stores, tmp_path / "bok.txt", project)
 
 
 def test_only_an_edited_manuscript_may_be_stored_twice(stores: MemoryStores, project: str, tmp_path: Path) -> None:

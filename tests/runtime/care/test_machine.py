@@ -28,20 +28,21 @@ def test_sqlite_before_its_fix_is_pointed_out(version: tuple[int, ...], url: str
     assert ("WAL-reset" in finding.message) == (level == "hint")
 
 
-def test_versions_name_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A package that is not there is listed as such."""
+def test_a_chat_model_without_a_key_or_a_server_is_degraded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the settings to correct, embeddings alike; a package that is not there is listed as such."""
     monkeypatch.setattr("runtime.care.checks._PACKAGES", ("click", "no-such-package"))
     found = versions()
     assert found["no-such-package"] == "not installed"
     assert found["click"][0].isdigit()
-
-
-def test_a_chat_model_without_a_key_is_degraded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model that cannot be built is named with the settings to correct."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     finding = check_chat_model(NovelgenSettings(model="openai:gpt-4.1-mini"))
     assert finding.level == "degraded"
     assert "NOVELGEN_MODEL_API_KEY" in finding.fix
+    dead = "http://127.0.0.1:9/v1"
+    assert check_chat_model(NovelgenSettings(model="openai:stub", model_base_url=dead)).level == "degraded"
+    memory = MemorySettings(embedding_model="openai:stub", embedding_base_url=dead)
+    with MemoryStores(NovelgenSettings(memory=memory)) as stores:
+        assert check_embeddings(stores).level == "degraded"
 
 
 def test_a_chat_model_is_really_asked() -> None:
@@ -57,15 +58,6 @@ def test_a_chat_model_is_really_asked() -> None:
     assert refused.level == "degraded"
     assert "401" in refused.message
     assert KEY not in refused.message + refused.fix
-
-
-def test_an_address_where_nobody_answers_is_degraded() -> None:
-    """A dead address is not called fine, for the chat model and the embeddings alike."""
-    dead = "http://127.0.0.1:9/v1"
-    assert check_chat_model(NovelgenSettings(model="openai:stub", model_base_url=dead)).level == "degraded"
-    memory = MemorySettings(embedding_model="openai:stub", embedding_base_url=dead)
-    with MemoryStores(NovelgenSettings(memory=memory)) as stores:
-        assert check_embeddings(stores).level == "degraded"
 
 
 def test_without_the_network_no_service_is_asked() -> None:

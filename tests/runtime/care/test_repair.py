@@ -32,15 +32,11 @@ def _repaired(stores: MemoryStores) -> list[tuple[str, str, str]]:
 
 
 def test_a_sound_index_is_left_alone(stores: MemoryStores) -> None:
-    """Nothing is done, and it says how it stands."""
+    """And says how it stands; where changes wait the outbox alone brings them to it."""
     index = stores.vectors(PROJECT)
     pid = index.process.pid
     assert _repaired(stores) == [("ok", "vector index", "agrees with the database")]
     assert index.process.pid == pid
-
-
-def test_waiting_changes_are_brought_to_the_index(stores: MemoryStores) -> None:
-    """The outbox alone is enough where nothing is lost."""
     with stores.database(PROJECT).write() as unit:
         unit.outbox.queue(sorted(unit.memories.index_ids()), "upsert")
     first, last = _repaired(stores)

@@ -153,11 +153,13 @@ def _exported(stores: MemoryStores, project_id: str, folder: Path, name: str) ->
 
 
 def test_scenes_keep_the_labels_that_the_folder_gives_them(stores: MemoryStores, told: str) -> None:
-    """Seed 000.39: counters.json lets the next scene be S004 and moves none of those that are there."""
+    """Seed 000.39: the next is S004; a noted count of the whole book is shown by no earlier read."""
     with stores.database(told).read() as unit:
         scenes = unit.scenes.list_as_of()
     assert [(each.label, each.title) for each in scenes] == [("S001", "Tide 1"), ("S002", "Tide 2"), ("S003", "Tide 3")]
     assert _contents(stores, told).counters["S"] == 4
+    (ines, *_) = StoryEntities(stores, told).entities(as_of=StoryPosition(1, 2))
+    assert ines.profile["metadata"] == {"importance": "primary"}
 
 
 def test_cards_keep_when_they_were_made_and_changed(stores: MemoryStores, folder: Path, tmp_path: Path) -> None:
@@ -215,12 +217,6 @@ def test_counts_are_those_of_the_scenes_before_a_position(stores: MemoryStores, 
         "pov_count": 0,
         "scene_count": 0,
     }
-
-
-def test_a_noted_count_does_not_tell_what_is_to_come(stores: MemoryStores, told: str) -> None:
-    """Seed 000.5: another program's last appearance is that of its whole book; no earlier read shows it."""
-    (ines, *_) = StoryEntities(stores, told).entities(as_of=StoryPosition(1, 2))
-    assert ines.profile["metadata"] == {"importance": "primary"}
 
 
 def test_an_export_tells_the_counts_and_the_authors_own_beside(stores: MemoryStores, told: str, tmp_path: Path) -> None:

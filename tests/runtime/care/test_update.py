@@ -207,17 +207,13 @@ def test_a_chapter_that_is_gone_is_listed_and_holds_its_place(
 
 
 def test_a_dry_run_of_an_update_changes_nothing(stores: MemoryStores, project: str, tmp_path: Path) -> None:
-    """It tells what would move and change."""
+    """It tells what would move and change; further chapters are new and nothing is gone."""
     before = _told(stores, project)
     texts = ["楔子里的雪。", *STORY.values()]
     told = _import(stores, tmp_path, project, texts, update=True, dry_run=True)
     assert told.changes is not None
     assert told.changes.moved_chapters == {1: 2, 2: 3, 3: 4, 4: 5}
     assert _told(stores, project) == before
-
-
-def test_the_end_of_a_serial_is_added(stores: MemoryStores, project: str, tmp_path: Path) -> None:
-    """Further chapters, with or without those before them in the file, are new and nothing is gone."""
     done = _import(stores, tmp_path, project, [*STORY.values(), "天亮了。"])
     assert done.preview.new_scenes == ["5:1"]
     assert done.changes is not None
@@ -231,17 +227,13 @@ def _scenes(places: dict[tuple[int, int], str]) -> list[SceneInput]:
 
 
 def test_scenes_within_a_chapter_keep_what_was_read_from_them() -> None:
-    """A scene before them moves them; one that is gone stands aside, where none is."""
+    """A scene before moves them, one gone stands aside; a part of a book says nothing of before it."""
     stored = {(1, 1): "A", (1, 2): "B", (1, 3): "C"}
     inserted = rearrangement(stored, _scenes({(1, 1): "A", (1, 2): "X", (1, 3): "B", (1, 4): "C"}))
     assert inserted.moves == {(1, 2): (1, 3), (1, 3): (1, 4)}
     gone = rearrangement(stored, _scenes({(1, 1): "B", (1, 2): "C"}))
     assert gone.moves == {(1, 1): (1, 4), (1, 2): (1, 1), (1, 3): (1, 2)}
     assert gone.changes.gone_scenes == ["1:4"]
-
-
-def test_a_part_of_a_book_says_nothing_of_the_chapters_before_it() -> None:
-    """A file that begins with chapter 3 does not make chapters 1 and 2 disappear."""
     stored = {(number, 1): f"Text {number}." for number in range(1, 5)}
     found = rearrangement(stored, _scenes({(3, 1): "Text 3.", (4, 1): "Text 4.", (5, 1): "Text 5."}))
     assert found.changes.is_empty

@@ -58,20 +58,16 @@ def test_plain_headings_of_both_languages() -> None:
 
 
 def test_a_sentence_about_a_scene_is_no_heading() -> None:
-    """Prose that begins like a scene heading stays prose."""
+    """Prose stays prose; a Chinese character is a word, and so is a run of letters with its apostrophes."""
     text = "第一场雨下了三天三夜。\nScene of the crime, they said."
     assert _scenes(chapter_from_text(text, chapter_number=1)) == [(1, "", text)]
+    assert count_words("He said: don't half-try，行者 OK") == 7
 
 
 @pytest.mark.parametrize("text", ["", "\n \n", "# Title only\n", "***\n\n---\n"])
 def test_nothing_but_marks_has_no_scenes(text: str) -> None:
     """A chapter without text has no scenes."""
     assert chapter_from_text(text, chapter_number=1).scenes == []
-
-
-def test_words_count_in_both_languages() -> None:
-    """A Chinese character is a word, and so is a run of letters with its apostrophes and hyphens."""
-    assert count_words("He said: don't half-try，行者 OK") == 7
 
 
 def test_lines_that_were_broken_at_a_width_are_whole_paragraphs_again() -> None:

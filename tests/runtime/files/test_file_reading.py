@@ -10,10 +10,14 @@ from runtime.files.file_reading import read_json_file, read_story_text, read_tex
 
 
 def test_byte_order_mark_and_line_ends_are_tolerated(tmp_path: Path) -> None:
-    """A UTF-8 file with a byte order mark and Windows line ends reads as plain text."""
+    """A path that is no readable file is named with the system's reason."""
     file = tmp_path / "a.txt"
     file.write_bytes("一\r\n二\r三".encode("utf-8-sig"))
     assert read_text_file(file) == "一\n二\n三"
+    with pytest.raises(InvalidFileError, match=r"cannot read .*nothing\.json'"):
+        read_text_file(tmp_path / "nothing.json")
+    with pytest.raises(InvalidFileError, match=r"cannot read .*directory"):
+        read_text_file(tmp_path)
 
 
 @pytest.mark.parametrize("encoding", ["gbk", "gb18030"])
@@ -78,14 +82,6 @@ def test_large_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     file.write_text("x" * 11, encoding="utf-8")
     with pytest.raises(InvalidFileError, match=r"has 11 bytes; the limit is 10"):
         read_text_file(file)
-
-
-def test_missing_file_and_folder_are_refused(tmp_path: Path) -> None:
-    """A path that is no readable file is named with the system's reason."""
-    with pytest.raises(InvalidFileError, match=r"cannot read .*nothing\.json'"):
-        read_text_file(tmp_path / "nothing.json")
-    with pytest.raises(InvalidFileError, match=r"cannot read .*directory"):
-        read_text_file(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ def _shape(manuscript: Manuscript) -> list[tuple[int, str, list[str]]]:
     ]
 
 
-def test_chinese_chapters_of_either_kind() -> None:
-    """第N回 and 第N章 begin chapters; what stands before is told, not taken in."""
+def test_chapters_of_every_kind_keep_their_numbers() -> None:
+    """第N回, Chapter N or Markdown; a part of a book keeps them, restarting ones are counted on."""
     text = "西游记\n吴承恩\n\n第一回 灵根育孕\n\n石猴出世。\n\n***\n\n石猴称王。\n\n第二回 悟彻菩提\n\n悟空学艺。"
     manuscript = split_manuscript(text)
     assert _shape(manuscript) == [
@@ -28,6 +28,14 @@ def test_chinese_chapters_of_either_kind() -> None:
         (2, "第二回 悟彻菩提", ["悟空学艺。"]),
     ]
     assert manuscript.left_out == "西游记\n吴承恩"
+    part = split_manuscript("Chapter 12\n\nA.\n\nChapter 13\n\nB.")
+    assert [number for number, _, _ in _shape(part)] == [12, 13]
+    volumes = split_manuscript("第一章\n\n甲。\n\n第二章\n\n乙。\n\n第一章\n\n丙。")
+    assert [number for number, _, _ in _shape(volumes)] == [1, 2, 3]
+    text = "# The Book\n\n## Arrival\n\nShe came.\n\n### Night\n\nShe slept.\n\n## Departure\n\nShe left."
+    manuscript = split_manuscript(text)
+    assert _shape(manuscript) == [(1, "Arrival", ["She came.", "She slept."]), (2, "Departure", ["She left."])]
+    assert manuscript.left_out == "# The Book"
 
 
 def test_english_chapters_with_roman_numerals_and_a_table_of_contents() -> None:
@@ -52,22 +60,6 @@ def test_a_prologue_is_chapter_zero() -> None:
         (1, "Chapter 1"),
         (2, "Epilogue"),
     ]
-
-
-def test_a_part_of_a_book_keeps_its_numbers_and_restarting_ones_are_counted() -> None:
-    """Chapters 12 and 13 stay so; a second volume that begins at 1 again goes on."""
-    part = split_manuscript("Chapter 12\n\nA.\n\nChapter 13\n\nB.")
-    assert [number for number, _, _ in _shape(part)] == [12, 13]
-    volumes = split_manuscript("第一章\n\n甲。\n\n第二章\n\n乙。\n\n第一章\n\n丙。")
-    assert [number for number, _, _ in _shape(volumes)] == [1, 2, 3]
-
-
-def test_markdown_headings_and_scene_breaks() -> None:
-    """The highest level that occurs more than once makes chapters, the level below scenes."""
-    text = "# The Book\n\n## Arrival\n\nShe came.\n\n### Night\n\nShe slept.\n\n## Departure\n\nShe left."
-    manuscript = split_manuscript(text)
-    assert _shape(manuscript) == [(1, "Arrival", ["She came.", "She slept."]), (2, "Departure", ["She left."])]
-    assert manuscript.left_out == "# The Book"
 
 
 def test_numerals_that_count_up_are_chapters() -> None:

@@ -29,7 +29,7 @@ def _write(file: Path, data: Any) -> Path:
 
 
 def test_missing_files_are_none_or_empty(tmp_path: Path) -> None:
-    """A project need not have any of the files."""
+    """A project need not have any; of two files of one chapter nobody can say which it is."""
     file = tmp_path / "chapter_001_records.json"
     assert load_settings_file(file) is None
     assert load_characters(file) is None
@@ -37,6 +37,10 @@ def test_missing_files_are_none_or_empty(tmp_path: Path) -> None:
     assert load_records(file) == []
     assert load_entities(file) == []
     assert chapter_files(tmp_path / "none") == {}
+    (tmp_path / "chapter_001.md").write_text("a", encoding="utf-8")
+    (tmp_path / "chapter_1.txt").write_text("a", encoding="utf-8")
+    with pytest.raises(InvalidFileError, match="are both chapter 1; keep one"):
+        chapter_files(tmp_path)
 
 
 def test_characters_settings_and_plans_are_read(tmp_path: Path) -> None:
@@ -101,14 +105,6 @@ def test_text_and_markdown_chapters_are_found_and_split(tmp_path: Path) -> None:
     assert list(files) == [1, 2, 10]
     assert [len(load_chapter(file).scenes) for file in files.values()] == [0, 2, 1]
     assert load_chapter(files[10]).chapter_title == "第十回 甲"
-
-
-def test_two_files_of_one_chapter_are_refused(tmp_path: Path) -> None:
-    """Nobody can say which of two files is the chapter."""
-    (tmp_path / "chapter_001.md").write_text("a", encoding="utf-8")
-    (tmp_path / "chapter_1.txt").write_text("a", encoding="utf-8")
-    with pytest.raises(InvalidFileError, match="are both chapter 1; keep one"):
-        chapter_files(tmp_path)
 
 
 @pytest.mark.parametrize("bare", [True, False])

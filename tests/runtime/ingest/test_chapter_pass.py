@@ -371,9 +371,9 @@ def test_a_name_counts_from_the_scene_that_gives_it(stores: MemoryStores, projec
     assert "Mary" in names_as_of(stores, project, 2, 2)["C0"]
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
+def test_what_no_list_holds_and_no_quote_proves_is_reported(stores: MemoryStores, project: str) -> None:
+    """Made-up ids, scenes, numbers and quotes change nothing, and each is told."""
+    cases: list[dict[str, Any]] = [
         {"same_entities": [{**SAME, "quote": "words that stand nowhere"}]},
         {"same_entities": [{**SAME, "b": "C99"}]},
         {"same_entities": [{**SAME, "b": "C2"}]},
@@ -385,21 +385,17 @@ def test_a_name_counts_from_the_scene_that_gives_it(stores: MemoryStores, projec
         {"memories_joined": [{"id": "M1", "same_as": "M99"}]},
         {"memories_joined": [{"id": "M1", "same_as": "M1"}]},
         {"importance": [{"id": "M99", "importance": 2}, {"id": "x-a", "importance": 2}]},
-    ],
-)
-def test_what_no_list_holds_and_no_quote_proves_is_reported(
-    stores: MemoryStores, project: str, answer: dict[str, Any]
-) -> None:
-    """Made-up ids, scenes, numbers and quotes change nothing, and each is told."""
+    ]
     read_story(stores, project)
     before = names_as_of(stores, project), waiting(stores, project)
-    done = run(stores, project, **answer)
-    assert (done.outcome, done.changes, done.names, done.ended_threads) == ("done", [], [], [])
-    assert done.weighed_memories == 0
-    assert [issue.kind for issue in done.issues if issue.stage == "reconcile"] == ["unresolved"] * len(
-        next(iter(answer.values()))
-    )
-    assert (names_as_of(stores, project), waiting(stores, project)) == before
+    for answer in cases:
+        done = reconcile_chapter(stores, project, 1, model=saying(**answer), again=True)
+        assert (done.outcome, done.changes, done.names, done.ended_threads) == ("done", [], [], [])
+        assert done.weighed_memories == 0
+        assert [issue.kind for issue in done.issues if issue.stage == "reconcile"] == ["unresolved"] * len(
+            next(iter(answer.values()))
+        )
+        assert (names_as_of(stores, project), waiting(stores, project)) == before
 
 
 def test_a_chapter_is_asked_once_until_its_scenes_change(stores: MemoryStores, project: str) -> None:
@@ -425,13 +421,15 @@ def test_a_chapter_is_asked_once_until_its_scenes_change(stores: MemoryStores, p
 
 
 def test_a_chapter_that_is_not_read_whole_waits(stores: MemoryStores, project: str) -> None:
-    """With a scene that nobody read the model is not asked."""
+    """With a scene that nobody read the model is not asked; only a project that does not exist is an error."""
     read_story(stores, project, (1, 1))
     ingest_scene(stores, project, SceneInput(chapter_index=1, scene_index=2, text=TEXTS[1, 2]))
     model = saying()
     assert reconcile_chapter(stores, project, 1, model=model).outcome == "waiting"
     assert reconcile_chapter(stores, project, 7, model=model).outcome == "waiting"
     assert model.prompts == []
+    with pytest.raises(UnknownProjectError):
+        reconcile_chapter(stores, "nobody", 1)
 
 
 @pytest.mark.parametrize("said", ["no JSON", '{"same_entities": 3}', "{}"])
@@ -587,9 +585,3 @@ def test_aliases_of_a_mask_stay_its_own_before_it_falls(stores: MemoryStores, pr
     assert early["C4"] == {"C4"}
     assert early["C3"] == {"the hooded rider", "rider"}
     assert names_as_of(stores, project)["C4"] == {"Sexton Pike", "the hooded rider", "rider"}
-
-
-def test_an_unknown_project_is_refused(stores: MemoryStores) -> None:
-    """Only a project that does not exist is an error."""
-    with pytest.raises(UnknownProjectError):
-        reconcile_chapter(stores, "nobody", 1)

@@ -96,12 +96,18 @@ def test_undo_brings_back_what_was_read_before(stores: MemoryStores, road: str) 
 
 
 def test_a_dry_run_stores_nothing_and_asks_nobody(stores: MemoryStores, road: str) -> None:
-    """It tells the sources and what would be left."""
+    """It tells the sources and what would be left; a limit below one, unknown projects and memories are refused."""
     model = ScriptedChatModel(answer=lambda _: "must not be asked")
     report = consolidate_project(stores, road, limit=3, model=model, dry_run=True)
     assert report.dry_run
     assert [len(group.source_ids) for group in report.groups] == [2, 2, 2, 3]
     assert (report.memories_after, memory_count(stores, road), model.prompts) == (LEFT, SCENES, [])
+    with pytest.raises(UserInputError, match="limit cannot be 0"):
+        consolidate_project(stores, road, limit=0)
+    with pytest.raises(UnknownProjectError, match="nowhere"):
+        consolidate_project(stores, "nowhere")
+    with pytest.raises(UnknownMemoryError, match="no consolidated memory 'M1'"):
+        undo_consolidation(stores, road, "M1")
 
 
 def test_a_model_writes_the_memory(stores: MemoryStores, road: str) -> None:
@@ -199,13 +205,3 @@ def limited(stores: MemoryStores) -> NovelgenSettings:
     consolidation = ConsolidationSettings(max_memories_per_entity=5)
     memory = stores.settings.memory.model_copy(update={"consolidation": consolidation})
     return stores.settings.model_copy(update={"memory": memory})
-
-
-def test_what_cannot_be_asked_is_refused(stores: MemoryStores, road: str) -> None:
-    """A limit below one, unknown projects and unknown memories."""
-    with pytest.raises(UserInputError, match="limit cannot be 0"):
-        consolidate_project(stores, road, limit=0)
-    with pytest.raises(UnknownProjectError, match="nowhere"):
-        consolidate_project(stores, "nowhere")
-    with pytest.raises(UnknownMemoryError, match="no consolidated memory 'M1'"):
-        undo_consolidation(stores, road, "M1")

@@ -64,16 +64,12 @@ def test_a_changed_setting_is_applied_and_taken_back(stores: MemoryStores, chang
         assert len(unit.embeddings.matrix(model, with_sources=True)[0]) == len(unit.memories.index_ids())
 
 
-def test_a_reindex_holds_what_was_chosen(changed: MemoryStores, story: str) -> None:
-    """Building the index anew after the settings were applied embeds what is new, and nothing else."""
+def test_the_story_does_not_count_as_changed(changed: MemoryStores, story: str) -> None:
+    """Contexts of before stay up to date; a reindex after it embeds what is new and nothing else."""
     apply_embedding_settings(changed, story)
     result = reindex(changed, story)
     assert (result.embedded, result.waiting) == (1, 0)
     assert verify_index(changed, story).is_sound
-
-
-def test_the_story_does_not_count_as_changed(changed: MemoryStores, story: str) -> None:
-    """Contexts that were written before stay up to date: nothing that they tell changed."""
     with changed.database(story).read() as unit:
         before = unit.story_version(END_OF_STORY)
     apply_embedding_settings(changed, story)

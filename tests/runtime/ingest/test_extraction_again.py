@@ -106,10 +106,12 @@ def test_again_takes_up_what_models_read_and_what_waits(stores: MemoryStores, st
 
 
 def test_a_scene_that_is_named_twice_is_read_once(stores: MemoryStores, story: str) -> None:
-    """The scenes that are named are read in story order, each once, and no other."""
+    """In story order and no other; one that is not stored is refused by name."""
     places = tuple(StoryPosition(1, number) for number in (2, 1, 2))
     report = extracted(stores, story, answers(), choice=SceneChoice(scenes=places))
     assert [each.scene_index for each in report.scenes] == [1, 2]
+    with pytest.raises(UnknownSceneError, match="9:9"):
+        extracted(stores, story, answers(), choice=SceneChoice(scenes=(StoryPosition(9, 9),)))
 
 
 @pytest.mark.parametrize(("origin", "said"), [("author", "written by its author"), ("supplied", "supplied")])
@@ -121,12 +123,6 @@ def test_a_record_of_a_person_is_refused(stores: MemoryStores, story: str, origi
     with pytest.raises(UserInputError, match=rf"'1:2' has a record that was {said}.*record edit"):
         extract_scenes(stores, story, model, choice=SceneChoice(scenes=places))
     assert model.prompts == []
-
-
-def test_a_scene_that_is_not_stored_is_refused(stores: MemoryStores, story: str) -> None:
-    """A wrong place is named."""
-    with pytest.raises(UnknownSceneError, match="9:9"):
-        extracted(stores, story, answers(), choice=SceneChoice(scenes=(StoryPosition(9, 9),)))
 
 
 def test_a_record_that_changes_meanwhile_wins(stores: MemoryStores, story: str) -> None:

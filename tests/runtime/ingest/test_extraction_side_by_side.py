@@ -244,15 +244,8 @@ def readers_at_work() -> list[threading.Thread]:
     return [each for each in threading.enumerate() if each.name == "novelgen-reading"]
 
 
-def test_the_provider_s_count_is_summed(stores: MemoryStores, story: str) -> None:
-    """Answers without a count are said to be uncounted, and the price needs both prices."""
-    report = extract_scenes(stores, story, ScriptedChatModel(answer=answer))
-    assert report.usage.uncounted_calls == SCENES
-    assert report.price is None
-
-
 def test_an_estimate_counts_scenes_calls_and_tokens(stores: MemoryStores, story: str) -> None:
-    """It asks no model, counts the windows that will be read, and grows with what is asked for."""
+    """It asks no model; the provider's count is summed, and the price needs both prices."""
     every = estimate_extraction(stores, story)
     chapter = estimate_extraction(stores, story, choice=SceneChoice(chapter_index=1))
     assert (every.scenes, every.calls, chapter.calls) == (SCENES, SCENES, 3)
@@ -260,6 +253,9 @@ def test_an_estimate_counts_scenes_calls_and_tokens(stores: MemoryStores, story:
     assert every.output_tokens > chapter.output_tokens > 0
     assert every.price is None
     assert statuses(stores, story) == ["none"] * SCENES
+    report = extract_scenes(stores, story, ScriptedChatModel(answer=answer))
+    assert report.usage.uncounted_calls == SCENES
+    assert report.price is None
 
 
 def test_an_estimate_is_of_the_prompts_that_are_sent(stores: MemoryStores, story: str) -> None:

@@ -36,13 +36,9 @@ def story(stores: MemoryStores, project: str) -> str:
 
 
 def test_text_alone_keeps_the_stored_record(stores: MemoryStores, story: str) -> None:
-    """Ingesting the same text without a record does not throw the record away."""
+    """A new text without a record drops what the old one said, which speaks for its own text only."""
     assert _outcomes(_ingest(stores, story, scene(1, 2))) == ["unchanged"]
     assert _mood(stores, story, 2, 1) == "mood 12"
-
-
-def test_a_new_text_without_a_record_drops_what_the_old_one_said(stores: MemoryStores, story: str) -> None:
-    """A supplied record speaks for its own text only."""
     assert _outcomes(_ingest(stores, story, scene(1, 2, "All was quiet."))) == ["replaced"]
     assert _mood(stores, story, 2, 1) == "mood 11"
 
@@ -137,12 +133,21 @@ def test_unclean_text_is_scrubbed(stores: MemoryStores, project: str) -> None:
     assert [(each["attribute"], each["value"]) for each in stored["states"]] == [("m", "x")]
 
 
-def test_an_empty_scene_is_stored(stores: MemoryStores, project: str) -> None:
-    """A scene without text brings no memories and is still a scene."""
+def test_progress_counts_scenes(stores: MemoryStores, project: str) -> None:
+    """Told after every one, without text too; a scene that its chapter lost is found, of other chapters none."""
     (result,) = ingest_scenes(
         stores, project, [SceneInput(chapter_index=1, scene_index=1, text="")], index=False
     ).scenes
     assert (result.outcome, result.added) == ("added", 0)
+    told: list[tuple[int, int]] = []
+    ingest_scenes(
+        stores, project, recorded_scenes(), index=False, progress=lambda done, total: told.append((done, total))
+    )
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    ingest_scenes(stores, project, recorded_scenes(), index=False)
+    assert absent_scenes(stores, project, [scene(1, 1)]) == [StoryPosition(1, 2)]
+    assert absent_scenes(stores, project, recorded_scenes()) == []
+    assert absent_scenes(stores, project, []) == []
 
 
 def test_a_scene_may_be_taken_in_where_another_moved_away(stores: MemoryStores, project: str) -> None:
@@ -153,23 +158,6 @@ def test_a_scene_may_be_taken_in_where_another_moved_away(stores: MemoryStores, 
     assert _outcomes(_ingest(stores, project, scene(1, 1))) == ["added"]
     ids = {stored_at(stores, project, *place)["scene"]["scene_id"] for place in [(1, 1), (2, 1)]}
     assert len(ids) == 2
-
-
-def test_progress_counts_scenes(stores: MemoryStores, project: str) -> None:
-    """Progress is told after every scene."""
-    told: list[tuple[int, int]] = []
-    ingest_scenes(
-        stores, project, recorded_scenes(), index=False, progress=lambda done, total: told.append((done, total))
-    )
-    assert told == [(1, 3), (2, 3), (3, 3)]
-
-
-def test_only_scenes_of_the_given_chapters_count(stores: MemoryStores, project: str) -> None:
-    """A scene that its chapter lost is found; chapters that were not given are left out."""
-    ingest_scenes(stores, project, recorded_scenes(), index=False)
-    assert absent_scenes(stores, project, [scene(1, 1)]) == [StoryPosition(1, 2)]
-    assert absent_scenes(stores, project, recorded_scenes()) == []
-    assert absent_scenes(stores, project, []) == []
 
 
 def _pact(chapter: int, number: int, memory_id: str, event_type: str, *entities: str) -> SceneInput:
@@ -239,15 +227,11 @@ def test_a_record_may_say_names(stores: MemoryStores, project: str) -> None:
     assert (stored.memories[0].known_by, state.state_data["mood"]) == (["reader"], "calm")
 
 
-def test_a_memory_of_somebody_unknown_is_reported(stores: MemoryStores, story: str) -> None:
-    """Seed 002.41: whom a supplied record names and no entity is, is said with the scene and what to do."""
+def test_what_a_record_names_in_vain_is_reported(stores: MemoryStores, story: str) -> None:
+    """Seed 002.41: unknown entities with scene and remedy, and fields that are none of a record."""
     (result,) = _ingest(stores, story, _pact(3, 1, "P1", "event", "C0", "Zorblax")).scenes
     [issue] = result.issues
     assert "scene 3:1 names unknown entities ['Zorblax']" in issue.message
-
-
-def test_fields_of_a_record_that_mean_nothing_are_reported(stores: MemoryStores, story: str) -> None:
-    """What is no field of a record, such as a memory's `entities_mentioned`, is not lost without a word."""
     memory = {"content": "She came.", "entities_mentioned": ["C0"]}
     record = SceneRecord.model_validate({"chapter_index": 3, "scene_index": 1, "mood": "grey", "memories": [memory]})
     given = SceneInput(chapter_index=3, scene_index=1, text="She came.", record=record)

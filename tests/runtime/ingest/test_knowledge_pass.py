@@ -235,24 +235,20 @@ def test_a_scene_that_changed_meanwhile_is_overtaken(stores: MemoryStores, story
     assert not record_of(stores, story, 1, 1).knowledge_read
 
 
-def test_scenes_without_a_record_are_refused_by_name_and_counted_else(stores: MemoryStores, story: str) -> None:
-    """The pass reads no scene that has no record: one that is named is an error, the others are counted."""
-    ingest_scene(stores, story, SceneInput(chapter_index=3, scene_index=1, text="Ben slept."))
-    assert read(stores, story).without_record == 1
-    with pytest.raises(UserInputError, match="has no record"):
-        read(stores, story, choice=SceneChoice(scenes=(StoryPosition(3, 1),)))
-    with pytest.raises(UnknownSceneError):
-        read(stores, story, choice=SceneChoice(scenes=(StoryPosition(9, 1),)))
-
-
 def test_an_estimate_asks_nobody(stores: MemoryStores, story: str) -> None:
-    """An estimate counts one call for each scene that would be read and stores nothing."""
+    """One call for each scene with a record; one that has none is counted, refused where it is named."""
     model = model_that_reads()
     estimate = estimate_knowledge(stores, story)
     assert (estimate.scenes, estimate.calls) == (3, 3)
     assert estimate.input_tokens > 3 * 1000
     assert model.prompts == []
     assert not record_of(stores, story, 1, 1).knowledge_read
+    ingest_scene(stores, story, SceneInput(chapter_index=3, scene_index=1, text="Ben slept."))
+    assert read(stores, story).without_record == 1
+    with pytest.raises(UserInputError, match="has no record"):
+        read(stores, story, choice=SceneChoice(scenes=(StoryPosition(3, 1),)))
+    with pytest.raises(UnknownSceneError):
+        read(stores, story, choice=SceneChoice(scenes=(StoryPosition(9, 1),)))
 
 
 def test_the_same_record_taken_in_again_keeps_what_was_read(stores: MemoryStores, story: str) -> None:

@@ -56,37 +56,31 @@ def _from_record(scene: SceneInput, record: SceneRecord = RECORD, scope: ChunkSc
 
 
 def test_a_recorded_memory_keeps_all_that_the_record_says() -> None:
-    """Every field of a record's memory stands in its chunk, with the memory's id as source."""
+    """With its id as source; bullets name their place in the record, and an extracted one says so."""
     memory = _from_record(_scene(record=RECORD))[0]
     assert (memory.content_type, memory.source_id, memory.event_type) == ("memory", "M7", "promise_made")
     assert (memory.chapter_index, memory.scene_index) == (2, 3)
     assert (memory.short, memory.importance, memory.tags) == ("Mary keeps the lamp lit", 8, ["promise"])
     assert (memory.supersedes, memory.slot_type, memory.origin) == ("M3", "I0.holder", "record")
     assert memory.entities_mentioned == ["C0", "I0"]
-
-
-def test_bullets_and_key_events_name_their_place_in_the_record() -> None:
-    """A bullet's source counts the record's list from 0, blank entries included, and links whom it names."""
     chunks = [each for each in _from_record(_scene(record=RECORD)) if each.content_type == "summary"]
     assert [(each.source_id, each.entities_mentioned, each.tags) for each in chunks] == [
         ("2:3:summary:0", ["C0", "I0"], []),
         ("2:3:summary:2", [], []),
         ("2:3:key_events:0", ["I0"], ["key_event"]),
     ]
+    assert _from_record(_scene(record=RECORD, record_origin="extracted"))[0].origin == "extracted"
+    assert _from_record(_scene(record=RECORD, record_origin="author"))[0].origin == "record"
 
 
 def test_what_is_embedded_beside_a_record_is_a_setting() -> None:
-    """Memories and bullets are always embedded, passages and key events only when asked for."""
+    """Without a record a passage speaks for itself, with its weightiest sentence as short form."""
     scene = _scene(record=RECORD)
     chunks = _from_record(scene) + _passages(scene)
     assert [each.content for each in chunks if not each.is_indexed] == ["the lamp is lit", "Mary Grey came."]
     everything = SCOPE.model_copy(update={"embed_passages": True, "embed_key_events": True})
     chunks = _from_record(scene, scope=everything) + _passages(scene, everything)
     assert all(each.embedding_id == each.chunk_id for each in chunks)
-
-
-def test_passages_without_a_record_are_embedded_and_shortened() -> None:
-    """Without a record a passage speaks for itself: embedded, with its weightiest sentence as short form."""
     text = "阿青答应守住灯火。" + "风吹过山谷，落叶满地，远处有人在唱一支很老的歌。" * 30
     first, *rest = _passages(_scene(text))
     assert (first.embedding_id, first.short, first.entities_mentioned) == (first.chunk_id, "阿青答应守住灯火。", ["C1"])
@@ -95,42 +89,24 @@ def test_passages_without_a_record_are_embedded_and_shortened() -> None:
         each.content for each in [first, *rest]
     ]
     assert len(rest) >= 1
-
-
-def test_a_scene_without_text_has_no_passages() -> None:
-    """An empty scene brings nothing."""
     assert _passages(_scene(" \n ")) == []
 
 
 def test_ids_are_the_same_every_time_and_differ_between_scenes_and_projects() -> None:
-    """Taking the same scene in again gives the same ids; another scene or project gives others."""
+    """Equal texts of a scene have their own, and a passage keeps its id when others come before it."""
     scene = _scene(record=RECORD)
     ids = [each.chunk_id for each in _from_record(scene) + _passages(scene)]
     assert ids == [each.chunk_id for each in _from_record(scene) + _passages(scene)]
     assert len(set(ids)) == len(ids)
     for change in ({"scene_id": "s2"}, {"project_id": "q"}):
         assert not set(ids) & {each.chunk_id for each in _passages(scene, SCOPE.model_copy(update=change))}
-
-
-def test_equal_texts_of_one_scene_have_ids_of_their_own() -> None:
-    """A sentence that stands twice in a scene, or in two bullets, makes two chunks."""
     record = RECORD.model_copy(update={"summary": ["It rained.", "It rained."], "key_events": ["It rained."]})
     ids = [each.chunk_id for each in _from_record(_scene(record=record), record)]
     assert len(set(ids)) == len(ids) == 5
-
-
-def test_a_passage_keeps_its_id_when_others_come_before_it() -> None:
-    """Inserting a paragraph does not rename the passages after it, so that their vectors stay."""
     later = "The storm took the roof. " * 20
     before = _passages(_scene(later))
     after = _passages(_scene("She came home and told nobody. " * 14 + "\n\n" + later))
     assert {each.chunk_id for each in before} <= {each.chunk_id for each in after}
-
-
-def test_memories_tell_a_supplied_record_from_an_extracted_one() -> None:
-    """Memories of an extracted record say so; those of an author's record stay replaceable by the next one."""
-    assert _from_record(_scene(record=RECORD, record_origin="extracted"))[0].origin == "extracted"
-    assert _from_record(_scene(record=RECORD, record_origin="author"))[0].origin == "record"
 
 
 def test_every_recorded_attribute_is_an_explicit_change() -> None:
@@ -157,7 +133,7 @@ def test_every_recorded_attribute_is_an_explicit_change() -> None:
 
 
 def test_presence_says_where_and_when() -> None:
-    """Everybody on stage gets one presence with the place and the position."""
+    """Everybody on stage gets one presence with place and position; an empty stage changes nothing."""
     changes = presence_states(["C1", "hero", "C1"], location_id="L2", chapter_index=1, scene_index=5, entity_types={})
     assert [(each.entity_id, each.entity_type, each.kind) for each in changes] == [
         ("C1", "character", "presence"),
@@ -165,10 +141,6 @@ def test_presence_says_where_and_when() -> None:
     ]
     assert changes[0].attribute == "presence"
     assert changes[0].value == {"location_id": "L2", "chapter_index": 1, "scene_index": 5}
-
-
-def test_nobody_on_stage_brings_no_presence() -> None:
-    """An empty stage changes nothing, even when the place is known."""
     assert presence_states([], location_id="L2", chapter_index=1, scene_index=5, entity_types={}) == []
 
 

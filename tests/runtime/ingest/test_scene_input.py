@@ -24,43 +24,27 @@ def _scene(text: str, record: SceneRecord | None = None) -> SceneInput:
 
 
 def test_presence_comes_from_the_text_without_a_record() -> None:
-    """Who acts is on stage, and the place named in the opening is where the scene plays."""
+    """Who acts, at the place named or the one before; with a record its own count, and nobody of later is mentioned."""
     reading = SceneReading(
         _scene('In Baker Street Mary Grey said "Good evening." Mary Grey left.'), SceneSurroundings(ENTITIES)
     )
     assert (reading.participants, reading.location_id) == (["C0"], "L0")
-
-
-def test_the_previous_place_holds_where_the_text_names_none() -> None:
-    """Stories tend to stay where they were."""
     reading = SceneReading(_scene("Mary Grey said no."), SceneSurroundings(ENTITIES, previous_location_id="L0"))
     assert reading.location_id == "L0"
-
-
-def test_a_record_decides_who_is_on_stage() -> None:
-    """With a record its own participants and place count, whoever the text names."""
     record = SceneRecord(chapter_index=2, scene_index=1, characters_present=["C5", "C5"], location_id="L9")
     reading = SceneReading(_scene("Mary Grey said no.", record), SceneSurroundings(ENTITIES))
     assert (reading.participants, reading.location_id) == (["C5"], "L9")
-
-
-def test_whom_the_story_has_not_shown_yet_is_not_mentioned() -> None:
-    """A name of somebody who first appears later means nobody yet."""
     reading = SceneReading(_scene("Tom Hale and Mary Grey met."), SceneSurroundings(ENTITIES))
     assert [each.entity_id for each in reading.mentions_in("Tom Hale and Mary Grey met.")] == ["C0"]
 
 
 def test_known_entities_include_the_scene_itself() -> None:
-    """Who first appears in a scene is known in it; an alias counts from its own scene."""
+    """An alias counts from its own scene; a shared one is a mention of each bearer, later ones included."""
     late_alias = _entity("C0", "A", aliases=[{"alias": "B", "first_chapter": 5, "first_scene": 1}])
     assert [each.entity_id for each in known_in_scene(ENTITIES, 3, 1)] == ["C0", "L0"]
     assert [each.entity_id for each in known_in_scene(ENTITIES, 3, 2)] == ["C0", "C1", "L0"]
     assert known_in_scene([late_alias], 4, 9)[0].names() == ["A"]
     assert known_in_scene([late_alias], 5, 1)[0].names() == ["A", "B"]
-
-
-def test_name_mentions_count_for_everybody_who_bears_the_name() -> None:
-    """A shared alias is a mention of each bearer, later ones included: it tells where the name first occurs."""
     assert name_mentions("The stranger met Mary Grey.", ENTITIES) == [
         ("C0", "Mary Grey"),
         ("C0", "the stranger"),

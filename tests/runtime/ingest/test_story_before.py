@@ -45,7 +45,7 @@ def story(stores: MemoryStores, project: str) -> str:
 
 
 def test_only_what_stands_before_a_scene_is_given(stores: MemoryStores, story: str) -> None:
-    """Last scenes, memories and sightings end strictly before the scene that is read."""
+    """Last scenes, memories and sightings; from the scene that unmasks on the mask stands for the other."""
     given = before(stores, story, 2, 1)
     assert given["story_places"] == [(1, 1), (1, 2)]
     assert [each.story_time for each in given["scenes_before"]] == ["day 1", "day 2"]
@@ -53,6 +53,14 @@ def test_only_what_stands_before_a_scene_is_given(stores: MemoryStores, story: s
     assert (given["sightings"]["C0"].chapter_index, given["sightings"]["C0"].scene_index) == (1, 2)
     assert given["sightings"]["C0"].scenes == 2
     assert before(stores, story, 1, 1)["sightings"] == {}
+    one, other = (entity.entity_id for entity in ENTITIES if entity.entity_type == "character")
+    with stores.database(story).write() as unit:
+        unit.merges.unmask(one, other, at=StoryPosition(2, 1))
+    for place, stand_ins in (((1, 2), {}), ((2, 1), {other: one}), ((3, 1), {other: one})):
+        given = before(stores, story, *place)
+        assert given["stand_ins"] == stand_ins
+        listed = {each.entity_id for each in given["entities"]}
+        assert (other in listed) == (not stand_ins)
 
 
 def test_a_superseded_memory_is_not_given(stores: MemoryStores, project: str) -> None:
@@ -63,18 +71,6 @@ def test_a_superseded_memory_is_not_given(stores: MemoryStores, project: str) ->
     ingest_scenes(stores, project, [*told, scene(2, 1)], index=False)
     assert [each.memory_id for each in before(stores, project, 2, 1)["memories"]] == ["M12"]
     assert [each.memory_id for each in before(stores, project, 1, 2)["memories"]] == ["M11"]
-
-
-def test_a_mask_stands_for_its_wearer_where_it_is_listed_no_more(stores: MemoryStores, story: str) -> None:
-    """From the scene that unmasks on, read again included, the mask is nobody of the list and stands for the other."""
-    one, other = (entity.entity_id for entity in ENTITIES if entity.entity_type == "character")
-    with stores.database(story).write() as unit:
-        unit.merges.unmask(one, other, at=StoryPosition(2, 1))
-    for place, stand_ins in (((1, 2), {}), ((2, 1), {other: one}), ((3, 1), {other: one})):
-        given = before(stores, story, *place)
-        assert given["stand_ins"] == stand_ins
-        listed = {each.entity_id for each in given["entities"]}
-        assert (other in listed) == (not stand_ins)
 
 
 def reading(messages: list[BaseMessage]) -> str:

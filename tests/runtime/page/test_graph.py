@@ -132,7 +132,7 @@ def test_a_side_is_as_warm_as_its_feelings() -> None:
 
 
 def test_what_changed_is_told_from_what_was() -> None:
-    """New, better, worse, otherwise changed, or as before: each side by itself."""
+    """New, better, worse, otherwise changed or as before, each side by itself; a long name is cut."""
     now = _pair("C0", "C1", dimensions={"trust": 20})
     side = sides_of(now)[0]
     assert change_of(side, now, None) == "new"
@@ -141,6 +141,9 @@ def test_what_changed_is_told_from_what_was() -> None:
     assert change_of(side, now, _pair("C0", "C1", dimensions={"trust": 18})) == "other"
     assert change_of(side, now, _pair("C0", "C1", 7, dimensions={"trust": 20})) == "other"
     assert change_of(side, now, now) == ""
+    assert shortened("Sherlock Holmes of Baker Street", 18) == "Sherlock Holmes of…"
+    assert shortened("齐天大圣孙悟空行者", 10) == "齐天大圣孙…"
+    assert shortened("Ines", 18) == "Ines"
 
 
 def test_a_course_runs_over_the_scenes() -> None:
@@ -155,10 +158,3 @@ def test_a_course_runs_over_the_scenes() -> None:
     assert [(each.name, each.value) for each in chart.lines] == [("trust", 50), ("respect", 50)]
     assert chart.lines[0].path == "M34.0 148.0 H192.0 V80.0 H350.0"
     assert chart.lines[1].label_y - chart.lines[0].label_y >= 15
-
-
-def test_a_long_name_is_cut() -> None:
-    """Chinese characters take twice the room."""
-    assert shortened("Sherlock Holmes of Baker Street", 18) == "Sherlock Holmes of…"
-    assert shortened("齐天大圣孙悟空行者", 10) == "齐天大圣孙…"
-    assert shortened("Ines", 18) == "Ines"

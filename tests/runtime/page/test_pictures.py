@@ -21,7 +21,7 @@ def _arrows(seen: Seen) -> list[dict[str, str | None]]:
 
 
 def test_a_person_stands_with_their_neighbours(reader: TestClient) -> None:
-    """Who is chosen stands in the middle of those with whom they have a relationship; the table holds the same."""
+    """A pair shows how it went, each step with its scene, and what began of late is marked as new."""
     pairs = reader.get("/v1/projects/demo/relationships", params={"character": "Finch"}).json()
     near = {each[side] for each in pairs["relationships"] for side in ("character_a", "character_b")}
     (finch,) = near.intersection(*({each["character_a"], each["character_b"]} for each in pairs["relationships"]))
@@ -34,10 +34,6 @@ def test_a_person_stands_with_their_neighbours(reader: TestClient) -> None:
     everybody = {each[side] for each in whole for side in ("character_a", "character_b")}
     assert near < everybody
     assert _drawn(read(reader.get(GRAPH, params={"person": "C999"}))) == everybody
-
-
-def test_a_pair_shows_how_it_went(reader: TestClient) -> None:
-    """Who chooses a pair sees each step with a link to its scene, and a picture of how strong it was."""
     pairs = reader.get("/v1/projects/demo/relationships").json()["relationships"]
     longest = max(pairs, key=lambda each: len(each["history"]))
     seen = read(reader.get(GRAPH, params={"pair": longest["relationship_id"]}))
@@ -47,10 +43,6 @@ def test_a_pair_shows_how_it_went(reader: TestClient) -> None:
         assert f"/page/projects/demo/story?{place}" in seen.addresses
     assert [each for each in seen.all("svg") if each.get("class") == "course"]
     assert "pair" not in read(reader.get(GRAPH, params={"pair": "R999"})).ids
-
-
-def test_what_changed_of_late_is_marked(reader: TestClient) -> None:
-    """A relationship that began within the last scenes is new, one before is not; before it there is none."""
     pairs = reader.get("/v1/projects/demo/relationships").json()["relationships"]
     begun = sorted((each["history"][0]["chapter_index"], each["history"][0]["scene_index"]) for each in pairs)
     places = reader.get("/page/projects/demo/places").json()["places"]
@@ -118,7 +110,7 @@ def _columns(seen: Seen) -> list[str]:
 
 
 def test_scenes_are_drawn_as_told_or_as_lived(reader: TestClient) -> None:
-    """The order lived is that of the service, and what nothing places comes last."""
+    """What nothing places comes last, and what was chosen on a view stays when the slider moves."""
     told = reader.get("/v1/projects/demo/story-times").json()["scenes"]
     as_lived = sorted(
         told, key=lambda each: (each.get("lived_order") is None, each.get("lived_order", 0), each["told_order"])
@@ -130,10 +122,6 @@ def test_scenes_are_drawn_as_told_or_as_lived(reader: TestClient) -> None:
             f"/page/projects/demo/story?chapter={each['chapter_index']}&scene={each['scene_index']}" for each in scenes
         ]
         assert _columns(seen)[: len(expected)] == expected
-
-
-def test_the_slider_keeps_the_order_and_the_person(reader: TestClient) -> None:
-    """What was chosen on a view stays when the slider moves."""
     for view, chosen in (
         ("timeline", {"order": "lived"}),
         ("relationships", {"person": "C0", "pair": "R0", "lately": "10"}),

@@ -41,7 +41,7 @@ def _field(seen: Seen, name: str) -> str:
 
 
 def test_the_address_holds_the_plan(reader: TestClient) -> None:
-    """The address of a context gives the same block again, in either language, with the form filled."""
+    """It gives the same block again, in either language; moved on, plan and draft are the same."""
     address, seen = _built(reader, memory_budget="150", pov="Ines", key_actions="Ines lifts the lid.")
     told = parse_qs(urlsplit(address).query)
     assert told["purpose"] == [PLAN["purpose"]]
@@ -54,6 +54,14 @@ def test_the_address_holds_the_plan(reader: TestClient) -> None:
     assert CHINESE["need_memories"] in again.text
     blocks = [each.text.split("# What the story has established", 1)[1][:400] for each in (seen, again)]
     assert blocks[0] == blocks[1]
+    _, seen = _built(reader)
+    moved = read(reader.get(f"/page/projects/demo/at/context?known=4&kept={_field(seen, 'kept')}&built=yes"))
+    assert _field(moved, "characters") == PLAN["characters"]
+    assert ENGLISH["prompt_block"] in moved.text
+    draft = read(reader.post(CHECK, data={"chapter": "3", "scene": "1", "text": DEAD}))
+    moved = read(reader.get(f"/page/projects/demo/at/check?known=4&kept={_field(draft, 'kept')}"))
+    assert DEAD in moved.text
+    assert ENGLISH["looked_at"] in moved.text
 
 
 def test_the_receipts_say_why_in_the_language_of_the_page(reader: TestClient) -> None:
@@ -139,18 +147,6 @@ def test_a_wrong_plan_is_refused(reader: TestClient, form: dict[str, str], statu
     assert ENGLISH["something_wrong"] in read(answer).text
 
 
-def test_the_slider_keeps_the_plan_and_the_draft(reader: TestClient) -> None:
-    """Moved to another place, the same plan is built and the same draft is checked there."""
-    _, seen = _built(reader)
-    moved = read(reader.get(f"/page/projects/demo/at/context?known=4&kept={_field(seen, 'kept')}&built=yes"))
-    assert _field(moved, "characters") == PLAN["characters"]
-    assert ENGLISH["prompt_block"] in moved.text
-    draft = read(reader.post(CHECK, data={"chapter": "3", "scene": "1", "text": DEAD}))
-    moved = read(reader.get(f"/page/projects/demo/at/check?known=4&kept={_field(draft, 'kept')}"))
-    assert DEAD in moved.text
-    assert ENGLISH["looked_at"] in moved.text
-
-
 def test_a_change_is_told_against_what_was_shown(reader: TestClient) -> None:
     """A smaller budget shows what went and the tokens of both; the same plan again changes nothing."""
     address, seen = _built(reader)
@@ -229,13 +225,18 @@ def test_a_check_that_is_refused_keeps_the_draft(reader: TestClient, changes: di
     assert form["text"].strip() in seen.text
 
 
-def test_waivers_that_are_none_are_refused(reader: TestClient) -> None:
-    """Neither an id that is none nor a finding that is not waived changes anything."""
+def test_waivers_and_work_that_are_none_are_refused(reader: TestClient, client: TestClient) -> None:
+    """Neither an id that is none nor a finding not waived nor another kind of job nor one elsewhere has a page."""
     for path, issue_id, status in (("waive", "X1", 400), ("unwaive", "K0123456789ab", 404)):
         answer = reader.post(f"{CHECK}/{path}", data={"issue_id": issue_id})
         assert answer.status_code == status
         read(answer)
     assert reader.get("/v1/projects/demo/check/waivers").json() == {"waivers": []}
+    job_id = client.post("/v1/projects/demo/ingest", json={}).json()["job_id"]
+    for address in (f"{CHECK}/job?job={job_id}", f"{CHECK}/job?job=none"):
+        answer = client.get(address)
+        assert answer.status_code == 404
+        read(answer)
 
 
 def _awaited(client: TestClient, address: str) -> Seen:
@@ -281,15 +282,6 @@ def test_a_model_checks_as_a_job_and_proposes_a_repair(demo_folder: Path) -> Non
         assert "a dream" in after.text
         assert not after.all("mark")
         assert client.post(f"{CHECK}/repair", data={"kept": "gone"}).status_code == 400
-
-
-def test_work_that_is_not_on_a_draft_is_not_shown(client: TestClient) -> None:
-    """Neither an unknown job nor another kind of job nor one of another project has a page here."""
-    job_id = client.post("/v1/projects/demo/ingest", json={}).json()["job_id"]
-    for address in (f"{CHECK}/job?job={job_id}", f"{CHECK}/job?job=none"):
-        answer = client.get(address)
-        assert answer.status_code == 404
-        read(answer)
 
 
 def test_what_is_kept_is_bounded() -> None:

@@ -233,15 +233,20 @@ def test_a_model_reads_a_scene_as_a_job(client: TestClient) -> None:
 
 
 def test_a_record_that_was_supplied_is_no_models(reader: TestClient) -> None:
-    """No reading is offered of a scene whose record somebody gave, and one that is asked for is refused."""
+    """No reading of it is offered, one asked for is refused; summaries by scene end at the slider."""
     assert not [each for each in _story_of(reader).all("a") if "/reading" in (each.get("href") or "")]
     answer = reader.get("/page/projects/demo/reading?chapter=1&scene=1")
     assert answer.status_code == 400
     read(answer)
+    whole = read(reader.get(f"{STORY}?show=summaries&chapter=2")).text
+    then = read(reader.get(f"{STORY}?show=summaries&chapter=2&as_of=2:3")).text
+    last = reader.get("/v1/projects/demo/scenes/2/3/record").json()["record"]["summary"]
+    assert all(each in whole for each in last)
+    assert not any(each in then for each in last)
 
 
 def test_a_summary_is_written_and_taken_away(client: TestClient) -> None:
-    """The author's words are told of a chapter; empty ones let the made summary hold again."""
+    """Empty words let the made one hold again; chapters without one are folded into a line that opens."""
     form = {"level": "chapter", "number": "1", "back": f"{STORY}?show=summaries", "at": "chapter-1"}
     answer = _sent(client, "story/summary", {**form, "text": "Ines finds a key."})
     assert answer.headers["location"].endswith("#chapter-1")
@@ -250,6 +255,12 @@ def test_a_summary_is_written_and_taken_away(client: TestClient) -> None:
     assert ENGLISH["told_by_author"] in seen.text
     _sent(client, "story/summary", {**form, "text": ""})
     assert ENGLISH["told_by_author"] not in read(client.get(f"{STORY}?show=summaries")).text
+    for chapter in range(11, 17):
+        client.post(f"/v1/projects/demo/scenes/{chapter}/1/insert", json={"text": "It rained all day."})
+    seen = read(client.get(f"{STORY}?show=summaries"))
+    assert ENGLISH["chapters_without"].format(first=11, last=16, count=6) in seen.text
+    opened = read(client.get(f"{STORY}?show=summaries&chapter=16"))
+    assert ENGLISH["chapters_without"].format(first=11, last=15, count=5) in opened.text
 
 
 @pytest.mark.parametrize("project", ["demo", "demo-zh"])
@@ -263,25 +274,6 @@ def test_the_lists_of_the_story_answer(reader: TestClient, project: str, show: s
         assert answer.status_code == 200
         assert CHINESE["story"] in seen.text
         assert len(seen.all("h1")) == 1
-
-
-def test_chapters_without_a_summary_are_folded(client: TestClient) -> None:
-    """Many in a row are one line that opens; the one that was asked for stands outside, and what is told does."""
-    for chapter in range(11, 17):
-        client.post(f"/v1/projects/demo/scenes/{chapter}/1/insert", json={"text": "It rained all day."})
-    seen = read(client.get(f"{STORY}?show=summaries"))
-    assert ENGLISH["chapters_without"].format(first=11, last=16, count=6) in seen.text
-    opened = read(client.get(f"{STORY}?show=summaries&chapter=16"))
-    assert ENGLISH["chapters_without"].format(first=11, last=15, count=5) in opened.text
-
-
-def test_summaries_by_scene_end_at_the_slider(reader: TestClient) -> None:
-    """An opened chapter tells its scenes up to the position and no further."""
-    whole = read(reader.get(f"{STORY}?show=summaries&chapter=2")).text
-    then = read(reader.get(f"{STORY}?show=summaries&chapter=2&as_of=2:3")).text
-    last = reader.get("/v1/projects/demo/scenes/2/3/record").json()["record"]["summary"]
-    assert all(each in whole for each in last)
-    assert not any(each in then for each in last)
 
 
 REFUSED: list[tuple[str, dict[str, str], int]] = [

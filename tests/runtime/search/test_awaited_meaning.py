@@ -33,13 +33,20 @@ def _asked() -> SearchRequest:
 
 
 def test_words_answer_and_the_wait_is_said(waiting: MemoryStores) -> None:
-    """What waits is found by words; one issue tells how much waits and what goes on with it."""
+    """Also where nothing is found; the issue goes with what waited, and meaning takes part."""
     found = search_memories(waiting, _asked())
     assert {each.chunk.scene_index for each in found.candidates} == {1, 2}
     (issue,) = [each for each in found.issues if each.kind == "stale"]
     assert issue.stage == "index"
     assert "2 memories are found by words and names only" in issue.message
     assert "`novelgen index story`" in issue.message
+    found = ranked_memories(waiting, "story", "zeppelin")
+    assert found.memories == []
+    assert "stale" in {issue.kind for issue in found.issues}
+    drain_outbox(waiting, "story")
+    found = search_memories(waiting, _asked())
+    assert "stale" not in {issue.kind for issue in found.issues}
+    assert "semantic" in {hit.retriever for each in found.candidates for hit in each.hits}
 
 
 def test_the_report_of_a_context_says_it(waiting: MemoryStores) -> None:
@@ -54,18 +61,3 @@ def test_the_report_of_a_context_says_it(waiting: MemoryStores) -> None:
     assert context.report is not None
     assert "heron key" in context.as_prompt()
     assert [issue.stage for issue in context.report.issues if issue.kind == "stale"] == ["index"]
-
-
-def test_nothing_found_is_no_failure_while_meaning_waits(waiting: MemoryStores) -> None:
-    """A search that finds nothing by words says what waits; it does not raise."""
-    found = ranked_memories(waiting, "story", "zeppelin")
-    assert found.memories == []
-    assert "stale" in {issue.kind for issue in found.issues}
-
-
-def test_an_index_that_has_followed_says_nothing(waiting: MemoryStores) -> None:
-    """The issue goes with what waited, and meaning takes part."""
-    drain_outbox(waiting, "story")
-    found = search_memories(waiting, _asked())
-    assert "stale" not in {issue.kind for issue in found.issues}
-    assert "semantic" in {hit.retriever for each in found.candidates for hit in each.hits}

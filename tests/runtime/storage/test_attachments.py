@@ -195,20 +195,18 @@ def test_attachments_change_the_mark_of_what_is_stored(story: DatabaseManager) -
     assert marks() == before
 
 
-@pytest.mark.parametrize(
-    ("target", "near"),
-    [
+def test_an_unknown_entity_is_refused_with_the_nearest_names(story: DatabaseManager) -> None:
+    """Nothing is attached, not even to the known targets of the same call."""
+    cases: list[tuple[str, str]] = [
         ("Elena Thorn", r"'Elena Thorn'.*near it: C2 \(Elena Thorne\)"),
         ("黛王", r"'黛王'.*near it: C0 \(黛玉\)"),
         ("C9", "no entity 'C9' is known"),
         ("Elena's aunt", "Elena Thorne"),
-    ],
-)
-def test_an_unknown_entity_is_refused_with_the_nearest_names(story: DatabaseManager, target: str, near: str) -> None:
-    """Nothing is attached, not even to the known targets of the same call."""
-    with pytest.raises(UnknownEntityError, match=near):
-        attach(story, "M2", "C0", target)
-    assert origins(story, "M2") == {"chapter:1": "position", "book": "default"}
+    ]
+    for target, near in cases:
+        with pytest.raises(UnknownEntityError, match=near):
+            attach(story, "M2", "C0", target)
+        assert origins(story, "M2") == {"chapter:1": "position", "book": "default"}
 
 
 def test_memories_that_name_an_entity_are_previewed(story: DatabaseManager) -> None:

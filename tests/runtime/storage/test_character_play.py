@@ -45,7 +45,7 @@ def trusts(database: DatabaseManager, as_of: Any) -> list[int]:
 
 
 def test_changes_are_read_up_to_a_moment_in_the_order_of_the_game(database: DatabaseManager) -> None:
-    """Strictly before a position or point in time; without one, what stands at the turn or later tells when it was."""
+    """Strictly before a position or a point in time; what has no position goes by when it happened."""
     with database.project("demo").write() as unit:
         for change in (moved(3, session=3, hours=9), moved(1, session=1, hours=10), moved(2, hours=5)):
             unit.play.add_disposition(change)
@@ -54,6 +54,10 @@ def test_changes_are_read_up_to_a_moment_in_the_order_of_the_game(database: Data
     assert trusts(database, GamePosition(1, 1)) == [2]
     assert trusts(database, GamePosition(9, 0)) == [2, 1, 3]
     assert trusts(database, START + timedelta(hours=9)) == [2]
+
+
+def test_what_happened_without_a_position_after_a_turn_is_not_read_before_it(database: DatabaseManager) -> None:
+    """The first thing that stands at the turn or later tells when it was."""
     with database.project("demo").write() as unit:
         unit.play.add_disposition(moved(1, session=2, hours=1))
         unit.play.add_disposition(moved(2, hours=2))

@@ -135,8 +135,8 @@ def test_another_thread_that_keeps_writing_is_named(sqlite_database: DatabaseMan
     impatient.close()
 
 
-def test_what_is_no_database_of_ours_is_left_as_it_is(tmp_path: Path) -> None:
-    """Garbage, tables of another program and a folder in the file's place are each refused by name."""
+def test_garbage_is_reported_and_left_as_it_is(tmp_path: Path) -> None:
+    """A file that is no database is not overwritten."""
     path = tmp_path / "novel.db"
     path.write_bytes(b"not a database at all" * 500)
     before = path.read_bytes()
@@ -144,6 +144,11 @@ def test_what_is_no_database_of_ours_is_left_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(DatabaseError, match="restore a backup"):
         DatabaseManager.open(path)
     assert path.read_bytes() == before
+
+
+def test_tables_of_another_program_are_not_touched(tmp_path: Path) -> None:
+    """A SQLite file with tables of our names but without our versions is refused."""
+    path = tmp_path / "novel.db"
     foreign = sqlite3.connect(path)
     foreign.execute("CREATE TABLE scenes (x)")
     foreign.commit()
@@ -151,6 +156,10 @@ def test_what_is_no_database_of_ours_is_left_as_it_is(tmp_path: Path) -> None:
 
     with pytest.raises(SchemaVersionError, match="another program"):
         DatabaseManager.open(path)
+
+
+def test_a_path_that_cannot_be_opened_is_an_error_of_the_database(tmp_path: Path) -> None:
+    """A folder in the file's place has a name in the error tree."""
     (tmp_path / "novel.db").mkdir()
 
     with pytest.raises(DatabaseError, match="check the path"):

@@ -29,17 +29,26 @@ def _shown(database: DatabaseManager, chapter: int, number: int | None = None) -
 
 
 def test_an_entity_is_seen_from_the_scene_after_its_first_mention(database: DatabaseManager) -> None:
-    """An explicit position outranks mentions, and whom no text names is known from the start."""
+    """On entering the scene that introduces it, it is not known yet."""
     _write(database, _entity())
     store(database, scene(2, 3, mentions=[("C0", "Vader")]))
 
     assert _shown(database, 2, 3) == {}
     assert _shown(database, 2, 4) == {"C0": ["Vader"]}
+
+
+def test_an_explicit_position_outranks_mentions(database: DatabaseManager) -> None:
+    """Also an earlier mention: the author or the record knows better."""
     _write(database, _entity(first_chapter=3, first_scene=1))
     store(database, scene(1, 1, mentions=[("C0", "Vader")]))
 
     assert _shown(database, 3, 1) == {}
     assert _shown(database, 3, 2) == {"C0": ["Vader"]}
+
+
+def test_an_entity_that_no_text_names_is_known_from_the_start(database: DatabaseManager) -> None:
+    """There is nothing that it could give away the place of."""
+    _write(database, _entity())
 
     assert _shown(database, 0, 0) == {"C0": ["Vader"]}
 

@@ -68,7 +68,7 @@ def test_a_stored_record_can_be_taken_in_again_after_a_merge(sqlite_database: Da
 
 
 def test_a_merge_changes_the_mark_of_the_story(sqlite_database: DatabaseManager) -> None:
-    """Undo brings the old mark back; the change stays in the journal and cannot be undone again."""
+    """A context that was made before is stale; undo brings the old mark back."""
     _fill(sqlite_database)
     with sqlite_database.project("demo").write() as unit:
         before = unit.story_version(END_OF_STORY)
@@ -76,13 +76,6 @@ def test_a_merge_changes_the_mark_of_the_story(sqlite_database: DatabaseManager)
         assert unit.story_version(END_OF_STORY) != before
         unit.merges.undo(done.change_id)
         assert unit.story_version(END_OF_STORY) == before
-    with sqlite_database.project("demo").write() as unit:
-        done = unit.merges.merge("C0", "C1")
-        undone = unit.merges.undo(done.change_id)
-        assert undone.undone_at is not None
-        assert unit.merges.list_all() == [undone]
-        with pytest.raises(UserInputError, match="undone already"):
-            unit.merges.undo(done.change_id)
 
 
 def test_the_index_hears_nothing_of_links(sqlite_database: DatabaseManager) -> None:
@@ -262,6 +255,18 @@ def test_a_change_is_undone_once_and_only_while_it_stands(sqlite_database: Datab
     assert _rows(sqlite_database) == before
     with sqlite_database.project("demo").write() as unit, pytest.raises(UserInputError, match="no change 99 is kept"):
         unit.merges.undo(99)
+
+
+def test_an_undone_change_stays_in_the_journal(sqlite_database: DatabaseManager) -> None:
+    """It says when it was undone, and cannot be undone again."""
+    _fill(sqlite_database)
+    with sqlite_database.project("demo").write() as unit:
+        done = unit.merges.merge("C0", "C1")
+        undone = unit.merges.undo(done.change_id)
+        assert undone.undone_at is not None
+        assert unit.merges.list_all() == [undone]
+        with pytest.raises(UserInputError, match="undone already"):
+            unit.merges.undo(done.change_id)
 
 
 def test_what_was_attached_and_taken_off_by_hand_goes_with_the_merge(sqlite_database: DatabaseManager) -> None:

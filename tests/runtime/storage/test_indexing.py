@@ -95,17 +95,15 @@ def test_the_matrix_is_cut_by_position_model_ids_and_status(told: DatabaseManage
         assert unit.embeddings.matrix("m")[0] == []
 
 
-@pytest.mark.parametrize(
-    ("vectors", "reason"),
-    [
+def test_broken_vectors_are_refused(told: DatabaseManager) -> None:
+    """Nothing that a search would choke on is stored."""
+    cases: list[tuple[dict, str]] = [
         ({"M1": [1.0], "M2": [1.0, 2.0]}, "one length"),
         ({"M1": []}, "one length"),
         ({"M1": [[1.0]]}, "one length"),
         ({"M1": [float("nan")]}, "'M1' holds values that are not finite"),
         ({"M2": [float("inf")]}, "'M2' holds values that are not finite"),
-    ],
-)
-def test_broken_vectors_are_refused(told: DatabaseManager, vectors: dict, reason: str) -> None:
-    """Nothing that a search would choke on is stored."""
-    with pytest.raises(EmbeddingError, match=reason), told.project("demo").write() as unit:
-        unit.embeddings.put("m", vectors)
+    ]
+    for vectors, reason in cases:
+        with pytest.raises(EmbeddingError, match=reason), told.project("demo").write() as unit:
+            unit.embeddings.put("m", vectors)

@@ -89,7 +89,7 @@ def test_it_is_taken_back_for_one_person_and_memory(database: DatabaseManager) -
 
 
 def test_it_goes_with_its_scene(database: DatabaseManager) -> None:
-    """A move takes words along, also of before it was written; deleting the scene leaves the author's."""
+    """A move takes the record's and the author's word along; deleting the scene leaves the author's."""
     store(database, *_story(BEN_KNOWS))
     _author_says(database, _says("C2", "M1"), (1, 2))
     with database.project("demo").write() as unit:
@@ -98,6 +98,10 @@ def test_it_goes_with_its_scene(database: DatabaseManager) -> None:
     with database.project("demo").write() as unit:
         unit.scenes.delete_scene(at(3, 1))
     assert _told(database) == [("C2", "M1", "knows", 3, 1, "author")]
+
+
+def test_a_word_before_its_scene_is_written_goes_with_it(database: DatabaseManager) -> None:
+    """What an author says at a place is the scene's once one stands there, and moves with it."""
     store(database, *_story())
     _author_says(database, _says("C2", "M1"), (2, 5))
     store(database, scene(2, 5))

@@ -88,13 +88,11 @@ def test_only_chapters_that_are_over_are_summed_up(
 
 
 def test_later_scenes_change_no_summary(database: DatabaseManager) -> None:
-    """In its own chapter too; of a chapter of which only the text is known nothing is made up."""
+    """What is stored after a position, in its own chapter too, leaves the outline as it was."""
     store(database, eventful(1, 1), eventful(2, 1))
     before = summed_up(database, at(2, 2))
     store(database, eventful(2, 2), eventful(2, 3), eventful(3, 1))
     assert summed_up(database, at(2, 2)) == before == {1: "Event 1:1."}
-    store(database, scene(1, 1), eventful(2, 1))
-    assert summed_up(database, END_OF_STORY) == {2: "Event 2:1."}
 
 
 def test_the_chapters_of_the_part_that_goes_on_are_summed_up_oldest_first(database: DatabaseManager) -> None:
@@ -112,6 +110,12 @@ def test_of_a_very_long_part_only_the_last_chapters_are_read(database: DatabaseM
     with database.project("demo").read() as unit:
         summaries = unit.outline(as_of=at(16), chapters_per_part=100).chapter_summaries
     assert [each.chapter_index for each in summaries] == list(range(16 - MAX_CHAPTERS, 16))
+
+
+def test_scenes_without_records_have_no_summary(database: DatabaseManager) -> None:
+    """Nothing is made up for a chapter of which only the text is known."""
+    store(database, scene(1, 1), eventful(2, 1))
+    assert summed_up(database, END_OF_STORY) == {2: "Event 2:1."}
 
 
 def told(chapter: int, number: int = 1, event: str = "") -> SceneWrite:

@@ -86,21 +86,17 @@ def test_a_preview_tells_what_a_merge_joins(demo_stores: MemoryStores) -> None:
     assert set(names) == {*preview.kept.names(), *preview.added_names}
 
 
-@pytest.mark.parametrize(
-    ("asked", "error"),
-    [
+def test_a_preview_of_what_cannot_be_one(demo_stores: MemoryStores) -> None:
+    """Itself, another kind, nobody, and who was not shown by then are refused as a merge refuses them."""
+    cases: list[tuple[dict[str, Any], type[Exception]]] = [
         ({"keep": "C0", "gone": "Ines"}, UserInputError),
         ({"keep": "C0", "gone": "L0"}, UserInputError),
         ({"keep": "C0", "gone": "Nobody At All"}, UnknownEntityError),
         ({"keep": "C0", "gone": "C10", "as_of": StoryPosition(1, 1)}, UnknownEntityError),
-    ],
-)
-def test_a_preview_of_what_cannot_be_one(
-    demo_stores: MemoryStores, asked: dict[str, Any], error: type[Exception]
-) -> None:
-    """Itself, another kind, nobody, and who was not shown by then are refused as a merge refuses them."""
-    with pytest.raises(error):
-        StoryAppearances(demo_stores, "demo").preview_merge(**asked)
+    ]
+    for asked, error in cases:
+        with pytest.raises(error):
+            StoryAppearances(demo_stores, "demo").preview_merge(**asked)
 
 
 @pytest.fixture

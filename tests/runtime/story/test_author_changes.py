@@ -97,21 +97,19 @@ CHANGES: list[tuple[str, Callable[..., Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "change", "told"), CHANGES)
-def test_a_change_of_a_memory_is_taken_back(
-    lamp: MemoryStores, kind: str, change: Callable[..., Any], told: dict[str, Any]
-) -> None:
+def test_a_change_of_a_memory_is_taken_back(lamp: MemoryStores) -> None:
     """Whatever was decided or edited, undoing puts the memory back as it was, and the list says both."""
-    before = _fact(lamp, "MX2")
-    changed = change(StoryMemories(lamp, "demo"), memory_id="MX2", **told)
-    assert _fact(lamp, "MX2") != before
-    listed = StoryAuthorChanges(lamp, "demo").author_changes()[0]
-    assert (listed.kind, listed.source_id, listed.position) == (kind, "MX2", "90:1")
-    _undone(lamp, changed.change_id)
-    assert _fact(lamp, "MX2") == before
-    assert StoryAuthorChanges(lamp, "demo").author_changes()[0].undone_at is not None
-    with pytest.raises(UserInputError, match="already"):
-        StoryEntities(lamp, "demo").undo(change_id=listed.change_id)
+    for kind, change, told in CHANGES:
+        before = _fact(lamp, "MX2")
+        changed = change(StoryMemories(lamp, "demo"), memory_id="MX2", **told)
+        assert _fact(lamp, "MX2") != before
+        listed = StoryAuthorChanges(lamp, "demo").author_changes()[0]
+        assert (listed.kind, listed.source_id, listed.position) == (kind, "MX2", "90:1")
+        _undone(lamp, changed.change_id)
+        assert _fact(lamp, "MX2") == before
+        assert StoryAuthorChanges(lamp, "demo").author_changes()[0].undone_at is not None
+        with pytest.raises(UserInputError, match="already"):
+            StoryEntities(lamp, "demo").undo(change_id=listed.change_id)
 
 
 def test_what_the_author_says_outranks_a_model(lamp: MemoryStores) -> None:
@@ -221,29 +219,27 @@ def test_an_edit_that_is_none_changes_nothing(lamp: MemoryStores) -> None:
         StorySceneEditing(lamp, "demo").edit_scene(place=StoryPosition(91, 1), text="Nothing.")
 
 
-@pytest.mark.parametrize(
-    ("kind", "source_id"),
-    [
+def test_a_fact_of_the_record_is_taken_out_and_back(lamp: MemoryStores) -> None:
+    """One fact goes, all others stay, the record is the author's; undo gives it back to the model."""
+    cases: list[tuple[Any, str]] = [
         ("state", "C0.mood"),
         ("relationship", "C0-C5"),
         ("thread_planted", "OLX1"),
         ("thread_moved", "OL1"),
         ("learnt", "0"),
         ("repeated", "0"),
-    ],
-)
-def test_a_fact_of_the_record_is_taken_out_and_back(lamp: MemoryStores, kind: Any, source_id: str) -> None:
-    """One fact goes, all others stay, the record is the author's; undo gives it back to the model."""
-    before = _read(lamp).facts
-    amended = StorySceneEditing(lamp, "demo").amend_recorded_fact(position=PLACE, kind=kind, source_id=source_id)
-    assert {(each.kind, each.source_id) for each in before} - {
-        (each.kind, each.source_id) for each in _read(lamp).facts
-    } == {(kind, source_id)}
-    assert StorySceneReading(lamp, "demo").list_scene_states()[-1].record_origin == "author"
-    with pytest.raises(UserInputError, match="holds no"):
-        StorySceneEditing(lamp, "demo").amend_recorded_fact(position=PLACE, kind=kind, source_id=source_id)
-    _undone(lamp, amended.change_id)
-    assert _read(lamp).facts == before
+    ]
+    for kind, source_id in cases:
+        before = _read(lamp).facts
+        amended = StorySceneEditing(lamp, "demo").amend_recorded_fact(position=PLACE, kind=kind, source_id=source_id)
+        assert {(each.kind, each.source_id) for each in before} - {
+            (each.kind, each.source_id) for each in _read(lamp).facts
+        } == {(kind, source_id)}
+        assert StorySceneReading(lamp, "demo").list_scene_states()[-1].record_origin == "author"
+        with pytest.raises(UserInputError, match="holds no"):
+            StorySceneEditing(lamp, "demo").amend_recorded_fact(position=PLACE, kind=kind, source_id=source_id)
+        _undone(lamp, amended.change_id)
+        assert _read(lamp).facts == before
 
 
 def test_a_fact_of_the_record_is_said_otherwise(lamp: MemoryStores) -> None:

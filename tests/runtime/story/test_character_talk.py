@@ -156,11 +156,12 @@ def test_what_is_heard_of_somebody_is_no_meeting_and_moves_nothing(gregor: Chara
     assert (felt.has_met, felt.disposition.trust) == (False, 30)
 
 
-@pytest.mark.parametrize("wrong", [{"trusst": 3}, {"trust": "3"}, {"trust": True}])
-def test_a_wrong_dimension_is_refused(gregor: Character, wrong: Any) -> None:
+def test_a_wrong_dimension_is_refused(gregor: Character) -> None:
     """A misspelt dimension would move nothing for ever."""
-    with pytest.raises(UserInputError):
-        gregor.feel("player", deltas=wrong)
+    cases: list[Any] = [{"trusst": 3}, {"trust": "3"}, {"trust": True}]
+    for wrong in cases:
+        with pytest.raises(UserInputError):
+            gregor.feel("player", deltas=wrong)
 
 
 def test_what_event_types_do_is_a_setting(tmp_path: Path) -> None:
@@ -211,19 +212,17 @@ def test_the_keys_of_the_seed_are_understood(gregor: Character) -> None:
         gregor.keep_secret({"secret_id": "s", "text": "x", "unlok": {"trust": 3}})
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_a_wrong_secret_is_refused(gregor: Character) -> None:
+    """A condition that nobody knows would leave the secret open."""
+    cases: list[Any] = [
         {"secret_id": "s"},
         {"secret_id": "s", "text": "x", "unlock": {"trst": 3}},
         "I sold the bell.",
         ["I sold the bell."],
-    ],
-)
-def test_a_wrong_secret_is_refused(gregor: Character, wrong: Any) -> None:
-    """A condition that nobody knows would leave the secret open."""
-    with pytest.raises(UserInputError, match="no secret"):
-        gregor.keep_secret(wrong)
+    ]
+    for wrong in cases:
+        with pytest.raises(UserInputError, match="no secret"):
+            gregor.keep_secret(wrong)
 
 
 @pytest.mark.parametrize("name", ["player", "Player", "the player", "玩家"])
@@ -324,11 +323,12 @@ def test_flags_keep_their_history(story: Story) -> None:
     ]
 
 
-@pytest.mark.parametrize(("name", "value"), [(" ", True), ("x", object()), ("x", float("nan"))])
-def test_a_flag_that_no_json_holds_is_refused(story: Story, name: str, value: Any) -> None:
+def test_a_flag_that_no_json_holds_is_refused(story: Story) -> None:
     """It could not be exported."""
-    with pytest.raises(UserInputError):
-        story.set_flag(name, value)
+    cases: list[tuple[str, Any]] = [(" ", True), ("x", object()), ("x", float("nan"))]
+    for name, value in cases:
+        with pytest.raises(UserInputError):
+            story.set_flag(name, value)
 
 
 # --- Replies ---
@@ -441,20 +441,18 @@ def test_familiarity_that_a_model_proposes_moves(gregor: Character) -> None:
     assert reply.feelings.disposition.familiarity == 13
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_a_wrong_argument_of_a_reply_is_refused(gregor: Character) -> None:
+    """Before anything is asked of a model."""
+    cases: list[dict[str, Any]] = [
         {"chat_model": "openai:gpt"},
         {"keep": "maybe"},
         {"talk": [{"role": "user", "content": "x"}]},
         {"talk": ["hello"]},
-    ],
-)
-def test_a_wrong_argument_of_a_reply_is_refused(gregor: Character, wrong: dict[str, Any]) -> None:
-    """Before anything is asked of a model."""
-    arguments = {"chat_model": saying("Aye."), **wrong}
-    with pytest.raises(UserInputError, match="cannot"):
-        gregor.stream_reply(said="Hello.", **arguments)
+    ]
+    for wrong in cases:
+        arguments = {"chat_model": saying("Aye."), **wrong}
+        with pytest.raises(UserInputError, match="cannot"):
+            gregor.stream_reply(said="Hello.", **arguments)
 
 
 def test_a_name_that_nobody_said_is_not_learnt(gregor: Character) -> None:

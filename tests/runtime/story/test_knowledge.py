@@ -122,11 +122,12 @@ def test_why_is_told_in_the_storys_language(stores: MemoryStores) -> None:
     assert known.quote == ""
 
 
-@pytest.mark.parametrize(("about", "found"), [("Ben", ["M2"]), ("heron", ["M1"]), ("the whale", [])])
-def test_it_is_filtered_by_entity_or_words(stores: MemoryStores, story: str, about: str, found: list[str]) -> None:
+def test_it_is_filtered_by_entity_or_words(stores: MemoryStores, story: str) -> None:
     """A name means what is about its bearer; other words, what holds them; nothing found is no error."""
-    asked = StoryKnowledge(stores, story).knowledge(character="Ada", about=about)
-    assert [each.source_id for each in [*asked.known, *asked.not_known]] == found
+    cases: list[tuple[str, list[str]]] = [("Ben", ["M2"]), ("heron", ["M1"]), ("the whale", [])]
+    for about, found in cases:
+        asked = StoryKnowledge(stores, story).knowledge(character="Ada", about=about)
+        assert [each.source_id for each in [*asked.known, *asked.not_known]] == found
 
 
 def test_a_passage_is_no_fact_and_a_whole_tale_may_be_the_authors_word(stores: MemoryStores, story: str) -> None:
@@ -192,25 +193,21 @@ def test_without_a_place_it_holds_since_the_memorys_scene(stores: MemoryStores, 
     assert note not in _known(stores, story, "Dora")
 
 
-@pytest.mark.parametrize(
-    ("asked", "error", "told"),
-    [
+def test_what_cannot_be_said_is_refused(stores: MemoryStores, story: str) -> None:
+    """The wrong name or value is named, with what is near it; nothing is stored."""
+    cases: list[tuple[dict[str, Any], type[Exception], str]] = [
         ({"character": "Benn"}, UnknownEntityError, "C1 \\(Ben\\)"),
         ({"memory_id": "M9"}, UnknownMemoryError, "'M9'"),
         ({"start": at(1, 1)}, UnknownMemoryError, "by then"),
         ({"kind": "guesses"}, UserInputError, "kind cannot be 'guesses'"),
         ({"how": "dreamt"}, UserInputError, "how cannot be 'dreamt'"),
         ({"learned_from": "Nobody"}, UnknownEntityError, "'Nobody'"),
-    ],
-)
-def test_what_cannot_be_said_is_refused(
-    stores: MemoryStores, story: str, asked: dict[str, Any], error: type[Exception], told: str
-) -> None:
-    """The wrong name or value is named, with what is near it; nothing is stored."""
-    with pytest.raises(error, match=told):
-        StoryKnowledge(stores, story).set_knowledge(**({"character": "Ben", "memory_id": "M1"} | asked))
-    with stores.database(story).read() as unit:
-        assert [each for each in unit.knowledge.said() if each.origin == "author"] == []
+    ]
+    for asked, error, told in cases:
+        with pytest.raises(error, match=told):
+            StoryKnowledge(stores, story).set_knowledge(**({"character": "Ben", "memory_id": "M1"} | asked))
+        with stores.database(story).read() as unit:
+            assert [each for each in unit.knowledge.said() if each.origin == "author"] == []
 
 
 def test_a_record_round_trips_and_names_who_is_unknown(stores: MemoryStores) -> None:

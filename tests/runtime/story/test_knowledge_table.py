@@ -112,16 +112,14 @@ def test_a_word_is_taken_back_to_what_stood_before(demo_stores: MemoryStores) ->
     assert StoryKnowledge(demo_stores, "demo").author_words(**of_cell) == []
 
 
-@pytest.mark.parametrize(
-    ("asked", "error"),
-    [
+def test_a_table_that_cannot_be(demo_stores: MemoryStores) -> None:
+    """An unknown narrowing, one without the person that it needs, and an unknown person are refused."""
+    cases: list[tuple[dict[str, Any], type[Exception]]] = [
         ({"narrowing": "guessed"}, UserInputError),
         ({"narrowing": "known"}, UserInputError),
         ({"is_of_one": True}, UserInputError),
         ({"narrowing": "known", "of": "Nobody At All"}, UnknownEntityError),
-    ],
-)
-def test_a_table_that_cannot_be(demo_stores: MemoryStores, asked: dict[str, Any], error: type[Exception]) -> None:
-    """An unknown narrowing, one without the person that it needs, and an unknown person are refused."""
-    with pytest.raises(error):
-        StoryKnowledgeTable(demo_stores, "demo").knowledge_table(**asked)
+    ]
+    for asked, error in cases:
+        with pytest.raises(error):
+            StoryKnowledgeTable(demo_stores, "demo").knowledge_table(**asked)

@@ -71,19 +71,22 @@ def issues_of(context: SceneMemoryContext) -> list[ReportIssue]:
     return [each for each in context.report.issues if each.stage == "left_off"]
 
 
-@pytest.mark.parametrize("scene", [2, 3, 4])
-def test_the_scene_before_ends_the_context_word_for_word(story: Story, scene: int) -> None:
+def test_the_scene_before_ends_the_context_word_for_word(story: Story) -> None:
     """It is the last one strictly before the planned scene, also where later ones are stored."""
-    context = context_of(story, scene)
-    assert context.left_off is not None
-    assert (context.left_off.chapter_index, context.left_off.scene_index) == (1, scene - 1)
-    assert context.left_off.text == TEXTS[scene - 1]
-    assert context.left_off.present == PEOPLE[scene - 1]
-    prompt = context.as_prompt()
-    assert all(line in prompt for line in TEXTS[scene - 1].split("\n\n"))
-    assert context.report is not None
-    assert context.report.tokens["left_off"] == context.report.tokens_per_need["left_off"] == context.left_off.tokens
-    assert SceneMemoryContext.model_validate_json(context.model_dump_json()).left_off == context.left_off
+    cases: list[int] = [2, 3, 4]
+    for scene in cases:
+        context = context_of(story, scene)
+        assert context.left_off is not None
+        assert (context.left_off.chapter_index, context.left_off.scene_index) == (1, scene - 1)
+        assert context.left_off.text == TEXTS[scene - 1]
+        assert context.left_off.present == PEOPLE[scene - 1]
+        prompt = context.as_prompt()
+        assert all(line in prompt for line in TEXTS[scene - 1].split("\n\n"))
+        assert context.report is not None
+        assert (
+            context.report.tokens["left_off"] == context.report.tokens_per_need["left_off"] == context.left_off.tokens
+        )
+        assert SceneMemoryContext.model_validate_json(context.model_dump_json()).left_off == context.left_off
 
 
 def test_before_the_first_scene_there_is_none_and_no_issue(story: Story) -> None:
@@ -94,18 +97,21 @@ def test_before_the_first_scene_there_is_none_and_no_issue(story: Story) -> None
     assert issues_of(context) == []
 
 
-@pytest.mark.parametrize(
-    ("tokens", "text", "kinds"), [(70, "He saw the lamp in the river.", []), (14, None, ["over_limit"]), (0, None, [])]
-)
-def test_its_share_of_the_budget_bounds_it(story: Story, tokens: int, text: str | None, kinds: list[str]) -> None:
+def test_its_share_of_the_budget_bounds_it(story: Story) -> None:
     """What does not fit is cut at a sentence; where not even the last fits that is said; 0 asks for none."""
-    options = ContextOptions(bounds=ContextBounds(memory_budget=tokens))
-    request = MemoryContextRequest(
-        project_id="mill", chapter_index=1, scene_index=3, scene_plan=ScenePlan(scene_number=3)
-    )
-    context = story.look_at_context(request=request, options=options).context
-    assert (context.left_off.text if context.left_off else None) == text
-    assert [each.kind for each in issues_of(context)] == kinds
+    cases: list[tuple[int, str | None, list[str]]] = [
+        (70, "He saw the lamp in the river.", []),
+        (14, None, ["over_limit"]),
+        (0, None, []),
+    ]
+    for tokens, text, kinds in cases:
+        options = ContextOptions(bounds=ContextBounds(memory_budget=tokens))
+        request = MemoryContextRequest(
+            project_id="mill", chapter_index=1, scene_index=3, scene_plan=ScenePlan(scene_number=3)
+        )
+        context = story.look_at_context(request=request, options=options).context
+        assert (context.left_off.text if context.left_off else None) == text
+        assert [each.kind for each in issues_of(context)] == kinds
 
 
 def test_a_scene_without_text_is_said(stores: MemoryStores, story: Story) -> None:

@@ -196,9 +196,9 @@ def test_what_is_stored_is_checked(run: Run, drowned: Path) -> None:
     assert run(*asked).exit_code == 2
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_options_that_do_not_go_together_are_refused(run: Run, drowned: Path) -> None:
+    """The way to use it is said, and nothing is written."""
+    cases: list[tuple[str, ...]] = [
         (),
         ("--text", "-"),
         ("--text", "-", "--chapter", "3"),
@@ -209,13 +209,11 @@ def test_what_is_stored_is_checked(run: Run, drowned: Path) -> None:
         ("--stored", "--note", "why"),
         ("--waive", "K0123456789ab", "--chapter", "3"),
         ("--text", "-", "--chapter", "3", "--scene", "1", "--model", "a:b", "--no-model"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(run: Run, drowned: Path, arguments: tuple[str, ...]) -> None:
-    """The way to use it is said, and nothing is written."""
-    result = run("check", PROJECT, *arguments, answer="text")
-    assert result.exit_code == 2
-    assert "see 'novelgen check --help'" in result.stderr
+    ]
+    for arguments in cases:
+        result = run("check", PROJECT, *arguments, answer="text")
+        assert result.exit_code == 2
+        assert "see 'novelgen check --help'" in result.stderr
 
 
 def test_bad_input_is_named(run: Run, drowned: Path, projects_dir: Path, tmp_path: Path) -> None:

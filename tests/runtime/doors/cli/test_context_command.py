@@ -26,7 +26,7 @@ def contents(context: dict[str, Any]) -> str:
 
 
 def test_json_is_the_written_file_and_nothing_else(run: Run, ingested: Path) -> None:
-    """A missing plan or file of characters, and a plan said and read, are bad input that says what to do."""
+    """With a report; --explain adds the receipts to the readable view."""
     result = run("context", *SCENE, "--json")
     assert result.exit_code == 0
     written = json.loads((ingested / "scene_3_1_memory.json").read_text(encoding="utf-8"))
@@ -34,18 +34,10 @@ def test_json_is_the_written_file_and_nothing_else(run: Run, ingested: Path) -> 
     assert "Ben promised Ada" in contents(written)
     assert written["report"]["issues"] == []
     SceneMemoryContext.model_validate(written)
-    result = run("context", PROJECT, "--chapter", "4", "--scene", "1")
-    assert result.exit_code == 2
-    assert "chapter_004_plan.json" in result.stderr
-    assert "--plan FILE" in result.stderr
-    assert not list(ingested.glob("scene_4_*"))
-    result = run("context", *SCENE, "--characters", "gone.json")
-    assert result.exit_code == 2
-    assert "gone.json" in result.stderr
-    file = str(ingested / "chapters" / "chapter_003_plan.json")
-    result = run("context", PROJECT, file, "--purpose", "another")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "not both" in result.stderr
+    shown = run("context", *SCENE, "--explain").stdout
+    for part in ("Queries", "score parts", "found by (rank)", "seconds"):
+        assert part in shown
+    assert "Queries" not in run("context", *SCENE).stdout
 
 
 def test_the_readable_view_says_what_why_and_where(run: Run, ingested: Path) -> None:
@@ -65,29 +57,35 @@ def test_the_readable_view_says_what_why_and_where(run: Run, ingested: Path) -> 
     assert "\x1b" not in shown
 
 
-def test_explain_shows_queries_scores_and_times(run: Run, ingested: Path) -> None:
-    """--explain adds the receipts to the readable view."""
-    shown = run("context", *SCENE, "--explain").stdout
-    for part in ("Queries", "score parts", "found by (rank)", "seconds"):
-        assert part in shown
-    assert "Queries" not in run("context", *SCENE).stdout
+def test_a_missing_plan_names_both_places(run: Run, ingested: Path) -> None:
+    """No file is written; a missing file of characters, and a plan said and read, are bad input, too."""
+    result = run("context", PROJECT, "--chapter", "4", "--scene", "1")
+    assert result.exit_code == 2
+    assert "chapter_004_plan.json" in result.stderr
+    assert "--plan FILE" in result.stderr
+    assert not list(ingested.glob("scene_4_*"))
+    result = run("context", *SCENE, "--characters", "gone.json")
+    assert result.exit_code == 2
+    assert "gone.json" in result.stderr
+    file = str(ingested / "chapters" / "chapter_003_plan.json")
+    result = run("context", PROJECT, file, "--purpose", "another")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "not both" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
+def test_one_scene_or_many_but_not_both(run: Run) -> None:
+    """The options of one context and of many do not mix."""
+    cases: list[tuple[list[str], str]] = [
         ([], "give --chapter and --scene"),
         (["--chapter", "3", "--scene", "1", "--out", "x"], "--plans and --out"),
         (["--plans", "p.jsonl"], "--plans needs --out"),
         (["--plans", "p.jsonl", "--out", "x", "--chapter", "3"], "without --chapter"),
         (["--plans", "p.jsonl", "--out", "x", "--json"], "--json"),
-    ],
-)
-def test_one_scene_or_many_but_not_both(run: Run, arguments: list[str], told: str) -> None:
-    """The options of one context and of many do not mix."""
-    result = run("context", PROJECT, *arguments)
-    assert result.exit_code == 2
-    assert told in result.stderr
+    ]
+    for arguments, told in cases:
+        result = run("context", PROJECT, *arguments)
+        assert result.exit_code == 2
+        assert told in result.stderr
 
 
 def test_a_project_with_nothing_stored_gives_an_empty_context(run: Run, written: Path) -> None:
@@ -109,21 +107,19 @@ def test_a_model_of_the_command_line_that_cannot_be_had_leaves_it_to_rules(run: 
     assert "needs a key" in strict.stderr
 
 
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
+def test_a_bad_config_file_is_bad_input(run: Run, ingested: Path) -> None:
+    """A setting of the wrong type names itself and its value; a file that is no YAML names itself."""
+    cases: list[tuple[bytes, str]] = [
         (b"memory:\n  state_budget: lots\n", "setting 'memory.state_budget' cannot be 'lots'"),
         (b"memory: [1\n", "is not YAML"),
         (b"\xff\xfe", "is not YAML in UTF-8"),
         (b"model: 2026-99-99\n", "holds a number or date that does not exist"),
-    ],
-)
-def test_a_bad_config_file_is_bad_input(run: Run, ingested: Path, content: bytes, told: str) -> None:
-    """A setting of the wrong type names itself and its value; a file that is no YAML names itself."""
-    (ingested / "config.yaml").write_bytes(content)
-    result = run("context", *SCENE)
-    assert result.exit_code == 2
-    assert told in result.stderr
+    ]
+    for content, told in cases:
+        (ingested / "config.yaml").write_bytes(content)
+        result = run("context", *SCENE)
+        assert result.exit_code == 2
+        assert told in result.stderr
 
 
 def test_settings_of_the_project_hold(run: Run, ingested: Path) -> None:
@@ -139,12 +135,17 @@ def test_settings_of_the_project_hold(run: Run, ingested: Path) -> None:
 
 
 def test_another_scene_number_in_the_plan_is_warned_of(run: Run, ingested: Path) -> None:
-    """The place of the command line counts, and a plan that says otherwise is pointed out."""
+    """The place of the command line counts; a failed write is told beside the JSON."""
     plan = ingested / "plan.json"
     plan.write_text(json.dumps(PLAN | {"scene_number": 5}), encoding="utf-8")
     result = run("context", *SCENE, "--plan", str(plan), "--json")
     [issue] = [each for each in shown_context(result)["report"]["issues"] if each["stage"] == "plan"]
     assert issue["message"] == "the plan says scene_number 5; the context is that of scene 1, which counts"
+    (ingested / "scene_3_1_memory.json").mkdir()
+    result = run("context", *SCENE, "--json")
+    assert result.exit_code == 0
+    assert shown_context(result)["relevant_memories"]
+    assert "warning: the context is not written" in result.stderr
 
 
 def test_without_characters_json_nobody_of_later_is_known(run: Run, written: Path) -> None:
@@ -168,15 +169,6 @@ def test_a_plan_needs_no_json(run: Run, ingested: Path) -> None:
     assert "nothing is missing" not in result.stdout
     plan = json.loads((ingested / "scene_3_1_memory.json").read_text(encoding="utf-8"))["report"]["scene_plan"]
     assert (plan["location"], plan["characters"]) == ("the lighthouse", ["Ada", "Zebedee"])
-
-
-def test_a_failed_write_is_told_beside_the_json(run: Run, ingested: Path) -> None:
-    """Whoever reads stdout as JSON also learns on stderr that there is no file."""
-    (ingested / "scene_3_1_memory.json").mkdir()
-    result = run("context", *SCENE, "--json")
-    assert result.exit_code == 0
-    assert shown_context(result)["relevant_memories"]
-    assert "warning: the context is not written" in result.stderr
 
 
 def test_a_chinese_storys_view_is_chinese(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,17 +65,20 @@ def test_without_a_file_there_is_nothing_to_compare_with(run: Run, ingested: Pat
     assert not list(ingested.glob("scene_*"))
 
 
-@pytest.mark.parametrize(
-    ("content", "told"), [(b"{", "is not JSON"), (b"[]", "the whole cannot be []"), (b"\xff\xfe", "is not UTF-8")]
-)
-def test_a_file_that_cannot_be_read_is_named(run: Run, ingested: Path, content: bytes, told: str) -> None:
+def test_a_file_that_cannot_be_read_is_named(run: Run, ingested: Path) -> None:
     """A damaged file is bad input with its fix, and is left as it is."""
-    (ingested / "scene_3_1_memory.json").write_bytes(content)
-    result = run("context", *SCENE, "--diff")
-    assert result.exit_code == 2
-    assert told in result.stderr
-    assert "write it with" in result.stderr
-    assert (ingested / "scene_3_1_memory.json").read_bytes() == content
+    cases: list[tuple[bytes, str]] = [
+        (b"{", "is not JSON"),
+        (b"[]", "the whole cannot be []"),
+        (b"\xff\xfe", "is not UTF-8"),
+    ]
+    for content, told in cases:
+        (ingested / "scene_3_1_memory.json").write_bytes(content)
+        result = run("context", *SCENE, "--diff")
+        assert result.exit_code == 2
+        assert told in result.stderr
+        assert "write it with" in result.stderr
+        assert (ingested / "scene_3_1_memory.json").read_bytes() == content
 
 
 @pytest.mark.usefixtures("index_kept_open")
@@ -91,19 +94,17 @@ def test_a_context_needs_no_plan_but_the_one_it_was_built_for(run: Run, ingested
     assert context["report"]["scene_plan"]["purpose"] == PLAN["purpose"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
+def test_options_that_do_not_go_with_it_are_refused(run: Run) -> None:
+    """A difference is of one scene, or of all stale ones."""
+    cases: list[tuple[list[str], str]] = [
         (["--chapter", "3", "--scene", "1", "--diff", "--explain"], "--diff goes without --explain"),
         (["--plans", "p.jsonl", "--out", "x", "--diff"], "without --chapter"),
         (["--diff"], "give --chapter and --scene"),
-    ],
-)
-def test_options_that_do_not_go_with_it_are_refused(run: Run, arguments: list[str], told: str) -> None:
-    """A difference is of one scene, or of all stale ones."""
-    result = run("context", PROJECT, *arguments)
-    assert result.exit_code == 2
-    assert told in result.stderr
+    ]
+    for arguments, told in cases:
+        result = run("context", PROJECT, *arguments)
+        assert result.exit_code == 2
+        assert told in result.stderr
 
 
 DIFFERENCE = ContextDifference(

@@ -169,18 +169,16 @@ def test_with_diff_nothing_is_written(run: Run, stale: Path) -> None:
     assert contents(stale) == before
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
+def test_options_of_one_context_are_refused(run: Run) -> None:
+    """What names one scene, or another folder, does not go with all stale ones."""
+    cases: list[tuple[list[str], str]] = [
         (["--chapter", "3"], "--stale goes without --chapter"),
         (["--plan", "plan.json"], "--stale goes without --chapter"),
         (["--out", "x"], "--stale goes without --chapter"),
         (["--explain"], "--stale goes without --chapter"),
         (["--json"], "add --diff"),
-    ],
-)
-def test_options_of_one_context_are_refused(run: Run, arguments: list[str], told: str) -> None:
-    """What names one scene, or another folder, does not go with all stale ones."""
-    result = run("context", PROJECT, "--stale", *arguments)
-    assert result.exit_code == 2
-    assert told in result.stderr
+    ]
+    for arguments, told in cases:
+        result = run("context", PROJECT, "--stale", *arguments)
+        assert result.exit_code == 2
+        assert told in result.stderr

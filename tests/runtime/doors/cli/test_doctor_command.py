@@ -77,19 +77,12 @@ def test_a_context_file_that_is_damaged_is_named(run: Run, ingested: Path) -> No
 def test_an_embedding_model_that_cannot_be_had_is_degraded(
     run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Search by words stays, and the setting to correct is named."""
+    """Search by words stays and the setting is named; a reindex without it is refused, and the old index stands."""
     monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "nobody:model")
     found = findings(run, PROJECT)
     assert found["embedding model"]["level"] == "degraded"
     assert "NOVELGEN_MEMORY__EMBEDDING_MODEL" in found["embedding model"]["fix"]
     assert found["vector index"]["level"] == "degraded"
-
-
-def test_reindex_without_an_embedding_model_is_bad_input(
-    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A model that cannot be built is named, and the old index stands."""
-    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "nobody:model")
     result = run("reindex", PROJECT)
     assert result.exit_code == 2
     assert "nobody:model" in result.stderr

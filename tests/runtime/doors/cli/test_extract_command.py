@@ -38,7 +38,7 @@ def statuses(run: Run) -> list[str]:
 
 
 def test_scenes_without_records_are_extracted(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
-    """What it takes is told before, what was found, counted and is there now after it."""
+    """Every scene gets a record; the summary tells what was found and what it cost."""
     with openai_stub(answer_well) as stub:
         model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
         result = run("extract", PROJECT)
@@ -46,14 +46,6 @@ def test_scenes_without_records_are_extracted(run: Run, unrecorded: Path, model:
     assert "4 done, 0 failed" in result.stdout
     assert statuses(run) == ["done"] * 4
     assert len(stub.calls) == 4
-    with openai_stub(answer_well) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
-        result = run("extract", PROJECT, "--workers", "2", "--price-in", "1", "--price-out", "1")
-    assert result.exit_code == 0
-    assert "4 scenes to read" in result.stderr
-    counted = len(stub.calls)
-    assert f"{counted} in, 0 of them cached, {counted} out" in result.stdout
-    assert "There is now" in result.stdout
 
 
 def test_an_overdue_thread_is_told_at_the_end(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
@@ -116,12 +108,13 @@ def test_a_scene_is_read_anew(run: Run, unrecorded: Path, model: pytest.MonkeyPa
     assert statuses(run) == ["done"] * 4
 
 
-@pytest.mark.parametrize("option", [("--again",), ("--retry",), ("--chapter", "1")])
-def test_scenes_that_are_named_need_no_other_choice(run: Run, ingested: Path, option: tuple[str, ...]) -> None:
+def test_scenes_that_are_named_need_no_other_choice(run: Run, ingested: Path) -> None:
     """`--scene` with another way of choosing is refused."""
-    result = run("extract", PROJECT, "--scene", "1:1", *option)
-    assert result.exit_code == 2
-    assert "--scene names the scenes" in result.stderr
+    cases: list[tuple[str, ...]] = [("--again",), ("--retry",), ("--chapter", "1")]
+    for option in cases:
+        result = run("extract", PROJECT, "--scene", "1:1", *option)
+        assert result.exit_code == 2
+        assert "--scene names the scenes" in result.stderr
 
 
 def test_an_estimate_asks_nobody(run: Run, unrecorded: Path) -> None:
@@ -136,6 +129,18 @@ def test_an_estimate_asks_nobody(run: Run, unrecorded: Path) -> None:
     result = run("extract", PROJECT)
     assert result.exit_code == 2
     assert "memory.summarization.model" in result.stderr
+
+
+def test_what_it_took_is_told_before_and_after(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """Before it starts the estimate, on stderr; after it what the provider counted, and what there is now."""
+    with openai_stub(answer_well) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        result = run("extract", PROJECT, "--workers", "2", "--price-in", "1", "--price-out", "1")
+    assert result.exit_code == 0
+    assert "4 scenes to read" in result.stderr
+    counted = len(stub.calls)
+    assert f"{counted} in, 0 of them cached, {counted} out" in result.stdout
+    assert "There is now" in result.stdout
 
 
 def test_a_refused_key_ends_the_run(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def test_a_list_of_nothing_says_what_is_empty_and_what_fills_it(run: Run) -> Non
 
 
 def test_a_note_says_from_where_on_and_by_whom_it_is_read(run: Run, ingested: Path) -> None:
-    """On stderr whom it does not name; who knows it is somebody with a card."""
+    """On stderr whom it does not name; lists of one type have a role in place of the type."""
     for option in ("--known-by", "--hidden-from"):
         refused = run("note", PROJECT, "The well is dry.", option, "Sister Ursel")
         assert refused.exit_code == 2
@@ -72,6 +72,12 @@ def test_a_note_says_from_where_on_and_by_whom_it_is_read(run: Run, ingested: Pa
     assert "read everywhere" in nobody.stdout
     assert "it concerns nobody that the story knows" in nobody.stderr
     assert "it concerns nobody" not in run("note", PROJECT, "Ada cannot swim.").stderr
+    names = [each["name"] for each in _json(run, "character", "list", PROJECT)["entities"]]
+    assert names == ["Ada", "Ben", "Cornelius"]
+    assert "role" in run("character", "list", PROJECT).stdout.splitlines()[0]
+    assert "type" in run("entity", "list", PROJECT).stdout.splitlines()[0]
+    early = _done(run, "location", "list", PROJECT, "--as-of", "1:1")
+    assert early.startswith("no such cards")
 
 
 def test_the_ledger_of_threads_has_three_views(run: Run, ingested: Path) -> None:
@@ -109,16 +115,6 @@ def test_somebody_is_added_edited_shown_deleted_and_comes_back(run: Run, ingeste
     assert "delete C1 Ben" in _done(run, "entity", "changes", PROJECT)
     assert _done(run, "entity", "undo", PROJECT, "5") == "undone: delete of C1, Ben"
     assert _json(run, "character", "show", PROJECT, "Ben") == before
-
-
-def test_lists_of_one_type_have_a_role_in_place_of_the_type(run: Run, ingested: Path) -> None:
-    """Characters are no locations, and nobody is listed before the story shows them."""
-    names = [each["name"] for each in _json(run, "character", "list", PROJECT)["entities"]]
-    assert names == ["Ada", "Ben", "Cornelius"]
-    assert "role" in run("character", "list", PROJECT).stdout.splitlines()[0]
-    assert "type" in run("entity", "list", PROJECT).stdout.splitlines()[0]
-    early = _done(run, "location", "list", PROJECT, "--as-of", "1:1")
-    assert early.startswith("no such cards")
 
 
 def test_on_a_terminal_one_is_asked_from_where_on_somebody_is_known(
@@ -311,9 +307,9 @@ def test_nothing_is_taken_away_unasked(
     assert "nothing was changed" in left.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_wrong_input_is_one_line(run: Run, ingested: Path) -> None:
+    """Exit code 2, and the line says what to correct."""
+    cases: list[tuple[tuple[str, ...], str]] = [
         (("character", "add", PROJECT, "Ada"), "C0 bears the name 'Ada' already"),
         (("character", "edit", PROJECT, "Ada", "role"), "'role' is no change; write FIELD=VALUE"),
         (("character", "edit", PROJECT, "Ada", "role=a", "role=b"), "'role' is given twice: 'a' and 'b'"),
@@ -343,14 +339,12 @@ def test_nothing_is_taken_away_unasked(
         (("memory", "unconsolidate", PROJECT, "M001", "--yes"), "no consolidated memory 'M001'"),
         (("consolidate", PROJECT, "--limit", "0"), "0 is not in the range"),
         (("scene", "list", "nowhere"), "nowhere"),
-    ],
-)
-def test_wrong_input_is_one_line(run: Run, ingested: Path, arguments: tuple[str, ...], message: str) -> None:
-    """Exit code 2, and the line says what to correct."""
-    result = run(*arguments)
-    assert result.exit_code == 2, result.stderr
-    assert message in result.stderr
-    assert result.stderr.count("error:") == 1
+    ]
+    for arguments, message in cases:
+        result = run(*arguments)
+        assert result.exit_code == 2, result.stderr
+        assert message in result.stderr
+        assert result.stderr.count("error:") == 1
 
 
 def test_a_terminal_gets_the_first_rows_of_a_long_table(

@@ -120,9 +120,9 @@ def test_without_a_command_the_help_is_shown(run: Run, arguments: list[str], sho
     assert shown in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
+def test_wrong_usage_is_one_line_and_exit_code_2(run: Run) -> None:
+    """A wrong command line is told in one line with the wrong value."""
+    cases: list[tuple[list[str], str]] = [
         (["bogus"], "No such command 'bogus'"),
         (["contxt"], "Did you mean 'context' or 'chunk-context'? See 'novelgen --help'"),
         (["memory", "lst", "x"], "Did you mean 'list'"),
@@ -132,13 +132,11 @@ def test_without_a_command_the_help_is_shown(run: Run, arguments: list[str], sho
         (["scene", "show", "x", "3-2"], "write chapter:scene such as 3:2"),
         (["scene", "show", "x", "1:2000000"], "scene_index=2000000 is not a whole number"),
         (["--log-level", "loud", "projects"], "'loud' is not one of"),
-    ],
-)
-def test_wrong_usage_is_one_line_and_exit_code_2(run: Run, arguments: list[str], told: str) -> None:
-    """A wrong command line is told in one line with the wrong value."""
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert told in result.stderr
-    assert result.stderr.count("\n") == 1
+    ]
+    for arguments, told in cases:
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        assert result.stderr.startswith("error: ")
+        assert told in result.stderr
+        assert result.stderr.count("\n") == 1

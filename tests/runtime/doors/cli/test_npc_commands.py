@@ -124,22 +124,20 @@ def test_flags_take_values(run: Run, village: Path) -> None:
     assert "price" in run("npc", "flags", VILLAGE).stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
+def test_what_is_wrong_is_refused_with_the_way_out(run: Run, village: Path) -> None:
+    """A misspelt name, slot or moment is bad input and says what may be meant."""
+    cases: list[tuple[list[str], str]] = [
         (["recall", VILLAGE, "Gregr", "lamp"], "Gregor"),
         (["recall", "vilage", "Gregor", "lamp"], "village"),
         (["remember", VILLAGE, "Gregor", "x", "--slot", "player_nmae"], "player_name"),
         (["remember", VILLAGE, "Gregor", " "], "empty"),
         (["list", VILLAGE, "Gregor", "--as-of", "noon"], "session:turn"),
         (["flags", VILLAGE, "--at", "1:1"], "--set"),
-    ],
-)
-def test_what_is_wrong_is_refused_with_the_way_out(run: Run, village: Path, arguments: list[str], told: str) -> None:
-    """A misspelt name, slot or moment is bad input and says what may be meant."""
-    result = run("npc", *arguments)
-    assert result.exit_code == 2
-    assert told in result.stderr
+    ]
+    for arguments, told in cases:
+        result = run("npc", *arguments)
+        assert result.exit_code == 2
+        assert told in result.stderr
 
 
 def test_a_point_in_time_without_a_zone_is_utc() -> None:

@@ -69,23 +69,21 @@ def test_an_editor_that_saves_nothing_changes_nothing(
     assert run("scene", "show", PROJECT, "1:1", "--json").stdout == before
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_what_is_no_record_changes_nothing(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """A wrong file is refused with the field that is wrong."""
+    cases: list[tuple[str, str]] = [
         ("{", "Invalid JSON"),
         ('{"memories": []}', "chapter_index: Field required"),
         (
             '{"chapter_index": 1, "scene_index": 1, "memories": [{"memory_id": "M", "content": "x", "importance": 0}]}',
             "memories.0.importance",
         ),
-    ],
-)
-def test_what_is_no_record_changes_nothing(run: Run, ingested: Path, tmp_path: Path, text: str, message: str) -> None:
-    """A wrong file is refused with the field that is wrong."""
-    before = shown(run)
-    file = tmp_path / "record.json"
-    file.write_text(text, encoding="utf-8")
-    result = run("record", "edit", PROJECT, "1:1", "--file", str(file))
-    assert result.exit_code == 2
-    assert message in result.stderr
-    assert shown(run) == before
+    ]
+    for text, message in cases:
+        before = shown(run)
+        file = tmp_path / "record.json"
+        file.write_text(text, encoding="utf-8")
+        result = run("record", "edit", PROJECT, "1:1", "--file", str(file))
+        assert result.exit_code == 2
+        assert message in result.stderr
+        assert shown(run) == before

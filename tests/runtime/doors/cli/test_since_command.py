@@ -23,13 +23,17 @@ def test_since_tells_the_last_scene(run: Run, ingested: Path) -> None:
 
 
 def test_ingest_ends_with_what_the_last_scene_changed(run: Run, written: Path) -> None:
-    """With totals; in JSON `changes` is absent where it was not wanted or there are none."""
+    """Of several chapters the last scene, with totals; a second run takes nothing in and tells nothing."""
     first = run("ingest", PROJECT).stdout
     assert "What scene 2:2 changed:" in first
     assert "  - The harbour master has the key" in first
     assert "  Changed hands: Cornelius now holds the brass key" in first
     assert "  All 4 scenes taken in: " in first
     assert "changed:" not in run("ingest", PROJECT).stdout
+
+
+def test_json_has_the_changes_and_the_flag_leaves_them_out(run: Run, written: Path) -> None:
+    """`changes` stands in the report, and is absent where it was not wanted or there are none."""
     report = json.loads(run("ingest", PROJECT, "--chapter", "1", "--json").stdout)
     assert (report["changes"]["first"], report["changes"]["last"]) == ([1, 1], [1, 2])
     assert "totals" not in report["changes"]

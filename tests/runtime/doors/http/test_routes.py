@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from fastapi.testclient import TestClient
 
 from runtime.doors.http.problems import PROBLEM_TYPE
@@ -75,9 +74,9 @@ def test_a_prompt_is_given_to_who_accepts_text(client: TestClient) -> None:
     assert client.put("/v1/projects").headers["allow"] == "GET, POST"
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body", "status", "kind"),
-    [
+def test_a_wrong_request_is_told_what_is_wrong(client: TestClient) -> None:
+    """Each wrong request ends in a problem of a stable type and status, which names no path of the machine."""
+    cases: list[tuple[str, str, Any, int, str]] = [
         ("GET", "/v1/projects/nobody", None, 404, "unknown-project"),
         ("GET", "/v1/projects/..%5Cetc", None, 400, "invalid-project-id"),
         ("POST", "/v1/projects", {"project_id": "../x"}, 400, "invalid-project-id"),
@@ -98,24 +97,20 @@ def test_a_prompt_is_given_to_who_accepts_text(client: TestClient) -> None:
         ("POST", f"{HERE}/manuscript", None, 400, "user-input"),
         ("GET", "/v1/nothing", None, 404, "unknown-route"),
         ("DELETE", "/v1/projects", None, 405, "wrong-method"),
-    ],
-)
-def test_a_wrong_request_is_told_what_is_wrong(
-    client: TestClient, method: str, path: str, body: Any, status: int, kind: str
-) -> None:
-    """Each wrong request ends in a problem of a stable type and status, which names no path of the machine."""
-    answer = client.request(method, path, json=body)
-    assert answer.headers["content-type"] == PROBLEM_TYPE
-    problem = answer.json()
-    assert (problem["status"], problem["type"]) == (status, f"urn:novelgen:{kind}"), problem
-    assert answer.status_code == status
-    assert problem["request_id"] == answer.headers["x-request-id"]
-    assert "/tmp" not in answer.text
-    assert problem["detail"]
+    ]
+    for method, path, body, status, kind in cases:
+        answer = client.request(method, path, json=body)
+        assert answer.headers["content-type"] == PROBLEM_TYPE
+        problem = answer.json()
+        assert (problem["status"], problem["type"]) == (status, f"urn:novelgen:{kind}"), problem
+        assert answer.status_code == status
+        assert problem["request_id"] == answer.headers["x-request-id"]
+        assert "/tmp" not in answer.text
+        assert problem["detail"]
 
 
 def test_a_server_without_a_model_says_which_setting_names_one(demo_folder: Path) -> None:
-    """What needs a model is refused with the setting to set, before anything is streamed or queued."""
+    """Before anything is streamed or queued; a project whose config is wrong is told and hides no other."""
     with client_of(demo_folder) as client:
         reply = client.post(f"{HERE}/characters/Ines/reply", json={"said": "Hello"})
         extract = client.post(f"{HERE}/extract", json={})
@@ -123,24 +118,28 @@ def test_a_server_without_a_model_says_which_setting_names_one(demo_folder: Path
     assert (reply.status_code, extract.status_code) == (409, 409)
     assert "NOVELGEN_MODEL" in reply.json()["detail"]
     assert jobs == []
+    (demo_folder / "demo-zh" / "config.yaml").write_text("memory:\n  memory_budgt: 3\n")
+    with client_of(demo_folder) as client:
+        listed = {each["project_id"]: each for each in client.get("/v1/projects").json()["projects"]}
+    assert listed["demo"]["scenes"] > 0
+    assert "memory_budgt" in listed["demo-zh"]["problem"]
+    assert str(demo_folder) not in listed["demo-zh"]["problem"]
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
+def test_a_hostile_body_is_refused(client: TestClient) -> None:
+    """Broken, endlessly deep, and unreadable JSON is the caller's fault and no bug."""
+    cases: list[bytes] = [
         b"{",
         b"[" * 100_000,
         b'{"query": "' + b"9" * 5000 + b'", "top_k": ' + b"9" * 5000 + b"}",
         b'{"query": "\\ud800", "top_k": NaN}',
         b'{"query": "\xff"}',
         b"null",
-    ],
-)
-def test_a_hostile_body_is_refused(client: TestClient, body: bytes) -> None:
-    """Broken, endlessly deep, and unreadable JSON is the caller's fault and no bug."""
-    answer = client.post(f"{HERE}/search", content=body, headers={"Content-Type": "application/json"})
-    assert answer.status_code in (400, 422), answer.text
-    assert answer.headers["content-type"] == PROBLEM_TYPE
+    ]
+    for body in cases:
+        answer = client.post(f"{HERE}/search", content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code in (400, 422), answer.text
+        assert answer.headers["content-type"] == PROBLEM_TYPE
 
 
 def test_lone_surrogates_are_no_bug(client: TestClient) -> None:
@@ -153,16 +152,6 @@ def test_lone_surrogates_are_no_bug(client: TestClient) -> None:
     ):
         answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
         assert answer.status_code < 500, (path, answer.text)
-
-
-def test_a_project_whose_config_is_wrong_does_not_hide_the_others(demo_folder: Path) -> None:
-    """The list tells why a project cannot be read, without the machine's paths, and lists the others."""
-    (demo_folder / "demo-zh" / "config.yaml").write_text("memory:\n  memory_budgt: 3\n")
-    with client_of(demo_folder) as client:
-        listed = {each["project_id"]: each for each in client.get("/v1/projects").json()["projects"]}
-    assert listed["demo"]["scenes"] > 0
-    assert "memory_budgt" in listed["demo-zh"]["problem"]
-    assert str(demo_folder) not in listed["demo-zh"]["problem"]
 
 
 def test_a_changed_config_holds_from_the_next_request_on(demo_folder: Path) -> None:

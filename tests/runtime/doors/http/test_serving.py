@@ -51,22 +51,12 @@ def server(tmp_path: Path) -> Iterator[ServedProcess]:
 
 
 def test_a_signal_ends_the_server_clean(server: ServedProcess, tmp_path: Path) -> None:
-    """SIGTERM ends a server while a connection is open, with exit code 0; what was stored is there."""
+    """While previews of a hostile book are parsed others are answered; SIGTERM ends it all, what is stored stays."""
+    book = endless_epub(tmp_path / "endless.epub").read_bytes()
     with httpx.Client(base_url=server.url, timeout=60) as client:
         assert client.post("/v1/projects", json={"project_id": "mill"}).status_code == 201
         text = "Ada met Bo at the mill and gave him the key."
         assert client.put("/v1/projects/mill/scenes/1/1", json={"text": text}).status_code == 200
-        assert running_server(tmp_path) == server.url
-        assert server.end(signal.SIGTERM)[0] == 0
-    assert running_server(tmp_path) is None
-    assert not (tmp_path / ".server" / "server.json").exists()
-    assert (tmp_path / "mill" / "data" / "novel.db").exists()
-
-
-def test_books_that_take_minutes_keep_neither_turns_nor_the_end(server: ServedProcess, tmp_path: Path) -> None:
-    """While previews of a hostile book are parsed, others are answered, and SIGTERM ends the server before they end."""
-    book = endless_epub(tmp_path / "endless.epub").read_bytes()
-    with httpx.Client(base_url=server.url, timeout=60) as client:
         kept = client.post("/page/imports", files=[("files", ("endless.epub", book))])
         address = kept.headers["location"]
         previews = [threading.Thread(target=_give_up_on, args=(server.url + address,)) for _ in range(3)]
@@ -75,17 +65,26 @@ def test_books_that_take_minutes_keep_neither_turns_nor_the_end(server: ServedPr
         for each in previews:
             each.join()
         assert client.get("/v1/projects").status_code == 200
+        assert running_server(tmp_path) == server.url
         assert server.end(signal.SIGTERM, timeout_s=READ_TIMEOUT_S - 10)[0] == 0
+    assert running_server(tmp_path) is None
+    assert not (tmp_path / ".server" / "server.json").exists()
+    assert (tmp_path / "mill" / "data" / "novel.db").exists()
 
 
-def test_the_waits_of_an_end_fit_into_one() -> None:
-    """Open requests, agents, stores and spans are waited for within the time after which the end comes anyway."""
+def test_a_folder_has_one_server(tmp_path: Path) -> None:
+    """A second one is told where the first is; the waits of an end fit into the time after which it comes anyway."""
     assert OPEN_REQUESTS_END_S + ENDING_S + CLOSING_S + SPANS_END_MS / 1000 <= END_AT_LAST_S < 4
     assert inspect.signature(Jobs.close).parameters["timeout_s"].default < CLOSING_S
+    with announced(tmp_path, "http://127.0.0.1:4711"), pytest.raises(ConfigurationError, match="4711"):  # noqa: SIM117
+        with announced(tmp_path, "http://127.0.0.1:4712"):
+            raise AssertionError("two servers")
+    with announced(tmp_path, "http://127.0.0.1:4712"):
+        pass
 
 
-def test_who_comes_when_all_turns_are_taken_is_sent_away_at_once(server: ServedProcess) -> None:
-    """Bodies that never come take as many turns and places as were set; the next are told first when to come again."""
+def test_who_comes_when_all_turns_are_taken_is_sent_away_at_once(server: ServedProcess, tmp_path: Path) -> None:
+    """Bodies that never come take as many turns as were set, the next are told to come again; a killed one is gone."""
     bounds = Limits(at_once=AT_ONCE, waiting=AT_ONCE)
     too_many = 6
     address = httpx.URL(server.url)
@@ -107,20 +106,16 @@ def test_who_comes_when_all_turns_are_taken_is_sent_away_at_once(server: ServedP
         assert status == 503
         assert again_after_s
         assert f"{bounds.waiting} wait for a turn".encode() in told
-
-
-def _give_up_on(url: str) -> None:
-    with contextlib.suppress(httpx.HTTPError):
-        httpx.get(url, timeout=1)
-
-
-def test_a_killed_server_does_not_count(server: ServedProcess, tmp_path: Path) -> None:
-    """What a killed server left behind is no running server, and keeps no other from starting."""
     server.end(signal.SIGKILL)
     assert (tmp_path / ".server" / "server.json").exists()
     assert running_server(tmp_path) is None
     with announced(tmp_path, "http://127.0.0.1:1"):
         assert running_server(tmp_path) == "http://127.0.0.1:1"
+
+
+def _give_up_on(url: str) -> None:
+    with contextlib.suppress(httpx.HTTPError):
+        httpx.get(url, timeout=1)
 
 
 EVENTS = (
@@ -134,18 +129,18 @@ EVENTS = (
 
 
 @pytest.fixture
-def served_mill(server: ServedProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> httpx.Client:
+def served_mill(server: ServedProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
     """A client of a server that has opened the index of a story; commands of this process see the same folder."""
     monkeypatch.setenv("NOVELGEN_PROJECTS_DIR", str(tmp_path))
     monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
-    client = httpx.Client(base_url=server.url, timeout=60)
-    for project in ("mill", "mill2"):
-        client.post("/v1/projects", json={"project_id": project}).raise_for_status()
-        for number, event in enumerate(EVENTS, 1):
-            text = f"{event} So it was told in {project}."
-            client.put(f"/v1/projects/{project}/scenes/{number}/1", json={"text": text}).raise_for_status()
-        client.post(f"/v1/projects/{project}/search", json={"query": "the key"}).raise_for_status()
-    return client
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        for project in ("mill", "mill2"):
+            client.post("/v1/projects", json={"project_id": project}).raise_for_status()
+            for number, event in enumerate(EVENTS, 1):
+                text = f"{event} So it was told in {project}."
+                client.put(f"/v1/projects/{project}/scenes/{number}/1", json={"text": text}).raise_for_status()
+            client.post(f"/v1/projects/{project}/search", json={"query": "the key"}).raise_for_status()
+        yield client
 
 
 COMMANDS = (["search", "mill", "the key", "--json"], ["context", "mill", "--action", "Bo looks for the key", "--json"])
@@ -163,22 +158,17 @@ def test_commands_beside_a_server_work_with_its_index(served_mill: httpx.Client,
     assert [_items(command) for command in COMMANDS] == beside
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
-def test_commands_do_without_a_server_that_does_not_answer(
-    served_mill: httpx.Client, server: ServedProcess, how: signal.Signals
-) -> None:
-    """The index of a server that was killed is taken over; where one hangs a line says so, and search goes on."""
-    if how == signal.SIGSTOP:
-        freeze(server.pid)
-    else:
-        server.end(how)
-    for command in COMMANDS:
-        done = CliRunner().invoke(novelgen, command)
-        assert done.exit_code == 0, done.output
-        assert json.loads(done.stdout)
-        assert "Ada met Bo" in done.stdout
-        told = [f"owned by process {server.pid}"] if how == signal.SIGSTOP else []
-        assert [text in line for text, line in zip(told, done.stderr.splitlines(), strict=True)] == [True] * len(told)
+def test_commands_do_without_a_server_that_does_not_answer(served_mill: httpx.Client, server: ServedProcess) -> None:
+    """Where a server hangs a line says so, and search goes on; the index of one that was killed is taken over."""
+    hung = f"owned by process {server.pid}"
+    for end, told in ((freeze, [hung]), (lambda _: server.end(signal.SIGKILL), [])):
+        end(server.pid)
+        for command in COMMANDS:
+            done = CliRunner().invoke(novelgen, command)
+            assert done.exit_code == 0, done.output
+            assert json.loads(done.stdout)
+            assert "Ada met Bo" in done.stdout
+            assert all(text in line for text, line in zip(told, done.stderr.splitlines(), strict=True))
 
 
 def _items(command: list[str]) -> list[str]:
@@ -192,15 +182,6 @@ def _items(command: list[str]) -> list[str]:
     return [each["content"] for each in found]
 
 
-def test_a_folder_has_one_server(tmp_path: Path) -> None:
-    """A second server over a folder is refused, and told where the first is."""
-    with announced(tmp_path, "http://127.0.0.1:4711"), pytest.raises(ConfigurationError, match="4711"):  # noqa: SIM117
-        with announced(tmp_path, "http://127.0.0.1:4712"):
-            raise AssertionError("two servers")
-    with announced(tmp_path, "http://127.0.0.1:4712"):
-        pass
-
-
 @pytest.mark.parametrize("left", ["", "{", "[]", '{"pid": 1}'])
 def test_a_torn_file_is_no_server(tmp_path: Path, left: str) -> None:
     """A file that tells no address names no server, whoever holds the lock."""
@@ -211,14 +192,10 @@ def test_a_torn_file_is_no_server(tmp_path: Path, left: str) -> None:
 
 
 def test_an_open_address_without_a_token_is_refused(run: Run) -> None:
-    """Nothing listens for other machines without a token."""
+    """Nothing listens for other machines; a port that is taken is named with what to do."""
     result = run("serve", "--host", "0.0.0.0")
     assert result.exit_code == 2
     assert "NOVELGEN_SERVER_TOKEN" in result.stderr
-
-
-def test_a_port_that_is_taken_is_refused(run: Run) -> None:
-    """A port at which another program listens is named with what to do."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         result = run("serve", "--port", str(taken.getsockname()[1]))
     assert result.exit_code == 2

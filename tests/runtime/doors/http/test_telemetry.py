@@ -89,7 +89,7 @@ def test_spans_tell_routes_and_use_cases(watched: TestClient, spans: InMemorySpa
 
 
 def test_metrics_need_a_token_where_there_is_one(tmp_path: Path) -> None:
-    """Who may read may read metrics; nobody else may."""
+    """Who may read may read metrics; a server needs nothing that its extra does not bring."""
     settings = ServerSettings(token=TOKEN, read_token=READ_TOKEN)
     with TestClient(build_app(project_stores(tmp_path), settings), base_url="http://localhost") as client:
         assert client.get("/metrics").status_code == 401
@@ -98,10 +98,6 @@ def test_metrics_need_a_token_where_there_is_one(tmp_path: Path) -> None:
             assert client.get("/metrics", headers=headers).status_code == 200
         told = client.get("/metrics", headers=headers).text
         assert 'status="401"' in told
-
-
-def test_a_server_needs_nothing_that_its_extra_does_not_bring() -> None:
-    """`novelgen[server]` serves without the packages of `novelgen[telemetry]`."""
     absent = "import sys; sys.modules.update(dict.fromkeys(('prometheus_client', 'opentelemetry.sdk'))); "
     told = [sys.executable, "-c", f"{absent}import runtime.doors.http.app"]
     finished = subprocess.run(told, capture_output=True, text=True)

@@ -92,25 +92,26 @@ def test_a_context_is_read_by_the_projects_own_plan(demo_folder: Path) -> None:
     assert "Ines" in read(demo_folder, f"{ROOT}/demo/scenes/9/1/context")
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        f"{ROOT}/nobody/threads",
-        f"{ROOT}/demo-zh/threads",
-        f"{ROOT}/demo/entities/Nobody",
-        f"{ROOT}/demo/scenes/99/1/context",
-        f"{ROOT}/demo/scenes/x/1/context",
-        f"{ROOT}/..%2F..%2Fetc/threads",
-        f"{ROOT}/demo/entities/..%2F..%2Fpasswd",
-        "file:///etc/passwd",
-    ],
-)
-def test_what_is_not_there_is_refused(demo_folder: Path, address: str) -> None:
+def test_what_is_not_there_is_refused(demo_folder: Path) -> None:
     """An address of nothing, of another story or of a file is an error that tells no folder of the machine."""
-    with pytest.raises(MCPError) as refused:
-        read(demo_folder, address)
-    assert str(demo_folder) not in str(refused.value)
-    assert "Traceback" not in str(refused.value)
+
+    async def ask(client: Client) -> None:
+        for address in (
+            f"{ROOT}/nobody/threads",
+            f"{ROOT}/demo-zh/threads",
+            f"{ROOT}/demo/entities/Nobody",
+            f"{ROOT}/demo/scenes/99/1/context",
+            f"{ROOT}/demo/scenes/x/1/context",
+            f"{ROOT}/..%2F..%2Fetc/threads",
+            f"{ROOT}/demo/entities/..%2F..%2Fpasswd",
+            "file:///etc/passwd",
+        ):
+            with pytest.raises(MCPError) as refused:
+                await client.read_resource(address)
+            assert str(demo_folder) not in str(refused.value)
+            assert "Traceback" not in str(refused.value)
+
+    asked(demo_folder, ask)
 
 
 def test_addresses_and_prompts_are_completed(demo_folder: Path) -> None:
@@ -157,17 +158,19 @@ def test_a_draft_comes_with_what_was_found(demo_folder: Path) -> None:
     assert "as_of 3:1" in text
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
+def test_a_prompt_that_cannot_be_is_refused(demo_folder: Path) -> None:
+    """A place that is none, a scene without a plan and an empty draft are errors of the protocol."""
+    wrong: list[tuple[str, dict[str, str]]] = [
         ("write_next_scene", {"chapter": "three", "scene": "1"}),
         ("write_next_scene", {"chapter": "99", "scene": "1"}),
         ("write_next_scene", {"chapter": "1"}),
         ("check_this_draft", {"draft": "", "chapter": "3", "scene": "1"}),
         ("no_such_prompt", {}),
-    ],
-)
-def test_a_prompt_that_cannot_be_is_refused(demo_folder: Path, name: str, arguments: dict[str, str]) -> None:
-    """A place that is none, a scene without a plan and an empty draft are errors of the protocol."""
-    with pytest.raises(MCPError):
-        prompt(demo_folder, name, arguments)
+    ]
+
+    async def ask(client: Client) -> None:
+        for name, arguments in wrong:
+            with pytest.raises(MCPError):
+                await client.get_prompt(name, arguments)
+
+    asked(demo_folder, ask)

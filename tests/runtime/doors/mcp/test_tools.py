@@ -178,13 +178,17 @@ def test_a_project_is_chosen_from_the_list(demo_folder: Path) -> None:
     assert projects["demo-zh"]["scenes"] > len(scenes.structured_content["scenes"]) == 1
 
 
-@pytest.mark.parametrize("project", ["../demo", "/etc", "C:\\stories", "demo/data", ".server", "", "nobody"])
-def test_a_project_is_never_a_path(demo_folder: Path, project: str) -> None:
+def test_a_project_is_never_a_path(demo_folder: Path) -> None:
     """What is no id of a listed project is refused, tells no folder of the machine, and makes nothing."""
     before = sorted(demo_folder.rglob("*"))
-    answer = answer_of(demo_folder, "list_scenes", {"project": project}, project_id=None)
-    assert answer.is_error
-    assert str(demo_folder) not in text_of(answer)
+
+    async def ask(client: Client) -> list[CallToolResult]:
+        wrong = ("../demo", "/etc", "C:\\stories", "demo/data", ".server", "", "nobody")
+        return [await client.call_tool("list_scenes", {"project": each}) for each in wrong]
+
+    for answer in asked(demo_folder, ask, project_id=None):
+        assert answer.is_error
+        assert str(demo_folder) not in text_of(answer)
     assert [each for each in sorted(demo_folder.rglob("*")) if each not in before] == []
 
 
@@ -204,24 +208,24 @@ def test_arguments_may_come_as_json_in_a_text(demo_folder: Path) -> None:
     assert "Sparrow" in text_of(answer)
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "kind", "fix"),
-    [
+def test_errors_tell_kind_and_fix(demo_folder: Path) -> None:
+    """What goes wrong is an error of the tool that a model can read: its kind, what was wrong, and what to do."""
+    wrong: list[tuple[str, dict[str, Any], str, str]] = [
         ("who_knows", {"memory_id": "M99999"}, "unknown-memory", "search_story_memory"),
         ("get_entity_card", {"entity": "Nobody"}, "unknown-entity", "list_entities"),
         ("read_scene", {"position": "99:1"}, "unknown-scene", "list_scenes"),
         ("extract_scene", {"scenes": ["1:1"]}, "configuration", "Tell the user"),
         ("list_scenes", {"limit": 0}, "invalid-request", "Correct the argument"),
-    ],
-)
-def test_errors_tell_kind_and_fix(demo_folder: Path, tool: str, arguments: dict[str, Any], kind: str, fix: str) -> None:
-    """What goes wrong is an error of the tool that a model can read: its kind, what was wrong, and what to do."""
-    answer = answer_of(demo_folder, tool, arguments)
-    assert answer.is_error
-    error = json.loads(text_of(answer))["error"]
-    assert error["kind"] == kind
-    assert error["message"]
-    assert fix in error["fix"]
+    ]
+
+    async def ask(client: Client) -> list[CallToolResult]:
+        return [await client.call_tool(tool, arguments) for tool, arguments, _, _ in wrong]
+
+    for answer, (tool, _, kind, fix) in zip(asked(demo_folder, ask), wrong, strict=True):
+        assert answer.is_error
+        error = json.loads(text_of(answer))["error"]
+        assert (error["kind"], bool(error["message"])) == (kind, True), tool
+        assert fix in error["fix"]
 
 
 def test_a_bug_is_told_without_its_words(demo_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
