@@ -69,25 +69,6 @@ def stores(tmp_path: Path) -> Iterator[MemoryStores]:
         yield opened
 
 
-def test_a_wrong_folder_creates_no_project(stores: MemoryStores, folder: Path) -> None:
-    """Everything is read before anything is stored; without the flag scenes come alone."""
-    result = import_book(stores, folder, project_id="lamp")
-    assert (result.count("added"), result.issues) == (2, [])
-    with stores.database("lamp").read() as unit:
-        project = unit.projects.require()
-        scenes = unit.scenes.list_as_of()
-        assert unit.entities.list_all() == []
-    assert (project.name, project.language) == ("灯", "zh")
-    assert [(each.title, each.record) for each in scenes] == [("一", None), ("二", None)]
-    with (folder / "records.jsonl").open("a", encoding="utf-8") as stream:
-        stream.write("{broken\n")
-    with pytest.raises(InvalidFileError, match=r"records\.jsonl' line 2 is not JSON"):
-        import_book(stores, folder, project_id="lamp", records=True)
-    with pytest.raises(InvalidProjectIdError, match=r"\.\./lamp"):
-        import_book(stores, folder, project_id="../lamp")
-    assert stores.project_ids() == []
-
-
 def test_entities_and_records_come_with_the_flag(stores: MemoryStores, folder: Path) -> None:
     """With the flag ids are kept, also over a project that was imported without it; a repeat changes nothing."""
     import_book(stores, folder, project_id="lamp")
@@ -104,3 +85,22 @@ def test_entities_and_records_come_with_the_flag(stores: MemoryStores, folder: P
     again = import_book(stores, folder, project_id="lamp", records=True)
     assert [each.outcome for each in again.scenes] == ["unchanged"] * 2
     assert again.indexing.indexed == 0
+
+
+def test_a_wrong_folder_creates_no_project(stores: MemoryStores, folder: Path) -> None:
+    """Everything is read before anything is stored; without the flag scenes come alone."""
+    with (folder / "records.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write("{broken\n")
+    with pytest.raises(InvalidFileError, match=r"records\.jsonl' line 2 is not JSON"):
+        import_book(stores, folder, project_id="lamp", records=True)
+    with pytest.raises(InvalidProjectIdError, match=r"\.\./lamp"):
+        import_book(stores, folder, project_id="../lamp")
+    assert stores.project_ids() == []
+    result = import_book(stores, folder, project_id="lamp")
+    assert (result.count("added"), result.issues) == (2, [])
+    with stores.database("lamp").read() as unit:
+        project = unit.projects.require()
+        scenes = unit.scenes.list_as_of()
+        assert unit.entities.list_all() == []
+    assert (project.name, project.language) == ("灯", "zh")
+    assert [(each.title, each.record) for each in scenes] == [("一", None), ("二", None)]

@@ -135,12 +135,16 @@ def test_settings_of_the_project_hold(run: Run, ingested: Path) -> None:
 
 
 def test_another_scene_number_in_the_plan_is_warned_of(run: Run, ingested: Path) -> None:
-    """The place of the command line counts; a failed write is told beside the JSON."""
+    """The place of the command line counts, and a plan that says otherwise is pointed out."""
     plan = ingested / "plan.json"
     plan.write_text(json.dumps(PLAN | {"scene_number": 5}), encoding="utf-8")
     result = run("context", *SCENE, "--plan", str(plan), "--json")
     [issue] = [each for each in shown_context(result)["report"]["issues"] if each["stage"] == "plan"]
     assert issue["message"] == "the plan says scene_number 5; the context is that of scene 1, which counts"
+
+
+def test_a_failed_write_is_told_beside_the_json(run: Run, ingested: Path) -> None:
+    """Whoever reads stdout as JSON also learns on stderr that there is no file."""
     (ingested / "scene_3_1_memory.json").mkdir()
     result = run("context", *SCENE, "--json")
     assert result.exit_code == 0
