@@ -64,6 +64,11 @@ class Operation:
         return self.module == "character"
 
     @property
+    def changes(self) -> bool:
+        """Whether it may change something."""
+        return not (self.is_read or self.http.startswith("GET "))
+
+    @property
     def part(self) -> type[StoryBase]:
         """The part of a story that does it."""
         module = importlib.import_module(f"runtime.story.{self.module}")
@@ -88,6 +93,15 @@ class Operation:
             return result
         issues = {"issues": result.issues} if self.has_issues else {}
         return self.result(**{self.key: result, **issues})
+
+
+def change_number(result: Any) -> int | None:
+    """Return the number by which what was done is taken back; None where nothing is, or only by several."""
+    numbers: set[int | None] = set()
+    for each in result if isinstance(result, list) else [result]:
+        change = getattr(each, "change", None) or each
+        numbers.add(None if getattr(change, "undone_at", None) else getattr(change, "change_id", None))
+    return numbers.pop() if len(numbers) == 1 else None
 
 
 @cache

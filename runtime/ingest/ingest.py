@@ -33,13 +33,13 @@ from runtime.ingest.indexing import (
 )
 from runtime.ingest.scene_input import SceneInput, SceneSurroundings, bare_text, record_origin_of, scenes_of_book
 from runtime.ingest.scene_writes import read_surroundings, replace_scene, same_record
-from runtime.storage.database import ProjectDatabase, UnitOfWork
+from runtime.storage.database import UnitOfWork
 from runtime.storage.records import SceneWriteResult, StoredScene
 from runtime.stores import MemoryStores
 
 logger = logging.getLogger(__name__)
 
-Outcome = Literal["added", "replaced", "unchanged", "deleted"]
+Outcome = Literal["added", "replaced", "unchanged"]
 INGEST_STAGE = "ingest"
 
 
@@ -107,7 +107,9 @@ def ingest_scenes(
     database = stores.database(project_id)
     results: list[SceneIngestResult] = []
     for scene in scenes:
-        results.append(_taken_in(stores, database, project_id, scene.scrubbed()))
+        # All in one writing transaction, so that no other writer's names or scenes can slip in between.
+        with database.write() as unit:
+            results.append(take_in(unit, scene, project_id=project_id, stores=stores))
         if progress is not None:
             progress(len(results), len(scenes))
     if not index:
@@ -115,21 +117,6 @@ def ingest_scenes(
     indexing = _followed(stores, project_id, index_progress)
     consolidation = consolidate_beyond_setting(stores, project_id)
     return IngestResult(scenes=results, indexing=indexing, consolidation=consolidation)
-
-
-def delete_scene(stores: MemoryStores, project_id: str, at: StoryPosition) -> IngestResult:
-    """Delete a scene with everything that came from it, in the index as well."""
-    with stores.database(project_id).write() as unit:
-        stored = unit.scenes.require(at)
-        removed = unit.scenes.delete_scene(at)
-    deleted = SceneIngestResult(
-        chapter_index=stored.chapter_index,
-        scene_index=stored.scene_index,
-        scene_id=stored.scene_id,
-        outcome="deleted",
-        removed=len(removed),
-    )
-    return IngestResult(scenes=[deleted], indexing=_followed(stores, project_id, None))
 
 
 def _followed(stores: MemoryStores, project_id: str, progress: Callable[[int, int], Any] | None) -> IndexingResult:
@@ -143,20 +130,19 @@ def _followed(stores: MemoryStores, project_id: str, progress: Callable[[int, in
         return IndexingResult(issues=[ReportIssue(stage=INDEX_STAGE, kind="unavailable", message=message)])
 
 
-def _taken_in(stores: MemoryStores, database: ProjectDatabase, project_id: str, given: SceneInput) -> SceneIngestResult:
-    at = StoryPosition(given.chapter_index, given.scene_index)
-    # All in one writing transaction, so that no other writer's names or scenes can slip in between.
-    with database.write() as unit:
-        stored = unit.scenes.get(at)
-        scene, issues = _with_stored_record(_with_ids_for_names(given, unit), stored)
-        if stored is not None and _is_unchanged(scene, stored):
-            return _result(given, "unchanged", stored.scene_id, issues=issues)
-        if not unit.projects.require().language:
-            unit.projects.update(language=story_language(scene.text))
-        surroundings = read_surroundings(unit, scene)
-        written = replace_scene(unit, scene, surroundings, project_id=project_id, stored=stored, stores=stores)
-        issues += [*_unread_fields(scene), *_unknown_entities(scene, surroundings)]
-        issues += [*_unknown_memories(unit, scene), *_memories_of_one_id(unit, scene)]
+def take_in(unit: UnitOfWork, given: SceneInput, *, project_id: str, stores: MemoryStores) -> SceneIngestResult:
+    """Take a scene in within a running transaction; see `ingest_scenes`."""
+    given = given.scrubbed()
+    stored = unit.scenes.get(StoryPosition(given.chapter_index, given.scene_index))
+    scene, issues = _with_stored_record(_with_ids_for_names(given, unit), stored)
+    if stored is not None and _is_unchanged(scene, stored):
+        return _result(given, "unchanged", stored.scene_id, issues=issues)
+    if not unit.projects.require().language:
+        unit.projects.update(language=story_language(scene.text))
+    surroundings = read_surroundings(unit, scene)
+    written = replace_scene(unit, scene, surroundings, project_id=project_id, stored=stored, stores=stores)
+    issues += [*_unread_fields(scene), *_unknown_entities(scene, surroundings)]
+    issues += [*_unknown_memories(unit, scene), *_memories_of_one_id(unit, scene)]
     outcome: Outcome = "added" if written.is_new else "replaced"
     return _result(given, outcome, written.scene_id, written=written, issues=issues)
 

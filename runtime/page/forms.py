@@ -14,7 +14,7 @@ from novelgen.models.entity import Entity, is_entity_id
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import DIMENSION_RANGES
 from runtime.doors.arguments import arguments_of, read_arguments
-from runtime.doors.operations import OPERATIONS
+from runtime.doors.operations import OPERATIONS, change_number
 from runtime.page.cards import field_values
 from runtime.page.frame import ENGLISH, MAX_TOLD, NOTICE_FIELDS, named_by_words
 from runtime.page.visits import Form, Visit, Visited, names_in, own_address, place_in, router
@@ -74,19 +74,16 @@ class PageForm:
             return led_back(sent.get("back", ""), "same", at=sent.get("at", ""))
         kept = {name: value for name, value in payload.items() if value not in ("", None) or name in self.keeps_empty}
         arguments = read_arguments(model, kept)
-        before = visit.story.change_numbers()
         result = operation.function(visit.story, **arguments)
-        made = visit.story.change_numbers() - before
-        numbers = [getattr(result, name) for name in ("change", "change_id") if hasattr(result, name)]
-        # What had to be ticked changes something, also where it has no number to be taken back by.
-        is_same = not (made or self.confirmed) and bool(numbers) and not any(each is not None for each in numbers)
+        number = change_number(result)
+        # What has no number, or several, tells by itself what it changed.
+        is_same = number is None and any(hasattr(result, name) for name in ("change", "change_id"))
         return led_back(
             self.to(visit, sent, result) if self.to else sent.get("back", ""),
             "same" if is_same else self.done,
             told=self.told(sent, result),
             lost=len(getattr(result, "lost", ())),
-            # Several are taken back one by one, in the list of changes.
-            undo=str(*made) if len(made) == 1 else "",
+            undo="" if number is None else str(number),
             at=sent.get("at", ""),
         )
 

@@ -185,7 +185,7 @@ class EntityRepository(Repository):
         values = entity.model_dump(exclude={"aliases", SAID_FROM}) | {
             "name_key": name_key(entity.name),
             "origin": origin,
-            "profile": _stored_profile(entity),
+            "profile": stored_profile(entity),
         }
         if stored is None:
             self._session.insert(ENTITIES, [values | {"created_at": now, "updated_at": now}])
@@ -256,7 +256,7 @@ class EntityRepository(Repository):
     def reveal(self, entity_id: str, identity: RevealedIdentity) -> None:
         """Write down who an entity turns out to be; who made the entity does not count."""
         stored = self.get(entity_id)
-        profile = {**(_stored_profile(stored.entity) if stored else {}), SAME_AS: identity.model_dump()}
+        profile = {**(stored_profile(stored.entity) if stored else {}), SAME_AS: identity.model_dump()}
         self._session.update(ENTITIES, ENTITIES.c.entity_id == entity_id, profile=profile)
 
     def all_names(self) -> list[tuple[str, str]]:
@@ -331,7 +331,7 @@ def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFi
     return memory_filter.model_copy(update={"entities": wanted})
 
 
-def _stored_profile(entity: Entity) -> dict[str, Any]:
+def stored_profile(entity: Entity) -> dict[str, Any]:
     """Return a profile as it is stored: what an author said of a place counts while the card stands there."""
     if entity.said_from is None:
         return entity.profile

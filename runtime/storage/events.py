@@ -436,8 +436,8 @@ class ThreadRepository(Repository):
         folds = {each: fold_loop_events(rows) for each, rows in rows_by_thread.items()}
         return {each: fold.last.origin for each, fold in folds.items() if fold.is_over}
 
-    def take_back_ending(self, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> int:
-        """Delete what the author said last of a thread that is over at a position, that it ended; return its row."""
+    def take_back_ending(self, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> None:
+        """Delete what the author said last of a thread that is over at a position: that it ended."""
         self._session.touch()
         rows = self._rows_by_thread(as_of, [loop_id]).get(loop_id, [])
         fold = fold_loop_events(rows) if rows else None
@@ -448,9 +448,7 @@ class ThreadRepository(Repository):
                 f"that thread {loop_id!r} ended stands in the record of scene"
                 f" {fold.last.chapter_index}:{fold.last.scene_index}; correct the record there"
             )
-        row_id: int = fold.last.row_id
-        self._session.delete(LOOP_EVENTS, LOOP_EVENTS.c.row_id == row_id)
-        return row_id
+        self._session.delete(LOOP_EVENTS, LOOP_EVENTS.c.row_id == fold.last.row_id)
 
     def describe(self, loop_id: str, changes: Mapping[str, Any]) -> None:
         """Change how a thread is described, where it was planted; this survives the re-ingest of that scene."""

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, PrivateAttr
-from sqlalchemy import Column, ColumnElement, LargeBinary, Table, and_, not_, or_, select
+from sqlalchemy import Column, ColumnElement, LargeBinary, Table, and_, not_, or_, select, true
 
 from novelgen.characters.memory import CharacterMemory
 from novelgen.errors import UnknownIdError, UserInputError
@@ -20,6 +20,7 @@ from runtime.storage.chunks import ChunkWriter, text_hash, text_values
 from runtime.storage.consolidations import ConsolidationRepository
 from runtime.storage.records import SummaryLevel
 from runtime.storage.references import replaced_id, without_id
+from runtime.storage.scene_writer import EVENT_TABLES, adopt
 from runtime.storage.session import AnyRow, Repository
 from runtime.storage.tables import (
     ALIASES,
@@ -66,9 +67,10 @@ AuthorChangeKind = Literal[
     "insert",
     "shorten",
 ]
-"""The first nine are of a memory, the others of a scene; the last is a model's, which rewrote short forms."""
+"""The first nine are of a memory, the others of a scene, and so is its deletion; the last is a model's, which rewrote
+short forms."""
 
-ThreadChangeKind = Literal["add", "edit", "advance", "resolve", "abandon"]
+ThreadChangeKind = Literal["add", "edit", "advance", "resolve", "abandon", "reopen"]
 
 ChangeKind = EntityChangeKind | AuthorChangeKind | ThreadChangeKind | Literal["remember", "consolidate"]
 
@@ -142,6 +144,22 @@ class Change(BaseModel):
         return next((each.after or {} for each in self._rows), {})
 
 
+def number_of(change: Change | None) -> int | None:
+    """Return the number of a change; None where nothing changed."""
+    return None if change is None else change.change_id
+
+
+@dataclass
+class Kept:
+    """What a block that is written down has changed, once it has ended."""
+
+    change_id: int | None = None
+    """Its number; None where nothing changed."""
+
+
+Keeping = AbstractContextManager[Kept]
+
+
 @dataclass(frozen=True)
 class _Imaged:
     """Which columns of a table are pictured: those of its key, and those that may change or tell rows apart."""
@@ -195,7 +213,9 @@ _BY_NAME = {imaged.table.name: imaged for imaged in _IMAGED}
 _SUBJECT_COLUMNS = ("entity_id", "loop_id")
 """They tell what a row is about, and are kept of every row."""
 
-_PARENTS = (ENTITIES.name, RELATIONSHIPS.name)
+_PARENTS = (ENTITIES.name, SCENES.name, RELATIONSHIPS.name)
+
+_PLACE = ("chapter_index", "scene_index")
 
 _PASSED_OVER = ("row_id", "updated_at", "changed")
 """A row may get another number, and says when something else was said of it."""
@@ -299,17 +319,33 @@ class Journal(Repository):
             changes.append(RowChange(table=NAMES, key={"entity_id": entity_id}, **told))
 
     @contextmanager
-    def recording_memory(self, chunk_id: str) -> Iterator[list[RowChange]]:
-        """Give a list that holds how the block changed a memory, once the block has ended."""
+    def recording_memories(self, memory_ids: Collection[str]) -> Iterator[list[RowChange]]:
+        """Give a list that holds how the block changed memories, by whichever of their ids, once it has ended."""
         names = [column.name for column in CHUNKS.c if column.name not in _NOT_THE_AUTHORS]
-        yield from self._recorded(lambda: self._images_of(CHUNKS, names, CHUNKS.c.chunk_id == chunk_id))
+        named = or_(*(self._session.among(CHUNKS.c[name], memory_ids) for name in ("chunk_id", "source_id")))
+        yield from self._recorded(lambda: self._images_of(CHUNKS, names, named))
 
-    def changing_thread(self, kind: ThreadChangeKind, loop_id: str, description: str) -> AbstractContextManager[None]:
+    @contextmanager
+    def recording_scene(self, scene_id: str) -> Iterator[list[RowChange]]:
+        """Give a list that holds how the block changed a scene and all that came from it, once the block has ended."""
+        came_from_it = [(table, table.c.origin == "record") for table in EVENT_TABLES]
+        own = [(SCENES, true()), (CHUNKS, CHUNKS.c.from_scene), *came_from_it, (MENTIONS, true())]
+
+        def pictured() -> Images:
+            images: Images = {}
+            for table, condition in own:
+                of_scene = and_(table.c.scene_id == scene_id, condition)
+                images = {**images, **self._images_of(table, [column.name for column in table.c], of_scene)}
+            return images
+
+        yield from self._recorded(pictured)
+
+    def changing_thread(self, kind: ThreadChangeKind, loop_id: str, description: str) -> Keeping:
         """Write down what the block changes in the events of a thread, with how this was described."""
         of_thread = LOOP_EVENTS.c.loop_id == loop_id
         return self._changing(LOOP_EVENTS, of_thread, kind, loop_id, description, subject="thread")
 
-    def changing_pair(self, one: str, other: str) -> AbstractContextManager[None]:
+    def changing_pair(self, one: str, other: str) -> Keeping:
         """Write down what the block says of how two characters stand."""
         pair = and_(RELATIONSHIPS.c.character_a == min(one, other), RELATIONSHIPS.c.character_b == max(one, other))
         said = RELATIONSHIP_CHANGES.c.relationship_id.in_(
@@ -317,7 +353,7 @@ class Journal(Repository):
         )
         return self._changing(RELATIONSHIP_CHANGES, said, "relate", one, other)
 
-    def changing_summary(self, level: SummaryLevel, number: int) -> AbstractContextManager[None]:
+    def changing_summary(self, level: SummaryLevel, number: int) -> Keeping:
         """Write down what the block changes in the written summaries of a chapter or part."""
         of_this = and_(SUMMARIES.c.level == level, SUMMARIES.c.number == number)
         return self._changing(SUMMARIES, of_this, "summary", level, str(number))
@@ -332,13 +368,14 @@ class Journal(Repository):
         other_id: str,
         *,
         subject: ChangeSubject = "entity",
-    ) -> Iterator[None]:
+    ) -> Iterator[Kept]:
         names = [column.name for column in table.c]
         before = self._images_of(table, names, condition)
-        yield
+        kept = Kept()
+        yield kept
         rows = _differences(before, self._images_of(table, names, condition))
         if rows:
-            self.keep(kind, thing_id, other_id, rows, subject=subject)
+            kept.change_id = self.keep(kind, thing_id, other_id, rows, subject=subject).change_id
 
     @contextmanager
     def recording_knowledge(self, character_id: str, source_id: str) -> Iterator[list[RowChange]]:
@@ -354,10 +391,6 @@ class Journal(Repository):
         if entity_ids is not None:
             wanted.append(CHANGES.c.entity_id.in_(list(entity_ids)))
         return [_change(row) for row in self._session.select(CHANGES, *wanted, order=[CHANGES.c.row_id])]
-
-    def numbers(self) -> set[int]:
-        """Return the numbers of all changes."""
-        return {row[0] for row in self._session.select([CHANGES.c.row_id])}
 
     def latest(self, limit: int, *, subjects: Sequence[ChangeSubject]) -> list[Change]:
         """Return the last changes of some subjects, the latest first, undone ones included."""
@@ -377,6 +410,7 @@ class Journal(Repository):
         )
         is_there = or_(
             CHANGES.c.subject.in_(("entity", "thread", "character")),
+            and_(CHANGES.c.subject == "scene", CHANGES.c.kind == "delete"),
             *(CHANGES.c.entity_id.in_(stored) for stored in has_thing),
         )
         order = [CHANGES.c.row_id.desc()]
@@ -386,12 +420,6 @@ class Journal(Repository):
                 "nothing was changed that could be undone; the list of changes is empty, or all undone"
             )
         return _change(standing[0])
-
-    def note_gone(self, subject: ChangeSubject, thing_id: str, row_id: int) -> None:
-        """Note that what changes of a thing brought as a row was taken back by itself."""
-        for change in self.list_all(subject, entity_ids=[thing_id]):
-            if change.undone_at is None and any(row.key == {"row_id": row_id} for row in change.rows):
-                self.mark_undone(change.change_id)
 
     def require(self, change_id: int) -> Change:
         """Return a change."""
@@ -538,6 +566,10 @@ class Journal(Repository):
     def _restore(self, change: Change, rows: Sequence[RowChange]) -> None:
         """Put rows back as they were before a change."""
         current = {table: self._current(table, rows) for table in {row.table for row in rows}}
+        for place in (row.before for row in rows if row.table == SCENES.name and row.before and row.after is None):
+            if self._session.one(SCENES, *(SCENES.c[name] == place[name] for name in _PLACE)) is not None:
+                where = f"{place['chapter_index']}:{place['scene_index']}"
+                raise UserInputError(f"another scene stands at {where!r} by now; move it first, or make room there")
         for row in rows:
             _require_as_left(change, row, current[row.table].get(_key(_BY_NAME[row.table], row.key)))
         order = list(_BY_NAME)
@@ -560,10 +592,18 @@ class Journal(Repository):
         return {_key(imaged, image): image for image in (dict(row._mapping) for row in found)}
 
     def _insert(self, rows: Sequence[RowChange]) -> None:
+        memories: list[Image] = []
         for row in rows:
             table = _BY_NAME[row.table].table
-            image = self._with_free_row_id(table, self._at_its_scene(table, row.before or {}))
-            self._session.insert(table, [_as_stored(table, image) | self._revised(table)])
+            image = _as_stored(table, self._at_its_scene(table, row.before or {}))
+            if table is CHUNKS:
+                memories.append({name: value for name, value in image.items() if name != "row_id"})
+                continue
+            self._session.insert(table, [self._with_free_row_id(table, image) | self._revised(table)])
+            if table is SCENES:
+                adopt(self._session, image["scene_id"], {name: image[name] for name in _PLACE})
+        if memories:
+            ChunkWriter(self._session).insert(memories)
 
     def _update(self, rows: Sequence[RowChange], current: Mapping[str, Mapping[str, Image]]) -> None:
         memories: list[tuple[Image, Image]] = []
@@ -685,6 +725,9 @@ def _require_as_left(change: Change, row: RowChange, now: Image | None) -> None:
         raise UserInputError(
             f"memory {row.key['chunk_id']!r} is gone; its scene was deleted, or does not say it any more"
         )
+    if row.after is None and imaged.key == ("row_id",):
+        # Whatever has its number by now is another row.
+        return
     if (now is None) != (row.after is None):
         found = "it is gone" if now is None else "it is there again"
         raise UserInputError(
@@ -708,7 +751,7 @@ def _require_same(change: Change, left: Mapping[str, Any], now: Mapping[str, Any
 
 def _following(table: Table) -> tuple[str, ...]:
     """Return the columns that follow the scene wherever it moves: they are as they are now."""
-    return ("chapter_index", "scene_index") if table in POSITIONED_TABLES else ()
+    return _PLACE if table in POSITIONED_TABLES else ()
 
 
 def _key(imaged: _Imaged, image: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from novelgen.language.normalise import name_key
 from novelgen.models.entity import Entity, EntityAlias, RevealedIdentity, revealed_identity
 from novelgen.models.position import StoryPosition, sort_key
 from runtime.storage.consolidations import ConsolidationRepository
-from runtime.storage.entities import EntityRepository
+from runtime.storage.entities import EntityRepository, stored_profile
 from runtime.storage.journal import GOING_WITH, Change, Journal, RowChange
 from runtime.storage.outline import scene_hashes, source_hash
 from runtime.storage.records import StoredEntity
@@ -186,16 +186,18 @@ def _merged(keep: StoredEntity, gone: StoredEntity) -> dict[str, Any]:
         values["profile"] = {**second.entity.profile, **first.entity.profile}
     else:
         values |= first.entity.model_dump(include={"role", "description", "profile"})
-    return values | _first_appearance(keep.entity, gone.entity)
+    place = _first_appearance(keep.entity, gone.entity)
+    said_from = place.pop("said_from")
+    merged = keep.entity.model_copy(update={"profile": values["profile"], "said_from": said_from, **place})
+    return values | place | {"profile": stored_profile(merged)}
 
 
-def _first_appearance(keep: Entity, gone: Entity) -> dict[str, int | None]:
-    """The earlier of two explicit places; where one has none, the mentions of both decide."""
-    places = [(each.first_chapter, each.first_scene) for each in (keep, gone)]
-    if any(chapter is None for chapter, _ in places):
-        return {"first_chapter": None, "first_scene": None}
-    chapter, scene = min(places, key=lambda place: sort_key(*place))
-    return {"first_chapter": chapter, "first_scene": scene}
+def _first_appearance(keep: Entity, gone: Entity) -> dict[str, Any]:
+    """The earlier of two explicit places, as its author said it; where one has none, the mentions of both decide."""
+    if keep.first_chapter is None or gone.first_chapter is None:
+        return {"first_chapter": None, "first_scene": None, "said_from": None}
+    first = min(keep, gone, key=lambda each: (sort_key(each.first_chapter, each.first_scene), each.said_from is None))
+    return {name: getattr(first, name) for name in ("first_chapter", "first_scene", "said_from")}
 
 
 class Deletion(BaseModel):

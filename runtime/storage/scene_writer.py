@@ -70,19 +70,8 @@ class SceneWriter:
         key = {"scene_id": scene_id, "label": label}
         place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
         self._session.insert(SCENES, [values | key | place | {"created_at": values["updated_at"]}])
-        self._adopt(scene_id, write)
+        adopt(self._session, scene_id, place)
         return label
-
-    def _adopt(self, scene_id: str, write: SceneWrite) -> None:
-        """Tie what an author wrote for this place before the scene existed to the scene, to move with it."""
-        for table in (CHUNKS, *EVENT_TABLES):
-            self._session.update(
-                table,
-                table.c.chapter_index == write.chapter_index,
-                table.c.scene_index == write.scene_index,
-                table.c.scene_id.is_(None),
-                scene_id=scene_id,
-            )
 
     def _replace_chunks(self, write: SceneWrite, scene_id: str) -> dict[str, list[str]]:
         stored = self._stored_chunks(scene_id)
@@ -157,6 +146,13 @@ class SceneWriter:
                 f"memory id {taken!r} of scene {write.chapter_index}:{write.scene_index} belongs to another"
                 " scene already; give it an id of its own"
             )
+
+
+def adopt(session: StorageSession, scene_id: str, place: Mapping[str, int]) -> None:
+    """Tie what an author wrote for a place before its scene existed to the scene, to move with it."""
+    for table in (CHUNKS, *EVENT_TABLES):
+        at_place = (table.c[name] == number for name, number in place.items())
+        session.update(table, *at_place, table.c.scene_id.is_(None), scene_id=scene_id)
 
 
 def spans_by_hand(session: StorageSession, scene_id: str) -> Sequence[AnyRow]:

@@ -82,6 +82,14 @@ def chapter_gap(places: Iterable[ScenePlace], at: int) -> Relocation:
     return _chapters(listed, lambda chapter: chapter + 1 if occupied and chapter >= at else chapter)
 
 
+def closed_chapter(places: Iterable[ScenePlace], at: int) -> Relocation:
+    """Close the room for a chapter in which nothing stands: all later ones move down by one."""
+    listed = list(places)
+    if any(chapter == at for chapter, _ in listed):
+        raise InvalidPositionError(f"chapter {at!r} has scenes by now; delete or move them first")
+    return _chapters(listed, lambda chapter: chapter - 1 if chapter > at else chapter)
+
+
 def scene_move(places: Iterable[ScenePlace], source: ScenePlace, target: ScenePlace) -> Relocation:
     """Move a scene so that it stands at the target: the ranks close behind it and open before it."""
     listed = list(places)
@@ -444,6 +452,10 @@ class SceneRepository(Repository):
         if at.scene_index is None:
             return self._relocate(chapter_gap(places, _chapter(at)))
         return self._relocate(scene_gap(places, _place(at)))
+
+    def close_chapter(self, at: int) -> int:
+        """Take back the room that was made for a chapter, while nothing stands in it, and return how many moved."""
+        return self._relocate(closed_chapter(self._places(), at))
 
     def move_scene(self, source: StoryPosition, target: StoryPosition) -> int:
         """Move a scene so that it stands at the target; the others close up and make room."""

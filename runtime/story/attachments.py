@@ -4,7 +4,7 @@ A memory is named by its chunk_id or source_id. A target is an entity's id, name
 `chapter:3`, or `book`. What is set here outlives a new ingest of the memory's scene.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pydantic import BaseModel, Field
 
@@ -13,9 +13,12 @@ from novelgen.language.resolver import NameResolver
 from novelgen.models.memory import DISTILLED_TYPES, Attachment, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.shown import Shown, ShownList
+from runtime.storage.attachments import AttachmentRepository
 from runtime.storage.database import UnitOfWork
+from runtime.storage.journal import number_of
 from runtime.storage.records import MemoryFilter
 from runtime.story.base import (
+    ChangeNumber,
     Count,
     Name,
     Place,
@@ -28,6 +31,9 @@ from runtime.story.base import (
     resolved_targets,
 )
 
+_Linking = Callable[[AttachmentRepository, Sequence[str], Sequence[str]], list[str]]
+"""Attaches memories to targets, or takes them off; see `AttachmentRepository`."""
+
 
 class AttachmentChange(BaseModel):
     """What became of memories that were attached or taken off."""
@@ -36,6 +42,7 @@ class AttachmentChange(BaseModel):
     attachments: dict[str, list[Attachment]] = Field(
         description="Memory as it was named, to everything that it is attached to now."
     )
+    change_id: ChangeNumber = None
 
 
 class MentionAttachment(BaseModel):
@@ -44,6 +51,7 @@ class MentionAttachment(BaseModel):
     target: str = Field(description="The entity as it was named.")
     memories: list[StoryMemoryChunk] = Field(description="In story order.")
     is_attached: bool = Field(description="False: this is a preview, and nothing was changed.")
+    change_id: ChangeNumber = None
 
 
 class MemoriesAbout(Shown, BaseModel):
@@ -76,10 +84,7 @@ class StoryAttachments(StoryBase):
             memory_ids: chunk_id or source_id of each memory.
             targets: Entities by id or name, chapters as `chapter:3`, or `book`.
         """
-        _require_given(memory_ids, targets)
-        with self._stores.database(self.project_id).write() as unit:
-            changed = unit.attachments.attach(memory_ids, _meant(unit, targets))
-            return _change(unit, memory_ids, changed)
+        return self._linked(memory_ids, targets, AttachmentRepository.attach)
 
     def detach_memories(self, memory_ids: Sequence[str], targets: Sequence[str]) -> AttachmentChange:
         """Take memories off entities, chapters or the book, whether an author or an ingest attached them.
@@ -90,10 +95,7 @@ class StoryAttachments(StoryBase):
             memory_ids: chunk_id or source_id of each memory.
             targets: Entities by id or name, chapters as `chapter:3`, or `book`.
         """
-        _require_given(memory_ids, targets)
-        with self._stores.database(self.project_id).write() as unit:
-            changed = unit.attachments.detach(memory_ids, _meant(unit, targets))
-            return _change(unit, memory_ids, changed)
+        return self._linked(memory_ids, targets, AttachmentRepository.detach)
 
     def attach_mentions(self, *, entity: Name, is_applied: bool = False) -> MentionAttachment:
         """Find every memory whose text names an entity and that is not attached to it; attach them when asked.
@@ -109,9 +111,11 @@ class StoryAttachments(StoryBase):
         with database.write() if is_applied else database.read() as unit:
             entity_id = named_entity(entity, known_entities(unit, None)).entity_id
             found = unit.attachments.mentioning(entity_id)
+            change_id = None
             if found and is_applied:
-                unit.attachments.attach([chunk.chunk_id for chunk in found], [entity_id])
-        return MentionAttachment(target=entity, memories=found, is_attached=is_applied)
+                ids = [chunk.chunk_id for chunk in found]
+                _, change_id = _link(unit, ids, [entity_id], AttachmentRepository.attach)
+        return MentionAttachment(target=entity, memories=found, is_attached=is_applied, change_id=change_id)
 
     def memories_about(self, entity: Name, *, limit: Count = DEFAULT_ABOUT, as_of: Place = None) -> MemoriesAbout:
         """Return what is remembered of an entity: what is attached to it, and what its names stand in.
@@ -148,21 +152,26 @@ class StoryAttachments(StoryBase):
             entity_id=meant.entity_id, memories=ranked[:limit], more=max(0, count + len(named) - len(ranked[:limit]))
         )
 
+    def _linked(self, memory_ids: Sequence[str], targets: Sequence[str], link: _Linking) -> AttachmentChange:
+        if not memory_ids or not targets:
+            raise UserInputError("name at least one memory and one target: an entity, a chapter as chapter:3, or book")
+        with self._stores.database(self.project_id).write() as unit:
+            meant = resolved_targets(unit, targets, None, by_whole_name=True)
+            changed, change_id = _link(unit, memory_ids, meant, link)
+            attachments = {each: unit.attachments.attachments_of(each) for each in memory_ids}
+        return AttachmentChange(changed=changed, attachments=attachments, change_id=change_id)
+
     amemories_about = async_twin(memories_about)
     aattach_memories = async_twin(attach_memories)
     adetach_memories = async_twin(detach_memories)
     aattach_mentions = async_twin(attach_mentions)
 
 
-def _require_given(memory_ids: Sequence[str], targets: Sequence[str]) -> None:
-    if not memory_ids or not targets:
-        raise UserInputError("name at least one memory and one target: an entity, a chapter as chapter:3, or book")
-
-
-def _meant(unit: UnitOfWork, targets: Sequence[str]) -> list[str]:
-    return resolved_targets(unit, targets, None, by_whole_name=True)
-
-
-def _change(unit: UnitOfWork, memory_ids: Sequence[str], changed: list[str]) -> AttachmentChange:
-    attachments = {each: unit.attachments.attachments_of(each) for each in memory_ids}
-    return AttachmentChange(changed=changed, attachments=attachments)
+def _link(
+    unit: UnitOfWork, memory_ids: Sequence[str], targets: Sequence[str], link: _Linking
+) -> tuple[list[str], int | None]:
+    """Attach or detach memories; return the ids of those that changed, and the number of the change."""
+    with unit.journal.recording_memories(memory_ids) as rows:
+        changed = link(unit.attachments, memory_ids, targets)
+    first = next(iter(changed), "")
+    return changed, number_of(unit.journal.keep_of("memory", "edit", first, rows))

@@ -13,7 +13,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import AuthorChangeKind, Change, require_as_left
+from runtime.storage.journal import AuthorChangeKind, Change, number_of, require_as_left
 from runtime.storage.merges import Deletion
 from runtime.storage.projects import Waivable
 from runtime.storage.records import StoredScene
@@ -33,7 +33,7 @@ from runtime.story.base import (
 
 DEFAULT_CHANGES = 50
 
-SCENE_FIELDS = ("title", "text", "record", "record_origin", "extraction_status", "failure_reason")
+SCENE_FIELDS = ("title", "text", "record", "record_origin", "extraction_status", "failure_reason", "story_time")
 """What a change of a scene keeps of it."""
 
 
@@ -69,13 +69,7 @@ class StoryAuthorChanges(StoryBase):
             ]
         return [each for each in listed if each is not None]
 
-    def change_numbers(self) -> set[int]:
-        """Return the numbers of all changes that are kept, of whatever kind, those that were undone included."""
-        with self._stores.database(self.project_id).read() as unit:
-            return unit.journal.numbers()
-
     aauthor_changes = async_twin(author_changes)
-    achange_numbers = async_twin(change_numbers)
 
 
 def scene_image(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
@@ -106,6 +100,16 @@ def restore_scene(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> 
         unit.scenes.restore_spans(scene.scene_id, change.before["spans"])
 
 
+def restore_links(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
+    """Derive a deleted scene that came back anew where names are known by now that were not when it went."""
+    from runtime.ingest.scene_writes import replace_stored_scene
+
+    scene = unit.scenes.by_id(change.entity_id)
+    said = (each.updated_at for each in unit.entities.list_all())
+    if scene is not None and any(moment is not None and moment > change.created_at for moment in said):
+        replace_stored_scene(unit, scene, stores=stores)
+
+
 def keep_move(
     unit: UnitOfWork, source: StoryPosition, target: StoryPosition, stood: Mapping[str, list[int]]
 ) -> Change | None:
@@ -133,35 +137,39 @@ def restore_places(unit: UnitOfWork, change: Change) -> None:
         unit.scenes.move_chapter(int(left["position"]), int(stood["position"]))
 
 
-def keep_insertion(unit: UnitOfWork, scene: StoredScene, stood: Mapping[str, list[int]]) -> Change | None:
-    """Write down that a scene was inserted, with where each scene stood that made room for it."""
+def keep_insertion(unit: UnitOfWork, scene: StoredScene | None, stood: Mapping[str, list[int]]) -> Change | None:
+    """Write down which scene was inserted, if any, with where each scene stood that made room."""
     now = unit.scenes.standing()
     moved = [scene_id for scene_id, place in stood.items() if place != now[scene_id]]
-    before = {"title": None, "text": None, "places": {each: stood[each] for each in moved}}
-    after = {"title": scene.title, "text": scene.text, "places": {each: now[each] for each in moved}}
-    return unit.journal.keep_fields("scene", "insert", scene.scene_id, before, after)
+    told = {} if scene is None else {"title": scene.title, "text": scene.text}
+    before = {**dict.fromkeys(told), "places": {each: stood[each] for each in moved}}
+    after = {**told, "places": {each: now[each] for each in moved}}
+    first = min(moved, key=stood.__getitem__, default="") if scene is None else scene.scene_id
+    return unit.journal.keep_fields("scene", "insert", first, before, after)
 
 
 def restore_gap(unit: UnitOfWork, change: Change) -> None:
-    """Delete a scene that was inserted, and let the later ones close up; `StoryEntities.undo` does it."""
-    scene = unit.scenes.by_id(change.entity_id)
+    """Delete the scene that was inserted, and let the later ones close up; `StoryEntities.undo` does it."""
+    scene, now = unit.scenes.by_id(change.entity_id), unit.scenes.standing()
     if scene is None:
         raise UserInputError("the scene of this change is gone; nothing can be taken back in it")
-    now, places = unit.scenes.standing(), change.after.get("places", {})
-    require_as_left(
-        change, {"title": scene.title, "text": scene.text, "places": {each: now.get(each) for each in places}}
-    )
-    unit.scenes.delete_scene(scene.position)
-    back = {tuple(place): tuple(change.before["places"][scene_id]) for scene_id, place in places.items()}
-    unit.scenes.rearrange(back, {})
+    stood, left = (image.get("places", {}) for image in (change.before, change.after))
+    told = {"title": scene.title, "text": scene.text, "places": {each: now.get(each) for each in left}}
+    require_as_left(change, told)
+    if "text" in change.after:
+        unit.scenes.delete_scene(scene.position)
+    if any(place[0] != stood[scene_id][0] for scene_id, place in left.items()):
+        unit.scenes.close_chapter(min(stood.values())[0])
+    else:
+        unit.scenes.rearrange({tuple(place): tuple(stood[scene_id]) for scene_id, place in left.items()}, {})
 
 
-def say_meant(unit: UnitOfWork, what: Waivable, found_id: str, note: str | None) -> None:
+def say_meant(unit: UnitOfWork, what: Waivable, found_id: str, note: str | None) -> int | None:
     """Say that a conflict or finding is meant to be so, and why; with None that it is not any more."""
     waived = unit.projects.waived(what)
     before, after = {found_id: waived.get(found_id)}, {found_id: note}
     _set_meant(unit, what, {**waived, **after})
-    unit.journal.keep_fields("entity", "waive", what, before, after)
+    return number_of(unit.journal.keep_fields("entity", "waive", what, before, after))
 
 
 def restore_meant(unit: UnitOfWork, change: Change) -> None:
@@ -183,6 +191,10 @@ def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> Liste
     )
     if change.subject == "scene":
         scene = unit.scenes.by_id(change.entity_id)
+        if scene is None and change.kind == "delete":
+            chapter, number, title = (change.before[name] for name in ("chapter_index", "scene_index", "title"))
+            told = {"position": f"{chapter}:{number}", "what": title}
+            return listed.model_copy(update=told) if cut.admits(chapter, number) else None
         if scene is None:
             return listed.model_copy(update={"is_gone": True}) if cut == END_OF_STORY else None
         if not cut.admits(scene.chapter_index, scene.scene_index):

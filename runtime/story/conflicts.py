@@ -19,7 +19,7 @@ from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
-from runtime.story.base import Name, StoryBase, async_twin
+from runtime.story.base import ChangeNumber, Name, StoryBase, async_twin
 from runtime.story.changes import say_meant
 from runtime.story.scene_editing import change_scene
 
@@ -62,8 +62,8 @@ class StoryConflicts(StoryBase):
         """
         with self._stores.database(self.project_id).write() as unit:
             conflict = _require(unit, self.project_id, conflict_id)
-            say_meant(unit, "conflicts", conflict_id, note)
-        return conflict
+            change_id = say_meant(unit, "conflicts", conflict_id, note)
+        return WaivedConflict(**dict(conflict), change_id=change_id)
 
     def settle_conflict(self, conflict_id: Name, keep: Side) -> SettledConflict:
         """Let one side of a conflict hold, by the author's word.
@@ -83,22 +83,28 @@ class StoryConflicts(StoryBase):
             conflict = _require(unit, self.project_id, conflict_id)
             slot = split_slot(conflict.subject)
             if conflict.kind == "slot_value" and slot is not None:
-                done = _one_value(unit, conflict, slot, keep)
+                done, change_id = _one_value(unit, conflict, slot, keep)
             elif conflict.kind == "relationship" and len(conflict.entity_ids) == len(_PAIR):
-                done = _one_type(unit, self.project_id, conflict, keep)
+                done, change_id = _one_type(unit, self.project_id, conflict, keep)
             elif conflict.kind == "dead_acts" and keep == "second":
-                done = _lives(unit, self.project_id, conflict)
+                done, change_id = _lives(unit, self.project_id, conflict)
             elif conflict.kind == "dead_acts":
-                done = _does_not_act(self._stores, unit, self.project_id, conflict)
+                done, change_id = _does_not_act(self._stores, unit, self.project_id, conflict)
             else:
                 raise UserInputError(
                     f"conflict {conflict.conflict_id!r} is not about one value; {_by_hand(self.project_id, conflict)}"
                 )
-        return SettledConflict(conflict=conflict, done=done, indexing=self._follow_edit())
+        return SettledConflict(conflict=conflict, done=done, change_id=change_id, indexing=self._follow_edit())
 
     aconflicts = async_twin(conflicts)
     awaive_conflict = async_twin(waive_conflict)
     asettle_conflict = async_twin(settle_conflict)
+
+
+class WaivedConflict(Conflict):
+    """A conflict that is meant to be so."""
+
+    change_id: ChangeNumber = None
 
 
 class SettledConflict(BaseModel):
@@ -106,7 +112,12 @@ class SettledConflict(BaseModel):
 
     conflict: Conflict
     done: str
+    change_id: ChangeNumber = None
     indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+_Done = tuple[str, int | None]
+"""What was done, and the number of the change."""
 
 
 def _require(unit: UnitOfWork, project_id: str, conflict_id: str) -> Conflict:
@@ -153,17 +164,17 @@ def _found(unit: UnitOfWork) -> list[Conflict]:
     )
 
 
-def _one_value(unit: UnitOfWork, conflict: Conflict, slot: tuple[str, str], keep: Side) -> str:
+def _one_value(unit: UnitOfWork, conflict: Conflict, slot: tuple[str, str], keep: Side) -> _Done:
     true, corrected = conflict.first, conflict.second
     if keep == "second":
         true, corrected = corrected, true
     with unit.journal.recording_card(slot[0]) as rows:
         _state(unit, slot, true.value, corrected)
-    unit.journal.keep("edit", slot[0], "", rows)
-    return f"{conflict.subject} is now {true.says!r} in both scenes"
+    change = unit.journal.keep("edit", slot[0], "", rows)
+    return f"{conflict.subject} is now {true.says!r} in both scenes", change.change_id
 
 
-def _one_type(unit: UnitOfWork, project_id: str, conflict: Conflict, keep: Side) -> str:
+def _one_type(unit: UnitOfWork, project_id: str, conflict: Conflict, keep: Side) -> _Done:
     true, corrected = conflict.first, conflict.second
     if keep == "second":
         true, corrected = corrected, true
@@ -171,12 +182,12 @@ def _one_type(unit: UnitOfWork, project_id: str, conflict: Conflict, keep: Side)
         raise UserInputError(f"{true.says!r} names no type of relationship; {_by_hand(project_id, conflict)}")
     pair = dict(zip(_PAIR, conflict.entity_ids, strict=True))
     change = RecordedRelationshipChange(**pair, relationship_type=true.value)
-    with unit.journal.changing_pair(*conflict.entity_ids):
+    with unit.journal.changing_pair(*conflict.entity_ids) as kept:
         unit.relationships.append(change, at=_place(corrected))
-    return f"{' and '.join(conflict.entity_ids)} are now {true.value!r} in both scenes"
+    return f"{' and '.join(conflict.entity_ids)} are now {true.value!r} in both scenes", kept.change_id
 
 
-def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:
+def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> _Done:
     character, place = conflict.subject, _place(conflict.first)
     stated = [
         change.attribute
@@ -189,14 +200,15 @@ def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:
         for attribute in dict.fromkeys(stated or ["status"]):
             value = True if attribute == "alive" else "活着" if is_chinese else "alive"
             _state(unit, (character, attribute), value, conflict.first)
-    unit.journal.keep("edit", character, "", rows)
-    return (
+    change = unit.journal.keep("edit", character, "", rows)
+    done = (
         f"{character} lives after scene {place}; memories that tell of the death stay, "
         f"see `novelgen record show {project_id} {place}`"
     )
+    return done, change.change_id
 
 
-def _does_not_act(stores: MemoryStores, unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:
+def _does_not_act(stores: MemoryStores, unit: UnitOfWork, project_id: str, conflict: Conflict) -> _Done:
     character, place = conflict.subject, _place(conflict.second)
     scene = unit.scenes.require(place)
     if scene.record is None:
@@ -205,11 +217,12 @@ def _does_not_act(stores: MemoryStores, unit: UnitOfWork, project_id: str, confl
         )
     record = _without_acts(scene.record, character)
     fields = {"record": record.model_dump(mode="json"), "record_origin": "author"}
-    change_scene(unit, scene, "record", fields, stores=stores)
-    return (
+    change = change_scene(unit, scene, "record", fields, stores=stores)
+    done = (
         f"{character} is out of scene {place}, which now has your record; memories that tell of {character} there "
         f"stay, see `novelgen record show {project_id} {place}`"
     )
+    return done, change.change_id
 
 
 def _without_acts(record: SceneRecord, character: str) -> SceneRecord:

@@ -13,7 +13,7 @@ from novelgen.models.continuity import DraftCheck
 from novelgen.models.given import given_fields
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
-from runtime.story.base import DRAFT_CHARACTERS, At, Draft, Given, Number, async_twin, required_position
+from runtime.story.base import DRAFT_CHARACTERS, At, ChangeNumber, Draft, Given, Number, async_twin, required_position
 from runtime.story.changes import say_meant
 from runtime.story.condition import StoryIndexing
 from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
@@ -34,6 +34,7 @@ class Waiver(BaseModel):
 
     issue_id: str
     note: str = ""
+    change_id: ChangeNumber = None
 
 
 class StoryContinuity(StoryIndexing):
@@ -180,8 +181,8 @@ class StoryContinuity(StoryIndexing):
                 "K0123456789ab"
             )
         with self._stores.database(self.project_id).write() as unit:
-            say_meant(unit, "findings", issue_id, note)
-        return Waiver(issue_id=issue_id, note=note)
+            change_id = say_meant(unit, "findings", issue_id, note)
+        return Waiver(issue_id=issue_id, note=note, change_id=change_id)
 
     def unwaive_finding(self, issue_id: str) -> Waiver:
         """Take a waiver back: the finding is told again.
@@ -197,8 +198,8 @@ class StoryContinuity(StoryIndexing):
             if issue_id not in waived:
                 listed = ", ".join(waived) or "none"
                 raise UnknownIdError(f"finding {issue_id!r} is not waived; waived are: {listed}")
-            say_meant(unit, "findings", issue_id, None)
-        return Waiver(issue_id=issue_id, note=waived[issue_id])
+            change_id = say_meant(unit, "findings", issue_id, None)
+        return Waiver(issue_id=issue_id, note=waived[issue_id], change_id=change_id)
 
     def waived_findings(self) -> list[Waiver]:
         """Return all findings that were waived."""

@@ -34,7 +34,14 @@ from runtime.story.base import (
     position_of,
     required_position,
 )
-from runtime.story.changes import listed_change, restore_gap, restore_meant, restore_places, restore_scene
+from runtime.story.changes import (
+    listed_change,
+    restore_gap,
+    restore_links,
+    restore_meant,
+    restore_places,
+    restore_scene,
+)
 from runtime.story.entity_fields import (
     CURRENT_STATE,
     KnownFields,
@@ -473,7 +480,7 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
     if kept.kind in _MADE_ANEW:
         _MADE_ANEW[kept.kind](unit, kept)
         return unit.journal.mark_undone(kept.change_id)
-    if kept.subject == "scene":
+    if kept.subject == "scene" and kept.kind != "delete":
         restore_scene(unit, kept, stores=stores)
         return unit.journal.mark_undone(kept.change_id)
     if kept.subject == "entity" and kept.kind in ("add", "edit", "rename"):
@@ -485,6 +492,8 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
         withdraw_names_in(unit, change.entity_id, names, is_whole=kept.kind == "confirm", stores=stores)
         return change
     undone = unit.journal.undo(kept.change_id)
+    if kept.subject == "scene":
+        restore_links(unit, kept, stores=stores)
     back = unit.entities.get(kept.entity_id) if kept.subject == "entity" and kept.kind == "delete" else None
     if back is not None:
         rescan_since_in(unit, back.entity.names(), since=kept.created_at, stores=stores)

@@ -22,13 +22,13 @@ from novelgen.models.knowledge import (
     UnknownMemory,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.record import is_unsaid
 from runtime.storage.database import UnitOfWork
 from runtime.storage.entities import is_unmasked
 from runtime.storage.journal import RowChange
 from runtime.storage.knowledge import FACT_TYPES
 from runtime.storage.records import StoredKnowledge, StoredMemory
 from runtime.story.base import (
+    ChangeNumber,
     Count,
     Name,
     Place,
@@ -75,9 +75,7 @@ class MemoryKnowers(BaseModel):
 class SaidKnowledge(StoredKnowledge):
     """What the author said of who knows a memory."""
 
-    change_id: int | None = Field(
-        default=None, exclude_if=is_unsaid, description="By which `undo` takes it back; None where nothing changed."
-    )
+    change_id: ChangeNumber = None
 
 
 class SharedScene(BaseModel):
@@ -262,7 +260,7 @@ class StoryKnowledge(StoryBase):
             change = _kept(unit, knower, source_id, stored, rows)
         return said.model_copy(update={"change_id": change})
 
-    def forget_knowledge(self, character: Name, memory_id: Name) -> list[StoredKnowledge]:
+    def forget_knowledge(self, character: Name, memory_id: Name) -> list[SaidKnowledge]:
         """Take back all that you said of whether a character knows a memory.
 
         Args:
@@ -279,12 +277,12 @@ class StoryKnowledge(StoryBase):
             knower = knower_id(unit, character, END_OF_STORY)
             with unit.journal.recording_knowledge(knower, source_id) as rows:
                 said = unit.knowledge.forget(knower, source_id)
-            _kept(unit, knower, source_id, stored, rows)
+            change_id = _kept(unit, knower, source_id, stored, rows)
             if not said:
                 if memory_id != ALL_LIVED:
                     _fact(unit, self.project_id, memory_id, END_OF_STORY)
                 raise UserInputError(f"you have said nothing of {character!r} and {memory_id!r}; nothing to take back")
-        return said
+        return [SaidKnowledge(**dict(each), change_id=change_id) for each in said]
 
     def author_words(self, *, character: str, memory_id: str) -> list[StoredKnowledge]:
         """Return what the author said of somebody and a memory, in story order; empty where the rules hold."""

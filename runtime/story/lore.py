@@ -16,12 +16,12 @@ from novelgen.lorebook import LorebookForm, LoreEntry, keys_of, read_lorebook, w
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import BOOK, DISTILLED_TYPES, StoryMemoryChunk, found_under, is_entity_target, read_from
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
-from novelgen.models.record import is_unsaid
 from runtime.files.file_reading import parse_json
 from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryEdit, MemoryFilter, StoredMemory
 from runtime.story.base import (
+    ChangeNumber,
     Place,
     StoryBase,
     async_twin,
@@ -52,7 +52,7 @@ class LoreImport(BaseModel):
     were_there: int = Field(description="So many entries were stored already, word for word.")
     issues: list[ReportIssue] = Field(default_factory=list, description="What was not taken, and why.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
-    change_id: int | None = Field(default=None, exclude_if=is_unsaid, description="By which `undo` takes it all back.")
+    change_id: ChangeNumber = None
 
 
 class StoryLore(StoryBase):

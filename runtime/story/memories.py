@@ -20,14 +20,14 @@ from novelgen.models.memory import (
     is_entity_target,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.record import is_unsaid
 from novelgen.models.shown import Shown, ShownList
 from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import AuthorChangeKind
+from runtime.storage.journal import AuthorChangeKind, number_of
 from runtime.storage.memories import MemoryRepository
 from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredKnowledge, StoredMemory
 from runtime.story.base import (
+    ChangeNumber,
     Count,
     Name,
     Place,
@@ -68,9 +68,7 @@ class MemoryChange(BaseModel):
 
     memory: StoredMemory
     indexing: IndexingResult = Field(default_factory=IndexingResult)
-    change_id: int | None = Field(
-        default=None, exclude_if=is_unsaid, description="By which `undo` takes it back; None where nothing changed."
-    )
+    change_id: ChangeNumber = None
 
 
 class AddedNote(BaseModel):
@@ -82,7 +80,7 @@ class AddedNote(BaseModel):
         description="It was given to somebody, and whom it is about occurs in no stored scene."
     )
     indexing: IndexingResult = Field(default_factory=IndexingResult)
-    change_id: int | None = Field(default=None, exclude_if=is_unsaid, description="By which `undo` takes it back.")
+    change_id: ChangeNumber = None
 
 
 class StoryMemories(StoryBase):
@@ -374,12 +372,10 @@ class StoryMemories(StoryBase):
     ) -> MemoryChange:
         with self._stores.database(self.project_id).write() as unit:
             found = _found(unit, self.project_id, memory_id)
-            with unit.journal.recording_memory(found.chunk.chunk_id) as rows:
+            with unit.journal.recording_memories([found.chunk.chunk_id]) as rows:
                 memory = change(unit, found)
             kept = unit.journal.keep_of("memory", kind, found.chunk.chunk_id, rows)
-        return MemoryChange(
-            memory=memory, indexing=self._follow_edit(), change_id=None if kept is None else kept.change_id
-        )
+        return MemoryChange(memory=memory, indexing=self._follow_edit(), change_id=number_of(kept))
 
     amemories = async_twin(memories)
     anote = async_twin(note)

@@ -14,7 +14,9 @@ from novelgen.models.record import RecordedRelationshipChange
 from novelgen.models.shown import ShownList
 from novelgen.models.state import Relationship, RelationshipDimensions, RelationshipView
 from runtime.files.file_reading import described
+from runtime.storage.journal import Kept
 from runtime.story.base import (
+    ChangeNumber,
     Intensity,
     Name,
     Place,
@@ -42,11 +44,18 @@ class RelationshipCard(Relationship):
     )
 
 
+class AddedRelationship(Relationship):
+    """How two characters stand who had no relationship yet."""
+
+    change_id: ChangeNumber = None
+
+
 class EditedRelationship(BaseModel):
     """A relationship after a change."""
 
     relationship: Relationship
     is_changed: bool = Field(description="False: the change said nothing new.")
+    change_id: ChangeNumber = None
 
 
 class CourseStep(BaseModel):
@@ -175,7 +184,7 @@ class StoryRelationships(StoryEntities):
         intensity: Intensity = DEFAULT_INTENSITY,
         dimensions: Mapping[str, int] | None = None,
         start: Place = None,
-    ) -> Relationship:
+    ) -> AddedRelationship:
         """Say how two characters stand who have no relationship yet.
 
         Args:
@@ -216,11 +225,11 @@ class StoryRelationships(StoryEntities):
                 }
             )
             at = place_of_statement(unit, as_of)
-            with unit.journal.changing_pair(one, other):
+            with unit.journal.changing_pair(one, other) as kept:
                 unit.relationships.append(change, at=at)
             added = unit.relationships.between(one, other, as_of=as_of)
         assert added is not None, "it was appended before the position at which it is read"
-        return added
+        return AddedRelationship(**dict(added), change_id=kept.change_id)
 
     def edit_relationship(
         self,
@@ -289,12 +298,12 @@ class StoryRelationships(StoryEntities):
                 )
             at = place_of_statement(unit, as_of, scene_id=scene_id)
             change = _change({"character_a": one, "character_b": other, **given})
-            is_changed = event is not None or _differs(known, change.in_order())
+            kept, is_changed = Kept(), event is not None or _differs(known, change.in_order())
             if is_changed:
-                with unit.journal.changing_pair(one, other):
+                with unit.journal.changing_pair(one, other) as kept:
                     unit.relationships.append(change, at=at)
                 known = unit.relationships.between(one, other, as_of=as_of) or known
-        return EditedRelationship(relationship=known, is_changed=is_changed)
+        return EditedRelationship(relationship=known, is_changed=is_changed, change_id=kept.change_id)
 
     aadd_relationship = async_twin(add_relationship)
     arelationships = async_twin(relationships)

@@ -12,11 +12,12 @@ from novelgen.models.entity import Entity
 from novelgen.models.record import SceneRecord
 from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import AuthorChangeKind
+from runtime.storage.journal import AuthorChangeKind, number_of
 from runtime.storage.records import StoredScene
 from runtime.stores import MemoryStores
 from runtime.story.base import (
     At,
+    ChangeNumber,
     Place,
     SceneText,
     StoryBase,
@@ -60,7 +61,7 @@ class SceneEdit(BaseModel):
     """What became of a scene that was edited."""
 
     position: str
-    change_id: int | None = Field(default=None, description="By which it is taken back; None: nothing changed.")
+    change_id: ChangeNumber = None
     added: int = Field(default=0, description="Memories that came, passages of the text among them.")
     removed: int = Field(default=0, description="Memories that went.")
     kept: int = Field(default=0, description="Memories that an author changed, and that were left alone.")
@@ -182,7 +183,7 @@ def change_scene(
     change = unit.journal.keep_fields("scene", kind, scene.scene_id, before, after)
     return SceneEdit(
         position=str(scene.position),
-        change_id=None if change is None else change.change_id,
+        change_id=number_of(change),
         added=len(written.chunks_added),
         removed=len(written.chunks_removed),
         kept=len(written.chunks_kept),

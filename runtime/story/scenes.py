@@ -10,8 +10,9 @@ from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import StoryPart
 from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
+from runtime.storage.journal import number_of
 from runtime.storage.records import MemoryFilter, StoredScene
-from runtime.story.base import At, Count, SceneText, StoryBase, async_twin, required_position
+from runtime.story.base import At, ChangeNumber, Count, SceneText, StoryBase, async_twin, required_position
 
 Offset = Annotated[int, Field(ge=0, le=100_000_000)]
 """Characters into a text."""
@@ -30,7 +31,7 @@ class SceneChange(BaseModel):
     """What became of scenes that were inserted, moved or deleted."""
 
     position: str
-    change_id: int | None = Field(default=None, description="By which it is taken back; None: not.")
+    change_id: ChangeNumber = None
     moved: int = Field(default=0, description="Scenes that have another place than before.")
     removed: int = Field(default=0, description="Memories that went with the scene.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
@@ -50,6 +51,7 @@ class RecordReplacement(BaseModel):
     """A record that took the place of what was stored."""
 
     position: str
+    change_id: ChangeNumber = None
     issues: list[ReportIssue] = Field(default_factory=list)
     indexing: IndexingResult = Field(default_factory=IndexingResult)
 
@@ -102,7 +104,7 @@ class StoryScenes(StoryBase):
             UserInputError: When the text is empty; nothing is moved then.
         """
         position = required_position(position)
-        from runtime.ingest.ingest import ingest_scene
+        from runtime.ingest.ingest import take_in
         from runtime.ingest.scene_input import SceneInput
         from runtime.story.changes import keep_insertion
 
@@ -110,18 +112,18 @@ class StoryScenes(StoryBase):
             raise InvalidPositionError(f"{str(position)!r} is a chapter; name the place of the scene: {position}:1")
         if text is not None and not text.strip():
             raise UserInputError(f"the new scene {str(position)!r} holds no text; nothing was moved")
+        chapter_index, scene_index, scene = position.chapter_index or 0, position.scene_index or 0, None
         with self._stores.database(self.project_id).write() as unit:
             stood = unit.scenes.standing()
             moved = unit.scenes.insert_gap(position)
-        if text is None:
-            return SceneChange(position=str(position), moved=moved, indexing=self._follow_edit())
-        chapter_index, scene_index = position.chapter_index or 0, position.scene_index or 0
-        scene = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text.strip())
-        result = ingest_scene(self._stores, self.project_id, scene)
-        with self._stores.database(self.project_id).write() as unit:
-            change = keep_insertion(unit, unit.scenes.require(position), stood)
-        number = None if change is None else change.change_id
-        return SceneChange(position=str(position), change_id=number, moved=moved, indexing=result.indexing)
+            if text is not None:
+                told = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text.strip())
+                take_in(unit, told, project_id=self.project_id, stores=self._stores)
+                scene = unit.scenes.require(position)
+            change = keep_insertion(unit, scene, stood)
+        return SceneChange(
+            position=str(position), change_id=number_of(change), moved=moved, indexing=self._follow_edit()
+        )
 
     def move_scene(self, source: At, target: At) -> SceneChange:
         """Move a scene, or a whole chapter; the others close up and make room. `undo` takes it back."""
@@ -143,20 +145,23 @@ class StoryScenes(StoryBase):
                 moved = unit.scenes.move_scene(source, target)
             change = keep_move(unit, source, target, stood)
         indexing = self._follow_edit()
-        number = None if change is None else change.change_id
-        return SceneChange(position=str(target), change_id=number, moved=moved, indexing=indexing)
+        return SceneChange(position=str(target), change_id=number_of(change), moved=moved, indexing=indexing)
 
     def delete_scene(self, position: At) -> SceneChange:
-        """Delete a scene with everything that came from it; the author's notes stay.
+        """Delete a scene with everything that came from it; the author's notes stay. `undo` takes it back.
 
         Args:
             position: The scene, as `3:2`.
         """
         position = required_position(position)
-        from runtime.ingest.ingest import delete_scene as delete_stored_scene
-
-        result = delete_stored_scene(self._stores, self.project_id, position)
-        return SceneChange(position=str(position), removed=result.scenes[0].removed, indexing=result.indexing)
+        with self._stores.database(self.project_id).write() as unit:
+            scene = unit.scenes.require(position)
+            with unit.journal.recording_scene(scene.scene_id) as rows:
+                removed = unit.scenes.delete_scene(position)
+            change = unit.journal.keep("delete", scene.scene_id, "", rows, subject="scene")
+        return SceneChange(
+            position=str(position), change_id=change.change_id, removed=len(removed), indexing=self._follow_edit()
+        )
 
     def get_record(self, position: At) -> SceneRecordView:
         """Return what a scene established, with the facts that no quote of it proves.
@@ -176,23 +181,22 @@ class StoryScenes(StoryBase):
         )
 
     def replace_record(self, *, position: At, written: str, source_name: str) -> RecordReplacement:
-        """Store a record that the author wrote, in place of what came from the old one."""
+        """Store a record that the author wrote, in place of what came from the old one; `undo` takes it back."""
         position = required_position(position)
-        from runtime.ingest.ingest import ingest_scene
+        from runtime.ingest.ingest import take_in
         from runtime.ingest.scene_input import SceneInput
+        from runtime.story.changes import scene_image
 
-        with self._stores.database(self.project_id).read() as unit:
+        with self._stores.database(self.project_id).write() as unit:
             scene = unit.scenes.require(position)
-        replacement = SceneInput(
-            chapter_index=scene.chapter_index,
-            scene_index=scene.scene_index,
-            title=scene.title,
-            text=scene.text or "",
-            record=_parsed_record(written, scene, source_name),
-            record_origin="author",
+            before, record = scene_image(unit, scene), _parsed_record(written, scene, source_name)
+            replacement = SceneInput.of_stored(scene, record=record, record_origin="author")
+            taken = take_in(unit, replacement, project_id=self.project_id, stores=self._stores)
+            after = scene_image(unit, unit.scenes.require(position))
+            change = unit.journal.keep_fields("scene", "record", scene.scene_id, before, after)
+        return RecordReplacement(
+            position=str(position), change_id=number_of(change), issues=taken.issues, indexing=self._follow_edit()
         )
-        result = ingest_scene(self._stores, self.project_id, replacement)
-        return RecordReplacement(position=str(position), issues=result.scenes[0].issues, indexing=result.indexing)
 
     alist_scenes = async_twin(list_scenes)
     ascene_places = async_twin(scene_places)

@@ -17,7 +17,7 @@ from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.database import UnitOfWork
 from runtime.storage.outline import StandingSummary, StorySummaries
 from runtime.storage.records import SummaryLevel
-from runtime.story.base import Number, Place, StoryBase, async_twin, position_of
+from runtime.story.base import ChangeNumber, Number, Place, StoryBase, async_twin, position_of
 from runtime.story.extraction import build_extraction_model
 
 SummaryState = Literal["current", "outdated", "withheld", "unfinished"]
@@ -38,6 +38,7 @@ class ListedSummary(BaseModel):
         default="current",
         description="outdated: older than its scenes; withheld: scenes went elsewhere; unfinished: goes on.",
     )
+    change_id: ChangeNumber = None
 
 
 class SummaryWriting(BaseModel):
@@ -97,9 +98,12 @@ class StorySummarizing(StoryBase):
             text: The summary; empty lets the made one hold again.
         """
         found = self.get_summary(level=level, number=number)
-        with self._stores.database(self.project_id).write() as unit, unit.journal.changing_summary(level, number):
+        with (
+            self._stores.database(self.project_id).write() as unit,
+            unit.journal.changing_summary(level, number) as kept,
+        ):
             _store(unit, found, text, "author")
-        return self.get_summary(level=level, number=number)
+        return self.get_summary(level=level, number=number).model_copy(update={"change_id": kept.change_id})
 
     def write_model_summaries(
         self,

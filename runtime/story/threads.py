@@ -14,9 +14,10 @@ from novelgen.models.shown import ShownList
 from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop
 from runtime.storage.database import UnitOfWork
 from runtime.storage.events import ThreadNotes
-from runtime.storage.journal import ThreadChangeKind
+from runtime.storage.journal import Kept, ThreadChangeKind
 from runtime.story.base import (
     MAX_LISTED,
+    ChangeNumber,
     Count,
     Name,
     Number,
@@ -32,6 +33,8 @@ from runtime.story.base import (
 
 class ListedThread(OpenLoop, ThreadNotes):
     """A thread as it stands, with what its author notes of it, which is for authors and never for prompts."""
+
+    change_id: ChangeNumber = None
 
 
 WAITING: tuple[LoopStatus, ...] = ("open", "advanced")
@@ -126,10 +129,10 @@ class StoryThreads(StoryBase):
                 told["notes"] = notes
             if start is not None and scene_id is None:
                 told["said_from"] = [start.chapter_index, start.scene_index or 1]
-            with unit.journal.changing_thread("add", thread.id, description):
+            with unit.journal.changing_thread("add", thread.id, description) as kept:
                 unit.threads.append(thread, at=at)
                 unit.threads.describe(thread.id, told)
-            return _required(unit, self.project_id, thread.id, as_of)
+            return _changed(unit, self.project_id, thread.id, as_of, kept)
 
     def edit_thread(
         self,
@@ -191,9 +194,9 @@ class StoryThreads(StoryBase):
                     f"thread {thread_id!r} would be overdue at {end} before it is due at {begin};"
                     " give --due-by a later scene than --due-from"
                 )
-            with unit.journal.changing_thread("edit", thread_id, stored.description):
+            with unit.journal.changing_thread("edit", thread_id, stored.description) as kept:
                 unit.threads.describe(thread_id, changes)
-            return _required(unit, self.project_id, thread_id, END_OF_STORY)
+            return _changed(unit, self.project_id, thread_id, END_OF_STORY, kept)
 
     def advance_thread(
         self, thread_id: Name, note: str, *, pays_part: bool = False, start: Place = None
@@ -213,9 +216,9 @@ class StoryThreads(StoryBase):
         with self._stores.database(self.project_id).write() as unit:
             stored = _required(unit, self.project_id, thread_id, as_of)
             at = place_of_statement(unit, as_of)
-            with unit.journal.changing_thread("advance", thread_id, stored.description):
+            with unit.journal.changing_thread("advance", thread_id, stored.description) as kept:
                 unit.threads.append(RecordedLoopAdvance(id=thread_id, note=note, pays_part=pays_part), at=at)
-            return _required(unit, self.project_id, thread_id, as_of)
+            return _changed(unit, self.project_id, thread_id, as_of, kept)
 
     def resolve_thread(
         self,
@@ -278,8 +281,10 @@ class StoryThreads(StoryBase):
         start = position_of(start)
         as_of = start or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            unit.journal.note_gone("thread", thread_id, unit.threads.take_back_ending(thread_id, as_of=as_of))
-            return _required(unit, self.project_id, thread_id, as_of)
+            ended = unit.threads.get(thread_id, as_of=as_of)
+            with unit.journal.changing_thread("reopen", thread_id, ended.description if ended else "") as kept:
+                unit.threads.take_back_ending(thread_id, as_of=as_of)
+            return _changed(unit, self.project_id, thread_id, as_of, kept)
 
     def reopenable_threads(self, *, as_of: Place = None) -> frozenset[str]:
         """Return the ids of the threads that are over at a position because the author said so; see `reopen_thread`.
@@ -305,9 +310,9 @@ class StoryThreads(StoryBase):
                 raise UserInputError(f"no thread {ending.id!r} is open; open are {listed}")
             at = place_of_statement(unit, as_of, scene_id=scene_id)
             kind: ThreadChangeKind = "abandon" if ending.abandoned else "resolve"
-            with unit.journal.changing_thread(kind, ending.id, thread.description):
+            with unit.journal.changing_thread(kind, ending.id, thread.description) as kept:
                 unit.threads.append(ending, at=at)
-            return _required(unit, self.project_id, ending.id, as_of)
+            return _changed(unit, self.project_id, ending.id, as_of, kept)
 
     aedit_thread = async_twin(edit_thread)
     areopen_thread = async_twin(reopen_thread)
@@ -335,6 +340,10 @@ def _required(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPos
             f"no thread {thread_id!r} is planted by then; list them with `novelgen thread list {project_id}`"
         )
     return _noted(unit, [thread], as_of)[0]
+
+
+def _changed(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPosition, kept: Kept) -> ListedThread:
+    return _required(unit, project_id, thread_id, as_of).model_copy(update={"change_id": kept.change_id})
 
 
 def _noted(unit: UnitOfWork, threads: Sequence[OpenLoop], as_of: StoryPosition) -> list[ListedThread]:

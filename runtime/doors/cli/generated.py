@@ -34,7 +34,7 @@ from runtime.doors.cli.output import (
     report_indexing,
 )
 from runtime.doors.cli.parameters import changes_by_field, require_confirmation
-from runtime.doors.operations import BY_NAME, Operation
+from runtime.doors.operations import BY_NAME, Operation, change_number
 
 _WIDEST = 1_000_000_000
 """A bound of numbers beyond this says nothing to people."""
@@ -166,6 +166,9 @@ def _show(result: Any, operation: Operation, offer: Offer, view: View, *, shows_
         stored = {each: labels.value(str(getattr(result, each, ""))) for each in ("status", "kind")}
         count = len(result) if isinstance(result, list | tuple) else 0
         print_text(in_words(done.format(result=result, project=view.project, count=count, **stored | view.values)))
+    number = change_number(result) if operation.changes else None
+    if number is not None:
+        view.say("undo", command=f"novelgen undo {view.project} {number}")
 
 
 def _examples(path: str, offer: Offer, fixed: Mapping[str, Any]) -> str | None:

@@ -227,10 +227,6 @@ def _memory_text(chunk: Any, view: View) -> str:
 _MEMORY = _cells("entity_id=:memory_id place=@ kind=~content_type importance text=:memory_text")
 
 
-def _undo_told(change: Any, view: View) -> None:
-    view.say("undo", command=f"novelgen undo {view.project} {change.change_id}")
-
-
 @does("show", "delete_entity", "delete_relationship", "delete_thread")
 def _show_deletion(result: Any, view: View) -> None:
     view.say("deleted", id=result.deleted, name=result.name)
@@ -246,7 +242,6 @@ def _show_deletion(result: Any, view: View) -> None:
         ids = getattr(result, told)
         if ids:
             view.say(f"after_{told}", count=len(ids), ids=", ".join(ids[:MAX_LISTED]))
-    _undo_told(result.change, view)
 
 
 @cell
@@ -317,8 +312,6 @@ def _show_lorebook(found: Any, _: View) -> None:
 @does("show", "import_lore")
 def _show_lore_import(found: Any, view: View) -> None:
     view.say("lore_imported", count=len(found.added), same=found.were_there)
-    if found.change_id is not None:
-        _undo_told(found, view)
 
 
 @does("aside", "add_note")
@@ -519,8 +512,6 @@ def _show_edited_entity(result: Any, view: View) -> None:
             attributes=", ".join(map(view.labels.field, result.attributes)),
             place=start or result.holds_after,
         )
-    if result.change is not None:
-        _undo_told(result.change, view)
 
 
 @does("show", "list_card_templates", "use_card_template")
@@ -559,8 +550,6 @@ def _show_renaming(result: Any, view: View) -> None:
         view.say("said_in_text", count=result.in_text)
     if result.change is None:
         view.say("rename_applies")
-    else:
-        _undo_told(result.change, view)
 
 
 @does("before", "add_card")
@@ -585,7 +574,6 @@ def _show_added_entity(result: Any, view: View) -> None:
             print_text(view.labels["line.known_after"].format(place=result.holds_after) + advice)
     elif view.values.get("start") is not None:
         view.say("known_from_start")
-    _undo_told(result.change, view)
 
 
 @does("asks", "merge_entities")
@@ -633,7 +621,6 @@ def _show_merged(result: Any, view: View) -> None:
         gone = f"{result.change.other_id} ({result.other.name if result.other else view.values['gone']})"
         kept = f"{result.change.entity_id} ({result.entity.name if result.entity else view.values['keep']})"
         view.say("merged", gone=gone, kept=kept)
-    _undo_told(result.change, view)
 
 
 @does("show", "split_entity")
@@ -641,7 +628,6 @@ def _show_split(result: Any, view: View) -> None:
     change = result.change
     old = f"{change.entity_id} ({result.entity.name})" if result.entity else change.entity_id
     view.say("split", id=change.other_id, name=view.values["new_name"], old=old)
-    _undo_told(change, view)
 
 
 @does("show", "undo_change")
@@ -666,7 +652,6 @@ def _show_candidate_decision(result: Any, view: View) -> None:
         view.say("dropped_candidate", name=result.candidate.name)
     else:
         view.say("added_entity", id=result.entity.entity_id, name=", ".join(result.entity.names()))
-    _undo_told(result.change, view)
 
 
 @does("show", "confirm_candidates")
@@ -805,8 +790,6 @@ def _show_set_knowledge(said: Any, view: View) -> None:
     else:
         since = labels["line.on_entering"].format(start)
     print_text(f"{told}{labels['line.comma']}{since}")
-    if said.change_id is not None:
-        _undo_told(said, view)
 
 
 @does("show", "list_shared_scenes")
@@ -837,8 +820,6 @@ def _show_scene(found: Any, _: View) -> None:
 def _show_inserted(change: Any, view: View) -> None:
     key = "room_made" if view.values.get("text") is None else "scene_inserted"
     view.say(key, place=view.values["position"], moved=change.moved)
-    if change.change_id is not None:
-        _undo_told(change, view)
 
 
 @does("aside", "insert_scene", "move_scene")

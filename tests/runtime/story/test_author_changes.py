@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from novelgen.errors import UnknownEntityError, UnknownSceneError, UserInputError
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
@@ -281,10 +281,50 @@ def test_of_what_is_gone_nothing_is_taken_back(lamp: MemoryStores) -> None:
     pinned = StoryMemories(lamp, "demo").pin_memory(memory_id="MX1")
     edited = StorySceneEditing(lamp, "demo").edit_scene(place=PLACE, title="The lamp")
     StoryScenes(lamp, "demo").delete_scene(position=PLACE)
-    assert [each.is_gone for each in StoryAuthorChanges(lamp, "demo").author_changes()] == [True, True]
+    assert [each.is_gone for each in StoryAuthorChanges(lamp, "demo").author_changes()] == [False, True, True]
     for change_id in (pinned.change_id, edited.change_id):
         with pytest.raises(UserInputError, match="gone"):
             _undone(lamp, change_id)
+
+
+def test_a_deleted_scene_comes_back_whole(lamp: MemoryStores) -> None:
+    """With the author's words on its facts and its notes, where its place is free; names that came since are read."""
+    note = StoryMemories(lamp, "demo").note(text="It was noon.", start=StoryPosition(90, 2), evidence="at noon").note
+    StoryMemories(lamp, "demo").edit_memory(memory_id="MX2", content="It poured.", attach=["Sparrow"])
+    StoryMemories(lamp, "demo").ban_memory(memory_id="MX1")
+    before = _read(lamp)
+    deleted = StoryScenes(lamp, "demo").delete_scene(position=PLACE).change_id
+    listed = StoryAuthorChanges(lamp, "demo").author_changes()[0]
+    assert (listed.kind, listed.position, listed.is_gone) == ("delete", "90:1", False)
+    assert deleted not in [each.change_id for each in StoryAuthorChanges(lamp, "demo").author_changes(as_of=PLACE)]
+    _undone(lamp, deleted)
+    assert _read(lamp) == before
+    assert note.chunk_id in {each.source_id for each in before.facts}
+
+    deleted = StoryScenes(lamp, "demo").delete_scene(position=PLACE).change_id
+    ingest_scene(lamp, "demo", SceneInput(chapter_index=90, scene_index=1, text="Another scene."))
+    with pytest.raises(UserInputError, match="another scene stands at '90:1'"):
+        _undone(lamp, deleted)
+    StoryScenes(lamp, "demo").delete_scene(position=PLACE)
+    named = StoryEntities(lamp, "demo").add_card("The lamp", kind="item", start=StoryPosition(1, 1)).entity.entity_id
+    _undone(lamp, deleted)
+    assert _read(lamp).facts == before.facts
+    with lamp.database("demo").read() as unit:
+        assert (named, 90, 1) in unit.scenes.namings({named: ["The lamp"]}, as_of=END_OF_STORY)
+
+
+def test_a_record_that_was_replaced_comes_back(lamp: MemoryStores) -> None:
+    """An author's whole record goes, and the model's is there again with all that it established."""
+    before, states = _read(lamp), StorySceneReading(lamp, "demo").list_scene_states()
+    written = SceneRecord(chapter_index=90, scene_index=1, story_time="noon", summary=["It is dark."])
+    replaced = StoryScenes(lamp, "demo").replace_record(
+        position=PLACE, written=written.model_dump_json(), source_name="record.json"
+    )
+    assert _read(lamp).summary == ["It is dark."]
+    _undone(lamp, replaced.change_id)
+    after = _read(lamp)
+    assert (after.facts, after.summary, after.scene.story_time) == (before.facts, before.summary, None)
+    assert StorySceneReading(lamp, "demo").list_scene_states() == states
 
 
 def test_rejected_memories_and_unfinished_chapters_are_told_apart(lamp: MemoryStores) -> None:

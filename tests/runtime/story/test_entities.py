@@ -158,7 +158,7 @@ def test_from_the_first_scene_means_from_the_start(stores: MemoryStores, project
 
 
 def test_a_card_is_told_from_where_its_author_said(stores: MemoryStores, project: str) -> None:
-    """Not from the scene before, at which it stands, until its place is corrected; undo brings the word back."""
+    """Not from the scene before, at which it stands, merged or not, until its place is corrected; undo brings it back."""
     story = StoryEntities(stores, project)
     bell = story.add_card("the bell", kind="item", start=StoryPosition(2, 1)).entity
 
@@ -168,6 +168,12 @@ def test_a_card_is_told_from_where_its_author_said(stores: MemoryStores, project
     assert (bell.first_chapter, bell.first_scene) == (1, 2)
     story.edit_entity("the bell", {"role": "relic"})
     assert told() == (2, 1)
+    story.add_card("the gong", kind="item", start=StoryPosition(9, 1))
+    for keep, gone in (("the bell", "the gong"), ("the gong", "the bell")):
+        merged = story.merge_entities(keep, gone).change
+        assert story.entity(keep).entity.first_told == (2, 1)
+        story.undo(merged.change_id)
+        assert [story.entity(each).entity.first_told for each in ("the bell", "the gong")] == [(2, 1), (9, 1)]
     moved = story.edit_entity("the bell", {"first_chapter": 1, "first_scene": 1})
     assert told() == (1, 1)
     assert moved.change is not None

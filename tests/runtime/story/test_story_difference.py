@@ -13,10 +13,11 @@ from novelgen.models.entity import SAME_AS, Entity, EntityType
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.entities import store_entities
-from runtime.ingest.ingest import delete_scene, ingest_scenes
+from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
 from runtime.story.ingest import StoryIngest
+from runtime.story.scenes import StoryScenes
 from runtime.story.story_difference import StoryDifferences
 from runtime.story.threads import StoryThreads
 
@@ -377,7 +378,7 @@ def test_a_scene_that_changes_nothing(stores: MemoryStores) -> None:
 def test_a_deleted_scene_changed_nothing(stores: MemoryStores) -> None:
     """The last one that is left is told of; the deleted one is not there to be asked of."""
     project_id = _story(stores, "en", (1, 1), (1, 2))
-    delete_scene(stores, project_id, StoryPosition(1, 2))
+    StoryScenes(stores, project_id).delete_scene(StoryPosition(1, 2))
     left = StoryDifferences(stores, project_id).what_changed()
     assert left.last == (1, 1)
     assert [(each.was, each.now) for each in left.handovers] == [(None, "C1")]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from novelgen.errors import UserInputError
+from novelgen.errors import InvalidPositionError, UserInputError
 from novelgen.language.scrub import is_deeper
 from novelgen.models.position import StoryPosition
 from runtime.files.file_reading import MAX_DEPTH
@@ -67,8 +67,7 @@ def test_an_end_and_a_change_by_hand_are_taken_back(story: Story) -> None:
 def test_undo_without_a_number_takes_back_the_last_change_of_any_kind(story: Story) -> None:
     """Edits, decisions, endings, memories of characters, merges and deletions stand in one list, the last comes first.
 
-    At every position the story is then as it was before. A thread that was opened again is passed over, and so is a
-    scene that is gone.
+    At every position the story is then as it was before.
     """
     before = _read(story)
     note = story.note("Elena owes Odile.", entities=["Elena Thorne"])
@@ -85,9 +84,11 @@ def test_undo_without_a_number_takes_back_the_last_change_of_any_kind(story: Sto
     while any(each.undone_at is None for each in [*story.author_changes(), *story.list_entity_changes()]):
         undone.append(story.undo().change)
     assert [(each.subject, each.kind) for each in undone] == [
+        ("thread", "reopen"),
         ("entity", "delete"),
         ("entity", "merge"),
         ("character", "remember"),
+        ("thread", "resolve"),
         ("scene", "title"),
         ("memory", "edit"),
         ("memory", "add"),
@@ -99,6 +100,8 @@ def test_undo_without_a_number_takes_back_the_last_change_of_any_kind(story: Sto
     assert _read(story) == before
     story.edit_scene((1, 2), title="The lake")
     story.delete_scene(position=StoryPosition(1, 2))
+    assert [story.undo().change.kind for _ in range(2)] == ["delete", "title"]
+    assert _read(story) == before
     with pytest.raises(UserInputError, match="nothing was changed"):
         story.undo()
 
@@ -145,6 +148,16 @@ def test_undo_takes_back_insertions_summaries_and_waivers(story: Story) -> None:
     assert story.get_summary(level="chapter", number=1).told == "They met."
     assert [story.undo().change.kind for _ in range(2)] == ["summary", "insert"]
     assert (list(story.scene_places()), _read(story)) == (places, before)
+    for place, moved in (((1, 2), [(1, 1), (1, 3), (2, 1)]), ((1,), [(2, 1), (2, 2), (3, 1)])):
+        room = story.insert_scene(StoryPosition(*place))
+        assert list(story.scene_places()) == moved
+        story.ingest(text="The guild waited.", chapter_index=1, scene_index=2)
+        with pytest.raises(InvalidPositionError, match="first"):
+            story.undo(room.change_id)
+        story.delete_scene((1, 2))
+        assert [story.undo(number).change.kind for number in (room.change_id,)] == ["insert"]
+        assert (list(story.scene_places()), _read(story)) == (places, before)
+    assert story.insert_scene(StoryPosition(9)).change_id is None
     inserted = story.insert_scene((1, 2), text="The guild waited.")
     story.edit_scene((1, 2), text="The guild waited in vain.")
     with pytest.raises(UserInputError, match="changed since"):
@@ -160,9 +173,10 @@ def _read(story: Story) -> list[object]:
             story.memories(as_of=place),
             story.relationships(as_of=place),
             story.threads(as_of=place),
+            story.knowledge_table(as_of=place),
         ]
         for place in places
-    ]
+    ] + [story.get_scene(place).scene.model_dump(exclude={"updated_at"}) for place in story.scene_places()]
 
 
 def test_an_edit_of_before_a_merge_or_deletion_names_nobody_who_is_gone(story: Story) -> None:

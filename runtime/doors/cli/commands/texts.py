@@ -11,6 +11,7 @@ from novelgen.language.scrub import require_size, scrub_text
 from novelgen.models.chunk_context import MAX_CHUNK_CHARACTERS
 from runtime.chunk_context import build_chunk_context
 from runtime.doors.cli.error_handling import ExitCode
+from runtime.doors.cli.labels import ViewLabels
 from runtime.doors.cli.offers import summary_name, summary_place
 from runtime.doors.cli.opening import opened_project, opened_stores, story_labels
 from runtime.doors.cli.output import (
@@ -24,6 +25,7 @@ from runtime.doors.cli.output import (
     report_warning,
 )
 from runtime.doors.cli.parameters import CliSession
+from runtime.doors.operations import change_number
 from runtime.files.file_reading import read_text_file
 from runtime.story.scenes import StoryScenes
 from runtime.story.search import StorySearch
@@ -51,7 +53,13 @@ def edit_record(session: CliSession, project: str, place: Any, record_file: Path
     for issue in change.issues:
         report_warning(issue.message)
     report_indexing(change.indexing, project)
-    print_result(change, labels["line.record_replaced"].format(place=place), as_json=as_json)
+    undo = _undo_lines(change, project, labels)
+    print_result(change, labels["line.record_replaced"].format(place=place), *undo, as_json=as_json)
+
+
+def _undo_lines(result: Any, project: str, labels: ViewLabels) -> list[str]:
+    number = change_number(result)
+    return [] if number is None else [labels["line.undo"].format(command=f"novelgen undo {project} {number}")]
 
 
 def edit_summary(
@@ -69,7 +77,8 @@ def edit_summary(
         key = "summary_as_it_was" if text is None else "summary_written" if text.strip() else "summary_made_again"
         if text is not None:
             shown = summaries.write_author_summary(level=level, number=number, text=text)
-    print_result(shown, labels[f"line.{key}"].format(name=summary_name(shown, labels)), as_json=as_json)
+    told = labels[f"line.{key}"].format(name=summary_name(shown, labels))
+    print_result(shown, told, *_undo_lines(shown, project, labels), as_json=as_json)
 
 
 def write_summaries(
