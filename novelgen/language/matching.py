@@ -13,7 +13,9 @@ from typing import NamedTuple
 from novelgen.language.language import CJK_RANGES, has_cjk, is_cjk
 from novelgen.language.normalise import ARTICLES, fold_width, simplified
 
-_WORD = re.compile(rf"[^\W_{CJK_RANGES}]+")
+_LETTER = rf"[^\W_{CJK_RANGES}]"
+
+_WORD = re.compile(f"{_LETTER}+")
 
 _GAP_NOISE = re.compile(r"[.\s]+")
 
@@ -126,6 +128,10 @@ class NameFinder:
             self._add(name)
         first_characters = "".join(map(re.escape, self._chinese))
         self._chinese_start = re.compile(f"[{first_characters}]") if first_characters else None
+        first_letters = "".join({letter for first in self._latin for letter in (first[0], first[0].upper())})
+        self._latin_start = (
+            re.compile(rf"(?<!{_LETTER})[{re.escape(first_letters)}]{_LETTER}*") if first_letters else None
+        )
 
     def find(self, text: str) -> list[NameMatch]:
         """Find the names in a text."""
@@ -153,11 +159,11 @@ class NameFinder:
         ]
 
     def _find_latin(self, text: str) -> list[NameMatch]:
-        if not self._latin:
+        if self._latin_start is None:
             return []
         found = []
         # Few words of a text begin a name, so only what follows those is taken apart.
-        for hit in _WORD.finditer(text):
+        for hit in self._latin_start.finditer(text):
             beginning = self._latin.get(hit.group().casefold())
             if beginning is None:
                 continue

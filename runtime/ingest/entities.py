@@ -23,7 +23,7 @@ from novelgen.models.entity import ALIAS_TRANSLATIONS, GENERIC, TRANSLATION, Ent
 from novelgen.models.position import StoryPosition, sort_key
 from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.reading.request import NewName, SameEntities
-from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.ingest.scene_writes import replace_stored_scenes
 from runtime.storage.database import UnitOfWork
 from runtime.storage.entities import FirstMentions, first_appearance
 from runtime.storage.journal import Change
@@ -75,8 +75,7 @@ def store_entities_in(
     written += _write_entities(unit, entities, origin)
     changed = before ^ frozenset(unit.entities.all_names())
     affected = _scenes_naming(unit, changed) if changed else []
-    for scene in affected:
-        replace_stored_scene(unit, scene, stores=stores)
+    replace_stored_scenes(unit, affected, stores=stores)
     return EntitiesResult(
         written=list(dict.fromkeys(written)), rescanned=[(scene.chapter_index, scene.scene_index) for scene in affected]
     )
@@ -91,8 +90,8 @@ def withdraw_names_in(
         unit.entities.remove(entity_id)
     else:
         unit.entities.remove_aliases(entity_id, names)
-    for scene in _scenes_naming(unit, before - frozenset(unit.entities.all_names())):
-        replace_stored_scene(unit, scene, stores=stores)
+    named = _scenes_naming(unit, before - frozenset(unit.entities.all_names()))
+    replace_stored_scenes(unit, named, stores=stores)
     if is_whole and unit.entities.is_spoken_of(entity_id):
         raise UserInputError(
             f"{entity_id!r} has memories, states or relationships by now, so that it cannot go; "
@@ -104,8 +103,8 @@ def restore_card_in(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -
     """Put a card that was added, edited or renamed back as it was, and derive anew the scenes that name it."""
     before = frozenset(unit.entities.all_names())
     undone = unit.journal.undo(change.change_id)
-    for scene in _scenes_naming(unit, before ^ frozenset(unit.entities.all_names())):
-        replace_stored_scene(unit, scene, stores=stores)
+    named = _scenes_naming(unit, before ^ frozenset(unit.entities.all_names()))
+    replace_stored_scenes(unit, named, stores=stores)
     if change.kind == "add" and unit.entities.is_spoken_of(change.entity_id):
         raise UserInputError(
             f"{change.entity_id!r} has memories, states or relationships by now, so that it cannot go; "
@@ -116,10 +115,9 @@ def restore_card_in(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -
 
 def rescan_since_in(unit: UnitOfWork, names: Sequence[str], *, since: datetime, stores: MemoryStores) -> None:
     """Derive anew the scenes that hold one of the names and were stored when nobody bore it."""
-    finder = NameFinder(names)
-    for scene in unit.scenes.list_as_of(with_text=True):
-        if scene.updated_at > since and finder.find(_whole_text(scene)):
-            replace_stored_scene(unit, scene, stores=stores)
+    finder, scenes = NameFinder(names), unit.scenes.list_as_of(with_text=True)
+    named = [each for each in scenes if each.updated_at > since and finder.find(_whole_text(each))]
+    replace_stored_scenes(unit, named, stores=stores)
 
 
 def _write_characters(unit: UnitOfWork, characters: CharactersConfig, entities: Sequence[Entity]) -> list[str]:

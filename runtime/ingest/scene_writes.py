@@ -61,9 +61,22 @@ def replace_scene(
 
 def replace_stored_scene(unit: UnitOfWork, stored: StoredScene, *, stores: MemoryStores) -> SceneWriteResult:
     """Derive a stored scene anew from its own text and record, after what is known has changed."""
-    scene = SceneInput.of_stored(stored)
-    surroundings = read_surroundings(unit, scene)
-    return replace_scene(unit, scene, surroundings, project_id=stored.project_id, stored=stored, stores=stores)
+    return replace_stored_scenes(unit, [stored], stores=stores)[0]
+
+
+def replace_stored_scenes(
+    unit: UnitOfWork, scenes: Sequence[StoredScene], *, stores: MemoryStores
+) -> list[SceneWriteResult]:
+    """Derive stored scenes anew, one after the other; who is known is read once."""
+    entities = [each.entity for each in unit.entities.list_all()] if scenes else []
+    written = []
+    for stored in scenes:
+        scene = SceneInput.of_stored(stored)
+        surroundings = read_surroundings(unit, scene, entities)
+        written.append(
+            replace_scene(unit, scene, surroundings, project_id=stored.project_id, stored=stored, stores=stores)
+        )
+    return written
 
 
 def same_record(left: SceneRecord | None, right: SceneRecord | None) -> bool:
@@ -74,12 +87,14 @@ def same_record(left: SceneRecord | None, right: SceneRecord | None) -> bool:
     return left.model_dump(mode="json", exclude=place) == right.model_dump(mode="json", exclude=place)
 
 
-def read_surroundings(unit: UnitOfWork, scene: SceneInput) -> SceneSurroundings:
+def read_surroundings(
+    unit: UnitOfWork, scene: SceneInput, entities: Sequence[Entity] | None = None
+) -> SceneSurroundings:
     """Read what is known on entering a scene: all entities, who was on stage lately and where, and who is dead."""
     position = StoryPosition(scene.chapter_index, scene.scene_index)
     before = unit.scenes.list_as_of(as_of=position, last=SCENES_BEFORE)
     return SceneSurroundings(
-        entities=[stored.entity for stored in unit.entities.list_all()],
+        entities=[stored.entity for stored in unit.entities.list_all()] if entities is None else entities,
         recent_ids=_participants(before),
         previous_location_id=before[-1].location_id if before else None,
         # A record says who is there. Who is dead is told by all that was ever said of anybody's state, so that

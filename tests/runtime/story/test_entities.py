@@ -158,7 +158,7 @@ def test_from_the_first_scene_means_from_the_start(stores: MemoryStores, project
 
 
 def test_a_card_is_told_from_where_its_author_said(stores: MemoryStores, project: str) -> None:
-    """Not from the scene before, at which it stands, merged or not, until its place is corrected; undo brings it back."""
+    """Not from the scene before, at which it stands, merged or not, until it is corrected; undo brings it back."""
     story = StoryEntities(stores, project)
     bell = story.add_card("the bell", kind="item", start=StoryPosition(2, 1)).entity
 
