@@ -146,18 +146,18 @@ class _Scores:
     total: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._by_term: defaultdict[str, list[int]] = defaultdict(list)
-        for index, piece in enumerate(self.pieces):
-            for term in piece.terms:
-                self._by_term[term].append(index)
+        asked = self._asked = [self.draft.text[start:end] for start, end in self.draft.sentences]
+        of_sentences = [telling_words(text) for text in asked]
+        of_clauses = [terms for text in asked for terms in _clauses(text)]
+        of_draft = telling_words(" ".join(asked))
+        self._by_term = self._pieces_by_term(of_draft.union(*of_sentences, *of_clauses))
         lengths = np.array([len(piece.terms) for piece in self.pieces], dtype=float)
         self._length = 0.6 + 0.4 * lengths / max(1.0, float(lengths.mean()))
         self._is_memory = np.array([piece.memory is not None for piece in self.pieces])
-        asked = self._asked = [self.draft.text[start:end] for start, end in self.draft.sentences]
-        words = np.array([self._bm25(telling_words(text)) for text in asked] or [np.zeros(len(self.pieces))])
-        clauses = [self._bm25(terms) for text in asked for terms in _clauses(text)]
-        self._clauses = np.array(clauses or [np.zeros(len(self.pieces))])
-        whole = self._bm25(telling_words(" ".join(asked)))
+        nothing = [np.zeros(len(self.pieces))]
+        words = np.array([self._bm25(terms) for terms in of_sentences] or nothing)
+        self._clauses = np.array([self._bm25(terms) for terms in of_clauses] or nothing)
+        whole = self._bm25(of_draft)
         self._names = self._names_of(whole)
         named = [self._named_in(number) for number in range(len(asked))]
         self._named = sorted(set().union(*named), key=lambda each: (-self._rarity[each], each))
@@ -180,14 +180,25 @@ class _Scores:
         yield from self._of_every_text()
         yield from (int(index) for index in np.argsort(-self.total, kind="stable"))
 
+    def _pieces_by_term(self, asked: frozenset[str]) -> Mapping[str, tuple[NDArray[np.intp], float]]:
+        """Return which pieces hold each term that is asked for, and how much it tells."""
+        holding: defaultdict[str, list[int]] = defaultdict(list)
+        for index, piece in enumerate(self.pieces):
+            for term in piece.terms & asked:
+                holding[term].append(index)
+        count = len(self.pieces)
+        return {
+            term: (np.array(found, dtype=np.intp), math.log1p((count - len(found) + 0.5) / (len(found) + 0.5)))
+            for term, found in holding.items()
+        }
+
     def _bm25(self, terms: Iterable[str]) -> NDArray[np.float64]:
         """Score pieces by shared words (BM25 with k1 = 0 and b = 0.4: how often one stands there says nothing)."""
         scores = np.zeros(len(self.pieces))
         for term in terms:
-            holding = self._by_term.get(term)
-            if holding:
-                rest = len(self.pieces) - len(holding)
-                scores[holding] += math.log1p((rest + 0.5) / (len(holding) + 0.5))
+            if (found := self._by_term.get(term)) is not None:
+                holding, weight = found
+                scores[holding] += weight
         return scores / self._length
 
     def _meanings(self, asked: int) -> NDArray[np.float64]:

@@ -8,9 +8,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from math import log
+from operator import concat
 
-from novelgen.language.language import CJK_RANGES
+from novelgen.language.language import CJK_RANGES, is_cjk
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.sentences import Span, split_sentences
@@ -36,6 +38,7 @@ _COMMON_CHINESE = frozenset(
     "的了是在有不也我你他她它这那一个人就都又与和把被着得地说道来去上下之其而以为所可要会能只便却还再见今如何甚么"
     "么吗呢吧啊哩罢些们于从到对向给让叫将已曾更最很太并或但若因此等者自己里外前后日年月天时百千万两二三四五六七八九十半余"
 )
+_COMMON_IN_CHINESE = _COMMON_CHINESE.union(map("".join, product(_COMMON_CHINESE, repeat=2)))
 
 _SINGLE_CHARACTER = 0.5
 """Weight of one Chinese character against that of a pair."""
@@ -108,11 +111,19 @@ class StoryWords:
         yield from self.sentences
 
     @cached_property
-    def _frequencies(self) -> Mapping[str, int]:
-        counts: Counter[str] = Counter()
-        for piece in self.sentences:
-            counts.update(telling_words(piece.words))
-        return counts
+    def _folded(self) -> Sequence[str]:
+        return [simplified(piece.words).casefold() for piece in self.sentences]
+
+    @cached_property
+    def _frequencies(self) -> dict[str, int]:
+        return {}
+
+    def _frequency(self, word: str) -> int:
+        """Return in how many sentences a word is; few words are ever asked for, and a stem begins its words."""
+        if word not in self._frequencies:
+            holding = [piece for piece, text in zip(self.sentences, self._folded, strict=True) if word in text]
+            self._frequencies[word] = sum(is_cjk(word[0]) or word in telling_words(each.words) for each in holding)
+        return self._frequencies[word]
 
     @cached_property
     def _memories_of(self) -> Mapping[str, int]:
@@ -120,7 +131,7 @@ class StoryWords:
 
     def rarity(self, word: str) -> float:
         """Return how much a word tells: 0 for one that is in every sentence."""
-        rare = log(max(2, len(self.sentences)) / max(1, self._frequencies.get(word, 0)))
+        rare = log(max(2, len(self.sentences)) / max(1, self._frequency(word)))
         return rare * _SINGLE_CHARACTER if len(word) == 1 else rare
 
     def entity_rarity(self, entity_id: str) -> float:
@@ -163,10 +174,8 @@ def telling_words(text: str) -> frozenset[str]:
     text = simplified(text)
     words = {stem(word) for word in _WORD.findall(text) if len(word) > 2} - _COMMON
     for run in _CHINESE_RUN.findall(text):
-        words.update(character for character in run if character not in _COMMON_CHINESE)
-        pairs = (run[at : at + 2] for at in range(len(run) - 1))
-        words.update(pair for pair in pairs if not _COMMON_CHINESE.issuperset(pair))
-    return frozenset(words)
+        words.update(run, map(concat, run, run[1:]))
+    return frozenset(words - _COMMON_IN_CHINESE)
 
 
 def stem(word: str) -> str:
