@@ -6,8 +6,8 @@ const inSight = (element) => element?.scrollIntoView({ block: "nearest", inline:
 
 // Of a long book the chapter that is read stands far down its list.
 const chapters = document.querySelector("nav.chapters");
-const reading = chapters?.querySelector("strong");
-if (reading) chapters.scrollTop += reading.getBoundingClientRect().top - chapters.getBoundingClientRect().top - 60;
+const opened = chapters?.querySelector("strong");
+if (opened) chapters.scrollTop += opened.getBoundingClientRect().top - chapters.getBoundingClientRect().top - 60;
 
 // A change answers with the same page: it opens where the reader was, not at its head.
 const PLACE = "novelgen-place";
