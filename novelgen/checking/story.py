@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from math import log
-from operator import concat
 
 from novelgen.language.language import CJK_RANGES, is_cjk
 from novelgen.language.normalise import simplified
@@ -174,7 +173,7 @@ def telling_words(text: str) -> frozenset[str]:
     text = simplified(text)
     words = {stem(word) for word in _WORD.findall(text) if len(word) > 2} - _COMMON
     for run in _CHINESE_RUN.findall(text):
-        words.update(run, map(concat, run, run[1:]))
+        words.update(run, map("".join, pairwise(run)))
     return frozenset(words - _COMMON_IN_CHINESE)
 
 
