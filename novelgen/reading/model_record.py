@@ -15,6 +15,7 @@ from novelgen.models.memory import EVENT_TYPES
 from novelgen.models.state import DELTA_BOUNDS, LoopImportance, RelationshipDimension
 
 MAX_MEMORIES = 12
+MAX_NEW_ENTITIES = 16
 MAX_IDENTITIES = 8
 MAX_NAMES = 8
 MAX_KNOWERS = 16
@@ -215,7 +216,7 @@ class ModelSceneRecord(ModelPart):
     characters_present: Annotated[Texts, AtMost(16)] = Field(
         default_factory=list, description="ids or names of who is on stage, not of who is only spoken of"
     )
-    new_entities: Annotated[list[ModelNewEntity], AtMost(8)] = Field(default_factory=list)
+    new_entities: Annotated[list[ModelNewEntity], AtMost(MAX_NEW_ENTITIES)] = Field(default_factory=list)
     known_names: Annotated[list[ModelKnownName], AtMost(MAX_IDENTITIES)] = Field(default_factory=list)
     same_entities: Annotated[list[ModelSameEntities], AtMost(MAX_IDENTITIES)] = Field(default_factory=list)
     summary: Annotated[Texts, AtMost(20)] = Field(description="bullets, whole sentences in the order of the scene")
