@@ -148,9 +148,9 @@ def test_a_model_keeps_attachments(stores: MemoryStores, project: str, call: Cal
     assert call("memory_attach_by_mention", entity="C0")["memories"] == []
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "message"),
-    [
+def test_what_goes_wrong_is_data(call: Call) -> None:
+    """A model reads what to correct, names near what it wrote included; the project is no argument at all."""
+    cases: list[tuple[str, dict[str, Any], str]] = [
         ("create_memory", {"text": "x", "attached_to": ["Markus Vale"]}, "near it: C1 (Marcus Vale)"),
         ("update_memory", {"memory_id": "M9", "content": "x"}, "'M9'"),
         ("list_memories", {"attached_to": ["chapter:9"]}, "chapter:2"),
@@ -160,11 +160,9 @@ def test_a_model_keeps_attachments(stores: MemoryStores, project: str, call: Cal
         ("memory_search", {"query": "x", "entity_types": ["planet"]}, "entity_types"),
         ("memory_search", {"query": "x", "project_id": "other"}, "project_id"),
         ("open_loop_create", {"description": "x", "importance": "huge"}, "importance"),
-    ],
-)
-def test_what_goes_wrong_is_data(call: Call, tool: str, arguments: dict[str, Any], message: str) -> None:
-    """A model reads what to correct, names near what it wrote included; the project is no argument at all."""
-    assert message in call(tool, **arguments)["error"]["message"]
+    ]
+    for tool, arguments, message in cases:
+        assert message in call(tool, **arguments)["error"]["message"]
 
 
 @pytest.mark.parametrize(("language", "word"), [("en", "chapter:<number>"), ("zh", "chapter:<章号>")])

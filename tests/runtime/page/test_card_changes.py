@@ -102,8 +102,7 @@ def test_a_list_has_one_entry_a_line(client: TestClient) -> None:
 
 def test_a_new_card_is_known_from_the_slider_on(client: TestClient) -> None:
     """Who makes a card is led to it; before the slider nobody knows of it, and its name is taken from then on."""
-    cases: list[str] = ["character", "location", "item", "faction", "term"]
-    for kind in cases:
+    for kind in ("character", "location", "item", "faction", "term"):
         form = {"kind": kind, "name": "Corin Vale", "description": "Nobody met before.", "aliases": "Corry, the Vale"}
         assert ENGLISH["new_card"] in read(client.get(f"{HERE}/cards")).text
         seen = _send(client, "cards/add?as_of=3:1", **form)

@@ -158,8 +158,7 @@ def test_what_is_heard_of_somebody_is_no_meeting_and_moves_nothing(gregor: Chara
 
 def test_a_wrong_dimension_is_refused(gregor: Character) -> None:
     """A misspelt dimension would move nothing for ever."""
-    cases: list[Any] = [{"trusst": 3}, {"trust": "3"}, {"trust": True}]
-    for wrong in cases:
+    for wrong in ({"trusst": 3}, {"trust": "3"}, {"trust": True}):
         with pytest.raises(UserInputError):
             gregor.feel("player", deltas=wrong)
 

@@ -101,8 +101,7 @@ def test_sentences_are_compared_with_what_lies_before_each_in_its_order(stores: 
 
 def test_a_text_that_is_none_is_refused(stores: MemoryStores, project: str) -> None:
     """Nothing, and more than a scene may hold, is the caller's to change."""
-    cases: list[str] = ["", " \n", "\ufeff", "x" * (SCENE_CHARACTER_LIMIT + 1)]
-    for text in cases:
+    for text in ("", " \n", "\ufeff", "x" * (SCENE_CHARACTER_LIMIT + 1)):
         with pytest.raises(UserInputError, match=r"draft (of scene 3:1|has 2,000,001)"):
             checked(stores, project, text)
 

@@ -73,8 +73,7 @@ def issues_of(context: SceneMemoryContext) -> list[ReportIssue]:
 
 def test_the_scene_before_ends_the_context_word_for_word(story: Story) -> None:
     """It is the last one strictly before the planned scene, also where later ones are stored."""
-    cases: list[int] = [2, 3, 4]
-    for scene in cases:
+    for scene in (2, 3, 4):
         context = context_of(story, scene)
         assert context.left_off is not None
         assert (context.left_off.chapter_index, context.left_off.scene_index) == (1, scene - 1)

@@ -114,8 +114,7 @@ def test_a_name_that_is_free_again_begins_anew(stores: MemoryStores) -> None:
 
 def test_without_its_id_nothing_goes(stores: MemoryStores) -> None:
     """Whoever does not write the id deletes nothing."""
-    cases: list[str] = ["", "gon", "GONE", "guild"]
-    for confirm in cases:
+    for confirm in ("", "gon", "GONE", "guild"):
         with pytest.raises(UserInputError, match="confirm"):
             StoryProjectDeletion(stores, GONE).delete_project(confirm=confirm)
         assert list_project_ids(stores) == [GONE, KEPT]

@@ -33,9 +33,9 @@ def test_no_projects_say_how_to_begin(run: Run, projects_dir: Path) -> None:
     assert not projects_dir.exists()
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
+def test_an_unknown_project_ends_with_2_and_creates_nothing(run: Run, projects_dir: Path) -> None:
+    """No command creates a project that it was asked to read or change."""
+    cases: list[list[str]] = [
         ["search", "nobody", "key"],
         ["entity", "list", "nobody"],
         ["entity", "show", "nobody", "Ada"],
@@ -51,14 +51,12 @@ def test_no_projects_say_how_to_begin(run: Run, projects_dir: Path) -> None:
         ["context", "nobody", "--chapter", "1", "--scene", "1"],
         ["context", "nobody", "--chapter", "1", "--scene", "1", "--diff"],
         ["context", "nobody", "--stale"],
-    ],
-)
-def test_an_unknown_project_ends_with_2_and_creates_nothing(run: Run, projects_dir: Path, command: list[str]) -> None:
-    """No command creates a project that it was asked to read or change."""
-    result = run(*command)
-    assert result.exit_code == 2
-    assert "nobody" in result.stderr
-    assert not projects_dir.exists()
+    ]
+    for command in cases:
+        result = run(*command)
+        assert result.exit_code == 2
+        assert "nobody" in result.stderr
+        assert not projects_dir.exists()
 
 
 def test_a_folder_with_nothing_stored_says_how_to_fill_it(run: Run, written: Path) -> None:
