@@ -89,17 +89,6 @@ def test_a_merge_of_a_candidate_asks_first(run: Run) -> None:
     assert "Miss Holt" not in _offered(run)
 
 
-def test_a_chinese_story_is_told_of_its_candidates_in_chinese(run: Run, tmp_path: Path) -> None:
-    """Headings and the line on what to do next are in the story's language."""
-    book = tmp_path / "灯.txt"
-    lines = "“点灯。”沈砚说道。陆明点了灯。\n“走吧。”沈砚说道，“下山。”陆明跟着沈砚下山。\n“好。”陆明说道。\n"
-    book.write_text(f"第一章 夜\n{lines}第二章 昼\n{lines}", encoding="utf-8")
-    assert run("import", str(book), "--project", "灯", "--yes").exit_code == 0
-    shown = run("entity", "candidates", "灯").stdout
-    for heading in ("次数", "见于几场", "开口", "确认为实体"):
-        assert heading in shown
-
-
 @pytest.mark.usefixtures("story")
 def test_a_name_of_the_text_is_no_stranger_in_the_summary(run: Run) -> None:
     """What a context says of names that nobody bears leaves out those that the text holds."""

@@ -41,12 +41,6 @@ def test_json_has_the_changes_and_the_flag_leaves_them_out(run: Run, written: Pa
     assert "changes" not in json.loads(run("ingest", PROJECT, "--json").stdout)
 
 
-def test_a_chinese_story_is_told_of_in_chinese(run: Run, written: Path) -> None:
-    """The headings follow the story's language."""
-    (written / "settings.json").write_text('{"language": "zh"}', encoding="utf-8")
-    assert "2:2 场的变化：" in run("ingest", PROJECT).stdout
-
-
 def test_extract_ends_with_what_the_scenes_changed(
     run: Run, projects_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

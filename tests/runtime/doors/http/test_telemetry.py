@@ -42,7 +42,7 @@ def watched(demo_folder: Path, spans: InMemorySpanExporter) -> Iterator[TestClie
 def _ask_much(client: TestClient) -> None:
     """Ask for what there is and what there is not, with words of a story wherever words can stand."""
     here = "/v1/projects/demo"
-    trace = {"traceparent": f"00-{'a' * 32}-{'b' * 16}-01"}
+    trace = {"traceparent": f"00-{'a' * 32}-{'b' * 16}-01", "X-Request-Id": "r-1"}
     assert client.get(f"{here}/entities/Ines", headers=trace).status_code == 200
     assert client.post(f"{here}/search", json={"query": "the heron key"}).status_code == 200
     assert client.get(f"{here}/entities/zither").status_code == 404
@@ -138,11 +138,13 @@ def test_spans_are_sent_where_opentelemetrys_variables_say(monkeypatch: pytest.M
 
 
 def test_the_access_log_tells_nothing_of_a_story(watched: TestClient, caplog: pytest.LogCaptureFixture) -> None:
-    """Each request has its line, and no line an id, a name, a query or a text."""
+    """Each request has its line with route, status and its own id, and no line a name, a query or a text."""
     with caplog.at_level(logging.INFO, logger="runtime.doors.http.access"):
         _ask_much(watched)
     lines = [each.getMessage() for each in caplog.records if each.name == "runtime.doors.http.access"]
     assert len(lines) == 7
+    assert lines[0].startswith("GET /v1/projects/{project_id}/entities/{entity} 200 ")
+    assert lines[0].endswith(" r-1")
     _require_nothing_of_a_story("\n".join(lines))
 
 

@@ -2,9 +2,6 @@
 
 import asyncio
 import contextlib
-import os
-import re
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
@@ -19,9 +16,9 @@ from runtime.doors.mcp.server import build_mcp_server
 from runtime.doors.mcp.tools import Shelf
 from runtime.doors.tools import MCP_TOOLS, MCPOffer
 from tests.runtime.doors.http.serving import project_stores
+from tests.support.served_process import FAKE_EMBEDDINGS, ServedProcess
 
 ROOT = Path(__file__).parents[4]
-FAKE_EMBEDDINGS = {"NOVELGEN_MEMORY__EMBEDDING_MODEL": "fake:64"}
 Result = TypeVar("Result")
 
 READING = {each.mcp for each in MCP_TOOLS if each.reads and "story" in each.shelves}
@@ -75,26 +72,11 @@ async def over_stdio(
 @contextlib.contextmanager
 def running_server(projects_dir: Path, **variables: str) -> Iterator[str]:
     """The address of a `novelgen serve` in a process of its own."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "novelgen", "--projects-dir", str(projects_dir), "serve", "--port", "0"],
-        cwd=ROOT,
-        env={**os.environ, **FAKE_EMBEDDINGS, **variables},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
+    process = ServedProcess(projects_dir, FAKE_EMBEDDINGS | variables)
     try:
-        found = re.match(r"(http://\S+)/v1 is open", process.stdout.readline())
-        assert found is not None
-        yield found[1]
+        yield process.url
     finally:
-        process.terminate()
-        try:
-            process.wait(30)
-        finally:
-            process.kill()
-            process.wait()
-            process.stdout.close()
+        process.end()
 
 
 def text_of(result: CallToolResult) -> str:

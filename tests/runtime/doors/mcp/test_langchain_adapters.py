@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.doors.mcp.agents import FAKE_EMBEDDINGS, READING, ROOT, STORING, running_server
+from tests.runtime.doors.mcp.agents import READING, ROOT, STORING, running_server
+from tests.support.served_process import FAKE_EMBEDDINGS
 
 ADAPTERS_VARIABLE = "NOVELGEN_TEST_MCP_ADAPTERS"
 """Folder with what `.ci/mcp-adapters.txt` names, which cannot stand beside the SDK that novelgen needs."""

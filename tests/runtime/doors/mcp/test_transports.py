@@ -20,16 +20,8 @@ from mcp.client.streamable_http import streamable_http_client
 from runtime.doors.cli.main import novelgen
 from runtime.doors.http.settings import Limits, ServerSettings
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
-from tests.runtime.doors.mcp.agents import (
-    FAKE_EMBEDDINGS,
-    READING,
-    ROOT,
-    STORING,
-    names_of,
-    over_stdio,
-    running_server,
-    text_of,
-)
+from tests.runtime.doors.mcp.agents import READING, ROOT, STORING, names_of, over_stdio, running_server, text_of
+from tests.support.served_process import FAKE_EMBEDDINGS
 
 MODES = ("auto", "legacy")
 """The protocol of today and the one with a handshake, which older clients speak."""
@@ -114,11 +106,10 @@ def test_stdio_ends_with_its_input(demo_folder: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_http_serves_all_stories(demo_folder: Path, mode: str) -> None:
+def test_http_serves_all_stories(demo_folder: Path) -> None:
     """A client over HTTP chooses a story, reads and stores; other routes see at once what it stored."""
 
-    async def run(url: str) -> tuple[set[str], str, str, str]:
+    async def run(url: str, mode: str) -> tuple[set[str], str, str, str]:
         async with Client(f"{url}/mcp", mode=mode) as client:
             tools = names_of((await client.list_tools()).tools)
             thread = await client.call_tool(
@@ -129,12 +120,12 @@ def test_http_serves_all_stories(demo_folder: Path, mode: str) -> None:
             return tools, text_of(thread), text_of(found), card.model_dump()["text"]
 
     with running_server(demo_folder) as url:
-        tools, thread, found, card = asyncio.run(run(url))
-        threads = httpx.get(f"{url}/v1/projects/demo/threads", timeout=30).text
-    assert tools == READING | STORING | {"list_projects"}
-    assert json.loads(thread)["loop_id"] in threads
-    assert json.loads(found)["memories"]
-    assert json.loads(card)["entity"]["entity_id"] == "C0"
+        for mode in MODES:
+            tools, thread, found, card = asyncio.run(run(url, mode))
+            assert json.loads(thread)["loop_id"] in httpx.get(f"{url}/v1/projects/demo/threads", timeout=30).text
+            assert tools == READING | STORING | {"list_projects"}
+            assert json.loads(found)["memories"]
+            assert json.loads(card)["entity"]["entity_id"] == "C0"
 
 
 def test_http_is_behind_the_token(demo_folder: Path) -> None:
