@@ -3,7 +3,6 @@
 import itertools
 import json
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +13,10 @@ from novelgen.models.position import StoryPosition
 from runtime.care.exporting import export_project
 from runtime.care.importing import SourceImport, import_source
 from runtime.files.project_files import own_scene_plan
-from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from runtime.story.transfer import StoryTransfer
 
 _numbers = itertools.count(1)
-
-
-@pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
-    """Stores without any project."""
-    folder = tmp_path_factory.mktemp("projects")
-    with MemoryStores(load_settings(projects_dir=folder, memory={"embedding_model": "fake:32"})) as opened:
-        yield opened
 
 
 @pytest.fixture

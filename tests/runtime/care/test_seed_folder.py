@@ -1,7 +1,6 @@
 """The memory folder of seed 000, as another program writes it: what it says survives import, export and import."""
 
 import json
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -106,13 +105,6 @@ def _scene(number: int) -> dict[str, Any]:
         "metadata": {"plan_id": "P001", "revision_count": 0},
         "director": "somebody",
     }
-
-
-@pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
-    settings = load_settings(projects_dir=tmp_path_factory.mktemp("projects"), memory={"embedding_model": "fake:8"})
-    with MemoryStores(settings) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """Importing a manuscript again after its author edited it."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from runtime.care.updating import rearrangement
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
-from runtime.settings import load_settings
 from runtime.storage.records import StoredKnowledge
 from runtime.stores import MemoryStores
 
@@ -26,14 +25,6 @@ STORY = {
     "渡口": "船来了。\n船上无人。\n只有一盏灯。",
     "客": "客人走了。\n留下一封信。\n信上无字。",
 }
-
-
-@pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
-    """Stores without any project."""
-    folder = tmp_path_factory.mktemp("projects")
-    with MemoryStores(load_settings(projects_dir=folder, memory={"embedding_model": "fake:32"})) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The contradictions of a stored story, and what its author says to them, in real stores."""
 
 import itertools
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,6 @@ from novelgen.models.record import SceneRecord
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from runtime.story.conflicts import StoryConflicts
 from runtime.story.entities import StoryEntities
@@ -34,17 +32,6 @@ def scene(chapter: int, states: dict[str, dict[str, Any]], *present: str) -> Sce
         {"chapter_index": chapter, "scene_index": 1, "characters_present": list(present), "state_changes": changes}
     )
     return SceneInput(chapter_index=chapter, scene_index=1, text=f"Chapter {chapter}.", record=record)
-
-
-@pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None) -> Iterator[MemoryStores]:
-    """Stores without any project, on either database."""
-    folder = tmp_path_factory.mktemp("projects")
-    settings = load_settings(
-        projects_dir=folder, memory={"embedding_model": "fake:8"}, database_url=module_database_url
-    )
-    with MemoryStores(settings) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """When the scenes of a stored story play, in real stores: strictly before a position, by character, as conflicts."""
 
 import itertools
-from collections.abc import Iterator
 
 import pytest
 
@@ -14,7 +13,6 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.search.continuity import story_before
-from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from runtime.story.conflicts import StoryConflicts
 from runtime.story.states import StoryTimes
@@ -25,18 +23,6 @@ ENTITIES = [
     Entity(entity_id="C1", entity_type="character", name="Odo"),
     Entity(entity_id="L0", entity_type="location", name="the ferry house"),
 ]
-
-
-@pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None) -> Iterator[MemoryStores]:
-    """Stores without any project, on either database."""
-    settings = load_settings(
-        projects_dir=tmp_path_factory.mktemp("projects"),
-        memory={"embedding_model": "fake:8"},
-        database_url=module_database_url,
-    )
-    with MemoryStores(settings) as opened:
-        yield opened
 
 
 def scene(chapter: int, story_time: str | None, *present: str, text: str = "", flashback: bool = False) -> SceneInput:

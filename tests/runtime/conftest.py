@@ -1,4 +1,4 @@
-"""A stored story for the services, in a project of its own for every test."""
+"""Stores and a stored story for tests of any room, in a project of its own for every test."""
 
 import itertools
 from collections.abc import Iterator
