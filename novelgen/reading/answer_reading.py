@@ -9,6 +9,8 @@ from hashlib import sha256
 from itertools import count
 from typing import Any
 
+from pydantic import BaseModel
+
 from novelgen.language.extractive import short_form
 from novelgen.language.scrub import scrub_text
 from novelgen.memory.attributes import MEMBERS_ATTRIBUTE, attribute_named
@@ -128,6 +130,7 @@ class AnswerReader:
 
     def read(self, answer: ModelSceneRecord) -> WindowReading:
         """Turn an answer into a record."""
+        answer = _in_names(answer, self._placer.references)
         first_number = len(self._so_far.proposed) + 1
         proposals = self._placer.references.propose(
             answer.new_entities, text=self._text, first_number=first_number, used_ids=_used_ids(answer)
@@ -411,6 +414,23 @@ class AnswerReader:
         if names:
             shown = ", ".join(repr(name[:60]) for name in names[:8])
             self._issues.append(ReportIssue(stage=STAGE, kind=kind, message=f"{message}: {shown}"))
+
+
+_RUNNING_TEXT = frozenset(
+    "title story_time summary key_events emotional_beats value perspective_a perspective_b event description note"
+    " pay_off content short".split()
+)
+"""Fields that are read as prose: an id in them says nothing to whoever writes the next scene."""
+
+
+def _in_names(said: Any, references: References, field: str = "") -> Any:
+    """Return an answer whose prose names people and things where it had their ids."""
+    if isinstance(said, BaseModel):
+        parts = {name: _in_names(getattr(said, name), references, name) for name in said.model_fields_set}
+        return said.model_copy(update=parts)
+    if isinstance(said, list):
+        return [_in_names(each, references, field) for each in said]
+    return references.in_names(said) if isinstance(said, str) and field in _RUNNING_TEXT else said
 
 
 def _used_ids(answer: ModelSceneRecord) -> set[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from novelgen.language.language import has_cjk, significant_words
 from novelgen.language.normalise import is_any_place, is_description, name_key, title_free_key, title_gender
 from novelgen.language.resolver import NameResolver, Resolution
-from novelgen.models.entity import GENERIC, Entity, EntityAlias
+from novelgen.models.entity import GENERIC, ID_PREFIXES, Entity, EntityAlias
 from novelgen.models.folds import standing_after
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import OpenLoop, Relationship
@@ -23,6 +23,8 @@ TEMPORARY_ENTITY_PREFIX = "new-"
 _LEADING_ID = re.compile(r"\s*([A-Za-z]{1,4}-?\d{1,9})\b")
 
 _LOOKS_LIKE_AN_ID = re.compile(r"(?:[CLIFTSR]|OL|new-)\d{1,9}", re.IGNORECASE)
+
+_ID_WITHIN_TEXT = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(ID_PREFIXES.values())})\d{{1,9}}(?![A-Za-z0-9])")
 
 _MERELY_INSIDE = "known name inside"
 
@@ -62,6 +64,17 @@ class References:
         entity_id = self._meant(said, entity_types)
         fits = entity_id is not None and (not entity_types or self._types[entity_id] in entity_types)
         return entity_id if fits else None
+
+    def in_names(self, said: str) -> str:
+        """Return running text with names where it has ids that were shown; one that means an entity stays as it is."""
+        if self.entity_id(said) is not None:
+            return said
+
+        def name_of(found: re.Match[str]) -> str:
+            entity_id = self._shown.get(found[0].casefold())
+            return found[0] if entity_id is None else self._names_of[entity_id][0]
+
+        return _ID_WITHIN_TEXT.sub(name_of, said)
 
     def with_proposals(self, proposals: Proposals) -> References:
         """Return references that also know newly proposed entities, by their temporary ids, and new names."""

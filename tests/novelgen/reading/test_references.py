@@ -45,6 +45,20 @@ def test_ids_count_when_shown_and_names_when_borne(said: str, meant: str | None)
     assert references().entity_id(said) == meant
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("on the way to L1", "on the way to the lamp room"),
+        ("在L1的桌上", "在the lamp room的桌上"),
+        ("C1 (Ben)", "C1 (Ben)"),
+        ("the box in L0, C99 or XL1", "the box in L0, C99 or XL1"),
+    ],
+)
+def test_running_text_has_names_for_the_ids_that_were_shown(said: str, told: str) -> None:
+    """An id alone stays one, and what was not shown is no id."""
+    assert references().in_names(said) == told
+
+
 def test_who_is_present_is_meant() -> None:
     """A name that several bear means the one on stage, and a place is no character."""
     assert references("C6").entity_id("the stranger") == "C6"

@@ -56,6 +56,7 @@ def stated(result: SceneRecordResult) -> dict[str, Any]:
         ({"I0": {"location_id": "L0"}}, change("I0", "position", "L1"), {"I0.location_id": "L1"}),
         ({"I0": {"holder": "C0"}}, change("I0", "holder", "the tin box"), {"I0.holder": "I1"}),
         ({"I0": {"holder": "C0"}}, change("I0", "location_id", "I1"), {"I0.holder": "I1"}),
+        ({}, change("C1", "location_id", "the stairs below L1"), {"C1.place": "the stairs below the lamp room"}),
         ({"I0": {"holder": "C0"}}, change("C1", "inventory", ["I0"], op="add"), {"I0.holder": "C1"}),
         ({"I0": {"holder": "C1"}}, change("C1", "inventory", ["铜钥匙"], op="remove"), {"I0.holder": None}),
         (
