@@ -416,7 +416,22 @@ class AnswerReader:
             self._issues.append(ReportIssue(stage=STAGE, kind=kind, message=f"{message}: {shown}"))
 
 
-_RUNNING_TEXT = {"title", "story_time", "summary", "key_events", "emotional_beats", "value", "perspective_a", "perspective_b", "event", "description", "note", "pay_off", "content", "short"}
+_RUNNING_TEXT = {
+    "title",
+    "story_time",
+    "summary",
+    "key_events",
+    "emotional_beats",
+    "value",
+    "perspective_a",
+    "perspective_b",
+    "event",
+    "description",
+    "note",
+    "pay_off",
+    "content",
+    "short",
+}
 """Fields that are read as prose: an id in them says nothing to whoever writes the next scene."""
 
 
