@@ -34,9 +34,9 @@ CHANGING_EVENTS = frozenset(
 )
 """Kinds of memories after which somebody or something is otherwise than before."""
 
-MEANING, SENTENCE_WORDS, CLAUSE_WORDS, NAMES = 1.0, 0.2, 0.2, 0.5
-"""Weights for one sentence: standard score of the cosine, BM25 of its sentence, of its best clause, and
-the rarity of whom and what both name. Measured flat within a factor of 1.5 on both books of the benchmark."""
+MEANING, SENTENCE_WORDS, CLAUSE_WORDS = 1.0, 0.2, 0.2
+"""Weights for one sentence: standard score of the cosine, BM25 of its sentence and of its best
+clause. Measured flat within a factor of 1.5 on both books of the benchmark."""
 
 DRAFT_WORDS, DRAFT_NAMES, IMPORTANCE, MEMORY, AGE = 0.05, 0.1, 0.1, 2.0, 0.3
 """Weights for the draft as a whole: BM25, names, importance above 5, being a distilled memory, and, against it, the
@@ -46,9 +46,6 @@ MIN_CLAUSE_WORDS = 5.0
 """BM25 from which the best piece for a clause has a place of its own."""
 
 PIECES_PER_TEXT = 2
-
-TWIN_SHARE = 0.5
-"""Of a memory's words in a passage of its scene, from which on both tell the same."""
 
 CONSIDERED_PASSAGES = 600
 REMEMBERED_TEXTS = 2000
@@ -86,7 +83,7 @@ def gather_evidence(
     is given. Places of their own have: of whom and what the draft names the last change, what is known of the place,
     for each number with a unit the best two with such a unit, for each part of a body the best two memories of it and
     somebody whom the draft names, and the best two pieces of each sentence and clause. The rest goes by score.
-    Neighbouring passages become one piece; of a memory and the passage that tells the same the first to come is enough.
+    Neighbouring passages become one piece.
     """
     pieces = _pieces(story)
     if not pieces or limit < 1:
@@ -161,8 +158,7 @@ class _Scores:
         self._names = self._names_of(whole)
         named = [self._named_in(number) for number in range(len(asked))]
         self._named = sorted(set().union(*named), key=lambda each: (-self._rarity[each], each))
-        shared = np.array([self._rarity_shared(each) for each in named] or [np.zeros(len(self.pieces))])
-        self._of_text = SENTENCE_WORDS * words + NAMES * shared + MEANING * self._meanings(len(asked))
+        self._of_text = SENTENCE_WORDS * words + MEANING * self._meanings(len(asked))
         self._of_draft = (
             DRAFT_WORDS * whole
             + DRAFT_NAMES * self._rarity_shared(self._named)
@@ -360,12 +356,11 @@ class _Chosen:
     count_tokens: TokenCounter
     groups: list[list[int]] = field(default_factory=list)
     _taken: set[int] = field(default_factory=set)
-    _of_scene: defaultdict[StoryPosition | None, list[int]] = field(default_factory=lambda: defaultdict(list))
     _tokens: int = 0
 
     def take(self, index: int) -> None:
         """Take a piece where there is room, next to a neighbour that was taken already."""
-        if index in self._taken or self._is_told(index):
+        if index in self._taken:
             return
         beside = next((group for group in self.groups if self._is_beside(index, group)), None)
         if beside is None and len(self.groups) >= self.limit:
@@ -375,16 +370,6 @@ class _Chosen:
                 self.groups.append([index])
             else:
                 beside.append(index)
-
-    def _is_told(self, index: int) -> bool:
-        """Whether a memory of the scene that was taken tells what a passage does, or the other way round."""
-        piece = self.pieces[index]
-        for other in (self.pieces[each] for each in self._of_scene.get(piece.position, ())):
-            if (other.memory is None) != (piece.memory is None):
-                memory, passage = (piece, other) if other.memory is None else (other, piece)
-                if len(memory.terms & passage.terms) >= TWIN_SHARE * len(memory.terms):
-                    return True
-        return False
 
     def _is_beside(self, index: int, group: Sequence[int]) -> bool:
         piece, first = self.pieces[index], self.pieces[group[0]]
@@ -401,7 +386,6 @@ class _Chosen:
             return False
         self._tokens += tokens
         self._taken.add(index)
-        self._of_scene[self.pieces[index].position].append(index)
         return True
 
 

@@ -21,7 +21,7 @@ from novelgen.language.language import TokenCounter
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead
 from novelgen.memory.retelling import content_words
-from novelgen.memory.search import QueryKind, SceneCast, SceneQuery, SearchResult, SelectionScene
+from novelgen.memory.search import QueryKind, SceneQuery, SearchResult, SelectionScene
 from novelgen.memory.select import select_memories
 from novelgen.memory.weights import DEFAULT_QUOTAS, NeedQuotas, SelectionWeights
 from novelgen.models.context import (
@@ -133,10 +133,7 @@ def assemble_memories(
 
 
 def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResult) -> SelectionScene:
-    """Return the planned scene as the choice sees it, with the facts of the candidates' scenes."""
-    types = {entity.entity_id: entity.entity_type for entity in story.entities}
-    named = [each for each in plan.entity_ids if each not in plan.inferred_ids]
-    found_in = {candidate.scene_key for candidate in search.candidates}
+    """Return the planned scene as the choice sees it."""
     vectors = search.query_vectors or (None,) * len(plan.queries)
     return SelectionScene(
         ordinal=len(story.scenes),
@@ -144,18 +141,8 @@ def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResu
             SceneQuery(text=query.text, kind=_kind(query), vector=vector)
             for query, vector in zip(plan.queries, vectors, strict=True)
         ),
-        entity_ids=frozenset(named),
-        character_ids=frozenset(each for each in named if types.get(each) == "character"),
-        scenes=tuple(
-            SceneCast(
-                chapter_index=scene.chapter_index,
-                scene_index=scene.scene_index,
-                ordinal=ordinal,
-                participants=frozenset(scene.participants),
-            )
-            for ordinal, scene in enumerate(story.scenes)
-            if (scene.chapter_index, scene.scene_index) in found_in
-        ),
+        entity_ids=frozenset(each for each in plan.entity_ids if each not in plan.inferred_ids),
+        ordinals={(each.chapter_index, each.scene_index): ordinal for ordinal, each in enumerate(story.scenes)},
         open_loops=tuple(story.open_loops),
     )
 

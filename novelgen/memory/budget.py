@@ -101,10 +101,9 @@ class Priced:
     is_passage: bool = False
 
 
-def gain_per_token(score: float, chosen: ChosenForm, weights: SelectionWeights) -> float:
-    """Weigh a score against the cost of its form."""
-    worth = 0.0 if chosen.form == "full" else math.log(weights.short_form_worth)
-    return score + worth - weights.length_discount * math.log(max(1, chosen.tokens))
+def gain_per_token(score: float, tokens: int, weights: SelectionWeights) -> float:
+    """Weigh a score against what its form costs."""
+    return score - weights.length_discount * math.log(max(1, tokens))
 
 
 @dataclass(frozen=True)

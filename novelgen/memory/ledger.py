@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, Field
 
 from novelgen.language.language import StoryLanguage
+from novelgen.language.word_lists import synonyms
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.folds import fold_loop_events, folded_loop
 from novelgen.models.position import StoryPosition, sort_key
@@ -21,26 +22,15 @@ from novelgen.words import words
 
 ThreadKind = Literal["promise", "question", "mystery", "threat", "plan", "debt", "foreshadowing", "relationship"]
 
-_CATEGORY_WORDS: Mapping[ThreadKind, str] = {
-    "promise": "promise vow oath pledge obligation duty bargain order 许诺 承诺 诺言 誓 约定 契约 义务 责任 嘱托 命令",
-    "question": "question doubt uncertainty 疑问 问题 疑惑 未知",
-    "mystery": "mystery secret riddle puzzle 谜 秘密 悬念 疑案 身世",
-    "threat": "threat danger conflict enmity peril 威胁 危险 危机 冲突 隐患",
-    "plan": "plan goal quest mission scheme intention revenge deadline 计划 目标 任务 打算 图谋 阴谋 复仇 报仇 期限",
-    "debt": "debt favour favor 债 欠 人情 恩",
-    "foreshadowing": "foreshadowing omen prophecy hint clue 伏笔 预言 预兆 征兆 线索",
-    "relationship": "relationship romance love 关系 感情 情缘",
-}
+_CATEGORY_WORDS: Mapping[str, Any] = synonyms("thread_kinds")
 
 
 def kind_of(category: str) -> ThreadKind | None:
     """Return the kind that a category means, or None where its words say none."""
     folded = category.strip().casefold()
     words = {part.removesuffix("s") for part in re.split(r"[^a-z]+", folded)}
-    for kind, known in _CATEGORY_WORDS.items():
-        if any(word in words if word.isascii() else word in folded for word in known.split()):
-            return kind
-    return None
+    known = _CATEGORY_WORDS.items()
+    return next((kind for word, kind in known if (word in words if word.isascii() else word in folded)), None)
 
 
 def is_of_category(category: str, wanted: str) -> bool:

@@ -19,7 +19,6 @@ from novelgen.memory.search import (
     SEMANTIC_RETRIEVER,
     Candidate,
     RankedMemory,
-    SceneCast,
     SceneKey,
     SceneQuery,
     SelectionScene,
@@ -123,7 +122,8 @@ class CandidateTable:
     candidates: tuple[Candidate, ...]
     measure: Mask
     summaries: Mask
-    scenes: tuple[SceneCast, ...]
+    scenes: tuple[SceneKey, ...]
+    ordinals: NDArray[np.intp]
     scene_of: NDArray[np.intp]
 
     @property
@@ -131,40 +131,32 @@ class CandidateTable:
         """Whether scenes were told in other words than the text's: an author's few notes do not count."""
         return any(row.chunk.content_type in SCENE_RECORD_TYPES for row in self.candidates)
 
-    @property
-    def ordinals(self) -> NDArray[np.intp]:
-        """Ordinal of each scene."""
-        return np.array([scene.ordinal for scene in self.scenes], dtype=np.intp)
-
     def of_scenes(self, kept: NDArray[np.intp]) -> CandidateTable:
         """Return the table with some of its scenes alone; candidates of the others are without a known scene."""
         places = np.full(len(self.scenes) + 1, -1, dtype=np.intp)
         places[kept] = np.arange(len(kept))
-        return replace(self, scenes=tuple(self.scenes[index] for index in kept), scene_of=places[self.scene_of])
+        scenes = tuple(self.scenes[index] for index in kept)
+        return replace(self, scenes=scenes, ordinals=self.ordinals[kept], scene_of=places[self.scene_of])
 
     def spread(self, scene_values: Column) -> Column:
         """Give each candidate its scene's value; NaN to one without a known scene."""
         values = np.append(scene_values, np.nan)
         return values[self.scene_of]
 
-    def best_of_scene(self, values: Column, counted: Mask, best: int) -> Column:
-        """Average the best values of each scene."""
+    def best_of_scene(self, values: Column, counted: Mask) -> Column:
+        """Give each scene its best value; NaN to one without any."""
         rows = np.flatnonzero(counted & (self.scene_of >= 0))
-        order = rows[np.lexsort((-values[rows], self.scene_of[rows]))]
-        scenes = self.scene_of[order]
-        # Sorted by scene and value, a row is among its scene's best when the scene began at most `best` before.
-        among_best = np.arange(len(order)) - np.searchsorted(scenes, scenes) < best
-        counts = np.bincount(scenes[among_best], minlength=len(self.scenes))
-        sums = np.bincount(scenes[among_best], weights=values[order][among_best], minlength=len(self.scenes))
-        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+        best = np.full(len(self.scenes), -np.inf)
+        np.maximum.at(best, self.scene_of[rows], values[rows])
+        return np.where(np.isinf(best), np.nan, best)
 
 
 def lay_out(candidates: Sequence[Candidate], scene: SelectionScene) -> CandidateTable:
     """Lay out candidates for scoring."""
     rows = tuple(sorted(candidates, key=lambda candidate: candidate.chunk.chunk_id))
-    keys = {row.scene_key for row in rows}
-    scenes = tuple(sorted((s for s in scene.scenes if s.key in keys), key=lambda facts: facts.ordinal))
-    places: dict[SceneKey | None, int] = {facts.key: index for index, facts in enumerate(scenes)}
+    known = {row.scene_key for row in rows if row.scene_key in scene.ordinals} - {None}
+    scenes = tuple(sorted((each for each in known if each is not None), key=lambda each: scene.ordinals[each]))
+    places: dict[SceneKey | None, int] = {each: index for index, each in enumerate(scenes)}
     distilled = np.array([row.chunk.content_type in DISTILLED_TYPES for row in rows], dtype=bool)
     everything = np.ones(len(rows), dtype=bool)
     return CandidateTable(
@@ -172,6 +164,7 @@ def lay_out(candidates: Sequence[Candidate], scene: SelectionScene) -> Candidate
         measure=distilled if distilled.sum() >= MIN_DISTILLED else everything,
         summaries=np.array([row.chunk.content_type == SUMMARY_TYPE for row in rows], dtype=bool),
         scenes=scenes,
+        ordinals=np.array([scene.ordinals[each] for each in scenes], dtype=np.intp),
         scene_of=np.array([places.get(row.scene_key, -1) for row in rows], dtype=np.intp),
     )
 
@@ -224,7 +217,7 @@ WIDEST_GAP = 16
 """Most characters between two passages that stand side by side: line breaks and marks, no sentence."""
 
 
-def shared_words(table: CandidateTable, scene: SelectionScene, *, names_share: float) -> Column:
+def shared_words(table: CandidateTable, scene: SelectionScene) -> Column:
     """Weigh the words that each candidate shares with the whole plan, and the names beside them.
 
     One query of all words weighs the rare ones of the whole plan against each other; the mean over queries lets
@@ -235,7 +228,7 @@ def shared_words(table: CandidateTable, scene: SelectionScene, *, names_share: f
     is_plan = is_whole if is_whole.any() else ~is_name
     scores = word_scores([row.chunk.content for row in table.candidates], [each.text for each in scene.queries])
     by_plan, by_names = (scores[rows].sum(axis=0) for rows in (is_plan, is_name))
-    return standardise(by_plan, table.measure) + names_share * standardise(by_names, table.measure)
+    return standardise(by_plan, table.measure) + standardise(by_names, table.measure)
 
 
 def novelty(table: CandidateTable) -> Column:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
 from novelgen.language.reading import is_out_of_time
-from novelgen.language.word_lists import word_pattern
+from novelgen.language.word_lists import synonyms, word_pattern
 from novelgen.memory.attributes import is_death
 from novelgen.memory.conflict import (
     Conflict,
@@ -64,36 +64,11 @@ class Kinship(NamedTuple):
         return self.elder is not None and other.elder is not None and self.elder != other.elder
 
 
-def _by_word(listed: Mapping[Degree, str]) -> dict[str, Degree]:
-    return {word: degree for degree, words in listed.items() for word in words.split()}
-
-
-_ELDER_WORDS = _by_word(
-    {
-        "parent": "father mother parent 父 父亲 母 母亲 爸爸 妈妈 爹 娘",
-        "grandparent": "grandfather grandmother grandparent 祖父 祖母 爷爷 奶奶 外公 外婆 外祖父 外祖母",
-        "uncle": "uncle aunt 叔父 伯父 叔叔 伯伯 姑母 姑姑 舅父 舅舅 姨母",
-    }
-)
-_YOUNGER_WORDS = _by_word(
-    {
-        "parent": "son daughter child 子 儿子 女 女儿",
-        "grandparent": "grandson granddaughter grandchild 孙子 孙女 外孙 外孙女",
-        "uncle": "nephew niece 侄子 侄女 侄儿 外甥 外甥女",
-    }
-)
+_ELDER_WORDS: Mapping[str, Any] = synonyms("kin_elder")
+_YOUNGER_WORDS: Mapping[str, Any] = synonyms("kin_younger")
 _SIBLING_WORDS = frozenset("brother sister sibling twin 哥哥 姐姐 弟弟 妹妹 兄 弟 姐 妹".split())
 
-_PAIRS = _by_word(
-    {
-        "sibling": "siblings twins sisters 亲兄弟 亲姐妹 亲姊妹 同胞兄弟 同胞姐妹 孪生兄弟 孪生姐妹 双胞胎 兄妹 姐弟",
-        "cousin": "cousins 表兄弟 表兄妹 表姐弟 表姐妹 表亲 堂兄弟 堂兄妹 堂姐弟 堂姐妹 堂亲",
-        "parent": "父子 父女 母子 母女",
-        "grandparent": "祖孙 爷孙",
-        "uncle": "叔侄 伯侄 姑侄 舅甥 姨甥",
-        "none": "unrelated 无血缘 无血缘关系 没有血缘 没有血缘关系 并无血缘 毫无血缘关系",
-    }
-)
+_PAIRS: Mapping[str, Any] = synonyms("kin_pairs")
 _NO_KIN = (
     *("not related", "no relation", "no blood relation", "unrelated by blood", "not related by blood"),
     *("strangers by blood", "stranger by blood", "no kin", "not kin"),

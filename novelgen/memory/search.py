@@ -147,28 +147,12 @@ class SceneQuery:
     vector: Vector | None = None
 
 
-@dataclass(frozen=True)
-class SceneCast:
-    """What is known of a stored scene without reading it."""
-
-    chapter_index: int
-    scene_index: int
-    ordinal: int
-    participants: frozenset[str] = frozenset()
-
-    @property
-    def key(self) -> SceneKey:
-        """Chapter and scene."""
-        return (self.chapter_index, self.scene_index)
-
-
 @dataclass(frozen=True, eq=False)
 class SelectionScene:
-    """The planned scene as the choice sees it."""
+    """The planned scene as the choice sees it; `ordinals` counts the stored scenes, the oldest first."""
 
     ordinal: int
     queries: tuple[SceneQuery, ...] = ()
     entity_ids: frozenset[str] = frozenset()
-    character_ids: frozenset[str] = frozenset()
-    scenes: tuple[SceneCast, ...] = ()
+    ordinals: Mapping[SceneKey, int] = field(default_factory=dict)
     open_loops: tuple[OpenLoop, ...] = field(default_factory=tuple)

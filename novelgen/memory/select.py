@@ -9,7 +9,7 @@ import numpy as np
 
 from novelgen.language.language import TokenCounter, estimate_tokens
 from novelgen.memory.budget import ChosenForm, Filling, Priced, choose_form, fill, gain_per_token
-from novelgen.memory.neighbours import scenes_of_one_thread, similar_scenes, spread_evidence, surroundings
+from novelgen.memory.neighbours import similar_scenes, spread_evidence, surroundings
 from novelgen.memory.query_scores import (
     MIN_DISTILLED,
     CandidateTable,
@@ -24,21 +24,11 @@ from novelgen.memory.query_scores import (
     standardise,
 )
 from novelgen.memory.retelling import DuplicateFinder
-from novelgen.memory.search import (
-    KEYWORD_RETRIEVER,
-    LEXICAL_RETRIEVER,
-    Candidate,
-    RetrieverHit,
-    SceneCast,
-    SelectionScene,
-)
+from novelgen.memory.search import KEYWORD_RETRIEVER, LEXICAL_RETRIEVER, Candidate, RetrieverHit, SelectionScene
 from novelgen.memory.weights import DEFAULT_QUOTAS, DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
 from novelgen.models.context import ContextItem, LeftOutItem, LeftOutWhy
 from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
 from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES
-
-SCENE_BEST = 2
-"""A scene's evidence is the mean of its two best memories: one hit may be chance, all would drown the hit."""
 
 MAX_SCENES = 1000
 """So many scenes lend each other evidence: what compares scenes with scenes grows with the square of their number."""
@@ -91,14 +81,7 @@ def loop_weights(table: CandidateTable, scene: SelectionScene) -> Column:
         if loop.status in UNRESOLVED_STATUSES and loop.said_from is None:
             key = (loop.chapter_index, loop.scene_index)
             weights[key] = max(weights.get(key, 0), LOOP_WEIGHTS[loop.importance])
-    return np.array([weights.get(facts.key, 0) for facts in table.scenes], dtype=float)
-
-
-def shared_presence(scenes: tuple[SceneCast, ...], character_ids: frozenset[str]) -> Column:
-    """Compare, per scene, who took part with whom the plan puts on stage (Jaccard, 0-1)."""
-    return np.array(
-        [len(s.participants & character_ids) / max(1, len(s.participants | character_ids)) for s in scenes], dtype=float
-    )
+    return np.array([weights.get(each, 0) for each in table.scenes], dtype=float)
 
 
 def _weighted_columns(
@@ -110,15 +93,14 @@ def _weighted_columns(
     if table.is_distilled:
         shared = standardise(retriever_scores(LEXICAL_RETRIEVER, voting, table.candidates), table.measure)
         words = pool_best(shared, weights.best_queries)
-        # One query by meaning and another by words are two weak hits; one query by both is a strong one.
-        relevance = pool_best(meaning + weights.word_share * shared, weights.closest_queries)
+        relevance = pool_best(meaning, 1)
         told = min(1.0, scene.ordinal / weights.whole_story_scenes)
     else:
-        words = shared_words(table, scene, names_share=weights.text_alone_names)
+        words = shared_words(table, scene)
         relevance, told = by_meaning, 1.0
     related = by_meaning + weights.lexical_share * words
-    bullets = _lifted(table.best_of_scene(by_meaning, table.summaries, SCENE_BEST))
-    flow, around = _scene_parts(table, weights, _scene_evidence(table, scene, weights, related, bullets))
+    bullets = _lifted(table.best_of_scene(by_meaning, table.summaries))
+    flow, around = _scene_parts(table, weights, _scene_evidence(table, weights, related, bullets))
     importance = np.array([row.chunk.importance for row in table.candidates], dtype=float)
     return [
         ("relevance", told * weights.relevance + (1 - told) * weights.early_relevance, relevance),
@@ -133,22 +115,15 @@ def _weighted_columns(
     ]
 
 
-def _scene_evidence(
-    table: CandidateTable, scene: SelectionScene, weights: SelectionWeights, related: Column, bullets: Column
-) -> Column:
-    """How much speaks for each scene as such: its best memories, its summary, who took part."""
+def _scene_evidence(table: CandidateTable, weights: SelectionWeights, related: Column, bullets: Column) -> Column:
+    """How much speaks for each scene as such: its best memory, and its summary."""
     everywhere = np.ones(len(table.scenes), dtype=bool)
-    memories = _lifted(table.best_of_scene(related, table.measure, SCENE_BEST))
-    presence = shared_presence(table.scenes, scene.character_ids)
-    return (
-        standardise(memories, everywhere)
-        + weights.bullet_share * standardise(bullets, everywhere)
-        + weights.presence_share * standardise(presence, everywhere)
-    )
+    memories = _lifted(table.best_of_scene(related, table.measure))
+    return standardise(memories, everywhere) + weights.bullet_share * standardise(bullets, everywhere)
 
 
 def _scene_parts(table: CandidateTable, weights: SelectionWeights, evidence: Column) -> tuple[Column, Column]:
-    """What flows to each scene from sure scenes of its thread, and what lies around the scenes like it.
+    """What flows to each scene from sure scenes like it, and what lies around the scenes like it.
 
     Scenes beyond the `MAX_SCENES` for which most speaks give nothing and get what the least of those gets.
     """
@@ -164,19 +139,18 @@ def _parts_of_scenes(table: CandidateTable, weights: SelectionWeights, evidence:
     """The two parts over all scenes of a table.
 
     A scene is the surer the surer those just before and after it are: that is what flows, and what a scene
-    has in common with the scenes like it. Passages alone say too little to tell which scenes are alike: story
-    order stands in for it.
+    has in common with the scenes like it. Passages alone say too little to tell which scenes are alike, as do
+    memories without embeddings: story order stands in for it.
     """
-    near, thread = surroundings(table.ordinals, weights), scenes_of_one_thread(table, weights)
+    near = surroundings(table.ordinals, weights)
     around = near.gathered(evidence)
     if not table.is_distilled:
-        return spread_evidence(evidence, thread.half_with(near), weights), around
+        return spread_evidence(evidence, near, weights), around
     alike = similar_scenes(table, weights)
+    ties = alike if len(alike.sources) else near
     everywhere = np.ones(len(table.scenes), dtype=bool)
     sure = standardise(evidence, everywhere) + standardise(around, everywhere)
-    # Without embeddings, scenes of one thread are the most alike that can be told.
-    alike = alike if len(alike.sources) else thread
-    return spread_evidence(sure, thread, weights), alike.gathered(around)
+    return spread_evidence(sure, ties, weights), ties.gathered(around)
 
 
 def _lifted(evidence: Column) -> Column:
@@ -316,7 +290,7 @@ def _rank(
     for chunk_id, row in rows.items():
         score = float(scores.total[row])
         forms[chunk_id] = choose_form(table.candidates[row].chunk, score, weights, count_tokens)
-        gains[chunk_id] = gain_per_token(score, forms[chunk_id], weights)
+        gains[chunk_id] = gain_per_token(score, forms[chunk_id].tokens, weights)
     return _Ranked(table, scores, rows, forms, gains)
 
 

@@ -60,7 +60,7 @@ class SelectionWeights(BaseModel):
     entities: float = Field(default=0.3, description="Entities shared with the plan, rare ones counting more.")
     open_loops: float = Field(default=0.4, description="Weight of the open loops planted in its scene.")
     spreading: float = Field(
-        default=0.15, description="What flows to its scene from sure scenes that share rare words with it."
+        default=0.15, description="What flows to its scene from sure scenes that are similar to it."
     )
     surroundings: float = Field(
         default=0.25, description="Evidence of what lies around the scenes that its own is most similar to."
@@ -79,9 +79,6 @@ class SelectionWeights(BaseModel):
     text_alone_words: float = Field(
         default=0.25, description="`words` where a story has passages alone: those of the whole plan, rare ones most."
     )
-    text_alone_names: float = Field(
-        default=0.6, ge=0, description="Weight of the plan's names beside its other words, in `words` there."
-    )
     text_alone_entities: float = Field(
         default=0.12, description="`entities` where a story has passages alone: most of it is said by the names there."
     )
@@ -89,17 +86,8 @@ class SelectionWeights(BaseModel):
         default=0.3,
         description="`novelty` where a story has passages alone: what is told again and again tells little.",
     )
-    text_alone_spreading: float = Field(
-        default=0.25,
-        description="`spreading` where a story has passages alone: one passage says little, its scene more.",
-    )
     text_alone_surroundings: float = Field(
         default=0.0, description="`surroundings` where a story has passages alone: they say nothing there."
-    )
-    text_alone_best_queries: int = Field(
-        default=24,
-        ge=1,
-        description="`best_queries` where a story has passages alone: few sentences match any query by chance.",
     )
     beside_points: float = Field(
         default=0.6,
@@ -110,12 +98,6 @@ class SelectionWeights(BaseModel):
     voting_kinds: frozenset[QueryKind] = Field(
         default=frozenset(get_args(QueryKind)) - NAME_KINDS,
         description="Queries that decide about relevance; those of names only find candidates.",
-    )
-    closest_queries: int = Field(
-        default=1, ge=1, description="How many of a memory's best queries are averaged in `relevance`."
-    )
-    word_share: float = Field(
-        default=0.25, ge=0, description="Weight of a query's words beside its meaning in `relevance`."
     )
     best_queries: int = Field(
         default=3, ge=1, description="How many of its best queries are averaged in scene evidence."
@@ -145,18 +127,12 @@ class SelectionWeights(BaseModel):
     scene_decay: float = Field(default=0.6, gt=0, lt=1, description="Weight lost per scene of distance.")
     restart: float = Field(default=0.3, gt=0, le=1, description="Share of spreading that returns to the sure scenes.")
     spreading_steps: int = Field(default=10, ge=0, description="Steps of spreading.")
-    presence_share: float = Field(default=0.5, ge=0, description="Weight of shared participants in scene evidence.")
-
     bullet_share: float = Field(default=1.0, ge=0, description="Weight of a scene's summary bullets in scene evidence.")
-    common_word_share: float = Field(
-        default=0.1, gt=0, le=1, description="Share of the scenes beyond which a word ties none of them."
-    )
 
     least_score: float = Field(
         default=-2.0, description="Below it a memory is not likely needed, and no room is filled with it."
     )
     full_form_score: float = Field(default=2.5, description="Score from which the full form is given.")
-    short_form_worth: float = Field(default=0.9, gt=0, le=1, description="Worth of a good short form beside the full.")
     length_discount: float = Field(default=0.6, ge=0, description="Exponent of tokens in gain per token.")
     near_duplicate_overlap: float = Field(default=0.6, gt=0, le=1, description="Shared words that make a duplicate.")
     left_out_receipts: int = Field(default=12, ge=0, description="How many left-out candidates are reported.")
@@ -168,9 +144,7 @@ class SelectionWeights(BaseModel):
                 "words": self.text_alone_words,
                 "entities": self.text_alone_entities,
                 "novelty": self.text_alone_novelty,
-                "spreading": self.text_alone_spreading,
                 "surroundings": self.text_alone_surroundings,
-                "best_queries": self.text_alone_best_queries,
             }
         )
 

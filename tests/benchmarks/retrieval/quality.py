@@ -228,7 +228,6 @@ def run_chain(
 SCORED_PARTS = ("relevance", "importance", "entities", "open_loops", "spreading", "surroundings", "summaries")
 OTHER_VARIANTS: dict[str, dict[str, float]] = {
     "without summaries, also as evidence of scenes": {"summaries": 0.0, "bullet_share": 0.0},
-    "without words beside meaning": {"word_share": 0.0},
     "room filled with anything": {"least_score": -100.0},
     "without at-hand demotion": {"at_hand_points": 0.0},
     "without kinds (bullets and passages as good as memories)": {"summary_points": 0.0, "passage_points": 0.0},

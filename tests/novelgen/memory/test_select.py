@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from novelgen.memory.search import RetrieverHit, SceneCast, SceneQuery, SelectionScene
+from novelgen.memory.search import SelectionScene
 from novelgen.memory.select import merge_candidates, select_memories
 from novelgen.memory.weights import SelectionWeights
 from novelgen.models.state import OpenLoop
@@ -83,19 +83,6 @@ def test_what_speaks_for_a_memory_raises_it() -> None:
     first = select_memories(candidates, plan_scene()).items[0]
     assert first.chunk_id == "several"
     assert first.reasons[0] == "consolidated"
-
-
-def test_one_query_by_meaning_and_words_beats_two_by_one_each():
-    """A memory that one query finds both ways is closer than one that two queries find by one way each."""
-
-    def hits(by_meaning: int, by_words: int) -> tuple[RetrieverHit, ...]:
-        return (RetrieverHit("semantic", 1, by_meaning, 0.9), RetrieverHit("lexical", 1, by_words, 3.0))
-
-    both = candidate("both", 21, hits=hits(0, 0))
-    either = candidate("either", 22, hits=hits(1, 2))
-    scene = plan_scene(queries=tuple(SceneQuery(text, "action") for text in ("one", "two", "three")))
-    selection = select_memories([both, either, *crowd(20)], scene, weights=SelectionWeights(closest_queries=1))
-    assert ids(selection)[:2] == ["both", "either"]
 
 
 def test_protagonist_does_not_fill_all_places():
@@ -245,6 +232,3 @@ def test_scenes_like_the_neighbours_of_a_sure_scene_are_raised() -> None:
     order = ids(select_memories([*sure, *beside, *others], plan_scene(axis=0)))
     assert set(order[:3]) == {"s0", "s1", "s2"}
     assert order.index("alike") < order.index("far")
-    facts = tuple(SceneCast(1, i, i, frozenset({"ann", "bo"}) if i == 11 else frozenset({"cy"})) for i in range(1, 21))
-    scene = dataclasses.replace(plan_scene(), scenes=facts, character_ids=frozenset({"ann", "bo"}))
-    assert ids(select_memories(crowd(20), scene))[0] in {"c10", "c12", "c11"}
