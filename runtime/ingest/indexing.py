@@ -26,12 +26,11 @@ from runtime.index.locations import ChromaServer, kept_vectors
 from runtime.index.manager import IndexVerification, VectorStoreManager
 from runtime.index.process import START_TIMEOUT_S
 from runtime.index.rows import IndexRow
-from runtime.ingest.indexing_result import INDEX_STAGE, IndexingResult
 from runtime.ingest.scene_writes import KEY_EVENT_TAG
 from runtime.settings import IngestSettings
 from runtime.storage.database import ProjectDatabase
 from runtime.storage.indexing import EmbeddingChoice
-from runtime.storage.records import OutboxEntry, StoredProject
+from runtime.storage.records import INDEX_STAGE, IndexingResult, OutboxEntry, StoredProject
 from runtime.storage.session import batches
 from runtime.stores import MemoryStores
 

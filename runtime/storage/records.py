@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.characters.dispositions import DispositionChange
 from novelgen.characters.memory import PositionNumber
+from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import Certainty, KnowledgeEvent, KnowledgeKind, KnowledgeSource
 from novelgen.models.memory import ContentType, StoryMemoryChunk
@@ -399,3 +400,21 @@ class FlagChange(Happened):
 
     name: str
     value: Any = None
+
+
+INDEX_STAGE = "index"
+
+
+class IndexingResult(BaseModel):
+    """What was brought to the index, and what still waits."""
+
+    indexed: int = Field(default=0, description="Memories stored in the index.")
+    removed: int = Field(default=0, description="Memories asked to be removed from it.")
+    embedded: int = Field(default=0, description="Texts that had to be embedded.")
+    waiting: int = Field(default=0, description="Entries that are still to be done.")
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+    def with_issue(self, message: str) -> IndexingResult:
+        """Return the same result, saying also what is not as it should be although everything was stored."""
+        issue = ReportIssue(stage=INDEX_STAGE, kind="degraded", message=message)
+        return self.model_copy(update={"issues": [*self.issues, issue]})

@@ -39,8 +39,8 @@ from runtime.stores import MemoryStores
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from runtime.ingest.indexing_result import IndexingResult
     from runtime.search.story_memory import StoryMemoryTools
+    from runtime.storage.records import IndexingResult
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])

@@ -11,12 +11,11 @@ from novelgen.models.entity import EntityType
 from novelgen.models.memory import memory_place_text
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import AuthorChangeKind, Change, number_of, require_as_left
 from runtime.storage.merges import Deletion
 from runtime.storage.projects import Waivable
-from runtime.storage.records import StoredScene
+from runtime.storage.records import IndexingResult, StoredScene
 from runtime.stores import MemoryStores
 from runtime.story.base import (
     Count,

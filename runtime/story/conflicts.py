@@ -15,9 +15,8 @@ from novelgen.memory.supersession import split_slot
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from novelgen.models.record import RecordedRelationshipChange, RecordedStateChange, SceneRecord
 from novelgen.models.state import StateChange
-from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import MemoryFilter
+from runtime.storage.records import IndexingResult, MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story.base import ChangeNumber, Name, StoryBase, async_twin
 from runtime.story.changes import say_meant

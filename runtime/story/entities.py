@@ -13,10 +13,9 @@ from novelgen.models.entity import METADATA, Entity, EntityAlias, EntityType, en
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
-from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import NOT_OF_ENTITIES, Change
-from runtime.storage.records import EntityOrigin
+from runtime.storage.records import EntityOrigin, IndexingResult
 from runtime.stores import MemoryStores
 from runtime.story.base import (
     At,

@@ -17,9 +17,8 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.memory import BOOK, DISTILLED_TYPES, StoryMemoryChunk, found_under, is_entity_target, read_from
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
 from runtime.files.file_reading import parse_json
-from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import MemoryEdit, MemoryFilter, StoredMemory
+from runtime.storage.records import IndexingResult, MemoryEdit, MemoryFilter, StoredMemory
 from runtime.story.base import (
     ChangeNumber,
     Place,

@@ -21,11 +21,17 @@ from novelgen.models.memory import (
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
-from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import AuthorChangeKind, number_of
 from runtime.storage.memories import MemoryRepository
-from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredKnowledge, StoredMemory
+from runtime.storage.records import (
+    IndexingResult,
+    MemoryEdit,
+    MemoryFilter,
+    MemoryStatus,
+    StoredKnowledge,
+    StoredMemory,
+)
 from runtime.story.base import (
     ChangeNumber,
     Count,

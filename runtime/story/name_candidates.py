@@ -14,10 +14,10 @@ from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.shown import ShownList
 from novelgen.nearest import nearest_names
-from runtime.ingest.indexing_result import IndexingResult
 from runtime.search.kept_readings import open_candidates
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change
+from runtime.storage.records import IndexingResult
 from runtime.story.base import Count, Place, StoryBase, async_twin, known_entities, position_of, resolved_entity
 
 MAX_NEAR = 3

@@ -13,11 +13,10 @@ from novelgen.language.normalise import name_key
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.record import SceneRecord
-from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change, RowChange
 from runtime.storage.merges import reworded
-from runtime.storage.records import StoredScene
+from runtime.storage.records import IndexingResult, StoredScene
 from runtime.stores import MemoryStores
 from runtime.story.base import Name, StoryBase, async_twin, known_entities, named_entity
 from runtime.story.changes import changed_scene, scene_image

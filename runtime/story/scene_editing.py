@@ -10,10 +10,9 @@ from novelgen.language.scrub import require_size, scrub_text
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.models.entity import Entity
 from novelgen.models.record import SceneRecord
-from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import AuthorChangeKind, number_of
-from runtime.storage.records import StoredScene
+from runtime.storage.records import IndexingResult, StoredScene
 from runtime.stores import MemoryStores
 from runtime.story.base import (
     At,

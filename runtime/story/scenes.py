@@ -8,10 +8,9 @@ from novelgen.errors import InvalidFileError, InvalidPositionError, UserInputErr
 from novelgen.models.context import ReportIssue
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import StoryPart
-from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import number_of
-from runtime.storage.records import MemoryFilter, StoredScene
+from runtime.storage.records import IndexingResult, MemoryFilter, StoredScene
 from runtime.story.base import At, ChangeNumber, Count, SceneText, StoryBase, async_twin, required_position
 
 Offset = Annotated[int, Field(ge=0, le=100_000_000)]
