@@ -1,7 +1,7 @@
 """From what is told of when scenes play to running days and dates, the time between scenes, and the order lived."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Literal, NamedTuple
@@ -185,6 +185,7 @@ class _Now:
     year: ToldTime | None = None
     has_jumped_years: bool = False
     has_crossed_midnight: bool = False
+    events: Mapping[str, tuple[int, Certainty]] = field(default_factory=dict)
 
 
 @dataclass
@@ -249,6 +250,12 @@ def _advance(now: _Now | None, told: ToldTime | None, time: SceneTime) -> _Now:
             certainty = "at_least"
         begun = replace(now, day=now.day + gap.likely, certainty=certainty, latest=_added(now.latest, gap.span))
         begun = _pinned(begun, now, told)
+        if (counted := _counted_down(now, told)) is not None:
+            day, certainty = counted
+            is_exact = _is_sure(certainty) and _is_sure(now.certainty)
+            since = day - now.day
+            gap = _Gap(DaySpan(min_days=since, max_days=since if is_exact else None), since, certainty)
+            begun = replace(begun, day=day, certainty=certainty, latest=day if _is_sure(certainty) else None)
         time.certainty = "unknown" if gap.certainty == "unknown" else begun.certainty
         time.story_day = begun.day if time.certainty != "unknown" else None
         if gap.span != DaySpan(min_days=0):
@@ -268,6 +275,9 @@ def _gap(now: _Now, told: ToldTime | None) -> _Gap:
         return _Gap(DaySpan(min_days=0), 0, "unknown")
     if told.shift is not None:
         return _told_gap(now, told, told.shift)
+    if told.event.casefold() in now.events:
+        # What days are counted to is over: it tells of before.
+        return _Gap(DaySpan(min_days=0), 0, "unknown")
     dated = days_between(now.dated[0], told) if now.dated else None
     if dated is not None and now.dated is not None:
         since = now.day - now.dated[1]
@@ -336,8 +346,27 @@ def _pinned(begun: _Now, before: _Now, told: ToldTime | None) -> _Now:
     return replace(begun, day=day, certainty=before.dated[2], latest=day if _is_sure(before.dated[2]) else None)
 
 
+def _counted_down(now: _Now, told: ToldTime | None) -> tuple[int, Certainty] | None:
+    """Return the day of a scene that so many days before something, or on it, is known by an earlier scene to play."""
+    if told is None:
+        return None
+    text, event = told.text.casefold(), told.event.casefold()
+    if not event:
+        # On the day itself it is merely named: `Orla's Night, noon`.
+        named = [each for each in now.events if re.match(rf"{re.escape(each)}(?! after|[a-z'’]|[之的前后])", text)]
+        event = max(named, key=len, default="")
+    if event not in now.events:
+        return None
+    day, certainty = now.events[event]
+    day -= told.days_before or 0
+    return (day, certainty) if day >= now.day else None
+
+
 def _remembering(now: _Now, told: ToldTime) -> _Now:
-    """Take in what a scene says of date, weekday and season, for the scenes after it."""
+    """Take in what a scene says of date, weekday, season and what is to come, for the scenes after it."""
+    if told.event and told.days_before is not None and told.event.casefold() not in now.events:
+        coming = {told.event.casefold(): (now.day + told.days_before, now.certainty)}
+        now = replace(now, events={**now.events, **coming})
     if told.is_dated:
         now = replace(now, dated=(told, now.day, now.certainty))
     if told.weekday is not None:

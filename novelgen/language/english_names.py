@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from novelgen.language.normalise import ARTICLES, FEMALE_TITLES, MALE_TITLES, TITLES, fold_width
+from novelgen.language.sentences import ABBREVIATIONS
 from novelgen.language.sightings import FoundName, NameSighting, ScenePlace, found_names
 from novelgen.language.word_lists import word_list
 
@@ -104,7 +105,7 @@ def _is_heading(line: str) -> bool:
 
 
 def _runs(line: str, match: re.Match[str], paragraph: int) -> list[EnglishRun]:
-    """The runs of a match: a full stop that ends a sentence parts it, one after a title or an initial does not."""
+    """The runs of a match: a full stop that ends a sentence parts it, one of a short title or an initial does not."""
     runs: list[EnglishRun] = []
     parts = _parted(match)
     for start, end in parts:
@@ -150,7 +151,7 @@ def _place_sign(before: str) -> float:
 
 def _ends_in_title(text: str) -> bool:
     last = text.split()[-1].rstrip(".").casefold() if text.split() else ""
-    return last in _TITLES_OF_PEOPLE or len(last) == 1
+    return last in ABBREVIATIONS or len(last) == 1
 
 
 def _parted(match: re.Match[str]) -> list[tuple[int, int]]:
@@ -158,7 +159,7 @@ def _parted(match: re.Match[str]) -> list[tuple[int, int]]:
     parts, begin = [], 0
     for stop in re.finditer(r"\.\s", text):
         word = text[begin : stop.start()].split()[-1:]
-        if word and (word[0].casefold() in _TITLES_OF_PEOPLE or _INITIAL.fullmatch(word[0])):
+        if word and (word[0].casefold() in ABBREVIATIONS or _INITIAL.fullmatch(word[0])):
             continue
         parts.append((start + begin, start + stop.start()))
         begin = stop.end()

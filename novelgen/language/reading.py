@@ -39,9 +39,22 @@ UNREAL = re.compile(r"\b(?:dreams?|visions?|ghosts?|s[ée]ance)\b|梦|幻|亡魂
 """Words for what does not happen as the rest does."""
 
 
+_EVENT = (
+    r"(?!the (?:events?|story|book|novel|beginning|start|opening|present)\b)"
+    r"(?:(?:the|his|her|their|my|our) [\w’'-]+|(?-i:[A-Z])[\w’'-]+)(?: (?-i:[A-Z])[\w’'-]+)*"
+)
+_COUNTDOWN = re.compile(
+    rf"\b(?P<number>{ENGLISH_NUMERAL}) (?P<unit>days?|nights?|weeks?|fortnights?) before (?P<event>{_EVENT})"
+    rf"|\bthe (?:day|night|morning|evening|afternoon|eve) before (?P<eve>{_EVENT})"
+    rf"|[在离距]?(?P<event2>[\u4e00-\u9fff]{{2,8}}?)(?<![以从目先之])前(?P<number2>{CHINESE_NUMERAL})个?(?P<unit2>日|天|夜|周|星期|礼拜)",
+    re.IGNORECASE,
+)
+"""So many days before something that is to come: `nine days before Orla's Night`, `开闸夜前九天`."""
+
+
 def tells_of_past(story_time: str | None) -> bool:
     """Tell whether a story time says that the scene plays earlier, or tells of what played earlier."""
-    return PAST.search(story_time or "") is not None
+    return PAST.search(_COUNTDOWN.sub("", story_time or "")) is not None
 
 
 def is_out_of_time(story_time: str | None) -> bool:
@@ -124,9 +137,9 @@ _ZH_ALONE = "(?<![\u4e00-\u9fff])"
 """Before a number of days: a month after somebody's leaving is none after the scene before."""
 _ZH_MANY = f"(?:半|数|几|多|若干|{CHINESE_NUMERAL})"
 _SAME = re.compile(
-    rf"\b(?:(?:the\s+)?same\s+(?:[\w-]+\s+)?(?:date|{_PART})|(?:later\s+)?that\s+(?:same\s+)?{_PART}"
+    rf"\b(?:(?:the\s+)?same\s+(?:[\w-]+\s+)?(?:date|hour|moment|{_PART})|(?:later\s+)?that\s+(?:same\s+)?{_PART}"
     rf"|{_PART} of the same day|later in the day)\b"
-    r"|[同当即是本此][日天晚夜]|同一[天日]|这[天日晚夜]|那[晚夜]",
+    r"|[同当即是本此][日天晚夜]|同一(?:[天日]|时[辰刻间])|这[天日晚夜]|那[晚夜]",
     re.IGNORECASE,
 )
 _AT_ONCE = re.compile(
@@ -257,7 +270,19 @@ def _read_one(text: str, *, is_past: bool = False) -> ToldTime:
     read["season"] = next((season for season, words in _SEASON_WORDS if re.search(words, text, re.IGNORECASE)), None)
     read["weekday"] = _weekday(text)
     read["shift"] = _back(text) if is_past else _shift(text)
-    return ToldTime(**read)
+    return ToldTime(**read, **({} if is_past else _countdown(text)))
+
+
+def _countdown(text: str) -> dict[str, Any]:
+    match = _COUNTDOWN.search(text)
+    if match is None:
+        return {}
+    unit = match["unit"] or match["unit2"] or "day"
+    days, _ = _UNIT_DAYS[_CHINESE_UNITS.get(unit, unit.casefold().rstrip("s"))]
+    if match["eve"]:
+        return {"event": match["eve"], "days_before": 1}
+    number = english_number(match["number"]) if match["number"] else chinese_number(match["number2"])
+    return {"event": match["event"] or match["event2"], "days_before": min(number, MAX_COUNT) * days}
 
 
 def _date(text: str) -> dict[str, Any]:

@@ -36,7 +36,7 @@ _ENDS_LIKE_CHINESE = re.compile(rf"[{CJK_RANGES}，。、；：！？…—“�
 
 _WORD_BEFORE = re.compile(r"([^\W\d_]+(?:\.[^\W\d_]+)*)$")
 
-_ABBREVIATIONS = frozenset(word_list("sentences_abbreviations"))
+ABBREVIATIONS = frozenset(word_list("sentences_abbreviations"))
 
 _NUMBERED = frozenset({"no", "nos", "p", "art", "sec", "ch"})
 
@@ -124,7 +124,7 @@ def _is_abbreviation(text: str, stop: int, rest: str) -> bool:
         return True
     if word.casefold() in _NUMBERED and rest[:1].isdigit():
         return True
-    return word.casefold() in _ABBREVIATIONS and bool(rest)
+    return word.casefold() in ABBREVIATIONS and bool(rest)
 
 
 TARGET_CHARACTERS = 500

@@ -59,6 +59,10 @@ class ToldTime(BaseModel):
     shift: DaySpan | None = Field(
         default=None, exclude_if=is_unsaid, description="Days since the scene told before it."
     )
+    event: str = Field(
+        default="", exclude_if=is_unsaid, description="What is to come, to which days are counted: `Orla's Night`."
+    )
+    days_before: int | None = Field(default=None, exclude_if=is_unsaid, description="So many days before it.")
     until: ToldTime | None = Field(default=None, exclude_if=is_unsaid, description="When it ends, where that is said.")
     tells_of_past: bool = Field(default=False, exclude_if=is_unsaid)
     past: ToldTime | None = Field(

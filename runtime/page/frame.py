@@ -226,7 +226,7 @@ class Frame:
         """Return where something is missing, and how; what waits to be indexed is not out of date."""
         is_waiting = (issue.stage, issue.kind) == ("index", "stale")
         kind = self.word("trouble_waits") if is_waiting else self.word_of("trouble", issue.kind)
-        return f"{self.word_of('stage', issue.stage)}: {kind}"
+        return f"{self.word_of('stage', issue.stage)}{'：' if self.language == 'zh' else ': '}{kind}"
 
     @property
     def comma(self) -> str:

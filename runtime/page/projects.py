@@ -127,7 +127,6 @@ _MENDED_BY = {
     "database_empty": Mending("mend_import", address="/page/import"),
     "no_people": Mending("mend_people", view="cards"),
     "index_waiting": Mending("mend_index", action="repair"),
-    "index_late": Mending("mend_index", action="repair"),
     "index_differs": Mending("mend_index", action="repair"),
     "index_fails": Mending("mend_index", action="repair"),
     "breaker_open": Mending("mend_index", action="repair"),

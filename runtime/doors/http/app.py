@@ -276,6 +276,8 @@ def _answer(request: Request, problem: Problem, headers: dict[str, str] | None =
     is_person = "text/html" in request.headers.get("accept", "") and not request.scope["path"].startswith("/v1/")
     # A host that is none of ours may be no host at all, and a page has an address.
     if is_person and problem.status != 421:
+        if problem.type == problem_type("unknown-route"):
+            problem = problem.model_copy(update={"detail": "there is no page at this address"})
         return problem_page(request, problem, headers)
     language = language_wished(request.headers.get("accept-language", ""))
     told = problem.model_copy(update={"detail": message_in(problem.detail, language)})

@@ -109,6 +109,14 @@ def test_words_at_the_head_of_a_sentence_are_no_names() -> None:
     assert "Hitherto Ada" not in names
 
 
+def test_a_title_that_ends_a_sentence_begins_no_name() -> None:
+    """A short one has a full stop of its own."""
+    said = "“Tell me, Captain. Where's Wren?” asked Dr. Morris. Then she saw Wren, and Wren saw Dr. Morris, Captain. "
+    names = [name for each in find_name_candidates([(1, 1, said * 3)]) for name in each.names()]
+    assert {"Wren", "Dr. Morris"} <= set(names)
+    assert not any("Captain." in name for name in names)
+
+
 def test_a_person_is_listed_by_the_name_that_the_text_calls_them() -> None:
     """A title makes no name fuller: who is mostly called Lena is not listed as Mrs. Roe."""
     married = "Mrs. Lena Roe came in. “Sit down,” said Mrs. Roe. We saw Mrs. Roe. "

@@ -49,6 +49,25 @@ def test_dates_count_days() -> None:
     assert days(told("正月十五", "正月十八")) == [(1, "told"), (4, "inferred")]
 
 
+def test_days_are_counted_to_what_is_to_come() -> None:
+    """So many days before it is now, and tells the day once an earlier scene has told when it is; so does its own."""
+    english = told(
+        "fifty days before Orla's Night", "two days later", "forty days before Orla's Night", "the same hour"
+    )
+    english += told("nine days before the wedding", None, "the eve before the wedding", "the wedding, noon")
+    chinese = told("深秋，开闸夜前五十天", "两天后", "开闸夜前四十天", "同一时辰")
+    chinese += told("大婚前九日", None, "大婚前一天", "大婚，正午")
+    assert days(english) == days(chinese)
+    assert days(english) == [
+        *[(1, "told"), (3, "told"), (11, "told"), (11, "told")],
+        *[(1, "told"), (None, "unknown"), (9, "told"), (10, "told")],
+    ]
+    assert not any(each.is_flashback for each in english)
+    assert english[2].since_previous == DaySpan(min_days=8, max_days=8)
+    late = told("two days before the fair", "a week later", "the day before the fair")
+    assert days(late)[1:] == [(8, "told"), (None, "unknown")]
+
+
 def test_a_scene_that_goes_on_into_the_next_day_ends_there() -> None:
     """Its last day is told, and the next day after it may be that very day."""
     times = told("次日", "当夜二更至天明", "次日天明", "次日")

@@ -134,14 +134,35 @@ def test_what_is_told_now_of_the_past_has_both_times() -> None:
     assert bare.past.shift.max_days < -900
 
 
-@pytest.mark.parametrize("words", ["five years ago", "a flashback", "the day before", "当年", "三年前", "回忆"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "five years ago",
+        "a flashback",
+        "the day before",
+        "two days before the events",
+        "当年",
+        "三年前",
+        "回忆",
+        "很久以前",
+    ],
+)
 def test_words_of_the_past_are_known(words: str) -> None:
     """They say that a scene does not play now."""
     assert tells_of_past(words)
 
 
 @pytest.mark.parametrize(
-    "words", ["half past six", "evening, past seven", "before midnight", "earlier that day", "天亮之前", "次日"]
+    "words",
+    [
+        "half past six",
+        "before midnight",
+        "earlier that day",
+        "天亮之前",
+        "次日",
+        "nine days before Orla's Night",
+        "大婚前三日",
+    ],
 )
 def test_hours_are_no_past(words: str) -> None:
     """An hour before or past another is an hour of now."""

@@ -5,6 +5,7 @@ from itertools import product
 
 import pytest
 
+from novelgen.context.prompt_block import NEEDS
 from novelgen.models.state import DIMENSION_RANGES
 from runtime.page.routes import STATIC
 
@@ -64,3 +65,18 @@ def test_every_class_of_the_style_is_somewhere_on_the_page() -> None:
     for name in classes:
         half = name.partition("-")[0] + "-{{"
         assert re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", named) or half in named, name
+
+
+@pytest.mark.parametrize("script", sorted(each.name for each in STATIC.glob("*.js") if each.name != "page.js"))
+def test_no_name_of_a_script_is_given_twice(script: str) -> None:
+    """A view loads one beside that of every page; a name that is given twice keeps the whole of it from running."""
+    both = "\n".join((STATIC / name).read_text(encoding="utf-8") for name in ("page.js", script))
+    names = re.findall(r"^(?:const|let|class|(?:async )?function) (\w+)", both, re.MULTILINE)
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("need", NEEDS)
+def test_every_need_of_a_context_has_its_colour(need: str) -> None:
+    """What a part of the picture of tokens stands for is told by its colour."""
+    assert f"share-{need}" in COLOURS
+    assert f".share-{need} {{ fill: var(--share-{need}); }}" in CSS
