@@ -14,9 +14,10 @@ from novelgen.models.position import StoryPosition
 from runtime.care.checks import repair_index
 from runtime.context_chain import build_context_chain
 from runtime.doors.http.problems import Problem
-from runtime.ingest.ingest import delete_scene, ingest_scene
+from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.settings import NovelgenSettings
+from runtime.story.scenes import StoryScenes
 from tests.benchmarks.soak_faults import FlakyChatModel, FlakyStores, Harmed, Outages, Refused
 from tests.support.served_process import ServedProcess
 
@@ -72,7 +73,7 @@ class StoresSubject:
 
     def delete(self, project_id: str, at: StoryPosition) -> None:
         """Delete a scene."""
-        _refusing(lambda: delete_scene(self.stores, project_id, at))
+        _refusing(lambda: StoryScenes(self.stores, project_id).delete_scene(at))
 
     def context(self, project_id: str, at: StoryPosition, plan: ScenePlan) -> SceneMemoryContext:
         """Build the context of a planned scene; it may degrade, and never raise."""

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime.ingest.ingest import delete_scene, ingest_scenes
+from runtime.ingest.ingest import ingest_scenes
 from runtime.stores import MemoryStores
+from runtime.story.scenes import StoryScenes
 from tests.benchmarks.marked_scenes import mark_of, marked_scene, misplaced_marks, position_of
 from tests.benchmarks.samples import Sample, growth
 from tests.benchmarks.soak import render, run_soak
@@ -30,7 +31,7 @@ def test_the_end_check_finds_lost_and_foreign_rows(tmp_path: Path) -> None:
         stores.create_project("p", language="en")
         scenes = [marked_scene(0, 0, 1), marked_scene(0, 1, 1), marked_scene(7, 2, 1)]
         ingest_scenes(stores, "p", scenes, index=False)
-        delete_scene(stores, "p", position_of(0))
+        StoryScenes(stores, "p").delete_scene(position_of(0))
         found = check_project(stores, "p", 0, {0: {1}, 1: {2}, 2: {1}, 3: {None}})
     assert (found["checked"], found["lost"], found["index not repaired"]) == (4, 3, 0)
     assert found["foreign rows"] > 0

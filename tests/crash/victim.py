@@ -23,10 +23,11 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.context_chain import build_context_chain
 from runtime.index.process import IndexProcess
-from runtime.ingest.ingest import delete_scene, ingest_scenes
+from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
+from runtime.story.scenes import StoryScenes
 from tests.support.demo_project import settings_for
 from tests.support.forked_index_processes import IndexForkserver, fork_this_process, launch_with
 
@@ -84,7 +85,7 @@ def _act(stores: MemoryStores, chance: random.Random, first_place: int, version:
     elif kind == "delete":
         _say("begin", place, None)
         with contextlib.suppress(UnknownSceneError):
-            delete_scene(stores, PROJECT, StoryPosition(1, place))
+            StoryScenes(stores, PROJECT).delete_scene(StoryPosition(1, place))
         _say("done", place, None)
     else:
         plan = ScenePlan(scene_number=place, purpose="Where is the ring of the mill?")

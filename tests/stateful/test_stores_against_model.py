@@ -24,11 +24,12 @@ from novelgen.models.record import SceneRecord
 from runtime.context_chain import build_context_chain
 from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import drain_outbox, verify_index
-from runtime.ingest.ingest import delete_scene, ingest_scene
+from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import search_story_memory_tool
 from runtime.storage.records import MemoryEdit, MemoryFilter
 from runtime.stores import MemoryStores
+from runtime.story.scenes import StoryScenes
 from tests.stateful.plain_story import Place, PlainScene, PlainStory, memory_of
 from tests.support.demo_project import settings_for
 
@@ -136,7 +137,7 @@ class StoryMachine(RuleBasedStateMachine):
     def delete(self, data: st.DataObject) -> None:
         """Delete a scene."""
         place = data.draw(st.sampled_from(sorted(self.model.scenes)))
-        delete_scene(self.stores, self.project, StoryPosition(*place))
+        StoryScenes(self.stores, self.project).delete_scene(StoryPosition(*place))
         self.model.delete(place)
 
     @precondition(lambda self: self.model.scenes)

@@ -13,10 +13,11 @@ from novelgen.models.position import StoryPosition
 from runtime.index.embeddings import CheckedEmbeddings
 from runtime.ingest import indexing
 from runtime.ingest.indexing import drain_outbox, reindex, verify_index
-from runtime.ingest.ingest import delete_scene, ingest_scenes
+from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
 from runtime.storage.records import MemoryEdit
 from runtime.stores import MemoryStores
+from runtime.story.scenes import StoryScenes
 from tests.runtime.ingest.made_up_story import record, recorded_scenes, scene
 
 
@@ -96,7 +97,7 @@ def test_a_changed_scene_is_embedded_alone(stores: MemoryStores, project: str, c
     assert counting.texts == ["A new bullet."]
     assert (result.indexed, result.removed, result.embedded) == (2, 1, 1)
     assert verify_index(stores, project).is_sound
-    delete_scene(stores, project, StoryPosition(1, 2))
+    StoryScenes(stores, project).delete_scene(StoryPosition(1, 2))
     assert stores.vectors(project).list_ids(project) == _semantic_ids(stores, project)
     assert verify_index(stores, project).is_sound
 
