@@ -15,9 +15,13 @@ def opened(clock: FakeClock) -> CircuitBreaker:
 
 
 def test_it_opens_after_three_failures_in_a_row(clock: FakeClock) -> None:
-    """Only in a row; the message says how often it failed, for how long it is left alone, and why."""
+    """The message says how often it failed, for how long it is left alone, and why."""
     with pytest.raises(VectorIndexError, match=r"failed 3 times in a row .* 30 more seconds; .*: it hung"):
         opened(clock).refuse_if_open()
+
+
+def test_a_success_between_failures_keeps_it_closed(clock: FakeClock) -> None:
+    """Only failures in a row count."""
     breaker = CircuitBreaker(clock=clock)
     for _ in range(5):
         breaker.failed("it hung")
@@ -27,15 +31,29 @@ def test_it_opens_after_three_failures_in_a_row(clock: FakeClock) -> None:
 
 
 def test_after_the_cool_down_one_probe_is_let_through(clock: FakeClock) -> None:
-    """Everyone else is refused meanwhile; a success closes it, one failed probe starts the cool-down anew."""
+    """While the probe is under way everyone else is still refused."""
     breaker = opened(clock)
     clock.now_s += 30
     breaker.refuse_if_open()
     with pytest.raises(VectorIndexError, match="0 more seconds"):
         breaker.refuse_if_open(is_probed=True)
+
+
+def test_a_probe_that_works_closes_it(clock: FakeClock) -> None:
+    """After one success calls pass freely."""
+    breaker = opened(clock)
+    clock.now_s += 30
+    breaker.refuse_if_open()
     breaker.succeeded()
     breaker.refuse_if_open()
     assert not breaker.is_open
+
+
+def test_a_probe_that_fails_starts_the_cool_down_anew(clock: FakeClock) -> None:
+    """One failed probe is enough to refuse again."""
+    breaker = opened(clock)
+    clock.now_s += 30
+    breaker.refuse_if_open()
     breaker.failed("it hung again")
     with pytest.raises(VectorIndexError, match="30 more seconds; last failure: it hung again"):
         breaker.refuse_if_open()

@@ -138,13 +138,17 @@ def test_managers_of_one_program_share_one_process(tmp_path: Path, open_manager:
 
 
 def test_taking_and_giving_twice_is_harmless(tmp_path: Path) -> None:
-    """A lock file that cannot be made is an error of the index that names what is in the way."""
+    """Ownership knows whether it is held."""
     ownership = IndexOwnership(EmbeddedIndex(tmp_path / "vectors"))
     for _ in range(2):
         ownership.acquire()
     for _ in range(2):
         ownership.release()
     assert not (tmp_path / "vectors.control" / "owner.pid").exists()
+
+
+def test_a_lock_file_that_cannot_be_made_is_an_error_of_the_index(tmp_path: Path) -> None:
+    """A file where the control folder should be is named in the message."""
     (tmp_path / "vectors.control").write_text("in the way")
     with pytest.raises(VectorIndexError, match=r"lock of the vector index .* cannot be taken.*vectors\.control"):
         IndexOwnership(EmbeddedIndex(tmp_path / "vectors")).acquire()

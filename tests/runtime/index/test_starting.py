@@ -10,12 +10,17 @@ from tests.runtime.index.conftest import OpenManager
 
 
 def test_waiting_leaves_a_process_that_runs_and_an_index_untouched(open_manager: OpenManager, tmp_path: Path) -> None:
-    """A wait that is too short is told as such and harms nothing."""
+    """After the wait the process is there; nothing of the index was opened or made."""
     manager = open_manager(EmbeddedIndex(tmp_path / "vectors"))
     manager.wait_started(timeout_s=60)
     assert manager.process.pid is not None
     assert not (tmp_path / "vectors").exists()
     assert manager.count("nobody") == 0
+
+
+def test_waiting_ends_in_its_time_and_the_start_goes_on(open_manager: OpenManager, tmp_path: Path) -> None:
+    """A wait that is too short is told as such and harms nothing."""
+    manager = open_manager(EmbeddedIndex(tmp_path / "vectors"))
     with pytest.raises(DeadlineExceededError, match="still starting"):
         manager.wait_started(timeout_s=0.001)
     manager.wait_started(timeout_s=60)
