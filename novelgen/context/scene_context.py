@@ -21,7 +21,7 @@ from novelgen.language.language import TokenCounter
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead
 from novelgen.memory.retelling import content_words
-from novelgen.memory.search import QueryKind, SceneQuery, SearchResult, SelectionScene
+from novelgen.memory.search import NAMES_PURPOSE, QueryKind, SceneQuery, SearchResult, SelectionScene
 from novelgen.memory.select import select_memories
 from novelgen.memory.weights import DEFAULT_QUOTAS, NeedQuotas, SelectionWeights
 from novelgen.models.context import (
@@ -48,6 +48,7 @@ _KINDS: dict[str, QueryKind] = {
     "place": "place",
     "character": "character",
     "pair": "pair",
+    NAMES_PURPOSE: "character",
 }
 
 
@@ -148,8 +149,8 @@ def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResu
 
 
 def _kind(query: PlannedQuery) -> QueryKind:
-    if query.origin == "llm":
-        return "character" if query.is_names_only else "model"
+    if query.origin == "llm" and not query.is_names_only:
+        return "model"
     return _KINDS.get(query.purpose, "other")
 
 

@@ -34,6 +34,10 @@ MAX_SCENES = 1000
 """So many scenes lend each other evidence: what compares scenes with scenes grows with the square of their number."""
 
 
+LASTING = {"rule_or_canon": 1, "journey": -1, "arrival": -1, "departure": -1, "plan": -1}
+"""Kinds of events that later scenes need more (1) or less (-1) than others of the same importance."""
+
+
 @dataclass(frozen=True, eq=False)
 class Scores:
     """Scores of a table's candidates."""
@@ -166,7 +170,12 @@ def _fixed_points(table: CandidateTable, scene: SelectionScene, weights: Selecti
     beside_memories = not bool(table.measure.all()) or any(c.content_type in DISTILLED_TYPES for c in chunks)
     kinds = {SUMMARY_TYPE: weights.summary_points} if beside_memories else {}
     other = weights.passage_points if beside_memories else 0.0
-    kind_points = [0.0 if c.content_type in DISTILLED_TYPES else kinds.get(c.content_type, other) for c in chunks]
+    kind_points = [
+        weights.lasting_points * LASTING.get(c.event_type or "", 0)
+        if c.content_type in DISTILLED_TYPES
+        else kinds.get(c.content_type, other)
+        for c in chunks
+    ]
     return {
         "at_hand": np.where(at_hand, weights.at_hand_points, 0.0),
         "superseded": np.array([weights.superseded_points if c.superseded_by else 0.0 for c in chunks]),

@@ -116,6 +116,10 @@ class SelectionWeights(BaseModel):
         default=0.7,
         description="Added to what stands for several memories: it tells several facts, and is priced as one.",
     )
+    lasting_points: float = Field(
+        default=0.5,
+        description="Added to what always holds in the story, and taken from journeys and plans, which soon are over.",
+    )
     pinned_points: float = Field(
         default=2.0, description="Added to what the author pinned, and to a note whose key stands in the plan."
     )

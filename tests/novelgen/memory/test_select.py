@@ -118,6 +118,14 @@ def test_what_speaks_against_a_memory_lowers_it() -> None:
     assert order[-3:] == ["c18", "c19", "c20"]
 
 
+def test_what_always_holds_is_raised_and_what_is_soon_over_lowered() -> None:
+    """Of equal importance, a rule of the story leads and a journey comes last."""
+    rule = candidate("z-rule", 25, event_type="rule_or_canon")
+    journey = candidate("a-journey", 1, event_type="journey")
+    order = ids(select_memories([journey, *crowd(20), rule], plan_scene(), weights=EVERYTHING))
+    assert (order[0], order[-1]) == ("z-rule", "a-journey")
+
+
 def test_open_loop_raises_the_memories_of_its_scene():
     """Memories of the scene that planted an open loop lead; a resolved loop raises nothing."""
     loop = OpenLoop(loop_id="L", description="Who took it?", importance="high", chapter_index=1, scene_index=15)
