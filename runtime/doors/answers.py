@@ -34,8 +34,11 @@ _OTHER_COMMANDS = {
     "context": "build_context",
     "doctor": "repair_project",
     "extract": "extract_scenes",
+    "index": "repair_project",
     "ingest": "ingest_scene",
+    "record edit": "ingest_scene",
     "reindex": "repair_project",
+    "summary edit": "write_summary",
 }
 """Commands that no offer is made of, to the operation that does the same."""
 

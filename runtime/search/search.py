@@ -20,7 +20,7 @@ from novelgen.errors import (
     UserInputError,
 )
 from novelgen.language.language import estimate_tokens
-from novelgen.language.resolver import NameResolver
+from novelgen.language.resolver import NameResolver, near_names
 from novelgen.language.scrub import scrub_text
 from novelgen.memory.query_scores import relevance, search_order
 from novelgen.memory.search import (
@@ -333,7 +333,8 @@ def _entity_ids(
     variants: dict[str, None] = {}
     issues: list[ReportIssue] = []
     with stores.database(project_id).read() as unit:
-        resolver = NameResolver(unit.entities.list_as_of(as_of=as_of))
+        known = unit.entities.list_as_of(as_of=as_of)
+        resolver = NameResolver(known)
         for name in names:
             if not is_entity_target(target := name.strip()):
                 ids[target] = None
@@ -348,7 +349,8 @@ def _entity_ids(
                 variants |= dict.fromkeys(said)
                 if said:
                     continue
-                message = f"nobody is known as {name!r} at this position, so no memory can be of them"
+                near = near_names(name, known)
+                message = f"nobody is known as {name!r} at this position, so no memory is of them; {near}"
                 issues.append(ReportIssue(stage="search", kind="unresolved", message=message))
             # What nobody bears may be an id that memories are linked to, whose entity nobody has stored.
             ids |= dict.fromkeys(meant or [name])

@@ -28,11 +28,11 @@ from pydantic.fields import FieldInfo
 from novelgen.deadlines import run_concurrently
 from novelgen.errors import InvalidPositionError, UnknownEntityError, UnknownSceneError, UserInputError
 from novelgen.language.normalise import name_key, title_free_key
-from novelgen.language.resolver import NameResolver
+from novelgen.language.resolver import NameResolver, listed_entities, near_names
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, SCENE_LABEL, StoryPosition
 from novelgen.models.record import is_unsaid
-from novelgen.nearest import did_you_mean, nearest_names
+from novelgen.nearest import did_you_mean
 from runtime.storage.database import UnitOfWork
 from runtime.stores import MemoryStores
 
@@ -324,13 +324,6 @@ class StoryBase(ReadsArguments):
     aawait_index = async_twin(await_index)
 
 
-MAX_LISTED = 10
-"""So many known entities an error lists."""
-
-MAX_NEAR = 3
-_MIN_LIKENESS = 0.4
-
-
 def known_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity]:
     """Return the entities as the story has shown them before a position; None means all of them, whole."""
     if as_of is not None:
@@ -346,7 +339,7 @@ def resolved_entity(name: str, known: Sequence[Entity], entity_type: EntityType 
     if resolution.entity_id is not None:
         return by_id[resolution.entity_id]
     if resolution.candidate_ids:
-        several = _listed([by_id[each] for each in resolution.candidate_ids])
+        several = listed_entities([by_id[each] for each in resolution.candidate_ids])
         raise UnknownEntityError(f"{name!r} may be {several}; say which by its id")
     kind = entity_type or "entity"
     raise UnknownEntityError(f"no {kind} {name!r} is known by then; {near_names(name, meant)}")
@@ -403,18 +396,3 @@ def place_of_statement(unit: UnitOfWork, as_of: StoryPosition, *, scene_id: str 
 def place_name(place: StoryPosition) -> str | None:
     """Return a place as `3:2`, or None when it is the whole story."""
     return None if place.chapter_index is None else str(place)
-
-
-def near_names(name: str, known: Sequence[Entity]) -> str:
-    """Return which known names are near one that nobody bears, or else which are known."""
-    bearers = {each: entity.entity_id for entity in reversed(known) for each in entity.names()}
-    near = nearest_names(name, reversed(bearers), at_most=MAX_NEAR, likeness=_MIN_LIKENESS)
-    if near:
-        return f"near it: {', '.join(f'{bearers[each]} ({each})' for each in near)}"
-    return f"known are {_listed(known)}" if known else "nobody is known yet"
-
-
-def _listed(entities: Sequence[Entity]) -> str:
-    named = [f"{entity.entity_id} ({entity.name})" for entity in entities[:MAX_LISTED]]
-    more = len(entities) - len(named)
-    return ", ".join(named) + (f" and {more} more" if more else "")

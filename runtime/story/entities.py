@@ -374,7 +374,7 @@ class StoryEntities(StoryBase):
         """
         places = [(place.chapter_index, place.scene_index) for place in map(required_position, scenes)]
         if any(None in place for place in places):
-            raise UserInputError("--scene needs chapter and scene, such as 3:2")
+            raise UserInputError("a scene is named by chapter and scene, such as 3:2")
         with self._stores.database(self.project_id).write() as unit:
             found = named_entity(entity, known_entities(unit, None))
             change = unit.merges.split(found.entity_id, name=new_name, aliases=aliases, scenes=places)

@@ -20,7 +20,7 @@ from novelgen.card_templates import (
 from novelgen.context.labels import labels_for
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, story_language
-from novelgen.language.resolver import NameResolver
+from novelgen.language.resolver import NameResolver, near_names
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
 from novelgen.models.position import StoryPosition
@@ -31,7 +31,7 @@ from runtime.files.file_reading import read_text_file
 from runtime.files.paths import ProjectPaths
 from runtime.storage.database import UnitOfWork
 from runtime.stores import MemoryStores
-from runtime.story.base import Name, StoryBase, async_twin, bears_name, near_names
+from runtime.story.base import Name, StoryBase, async_twin, bears_name
 
 _OWN_FIELDS = ("name", "role", "description")
 _NAME_FIELDS = ("aliases", "alias", TRANSLATION, ALIAS_TRANSLATIONS)
@@ -113,7 +113,7 @@ def state_within(entity: Entity, changes: Mapping[str, Any]) -> dict[str, Any]:
     fields = ", ".join(each for each in STATE_MODELS[entity.entity_type].model_fields if each != "extra")
     raise UserInputError(
         f"{CURRENT_STATE} cannot be {given!r}: write an object with some of {fields}; "
-        "a single one is said by --state NAME=VALUE"
+        "a single one is given as state: NAME=VALUE"
     )
 
 
@@ -145,7 +145,8 @@ def refuse_slips(
             rest = sorted(known - set(listed))
             raise UserInputError(
                 f"{name!r} is no field of a {entity.entity_type}{meant} Fields are {', '.join(listed)}, and attributes"
-                f" of its state {', '.join(rest)}; where you mean an attribute of this name, say --state {name}=VALUE"
+                f" of its state {', '.join(rest)}; where you mean an attribute of this name, give it as"
+                f" state: {name}=VALUE"
             )
 
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.language.candidates import NameCandidate, candidate_of
 from novelgen.language.normalise import name_key
+from novelgen.language.resolver import MAX_NEAR
 from novelgen.language.sightings import CandidateKind
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity, EntityAlias, EntityType
@@ -19,8 +20,6 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change
 from runtime.storage.records import IndexingResult
 from runtime.story.base import Count, Place, StoryBase, async_twin, known_entities, position_of, resolved_entity
-
-MAX_NEAR = 3
 
 
 class NameCandidates(BaseModel):
@@ -208,7 +207,7 @@ def _of_offered(unit: UnitOfWork, candidates: Sequence[NameCandidate], name: str
 def _entity_type(candidate: NameCandidate) -> EntityType:
     if candidate.kind == "unknown":
         kinds = ", ".join(get_args(EntityType))
-        raise UserInputError(f"the text does not tell what {candidate.name!r} is; say --kind, one of {kinds}")
+        raise UserInputError(f"the text does not tell what {candidate.name!r} is; say its kind, one of {kinds}")
     return candidate.kind
 
 

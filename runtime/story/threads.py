@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from novelgen.errors import UnknownIdError, UserInputError
+from novelgen.language.resolver import MAX_LISTED
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
 from novelgen.memory.board import ledger_warnings
 from novelgen.memory.ledger import LedgerStory, ThreadLedger, ThreadStage, make_ledger
@@ -16,7 +17,6 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.events import ThreadNotes
 from runtime.storage.journal import Kept, ThreadChangeKind
 from runtime.story.base import (
-    MAX_LISTED,
     ChangeNumber,
     Count,
     Name,
@@ -192,7 +192,7 @@ class StoryThreads(StoryBase):
                 begin, end = deadline_text(first), deadline_text(last)
                 raise UserInputError(
                     f"thread {thread_id!r} would be overdue at {end} before it is due at {begin};"
-                    " give --due-by a later scene than --due-from"
+                    " let it be due by a later scene than from which on it is due"
                 )
             with unit.journal.changing_thread("edit", thread_id, stored.description) as kept:
                 unit.threads.describe(thread_id, changes)

@@ -126,9 +126,13 @@ def problem_of(error: NovelgenError, *, folders: Sequence[Path] = ()) -> Problem
 
 @cache
 def _ways() -> dict[str, str]:
-    """Return operation to its method and path."""
-    calls = {each.name: each.http.partition(" ") for each in OPERATIONS if each.http}
-    return {name: f"{verb} /v1/projects/{{project_id}}{path}" for name, (verb, _, path) in calls.items()}
+    """Return operation to its method and path; what has no route is told by the one that does nearly the same."""
+    calls = {each.name: each.http for each in OPERATIONS if each.http}
+    calls |= {name: calls[nearly] for name, nearly in _NEARLY.items()} | {"extract_scenes": "POST /extract"}
+    return {name: call.replace(" ", " /v1/projects/{project_id}", 1) for name, call in calls.items()}
+
+
+_NEARLY = {"list_consolidations": "list_memories", "list_entity_changes": "list_author_changes"}
 
 
 def invalid_request(errors: Sequence[Mapping[str, Any]]) -> Problem:
