@@ -211,9 +211,14 @@ def test_scenes_are_inserted_moved_and_deleted(client: TestClient) -> None:
     assert titles() == [before[0], "Between", *before[1:]]
     _sent(client, "story/move", move)
     delete = {"position": "1:1", "sure": "yes"}
-    told = read(client.get(_sent(client, "story/delete", delete).headers["location"])).text
-    assert ENGLISH["did_scene_delete"] in told
+    deleted = _sent(client, "story/delete", delete)
+    assert ENGLISH["did_scene_delete"] in read(client.get(deleted.headers["location"])).text
     assert "Between" not in titles()
+    listed = read(client.get(f"{STORY}?show=changes"))
+    assert ENGLISH["by_hand_delete_scene"] in listed.text
+    assert not [each for each in listed.addresses if "chapter=1&scene=1" in each]
+    _undo(client, deleted)
+    assert titles() == ["Between", *before]
 
 
 def test_a_model_reads_a_scene_as_a_job(client: TestClient) -> None:
