@@ -20,7 +20,7 @@ from novelgen.errors import (
     UserInputError,
 )
 from novelgen.language.language import estimate_tokens
-from novelgen.language.resolver import NameResolver, near_names
+from novelgen.language.resolver import NameResolver
 from novelgen.language.scrub import scrub_text
 from novelgen.memory.query_scores import relevance, search_order
 from novelgen.memory.search import (
@@ -34,6 +34,7 @@ from novelgen.memory.search import (
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk, found_under, is_entity_target
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
+from novelgen.near_entities import near_names
 from runtime.search.kept_readings import names_in_text
 from runtime.search.retrievers import (
     QueryVectors,

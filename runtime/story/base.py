@@ -28,10 +28,11 @@ from pydantic.fields import FieldInfo
 from novelgen.deadlines import run_concurrently
 from novelgen.errors import InvalidPositionError, UnknownEntityError, UnknownSceneError, UserInputError
 from novelgen.language.normalise import name_key, title_free_key
-from novelgen.language.resolver import NameResolver, listed_entities, near_names
+from novelgen.language.resolver import NameResolver
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, SCENE_LABEL, StoryPosition
 from novelgen.models.record import is_unsaid
+from novelgen.near_entities import listed_entities, near_names
 from novelgen.nearest import did_you_mean
 from runtime.storage.database import UnitOfWork
 from runtime.stores import MemoryStores

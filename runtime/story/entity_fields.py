@@ -20,12 +20,13 @@ from novelgen.card_templates import (
 from novelgen.context.labels import labels_for
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, story_language
-from novelgen.language.resolver import NameResolver, near_names
+from novelgen.language.resolver import NameResolver
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
 from novelgen.models.position import StoryPosition
 from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
 from novelgen.models.state import PRESENCE_ATTRIBUTE
+from novelgen.near_entities import near_names
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import read_text_file
 from runtime.files.paths import ProjectPaths

@@ -8,12 +8,12 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.language.candidates import NameCandidate, candidate_of
 from novelgen.language.normalise import name_key
-from novelgen.language.resolver import MAX_NEAR
 from novelgen.language.sightings import CandidateKind
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.shown import ShownList
+from novelgen.near_entities import MAX_NEAR
 from novelgen.nearest import nearest_names
 from runtime.search.kept_readings import open_candidates
 from runtime.storage.database import UnitOfWork

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from novelgen.errors import UnknownIdError, UserInputError
-from novelgen.language.resolver import MAX_LISTED
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
 from novelgen.memory.board import ledger_warnings
 from novelgen.memory.ledger import LedgerStory, ThreadLedger, ThreadStage, make_ledger
@@ -13,6 +12,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition, deadline_text,
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, ThreadEnding
 from novelgen.models.shown import ShownList
 from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop
+from novelgen.near_entities import MAX_LISTED
 from runtime.storage.database import UnitOfWork
 from runtime.storage.events import ThreadNotes
 from runtime.storage.journal import Kept, ThreadChangeKind
