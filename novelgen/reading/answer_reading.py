@@ -75,8 +75,6 @@ class WindowReading:
     record: SceneRecord
     proposed: list[ProposedEntity]
     issues: list[ReportIssue]
-    of_nobody: frozenset[str] = frozenset()
-    """Ids of memories that are only of people and things that neither the story nor the scene knows."""
     unplaced: tuple[UnplacedItem, ...] = ()
     """What the answer says and the record does not hold, with the reason."""
     new_names: tuple[NewName, ...] = ()
@@ -125,7 +123,6 @@ class AnswerReader:
         self._listed = QuoteFinder("\n".join(lists.texts.values()))
         self._memory_ids = {number.casefold(): each for number, each in lists.memory_ids.items()}
         self._told_before: list[str] = []
-        self._of_nobody: set[str] = set()
         self._issues: list[ReportIssue] = []
 
     def read(self, answer: ModelSceneRecord) -> WindowReading:
@@ -176,7 +173,6 @@ class AnswerReader:
             record,
             proposed,
             self._issues,
-            frozenset(self._of_nobody),
             tuple(self._placer.unplaced),
             new_names=tuple(new_names),
             same_entities=tuple(same_entities),
@@ -364,8 +360,6 @@ class AnswerReader:
         memory_id = f"x-{digest[:16]}"
         # Whom neither story nor scene knows was made up: no quote can prove what is said of them alone.
         is_of_nobody = bool(memory.entities) and not entities
-        if is_of_nobody:
-            self._of_nobody.add(memory_id)
         return RecordedMemory(
             memory_id=memory_id,
             event_type=event_type,

@@ -78,7 +78,7 @@ def test_a_thread_is_planted_moved_and_changed(client: TestClient) -> None:
     assert (now["parts"], now["pay_off"]) == (3, "A witness.")
     seen = read(client.get(f"{BOARD}?as_of=3:1&thread={thread}"))
     assert "A witness." in seen.text
-    assert {each.get("value") for each in seen.all("input") if each.get("name") == "due_by"} == {"3:0"}
+    assert {each.get("value") for each in seen.all("input") if each.get("name") == "due_by"} == {"3"}
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_an_author_says_when_a_thread_is_due_and_what_it_needs(stores: MemorySto
     (entry,) = StoryThreadLedger(stores, project).thread_ledger().entries
     assert (entry.stage, entry.pay_off) == ("overdue", "the lake is seen")
     assert StoryThreadLedger(stores, project).thread_ledger(as_of=StoryPosition(1, 2)).entries[0].stage == "due"
-    with pytest.raises(UserInputError, match="overdue at 2:0 before it is due at 3:1"):
+    with pytest.raises(UserInputError, match="overdue at 2 before it is due at 3:1"):
         StoryThreads(stores, project).edit_thread(thread_id="OL0", due_from=StoryPosition(3, 1))
 
 

@@ -124,7 +124,7 @@ def test_a_waived_finding_is_shown_on_request_only(run: Run, drowned: Path, tmp_
     assert "Tobias Fenn walked" in shown
     assert run(*asked, "--strict").exit_code == 0
     told = json.loads(run("check", PROJECT, "--unwaive", found["issue_id"], "--json").stdout)
-    assert told == {"issue_id": found["issue_id"], "note": "a ghost"}
+    assert told == {"issue_id": found["issue_id"], "note": "a ghost", "change_id": 2}
     assert "Tobias Fenn walked" in run(*asked).stdout
     assert run("check", PROJECT, "--unwaive", found["issue_id"]).exit_code == 2
     assert run("check", PROJECT, "--waive", "X1").exit_code == 2
