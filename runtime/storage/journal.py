@@ -20,7 +20,6 @@ from runtime.storage.chunks import ChunkWriter, text_hash, text_values
 from runtime.storage.consolidations import ConsolidationRepository
 from runtime.storage.records import SummaryLevel
 from runtime.storage.references import replaced_id, without_id
-from runtime.storage.scene_writer import EVENT_TABLES, adopt
 from runtime.storage.session import AnyRow, Repository
 from runtime.storage.tables import (
     ALIASES,
@@ -32,6 +31,7 @@ from runtime.storage.tables import (
     DISCLOSURES,
     DISPOSITION_CHANGES,
     ENTITIES,
+    EVENT_TABLES,
     KNOWLEDGE_EVENTS,
     LOOP_EVENTS,
     MENTIONS,
@@ -592,6 +592,9 @@ class Journal(Repository):
         return {_key(imaged, image): image for image in (dict(row._mapping) for row in found)}
 
     def _insert(self, rows: Sequence[RowChange]) -> None:
+        # A command that only lists loads no writer of scenes.
+        from runtime.storage.scene_writer import adopt
+
         memories: list[Image] = []
         for row in rows:
             table = _BY_NAME[row.table].table

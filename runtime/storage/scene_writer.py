@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Table, or_
+from sqlalchemy import or_
 
 from novelgen.errors import UserInputError
 from novelgen.models.folds import loop_event_values, recorded_loop_events
@@ -16,13 +16,11 @@ from runtime.storage.events import RelationshipRepository, state_values, with_sp
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import SceneWrite, SceneWriteResult
 from runtime.storage.session import AnyRow, StorageSession, scene_ids_at
-from runtime.storage.tables import CHUNKS, KNOWLEDGE_EVENTS, LOOP_EVENTS, MENTIONS, RELATIONSHIP_CHANGES, SCENES, STATES
+from runtime.storage.tables import CHUNKS, EVENT_TABLES, KNOWLEDGE_EVENTS, LOOP_EVENTS, MENTIONS, SCENES, STATES
 
 _Attachments = Mapping[str, list[str]]
 
 _NO_ATTACHMENTS: _Attachments = {"attached": [], "detached": []}
-
-EVENT_TABLES: tuple[Table, ...] = (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, KNOWLEDGE_EVENTS)
 
 
 class SceneWriter:

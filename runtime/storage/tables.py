@@ -421,6 +421,9 @@ KNOWLEDGE_EVENTS = _table(
 
 CHANGE_SUBJECTS = ("entity", "memory", "scene", "thread", "consolidation", "character")
 
+EVENT_TABLES: tuple[Table, ...] = (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, KNOWLEDGE_EVENTS)
+"""What a scene changes."""
+
 CHANGES = _table(
     "changes",
     _own("subject"),
