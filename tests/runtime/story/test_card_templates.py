@@ -108,7 +108,7 @@ def test_an_edit_gives_nobody_anothers_name(chinese: Story) -> None:
 
 def test_a_field_of_a_new_card_that_is_none_is_refused(chinese: Story) -> None:
     """Who misspells one is told which there are, and how to say it nevertheless; nothing is made."""
-    with pytest.raises(UserInputError, match=r"'镜界' is no field of a character.*境界.*--state 镜界=VALUE"):
+    with pytest.raises(UserInputError, match=r"'镜界' is no field of a character.*境界.*state: 镜界=VALUE"):
         chinese.add_card("林凡", {"镜界": "练气"})
     with pytest.raises(UserInputError, match="a character has no holder"):
         chinese.add_card("林凡", holder="谁")

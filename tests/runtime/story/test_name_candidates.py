@@ -244,7 +244,7 @@ def test_a_kind_is_taken_from_the_author_first(stores: MemoryStores, project: st
     assert (done.entity.entity_id, done.entity.entity_type) == ("F0", "faction")
     text = "They drank Quirmian. Nobody liked Quirmian. All had Quirmian."
     ingest_scenes(stores, project, [SceneInput(chapter_index=6, scene_index=1, text=text)], index=False)
-    with pytest.raises(UserInputError, match=r"'Quirmian'.*--kind"):
+    with pytest.raises(UserInputError, match=r"'Quirmian'.*say its kind"):
         StoryNameCandidates(stores, project).confirm_candidate(name="Quirmian")
     assert StoryNameCandidates(stores, project).confirm_candidate(name="Quirmian", kind="item").change.entity_id == "I0"
 
