@@ -24,7 +24,9 @@ def _facts(stores: MemoryStores, project: str) -> set[str]:
 @pytest.mark.parametrize("given", ["wounded", ["wounded"]])
 def test_a_state_that_is_no_object_says_how_to_write_it(stores: MemoryStores, project: str, given: Any) -> None:
     """The state of a card has fields; whoever gives a plain text is told them, and what sets a fact."""
-    with pytest.raises(UserInputError, match=r"current_state cannot be .*write an object.*physical_state.*state: NAME=VALUE"):
+    with pytest.raises(
+        UserInputError, match=r"current_state cannot be .*write an object.*physical_state.*: NAME=VALUE"
+    ):
         StoryEntities(stores, project).edit_entity(entity="C0", changes={"current_state": given})
 
 
@@ -40,7 +42,7 @@ def test_what_is_misspelt_makes_no_fact(stores: MemoryStores, project: str) -> N
         StoryEntities(stores, project).edit_entity(entity="Markus Vale", changes={"role": "x"})
     with pytest.raises(UnknownEntityError, match=r"no location 'Zzz' is known by then; known are L0"):
         StoryEntities(stores, project).entity(entity="Zzz", entity_type="location")
-    with pytest.raises(UserInputError, match=r"'goal' is no field of a character; did you mean 'goals'.*state: goal=VALUE"):
+    with pytest.raises(UserInputError, match=r"'goal' is no field of a character; did you mean 'goals'.*: goal=VALUE"):
         StoryEntities(stores, project).edit_entity(entity="C0", changes={"goal": "x"})
     edited = StoryEntities(stores, project).edit_entity(entity="C0", changes={}, state={"goal": "the lake"})
     assert edited.attributes == ["goal"]
