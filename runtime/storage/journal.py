@@ -572,6 +572,7 @@ class Journal(Repository):
                 raise UserInputError(f"another scene stands at {where!r} by now; move it first, or make room there")
         for row in rows:
             _require_as_left(change, row, current[row.table].get(_key(_BY_NAME[row.table], row.key)))
+        self._require_pairs(rows)
         order = list(_BY_NAME)
         forward = sorted(rows, key=lambda each: order.index(each.table))
         returning = [row for row in forward if row.after is None]
@@ -582,6 +583,18 @@ class Journal(Repository):
         self._delete([row for row in reversed(forward) if row.before is None])
         self._renumber([row for row in forward if row.before is not None and row.after is not None])
         self._insert([row for row in returning if row.table not in _PARENTS])
+
+    def _require_pairs(self, rows: Sequence[RowChange]) -> None:
+        """Refuse to bring back how a pair stood that was deleted or merged since."""
+        returning = [(row.table, row.before) for row in rows if row.before and row.after is None]
+        pairs = {image["relationship_id"] for table, image in returning if table == RELATIONSHIP_CHANGES.name}
+        pairs -= {image["relationship_id"] for table, image in returning if table == RELATIONSHIPS.name}
+        there = self._session.select(
+            [RELATIONSHIPS.c.relationship_id], self._session.among(RELATIONSHIPS.c.relationship_id, pairs)
+        )
+        gone = sorted(pairs.difference(row[0] for row in there))
+        if gone:
+            raise UserInputError(f"relationship {gone[0]!r} is gone by now; undo its deletion or merge first")
 
     def _current(self, table: str, rows: Sequence[RowChange]) -> dict[str, Image]:
         """Return the rows of a table that were changed as they are now, by key, whole."""

@@ -109,14 +109,18 @@ def _columns(seen: Seen) -> list[str]:
     return [each["href"] or "" for each in links if "/story?" in (each["href"] or "")]
 
 
-def test_scenes_are_drawn_as_told_or_as_lived(reader: TestClient) -> None:
-    """What nothing places comes last, and what was chosen on a view stays when the slider moves."""
-    told = reader.get("/v1/projects/demo/story-times").json()["scenes"]
+def test_scenes_are_drawn_as_told_or_as_lived(reader: TestClient, client: TestClient) -> None:
+    """A scene of years before comes first as lived, and what was chosen on a view stays when the slider moves."""
+    record = {"chapter_index": 9, "scene_index": 1, "story_time": "three years before"}
+    earlier = {"text": "Three years before, the shop was shut.", "record": record}
+    assert client.put("/v1/projects/demo/scenes/9/1", json=earlier).status_code == 200
+    told = client.get("/v1/projects/demo/story-times").json()["scenes"]
     as_lived = sorted(
         told, key=lambda each: (each.get("lived_order") is None, each.get("lived_order", 0), each["told_order"])
     )
+    assert as_lived[0] == told[-1]
     for order, scenes in (("told", told), ("lived", as_lived)):
-        seen = read(reader.get(TIMELINE, params={"order": order}))
+        seen = read(client.get(TIMELINE, params={"order": order}))
         expected = [
             f"/page/projects/demo/story?chapter={each['chapter_index']}&scene={each['scene_index']}" for each in scenes
         ]

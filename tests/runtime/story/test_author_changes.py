@@ -11,9 +11,10 @@ from novelgen.models.record import SceneRecord
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.story.changes import StoryAuthorChanges
+from runtime.story.changes import StoryAuthorChanges, StoryDeletion
 from runtime.story.entities import StoryEntities
 from runtime.story.memories import StoryMemories
+from runtime.story.relationships import StoryRelationships
 from runtime.story.scene_editing import StorySceneEditing
 from runtime.story.scene_reading import EstablishedFact, ReadScene, StorySceneReading
 from runtime.story.scenes import StoryScenes
@@ -311,6 +312,19 @@ def test_a_deleted_scene_comes_back_whole(lamp: MemoryStores) -> None:
     assert _read(lamp).facts == before.facts
     with lamp.database("demo").read() as unit:
         assert (named, 90, 1) in unit.scenes.namings({named: ["The lamp"]}, as_of=END_OF_STORY)
+
+
+def test_a_deleted_scene_waits_for_the_pair_that_it_tells_of(lamp: MemoryStores) -> None:
+    """Whose relationship was deleted since is told, and comes back before the scene does."""
+    StoryRelationships(lamp, "demo").edit_relationship(first="C0", second="C5", status="close")
+    before = _read(lamp)
+    deleted = StoryScenes(lamp, "demo").delete_scene(position=PLACE).change_id
+    pair = StoryDeletion(lamp, "demo").delete_relationship(first="C0", second="C5").change_id
+    with pytest.raises(UserInputError, match=r"relationship 'R\d+' is gone by now; undo its deletion or merge first"):
+        _undone(lamp, deleted)
+    for change_id in (pair, deleted):
+        _undone(lamp, change_id)
+    assert _read(lamp) == before
 
 
 def test_a_record_that_was_replaced_comes_back(lamp: MemoryStores) -> None:
