@@ -589,12 +589,13 @@ class Journal(Repository):
         returning = [(row.table, row.before) for row in rows if row.before and row.after is None]
         pairs = {image["relationship_id"] for table, image in returning if table == RELATIONSHIP_CHANGES.name}
         pairs -= {image["relationship_id"] for table, image in returning if table == RELATIONSHIPS.name}
-        there = self._session.select(
-            [RELATIONSHIPS.c.relationship_id], self._session.among(RELATIONSHIPS.c.relationship_id, pairs)
+        there = self._session.values(
+            RELATIONSHIPS.c.relationship_id, self._session.among(RELATIONSHIPS.c.relationship_id, pairs)
         )
-        gone = sorted(pairs.difference(row[0] for row in there))
-        if gone:
-            raise UserInputError(f"relationship {gone[0]!r} is gone by now; undo its deletion or merge first")
+        if pairs.difference(there):
+            raise UserInputError(
+                "how two stood whose relationship is gone by now hangs on it; undo its deletion or merge first"
+            )
 
     def _current(self, table: str, rows: Sequence[RowChange]) -> dict[str, Image]:
         """Return the rows of a table that were changed as they are now, by key, whole."""
