@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -68,20 +69,28 @@ class _From:
     """A repository out of a module below `runtime.storage`, made at its first use: who does not ask imports none."""
 
     def __init__(self, module: str) -> None:
-        self._module = module
+        self.module = f"runtime.storage.{module}"
 
     def __set_name__(self, owner: type[UnitOfWork], name: str) -> None:
         self._name = name
         self._kind: str = owner.__annotations__[name]
 
     def __get__(self, unit: UnitOfWork, _: type[UnitOfWork]) -> Any:
-        kind = getattr(importlib.import_module(f"runtime.storage.{self._module}"), self._kind)
+        kind = getattr(importlib.import_module(self.module), self._kind)
         repository = unit.__dict__[self._name] = kind(unit._session)
         return repository
 
 
 def _from(module: str) -> Any:
     return _From(module)
+
+
+@cache
+def _load_repositories() -> None:
+    """Import what a transaction uses before it begins to write: all other writers would wait for the imports, too."""
+    modules = {each.module for each in vars(UnitOfWork).values() if isinstance(each, _From)}
+    for module in sorted(modules | {"runtime.storage.scene_writer"}):
+        importlib.import_module(module)
 
 
 class UnitOfWork:
@@ -321,6 +330,7 @@ class ProjectDatabase:
     @contextmanager
     def write(self) -> Iterator[UnitOfWork]:
         """Give a unit of work that commits at the end of the block and undoes everything on an exception."""
+        _load_repositories()
         with self.database.connection(is_writing=True) as connection:
             yield self._unit(connection)
 
