@@ -1,7 +1,13 @@
-"""The names that somebody probably meant."""
+"""The names that somebody probably meant, and in the words of a message who bears them."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from novelgen.models.entity import Entity
 
 SAME_LETTERS = 0.75
 """Share of letters in common from which one name counts as another one misspelt."""
@@ -26,3 +32,26 @@ def did_you_mean(given: str, known: Iterable[str], *, likeness: float = SAME_LET
     """Return the end of an error message that names the nearest name, or an empty text."""
     nearest = nearest_name(given, known, likeness=likeness)
     return f"; did you mean {nearest!r}?" if nearest is not None else ""
+
+
+MAX_LISTED = 10
+"""So many known entities an error lists."""
+
+MAX_NEAR = 3
+_LIKENESS = 0.4
+
+
+def near_names(name: str, known: Sequence[Entity]) -> str:
+    """Return which known names are near one that nobody bears, or else which are known."""
+    bearers = {each: entity.entity_id for entity in reversed(known) for each in entity.names()}
+    near = nearest_names(name, reversed(bearers), at_most=MAX_NEAR, likeness=_LIKENESS)
+    if near:
+        return f"near it: {', '.join(f'{bearers[each]} ({each})' for each in near)}"
+    return f"known are {listed_entities(known)}" if known else "nobody is known yet"
+
+
+def listed_entities(entities: Sequence[Entity]) -> str:
+    """Return ids and names for a message, and how many more there are."""
+    named = [f"{entity.entity_id} ({entity.name})" for entity in entities[:MAX_LISTED]]
+    more = len(entities) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more else "")

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from novelgen.errors import (
+    ConfigurationError,
     DatabaseError,
     InvalidProjectIdError,
     ProjectExistsError,
@@ -254,6 +255,14 @@ class MemoryStores:
                     api_key=self.settings.memory.embedding_api_key,
                 )
             return self._embeddings
+
+    @property
+    def embedding_model(self) -> str | None:
+        """Name of the embedding model; None where it cannot be built: whoever embeds is told so then."""
+        try:
+            return self.embeddings.model_name
+        except ConfigurationError:
+            return None
 
     @property
     def embedding_identity(self) -> EmbeddingIdentity:

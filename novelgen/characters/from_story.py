@@ -11,9 +11,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from novelgen.characters.memory import KnownStoryMemory
-from novelgen.characters.mind import Mask, Mind, Vectors, View, unit_rows
+from novelgen.characters.mind import Mind, View
 from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.memory.character_view import CharacterView
+from novelgen.memory.query_scores import Mask, Vectors, unit_rows
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 

@@ -13,11 +13,8 @@ from numpy.typing import NDArray
 
 from novelgen.characters.memory import CharacterMemory, GamePosition, KnownStoryMemory, Moment
 from novelgen.language.language import significant_words
+from novelgen.memory.query_scores import Mask, Vectors, unit_rows
 from novelgen.models.position import packed_place
-
-Vectors = NDArray[np.float32]
-
-Mask = NDArray[np.bool_]
 
 NOWHERE = -1
 
@@ -217,10 +214,3 @@ def scale_of(remarks: Sequence[Sequence[float]], memories: Sequence[Sequence[flo
     cosines = unit_rows(remarks) @ unit_rows(memories).T
     own = np.eye(len(cosines), dtype=bool)
     return RelevanceScale(unrelated=float(cosines[~own].mean()), related=float(cosines[own].mean()))
-
-
-def unit_rows(vectors: Sequence[Sequence[float]] | Sequence[float] | Sequence[Vectors] | Vectors) -> Vectors:
-    """Return vectors at length one as rows, a zero vector as it is; a single one is one row."""
-    rows = np.atleast_2d(np.asarray(vectors, dtype=np.float32))
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, np.where(lengths > 0, lengths, 1.0), dtype=np.float32)

@@ -11,17 +11,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import not_
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.characters.memory import TIERS, CharacterMemory, KnownStoryMemory
-from novelgen.characters.mind import NOWHERE, Mask, Mind, View
+from novelgen.characters.mind import NOWHERE, Mind, View
 from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.memory.character_view import MIN_SHOWN_CERTAINTY
+from novelgen.memory.query_scores import Column, Mask
 from novelgen.models.context import ReportIssue
 from novelgen.models.shown import Shown
 from novelgen.words import words
@@ -132,15 +132,21 @@ class Recall(Shown, BaseModel):
         return self.as_prompt()
 
 
+class Compared(NamedTuple):
+    """How near memories are to what was said: a relevance of 0 to 1, and a nearness that is not cut to it."""
+
+    relevance: Column | None = None
+    nearness: Column | None = None
+    by: RecalledBy = "standing"
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What a recall is asked."""
 
     said: str
-    relevance: NDArray[np.float64] | None
-    by: RecalledBy
+    compared: Compared
     budget_tokens: int
-    nearness: NDArray[np.float64] | None = None
     protected: Sequence[ProtectedLine] = ()
     names: Mapping[str, str] | None = None
 
@@ -188,7 +194,7 @@ def recall(mind: Mind, view: View, asked: Asked, *, character_id: str, settings:
         character_id=character_id,
         character_name=name,
         said=asked.said,
-        by=asked.by,
+        by=asked.compared.by,
         header=fitting,
         items=items,
         left_out=left_out,
@@ -218,7 +224,7 @@ class _Choice:
         self._settings = settings
         # What the story tells has no date: it is neither fresh nor recent, and fades no further.
         self._age_days = np.where(mind.of_story, np.inf, (view.now - mind.known_at) / SECONDS_PER_DAY)
-        given = asked.relevance
+        given = asked.compared.relevance
         self._relevance = np.full(len(mind), UNKNOWN_RELEVANCE) if given is None else given
 
     def header(self) -> list[ProtectedLine]:
@@ -346,13 +352,14 @@ class _Choice:
         """Return what is nearest to what was said; where nothing was, what weighs most by itself."""
         places = np.flatnonzero(pool)
         limit = self._settings.semantic_top_k
-        if self._asked.relevance is None:
+        compared = self._asked.compared
+        if compared.relevance is None:
             weights = [-self._scored(place, []).parts.score for place in places.tolist()]
             return places[np.argsort(weights, kind="stable")][:limit].tolist(), "standing"
-        nearness = self._relevance if self._asked.nearness is None else self._asked.nearness
-        near = places[self._relevance[places] > 0] if self._asked.by == "words" else places
+        nearness = self._relevance if compared.nearness is None else compared.nearness
+        near = places[self._relevance[places] > 0] if compared.by == "words" else places
         order = np.lexsort((self._age_days[near], -nearness[near]))
-        return near[order][:limit].tolist(), "words" if self._asked.by == "words" else "meaning"
+        return near[order][:limit].tolist(), "words" if compared.by == "words" else "meaning"
 
     def _is_former(self, place: int) -> bool:
         return self._mind.memories[place].slot is not None and bool(self._view.superseded[place])

@@ -9,11 +9,10 @@ from pydantic import BaseModel, Field
 
 from novelgen.characters.secrets import Secret, find_secret
 from novelgen.language.candidates import find_name_candidates
-from novelgen.language.language import CJK_RANGES, StoryLanguage, has_cjk, story_language
+from novelgen.language.language import CJK_RANGES, StoryLanguage, has_cjk, story_language, word_list, word_pattern
 from novelgen.language.matching import NameFinder
 from novelgen.language.normalise import name_key
 from novelgen.language.sentences import split_sentences
-from novelgen.language.word_lists import word_list, word_pattern
 from novelgen.nearest import nearest_name
 from novelgen.words import words
 

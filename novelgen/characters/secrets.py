@@ -16,10 +16,9 @@ from novelgen.characters.dispositions import DIMENSIONS, Disposition
 from novelgen.characters.memory import CharacterMemory
 from novelgen.characters.mind import Mind
 from novelgen.errors import UnknownIdError
-from novelgen.language.language import CJK_RANGES, FUNCTION_WORDS, has_cjk
+from novelgen.language.language import CJK_RANGES, FUNCTION_WORDS, has_cjk, word_list
 from novelgen.language.normalise import fold_width, name_key
 from novelgen.language.sentences import Span, split_sentences
-from novelgen.language.word_lists import word_list
 from novelgen.nearest import did_you_mean
 
 MAX_SECRET_CHARACTERS = 2_000

@@ -9,9 +9,8 @@ from novelgen.checking.acting import Act, certain_acts, is_by_wire
 from novelgen.checking.findings import finding, is_planned, of_change, of_memory, place_of
 from novelgen.checking.notes import Stay, elsewhere_of, stays_in_notes
 from novelgen.checking.story import Draft, StoryBefore
-from novelgen.language.language import has_cjk
+from novelgen.language.language import has_cjk, word_pattern
 from novelgen.language.normalise import simplified
-from novelgen.language.word_lists import word_pattern
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, is_death, is_return_to_life
 from novelgen.memory.supersession import split_slot
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, Severity

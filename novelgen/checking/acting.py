@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from novelgen.checking.story import Draft, StoryBefore
-from novelgen.language.language import has_cjk
+from novelgen.language.language import has_cjk, word_list, word_pattern
 from novelgen.language.normalise import is_description
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import Span
-from novelgen.language.word_lists import word_list, word_pattern
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,10 @@ from novelgen.checking.acting import is_elsewhen
 from novelgen.checking.findings import finding, is_planned, of_change, of_memory, place_of, tight
 from novelgen.checking.notes import Held, held_in_notes
 from novelgen.checking.story import Draft, StoryBefore
-from novelgen.language.language import has_cjk
+from novelgen.language.language import has_cjk, word_pattern
 from novelgen.language.normalise import simplified, title_gender
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import Span
-from novelgen.language.word_lists import word_pattern
 from novelgen.memory.supersession import split_slot
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
 from novelgen.models.entity import Entity

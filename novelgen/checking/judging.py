@@ -12,9 +12,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from novelgen.checking.findings import SUBJECT, merge_issues
 from novelgen.checking.prompt_lists import KeptFrom, told
 from novelgen.checking.story import Draft, StoryBefore
-from novelgen.language.language import estimate_tokens, significant_words
+from novelgen.language.language import estimate_tokens, significant_words, synonyms
 from novelgen.language.sentences import Span, split_sentences
-from novelgen.language.word_lists import synonyms
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.model_calls.answers import AtMost, ModelPart, Text, UnusableAnswerError
 from novelgen.model_calls.prompt_data import as_data

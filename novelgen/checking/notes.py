@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from novelgen.checking.findings import of_memory, place_of
 from novelgen.checking.story import Draft, StoryBefore
+from novelgen.language.language import word_pattern
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import Span, split_sentences
-from novelgen.language.word_lists import word_pattern
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition

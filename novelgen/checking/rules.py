@@ -10,11 +10,10 @@ from novelgen.checking.holders import wrong_hands
 from novelgen.checking.story import Draft, Piece, SharedWords, StoryBefore, StoryWords, stem
 from novelgen.language.chronology import opening_words
 from novelgen.language.contradictions import Contradiction, contradictions_of
-from novelgen.language.language import StoryLanguage, is_cjk
+from novelgen.language.language import StoryLanguage, is_cjk, word_list
 from novelgen.language.quantities import Quantity, find_quantities
 from novelgen.language.reading import read_story_time
 from novelgen.language.sentences import Span
-from novelgen.language.word_lists import word_list
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
 from novelgen.models.story_time import SceneTime
 from novelgen.words import words

@@ -11,12 +11,11 @@ from functools import cached_property
 from itertools import pairwise, product
 from math import log
 
-from novelgen.language.language import CJK_RANGES, is_cjk
+from novelgen.language.language import CJK_RANGES, is_cjk, word_list
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.sentences import Span, split_sentences
 from novelgen.language.speech import QUOTED, Speech, find_speeches, is_first_person, narrator_of, speech_at
-from novelgen.language.word_lists import word_list
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeScene
 from novelgen.models.continuity import ContinuityEvidence

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import zip_longest
 
-from novelgen.language.language import CJK_RANGES, is_cjk
+from novelgen.language.language import CJK_RANGES, is_cjk, word_list
 from novelgen.language.matching import NameFinder, NameMatch
 from novelgen.language.normalise import CHINESE_TITLES_BEFORE, simplified
 from novelgen.language.sightings import FoundName, NameSighting, ScenePlace, found_names
-from novelgen.language.word_lists import word_list
 
 _SURNAMES = frozenset(word_list("chinese_names_surnames"))
 

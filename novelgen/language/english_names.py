@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from novelgen.language.language import word_list
 from novelgen.language.normalise import ARTICLES, FEMALE_TITLES, MALE_TITLES, TITLES, fold_width
 from novelgen.language.sentences import ABBREVIATIONS
 from novelgen.language.sightings import FoundName, NameSighting, ScenePlace, found_names
-from novelgen.language.word_lists import word_list
 
 _RANKS = frozenset(word_list("english_names_ranks"))
 

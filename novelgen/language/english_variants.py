@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from novelgen.language.english_names import FACTION_WORDS, ITEM_WORDS, PLACE_WORDS
+from novelgen.language.language import word_list
 from novelgen.language.normalise import ARTICLES, FEMALE_TITLES, MALE_TITLES, OTHER_TITLES, TITLES, name_key
 from novelgen.language.sightings import FoundName, ScenePlace, likely_kind
-from novelgen.language.word_lists import word_list
 
 _MEN = word_list("english_men")
 _WOMEN = word_list("english_women")

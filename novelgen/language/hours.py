@@ -3,8 +3,8 @@
 import re
 from typing import NamedTuple
 
+from novelgen.language.language import word_pattern
 from novelgen.language.numerals import chinese_number, english_number
-from novelgen.language.word_lists import word_pattern
 from novelgen.models.story_time import PartOfDay
 
 

@@ -7,8 +7,7 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from novelgen.language.language import CJK_RANGES, has_cjk, is_cjk
-from novelgen.language.word_lists import word_list
+from novelgen.language.language import CJK_RANGES, has_cjk, is_cjk, word_list
 
 if TYPE_CHECKING:
     from opencc import OpenCC

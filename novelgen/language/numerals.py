@@ -6,7 +6,7 @@ Chinese numbers are read here and not by cn2an (0.5.24, tried): it refuses 卅, 
 
 import re
 
-from novelgen.language.word_lists import word_list
+from novelgen.language.language import word_list
 
 CHINESE_NUMERAL = "[0-9０-９零〇一二三四五六七八九十百千两廿卅卌]+"
 """Pattern of a Chinese number."""

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from novelgen.language.language import CJK_RANGES, StoryLanguage
+from novelgen.language.language import CJK_RANGES, StoryLanguage, word_list
 from novelgen.language.normalise import simplified
-from novelgen.language.word_lists import word_list
 
 Dimension = Literal["duration", "length", "weight", "money", "age", "clock"]
 

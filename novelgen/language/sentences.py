@@ -6,8 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from novelgen.errors import UserInputError
-from novelgen.language.language import CJK_RANGES, is_cjk, story_language
-from novelgen.language.word_lists import word_list
+from novelgen.language.language import CJK_RANGES, is_cjk, story_language, word_list
 
 SENTENCE_ENDS = "。！？!?.…”’」』）)\"'"
 """Characters that a whole sentence may end with."""

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from novelgen.language.chinese_names import speaker_of
-from novelgen.language.language import CJK_RANGES, has_cjk
+from novelgen.language.language import CJK_RANGES, has_cjk, word_list
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention
-from novelgen.language.word_lists import word_list
 from novelgen.models.entity import Entity, EntityType
 
 QUOTED = re.compile(r"“[^”]*(?:”|$)|「[^」]*(?:」|$)|『[^』]*(?:』|$)|\"[^\"\n]*\"")

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from novelgen.language.language import synonyms, word_pattern
 from novelgen.language.normalise import simplified
-from novelgen.language.word_lists import synonyms, word_pattern
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.state import PRESENCE_ATTRIBUTE, StateChange
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 from types import MappingProxyType
 
-from novelgen.language.language import TokenCounter, has_cjk
+from novelgen.language.language import TokenCounter, has_cjk, word_pattern
 from novelgen.language.sentences import SENTENCE_ENDS
-from novelgen.language.word_lists import word_pattern
 from novelgen.memory.weights import SelectionWeights
 from novelgen.models.context import Form
 from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk

@@ -17,6 +17,7 @@ from novelgen.language.extractive import SHORT_FORM_CHARACTERS
 from novelgen.language.language import estimate_tokens
 from novelgen.language.sentences import as_sentence, join_sentences, split_sentences
 from novelgen.memory.budget import is_cut, short_form_defect
+from novelgen.memory.query_scores import unit_rows
 from novelgen.memory.search import Vector
 from novelgen.memory.supersession import SUPERSESSION_CHAINS
 from novelgen.model_calls.answers import require_grounded, whole_sentences
@@ -134,9 +135,7 @@ def _directions(names: Sequence[str], vectors: Mapping[str, Vector]) -> list[Vec
     """Return the vectors of some less the mean of all, each of length 1; one that is the mean itself is 0."""
     if not names:
         return []
-    centred = np.stack([vectors[name] for name in names]) - np.mean(list(vectors.values()), axis=0)
-    lengths = np.linalg.norm(centred, axis=1, keepdims=True)
-    return list(centred / np.where(lengths > 0, lengths, 1.0))
+    return list(unit_rows(np.stack([vectors[name] for name in names]) - np.mean(list(vectors.values()), axis=0)))
 
 
 class Losses:

@@ -13,8 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.language.language import significant_words
-from novelgen.language.word_lists import word_pattern
+from novelgen.language.language import significant_words, word_pattern
 from novelgen.memory.attributes import is_death
 from novelgen.memory.retelling import MIN_KNOWN, Retellings
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory

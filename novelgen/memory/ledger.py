@@ -10,8 +10,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, Field
 
-from novelgen.language.language import StoryLanguage
-from novelgen.language.word_lists import synonyms
+from novelgen.language.language import StoryLanguage, synonyms
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.folds import fold_loop_events, folded_loop
 from novelgen.models.position import StoryPosition, sort_key

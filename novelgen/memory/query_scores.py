@@ -39,9 +39,11 @@ def stack_vectors(candidates: Sequence[Candidate]) -> tuple[Vectors, Mask]:
     return np.array(rows, dtype=np.float32).reshape(len(rows), size), present
 
 
-def unit_rows(vectors: Vectors) -> Vectors:
-    """Bring rows to unit length; zeros stay zeros."""
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), np.float32(1e-9))
+def unit_rows(vectors: Sequence[Sequence[float]] | Sequence[float] | Sequence[Vectors] | Vectors) -> Vectors:
+    """Return vectors at length one as rows, a zero vector as it is; a single one is one row."""
+    rows = np.atleast_2d(np.asarray(vectors, dtype=np.float32))
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
 
 
 Column = NDArray[np.float64]

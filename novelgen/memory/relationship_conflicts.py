@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
+from novelgen.language.language import synonyms, word_pattern
 from novelgen.language.reading import is_out_of_time
-from novelgen.language.word_lists import synonyms, word_pattern
 from novelgen.memory.attributes import is_death
 from novelgen.memory.conflict import (
     Conflict,

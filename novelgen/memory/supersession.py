@@ -53,11 +53,26 @@ SHARED_ENTITIES = 2
 """Entities that both memories must name; all of them where one names fewer."""
 
 
-class _Candidate(NamedTuple):
-    source_id: str
+class Opened(NamedTuple):
+    """A memory that a later one may put an end to."""
+
+    memory_id: str
     event_type: str | None
     entities: frozenset[str]
-    words: frozenset[str]
+    content: str
+
+
+def likeliest_ended(entities: Collection[str], content: str, opened: Sequence[Opened]) -> list[Opened]:
+    """Return which of some a memory puts an end to: what shares most entities with it, of these most words.
+
+    Where several share as much it is all of them, and none is meant for sure: a wrong one would be lost.
+    """
+    words = significant_words(content)
+    shared = [
+        (len(each.entities.intersection(entities)), len(words & significant_words(each.content))) for each in opened
+    ]
+    most = max(shared, default=None)
+    return [each for each, likeness in zip(opened, shared, strict=True) if likeness == most]
 
 
 def with_supersessions(
@@ -68,13 +83,17 @@ def with_supersessions(
     A memory that says itself what it supersedes is left alone. Nothing is superseded twice, and where two
     earlier memories fit equally well, neither is.
     """
-    open_candidates = [_of_chunk(chunk) for chunk in earlier if chunk.source_id and chunk.superseded_by is None]
+    open_candidates = [
+        Opened(chunk.source_id, chunk.event_type, frozenset(chunk.entities_mentioned), chunk.content)
+        for chunk in earlier
+        if chunk.source_id and chunk.superseded_by is None
+    ]
     memories: list[RecordedMemory] = []
     for memory in record.memories:
         ended = memory.supersedes or _ended_by(memory, open_candidates, people)
         memories.append(memory.model_copy(update={"supersedes": ended}))
-        open_candidates = [each for each in open_candidates if each.source_id != ended]
-        open_candidates.append(_of_memory(memory))
+        open_candidates = [each for each in open_candidates if each.memory_id != ended]
+        open_candidates.append(Opened(memory.memory_id, memory.event_type, frozenset(memory.entities), memory.content))
     return record.model_copy(update={"memories": memories})
 
 
@@ -83,8 +102,10 @@ def ends_another(record: SceneRecord) -> bool:
     return any(each.event_type in SUPERSESSION_CHAINS and not each.supersedes for each in record.memories)
 
 
-def _ended_by(memory: RecordedMemory, candidates: Sequence[_Candidate], people: Collection[str] | None) -> str | None:
+def _ended_by(memory: RecordedMemory, candidates: Sequence[Opened], people: Collection[str] | None) -> str | None:
     began = SUPERSESSION_CHAINS.get(memory.event_type)
+    if began is None:
+        return None
     entities = frozenset(memory.entities)
     fitting = [
         each
@@ -93,32 +114,10 @@ def _ended_by(memory: RecordedMemory, candidates: Sequence[_Candidate], people: 
         and _share_enough(entities, each.entities)
         and (people is None or each.entities.intersection(people) <= entities)
     ]
-    if began is None or not fitting:
-        return None
-    words = significant_words(memory.content)
-    ranked = sorted(fitting, key=lambda each: _likeness(each, entities, words), reverse=True)
-    is_tied = len(ranked) > 1 and _likeness(ranked[0], entities, words) == _likeness(ranked[1], entities, words)
-    return None if is_tied else ranked[0].source_id
+    likeliest = likeliest_ended(entities, memory.content, fitting)
+    return likeliest[0].memory_id if len(likeliest) == 1 else None
 
 
 def _share_enough(one: Collection[str], other: frozenset[str]) -> bool:
     needed = min(SHARED_ENTITIES, len(one), len(other))
     return needed > 0 and len(other.intersection(one)) >= needed
-
-
-def _likeness(candidate: _Candidate, entities: frozenset[str], words: frozenset[str]) -> tuple[int, int]:
-    return len(candidate.entities & entities), len(candidate.words & words)
-
-
-def _of_chunk(chunk: StoryMemoryChunk) -> _Candidate:
-    return _Candidate(
-        source_id=chunk.source_id or chunk.chunk_id,
-        event_type=chunk.event_type,
-        entities=frozenset(chunk.entities_mentioned),
-        words=significant_words(chunk.content),
-    )
-
-
-def _of_memory(memory: RecordedMemory) -> _Candidate:
-    words = significant_words(memory.content)
-    return _Candidate(memory.memory_id, memory.event_type, frozenset(memory.entities), words)

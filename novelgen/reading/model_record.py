@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from novelgen.language.word_lists import synonyms
+from novelgen.language.language import synonyms
 from novelgen.memory.attributes import ATTRIBUTES
 from novelgen.model_calls.answers import AtMost, ModelPart, Text, Texts, as_list, within
 from novelgen.models.entity import EntityType

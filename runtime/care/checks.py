@@ -35,7 +35,6 @@ from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import context_places, load_context, own_scene_plan
 from runtime.index.connection import known_keys
 from runtime.index.locations import swollen_file
-from runtime.ingest.character_events import vectors_model
 from runtime.ingest.indexing import drain_outbox, reindex, stored_otherwise, verify_index
 from runtime.settings import NovelgenSettings
 from runtime.storage.records import MemoryFilter
@@ -252,7 +251,7 @@ def check_embedding_settings(stores: MemoryStores, project_id: str) -> Finding |
 
 def check_minds(stores: MemoryStores, project_id: str) -> list[Finding]:
     """Look at what characters remember and know: whose it is, whether it is compared by meaning, what it is about."""
-    model = vectors_model(stores)
+    model = stores.embedding_model
     with stores.database(project_id).read() as unit:
         strangers = unit.characters.unknown_owners()
         without = unit.characters.count_without_vector(model) if model is not None else 0

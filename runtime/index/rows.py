@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.characters.mind import unit_rows
 from novelgen.errors import EmbeddingError
+from novelgen.memory.query_scores import unit_rows
 from novelgen.models.position import SCENES_PER_CHAPTER, StoryPosition, packed_place
 
 Vector = NDArray[np.float32]

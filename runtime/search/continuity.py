@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, get_args
 
-from novelgen.characters.mind import unit_rows
 from novelgen.checking.story import StoryBefore
 from novelgen.language.chronology import scene_times
+from novelgen.memory.query_scores import unit_rows
 from novelgen.memory.search import Candidate, SearchQuery, SearchRequest, Vector
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import DISTILLED_TYPES

@@ -34,7 +34,7 @@ from novelgen.memory.search import (
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk, found_under, is_entity_target
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
-from novelgen.near_entities import near_names
+from novelgen.nearest import near_names
 from runtime.search.kept_readings import names_in_text
 from runtime.search.retrievers import (
     QueryVectors,

@@ -6,19 +6,17 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, func, or_, select
 
 from novelgen.characters.memory import CharacterChange, CharacterChangeKind, CharacterMemory, GamePosition
-from novelgen.characters.mind import Mind, unit_rows
+from novelgen.characters.mind import Mind
 from novelgen.errors import UnknownIdError, UnknownMemoryError
+from novelgen.memory.query_scores import Mask, Vectors, unit_rows
 from runtime.storage.chunks import text_hash
 from runtime.storage.journal import Change, Journal, memory_change
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, Repository
 from runtime.storage.tables import ALIASES, CHARACTER_MEMORIES, CHARACTER_SECRETS, DISPOSITION_CHANGES, ENTITIES
-
-Vector = NDArray[np.float32]
 
 _STORED_TYPE = np.dtype("<f4")
 
@@ -29,7 +27,7 @@ class MemoryVector(NamedTuple):
     """A vector and the model that made it."""
 
     model: str
-    vector: Vector
+    vector: Vectors
 
 
 class MindState(NamedTuple):
@@ -43,7 +41,7 @@ class StoredMemories(NamedTuple):
     """Memories of a character in the order of storing, with the vectors of one model by memory id."""
 
     memories: list[CharacterMemory]
-    vectors: dict[str, Vector]
+    vectors: dict[str, Vectors]
 
 
 class CharacterMemoryRepository(Repository):
@@ -355,7 +353,7 @@ def _patched(mind: Mind, new: StoredMemories) -> Mind:
     return Mind(memories, vectors, has_vector)
 
 
-def _room_for(mind: Mind, new: StoredMemories) -> tuple[Vector, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+def _room_for(mind: Mind, new: StoredMemories) -> tuple[Vectors, Mask]:
     added = sum(mind.place(each.memory_id) < 0 for each in new.memories)
     latest = next(reversed(new.vectors.values()), None)
     dimension = mind.vectors.shape[1] or (0 if latest is None else len(latest))

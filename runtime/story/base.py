@@ -32,8 +32,7 @@ from novelgen.language.resolver import NameResolver
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, SCENE_LABEL, StoryPosition
 from novelgen.models.record import is_unsaid
-from novelgen.near_entities import listed_entities, near_names
-from novelgen.nearest import did_you_mean
+from novelgen.nearest import did_you_mean, listed_entities, near_names
 from runtime.storage.database import UnitOfWork
 from runtime.stores import MemoryStores
 

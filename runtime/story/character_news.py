@@ -6,13 +6,12 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from novelgen.characters.given_event import GivenEvent, arrivals, learning, people_named
+from novelgen.characters.events import GivenEvent, arrivals, learning, people_named
 from novelgen.characters.memory import CharacterMemory, HowLearnt, as_moment
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.context import ReportIssue
-from runtime.ingest.character_events import CharacterWriter, embedded_texts
 from runtime.story.base import Count, StoryBase, Text, Weight, async_twin, known_entities, resolved_entity
-from runtime.story.character_part import CharacterPart, When
+from runtime.story.character_part import CharacterPart, CharacterWriter, When, embedded_texts
 from runtime.story.characters import CharacterMemories, given_event
 
 LEAST_TOLD_RELEVANCE = 0.5
@@ -163,36 +162,28 @@ class StoryCharacterNews(StoryBase):
         happening = given_event(text=text, event_type=event_type, importance=importance, **event)
         at = as_moment(at)
         now = (clock or self._stores.clock)()
-        words = (
-            dict(witnesses)
-            if isinstance(witnesses, Mapping)
-            else dict.fromkeys(people_named(witnesses), happening.text)
-        )
+        seen = happening.as_told_by(witnesses)
         if not delay and delay_per_distance is not None:
             # No delay at all is none in turns as well as in time.
             delay = timedelta(0) if isinstance(delay_per_distance, timedelta) else 0
-        moment = now or self._stores.clock()
         reached = arrivals(told_to, delay=delay, delay_per_distance=delay_per_distance, max_distance=max_distance)
-        if not words and not told_to:
+        if not seen and not told_to:
             raise UserInputError("nobody is named who sees the event or hears of it; pass witnesses or told_to")
         if isinstance(delay, int) and not isinstance(at, tuple):
             raise UserInputError(f"a delay of {delay!r} turns needs at=(session, turn); or pass a timedelta")
-        vectors, issues = embedded_texts(self._stores, [happening.text, *words.values()])
+        vectors, issues = embedded_texts(self._stores, [happening.text, *(each.text for each in seen.values())])
         with self._stores.database(self.project_id).write() as unit:
             known = known_entities(unit, None)
             heard_of = people_named(told_to)
-            ids = {name: resolved_entity(name, known, "character").entity_id for name in (*words, *heard_of)}
+            ids = {name: resolved_entity(name, known, "character").entity_id for name in (*seen, *heard_of)}
             event_id = unit.characters.next_id()
-            writer = CharacterWriter(unit, self._stores.settings.memory.character_memory, moment, vectors)
-            for name, wording in words.items():
-                seen = happening.model_copy(
-                    update={"text": wording} if wording == happening.text else {"text": wording, "short": None}
-                )
-                writer.store(ids[name], seen, learning(at, now=moment, how="witnessed"), event_id=event_id)
-            there = {ids[name] for name in words}
+            writer = CharacterWriter(unit, self._stores.settings.memory.character_memory, now, vectors)
+            for name, own in seen.items():
+                writer.store(ids[name], own, learning(at, now=now, how="witnessed"), event_id=event_id)
+            there = {ids[name] for name in seen}
             for arrival in reached:
                 if ids[arrival.name] not in there:
-                    heard = learning(at, now=moment, how="told", heard_from=heard_from, delay=arrival.delay)
+                    heard = learning(at, now=now, how="told", heard_from=heard_from, delay=arrival.delay)
                     writer.store(ids[arrival.name], happening, heard, event_id=event_id)
         arrived = {arrival.name for arrival in reached}
         return WorldEvent(

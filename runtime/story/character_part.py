@@ -1,11 +1,21 @@
-"""What all parts of a character work on."""
+"""What all parts of a character work on, and how what characters make of events is written into their memories."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
+import numpy as np
+
+from novelgen.characters.dispositions import as_player
+from novelgen.characters.events import GivenEvent, Learning, ended_by, made_memory
+from novelgen.characters.memory import CharacterChange, CharacterMemory
 from novelgen.characters.mind import Mind
+from novelgen.characters.reply_check import PLAYER_NAME_SLOT, slot_value
+from novelgen.characters.settings import CharacterMemorySettings
+from novelgen.errors import ConfigurationError, EmbeddingError
+from novelgen.language.normalise import name_key
+from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
-from runtime.ingest.character_events import vectors_model
+from runtime.storage.characters import MemoryVector
 from runtime.storage.database import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story.base import ReadsArguments
@@ -35,4 +45,105 @@ class CharacterPart(ReadsArguments):
         self.name = entity.name
 
     def _mind(self, unit: UnitOfWork) -> Mind:
-        return self._stores.minds.mind(unit.characters, self.character_id, model=vectors_model(self._stores))
+        return self._stores.minds.mind(unit.characters, self.character_id, model=self._stores.embedding_model)
+
+
+class CharacterWriter:
+    """Stores what characters make of an event within one transaction."""
+
+    def __init__(
+        self, unit: UnitOfWork, settings: CharacterMemorySettings, now: datetime, vectors: Mapping[str, MemoryVector]
+    ) -> None:
+        self._unit = unit
+        self._settings = settings
+        self._now = now
+        self._vectors = vectors
+        self.stored: list[CharacterMemory] = []
+        self.issues: list[ReportIssue] = []
+
+    def store(
+        self, character_id: str, event: GivenEvent, known: Learning, *, event_id: str, memory_id: str | None = None
+    ) -> tuple[CharacterChange, list[str]]:
+        """Store one memory, and return the change with the ids of what it put an end to."""
+        made = made_memory(
+            event,
+            known,
+            character_id=character_id,
+            memory_id=memory_id or self._unit.characters.next_id(),
+            event_id=event_id,
+            participants=known_ids(self._unit, event.participants),
+            settings=self._settings,
+            created_at=self._now,
+        )
+        memory = made.memory
+        issues = [*made.issues, *self._named_players(memory)]
+        self.issues += [each for each in issues if each not in self.issues]
+        over = self._ended(memory, event)
+        vector = self._vectors.get(memory.content)
+        change = self._unit.characters.change(
+            "remember",
+            character_id,
+            added=[memory],
+            vectors={} if vector is None else {memory.memory_id: vector},
+            changed=[(each, each.model_copy(update={"superseded_by": memory.memory_id})) for each in over],
+        )
+        self.stored.append(memory)
+        return change, [each.memory_id for each in over]
+
+    def _named_players(self, memory: CharacterMemory) -> list[ReportIssue]:
+        """Tell where somebody took part under the name that the character calls the player by."""
+        held = self._unit.characters.active(memory.character_id, slot=PLAYER_NAME_SLOT)
+        called = {slot_value(PLAYER_NAME_SLOT, each.content).casefold() for each in held if each.superseded_by is None}
+        return [
+            ReportIssue(
+                stage="remember",
+                kind="unresolved",
+                message=f"{name!r} is what the player is called; name 'player' as who took part, so that feelings for "
+                "the player move",
+            )
+            for name in memory.participants
+            if name.casefold() in called
+        ]
+
+    def _ended(self, memory: CharacterMemory, event: GivenEvent) -> list[CharacterMemory]:
+        """Return what a new memory puts an end to: what is named, the slot's value, the other half of a pair."""
+        over: dict[str, CharacterMemory] = {}
+        if event.supersedes is not None:
+            named = self._unit.characters.require(memory.character_id, event.supersedes)
+            over[named.memory_id] = named
+        if memory.slot is not None:
+            held = self._unit.characters.active(memory.character_id, slot=memory.slot)
+            over |= {each.memory_id: each for each in held if each.superseded_by is None}
+        began = [first for first, ends in self._settings.supersession_pairs.items() if ends == memory.event_type]
+        if began and event.supersedes is None:
+            earlier = self._unit.characters.active(memory.character_id, event_types=began)
+            found = ended_by(
+                memory.event_type, memory.content, memory.participants, earlier=earlier, settings=self._settings
+            )
+            if found.problem is not None:
+                self.issues.append(ReportIssue(stage="remember", kind="unresolved", message=found.problem))
+            over |= {each.memory_id: each for each in earlier if each.memory_id == found.memory_id}
+        return list(over.values())
+
+
+def embedded_texts(stores: MemoryStores, texts: Sequence[str]) -> tuple[dict[str, MemoryVector], list[ReportIssue]]:
+    """Embed texts, equal ones once; none where the model fails, which is told."""
+    wanted = list(dict.fromkeys(texts))
+    try:
+        vectors = stores.embeddings.embed_documents(wanted)
+        model = stores.embeddings.model_name
+    except (EmbeddingError, ConfigurationError) as error:
+        message = f"stored to be found by words, and embedded at a later call: {error}"
+        return {}, [ReportIssue(stage="remember", kind="degraded", message=message)]
+    return {
+        text: MemoryVector(model, np.asarray(vector, dtype=np.float32))
+        for text, vector in zip(wanted, vectors, strict=True)
+    }, []
+
+
+def known_ids(unit: UnitOfWork, names: Sequence[str]) -> list[str]:
+    """Return the ids of those names that one character bears, the other names as they are."""
+    if not any(names):
+        return list(names)
+    found = unit.characters.ids_by_name(names, [name_key(name) for name in names])
+    return [found.get(name) or as_player(name) for name in names]

@@ -13,26 +13,26 @@ from pydantic import BaseModel, Field, ValidationError
 from novelgen.chains.question_chains import ConsolidationChain, ConsolidationRequest
 from novelgen.characters import recall as recalling
 from novelgen.characters.consolidation import MemoryGroup, consolidated_memory, consolidation_groups
-from novelgen.characters.events import derived_short, detected_tier, require_slot
-from novelgen.characters.given_event import GivenEvent, learning, people_named
+from novelgen.characters.events import GivenEvent, derived_short, detected_tier, learning, require_slot
 from novelgen.characters.memory import CharacterChange, CharacterMemory, HowLearnt, Moment, as_moment
-from novelgen.characters.mind import Mind, Vectors, unit_rows
-from novelgen.characters.recall import Asked, ProtectedLine, Recall, RecalledBy
+from novelgen.characters.mind import Mind
+from novelgen.characters.recall import Asked, Compared, ProtectedLine, Recall
 from novelgen.errors import ConfigurationError, EmbeddingError, UnknownEntityError, UserInputError
 from novelgen.language.language import story_language
 from novelgen.language.scrub import scrub_text
+from novelgen.memory.consolidation import consolidated_vector
+from novelgen.memory.query_scores import Mask, Vectors, unit_rows
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.shown import ShownList
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described
-from runtime.ingest.character_events import CharacterWriter, embedded_texts, known_ids, vectors_model
 from runtime.search.kept_readings import story_share
 from runtime.storage.characters import MemoryVector
 from runtime.stores import MemoryStores
 from runtime.story.base import Number, Place, Text, Weight, async_twin, known_entities, position_of, resolved_entity
-from runtime.story.character_part import CharacterPart, When
+from runtime.story.character_part import CharacterPart, CharacterWriter, When, embedded_texts, known_ids
 from runtime.story.dispositions import as_state_deltas, event_deltas, move_by_event
 from runtime.story.entities import StoryEntities
 from runtime.story.knowledge import knower_id
@@ -165,17 +165,15 @@ class CharacterMemories(CharacterPart):
         witnesses: Mapping[str, str] | Sequence[str] | str = (),
     ) -> Remembered:
         """Remember an event, and let others who saw it remember it, each in memories of their own."""
-        words = (
-            dict(witnesses) if isinstance(witnesses, Mapping) else dict.fromkeys(people_named(witnesses), event.text)
-        )
         settings = self._stores.settings.memory.character_memory
-        vectors, issues = embedded_texts(self._stores, [event.text, *words.values()])
         deltas = (
             event_deltas(event.event_type, event.interaction_type, event.state_deltas, settings)
             if how == "own_doing" and event.participants
             else {}
         )
         event = event.model_copy(update={"state_deltas": {**as_state_deltas(deltas), **event.state_deltas}})
+        told = event.model_copy(update={"slot": None, "supersedes": None}).as_told_by(witnesses)
+        vectors, issues = embedded_texts(self._stores, [event.text, *(each.text for each in told.values())])
         with self._stores.database(self.project_id).write() as unit:
             known = learning(at, now=now, how=how, heard_from=known_ids(unit, [heard_from or ""])[0] or None)
             event_id = unit.characters.next_id()
@@ -183,14 +181,10 @@ class CharacterMemories(CharacterPart):
             change, ended = made.store(self.character_id, event, known, event_id=event_id, memory_id=event_id)
             move_by_event(unit, made.stored[0], deltas)
             copies = []
-            for witness, text in words.items():
+            for witness, seen in told.items():
                 other = resolved_entity(witness, known_entities(unit, None), "character")
                 if other.entity_id == self.character_id:
                     continue
-                seen = event.model_copy(
-                    update={"text": text, "slot": None, "supersedes": None}
-                    | ({} if text == event.text else {"short": None})
-                )
                 made.store(other.entity_id, seen, known._replace(how="witnessed", heard_from=None), event_id=event_id)
                 copies.append(made.stored[-1])
         consolidation = None
@@ -245,21 +239,18 @@ class CharacterMemories(CharacterPart):
             mind = self._embedded_later(mind, issues)
         view = mind.view(moment, clock_now=now, here=here)
         if place is not None:
-            share = story_share(self._stores, self.project_id, knower, as_of=place, model=vectors_model(self._stores))
+            share = story_share(self._stores, self.project_id, knower, as_of=place, model=self._stores.embedding_model)
             mind, view = share.beside(mind, view)
             if question is not None and share.without_vector:
                 message = f"{share.without_vector} memories of the story have no vector yet and were compared by words"
                 issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
         view = towards.kept_back(mind, view)
-        asked = _asked(self._stores, mind, said, question, view.live, issues)
         recalled = recalling.recall(
             mind,
             view,
             Asked(
                 said=said,
-                relevance=asked.relevance,
-                by=asked.by,
-                nearness=asked.nearness,
+                compared=_compared(self._stores, mind, said, question, view.live, issues),
                 budget_tokens=settings.recall_budget_tokens if budget_tokens is None else budget_tokens,
                 protected=[*towards.header, *protected],
                 names=names,
@@ -379,12 +370,14 @@ class CharacterMemories(CharacterPart):
         if dry_run or not groups:
             return report.model_copy(update={"dry_run": dry_run})
         chain = ConsolidationChain(model)
-        told = [chain.invoke(ConsolidationRequest(sources=_as_chunks(self.project_id, group))) for group in groups]
+        chunks = [_as_chunks(self.project_id, group) for group in groups]
+        told = [chain.invoke(ConsolidationRequest(sources=sources)) for sources in chunks]
         with self._stores.database(self.project_id).write() as unit:
             added: list[CharacterMemory] = []
             vectors: dict[str, MemoryVector] = {}
             changed: list[tuple[CharacterMemory, CharacterMemory]] = []
-            for group, result in zip(groups, told, strict=True):
+            own = {each.memory_id: mind.vectors[at] for at, each in enumerate(mind.memories) if mind.has_vector[at]}
+            for group, sources, result in zip(groups, chunks, told, strict=True):
                 memory = consolidated_memory(
                     group.sources,
                     memory_id=unit.characters.next_id(),
@@ -394,7 +387,7 @@ class CharacterMemories(CharacterPart):
                     created_at=now,
                 )
                 added.append(memory)
-                vector = _mean_vector(mind, group)
+                vector = consolidated_vector(sources, own)
                 if vector is not None:
                     vectors[memory.memory_id] = MemoryVector(self._stores.embeddings.model_name, vector)
                 stood_for = {"status": "consolidated", "consolidated_into": memory.memory_id}
@@ -474,16 +467,6 @@ class StoryCharacters(StoryEntities):
     aopen_character = async_twin(open_character)
 
 
-class _Compared(BaseModel):
-    """How near memories are to what was said."""
-
-    model_config = {"arbitrary_types_allowed": True}
-
-    relevance: Any = None
-    nearness: Any = None
-    by: RecalledBy = "standing"
-
-
 def _question(stores: MemoryStores, said: str) -> tuple[Vectors | None, list[ReportIssue]]:
     """Embed what was said; None where nothing was, or the model failed, which is told."""
     if not said.strip():
@@ -491,23 +474,23 @@ def _question(stores: MemoryStores, said: str) -> tuple[Vectors | None, list[Rep
     try:
         return unit_rows(stores.last_queries.vector(stores.embeddings, said))[0], []
     except (EmbeddingError, ConfigurationError) as error:
-        message = f"memories were compared by words: {error}"
-        return None, [ReportIssue(stage="recall", kind="degraded", message=message)]
+        return None, [_by_words(error)]
 
 
-def _asked(
-    stores: MemoryStores, mind: Mind, said: str, question: Vectors | None, live: Any, issues: list[ReportIssue]
-) -> _Compared:
+def _compared(
+    stores: MemoryStores, mind: Mind, said: str, question: Vectors | None, live: Mask, issues: list[ReportIssue]
+) -> Compared:
+    """Compare memories with what was said: by meaning, or by words where that cannot be."""
     if not said.strip():
-        return _Compared()
-    if question is None or not mind.has_vector.any() or mind.vectors.shape[1] != len(question):
-        return _Compared(relevance=mind.word_relevance(said, live), by="words")
-    try:
-        scale = stores.relevance_scales.scale(stores.embeddings, story_language(said))
-    except EmbeddingError as error:
-        message = f"memories were compared by words: {error}"
-        issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
-        return _Compared(relevance=mind.word_relevance(said, live), by="words")
+        return Compared()
+    scale = None
+    if question is not None and mind.has_vector.any() and mind.vectors.shape[1] == len(question):
+        try:
+            scale = stores.relevance_scales.scale(stores.embeddings, story_language(said))
+        except EmbeddingError as error:
+            issues.append(_by_words(error))
+    if question is None or scale is None:
+        return Compared(mind.word_relevance(said, live), by="words")
     # Not `@`: its threads go on spinning for a while, which doubles what the next embedding takes.
     cosines = np.einsum("ij,j->i", mind.vectors, question).astype(np.float64)
     relevance = scale.of(cosines)
@@ -517,7 +500,11 @@ def _asked(
         by_words = mind.word_relevance(said, lacking)
         relevance = np.where(mind.has_vector, relevance, by_words)
         nearness = np.where(mind.has_vector, nearness, by_words)
-    return _Compared(relevance=relevance, nearness=nearness, by="meaning")
+    return Compared(relevance, nearness, by="meaning")
+
+
+def _by_words(error: Exception) -> ReportIssue:
+    return ReportIssue(stage="recall", kind="degraded", message=f"memories were compared by words: {error}")
 
 
 def given_event(**given: Any) -> GivenEvent:
@@ -562,12 +549,3 @@ def _as_chunks(project_id: str, group: MemoryGroup) -> list[StoryMemoryChunk]:
         )
         for each in group.sources
     ]
-
-
-def _mean_vector(mind: Mind, group: MemoryGroup) -> Any:
-    """Return the embedding of the memory that stands for others: the mean of theirs; None where one has none.
-
-    It is found as well by the mean as by an embedding of its text, which costs one.
-    """
-    places = [mind.place(each.memory_id) for each in group.sources]
-    return mind.vectors[places].mean(axis=0) if mind.has_vector[places].all() else None

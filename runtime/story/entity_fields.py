@@ -26,8 +26,7 @@ from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, Enti
 from novelgen.models.position import StoryPosition
 from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
 from novelgen.models.state import PRESENCE_ATTRIBUTE
-from novelgen.near_entities import near_names
-from novelgen.nearest import did_you_mean
+from novelgen.nearest import did_you_mean, near_names
 from runtime.files.file_reading import read_text_file
 from runtime.files.paths import ProjectPaths
 from runtime.storage.database import UnitOfWork

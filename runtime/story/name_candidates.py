@@ -13,8 +13,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.shown import ShownList
-from novelgen.near_entities import MAX_NEAR
-from novelgen.nearest import nearest_names
+from novelgen.nearest import MAX_NEAR, nearest_names
 from runtime.search.kept_readings import open_candidates
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change

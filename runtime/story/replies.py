@@ -13,8 +13,7 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
 from novelgen.characters.dispositions import PLAYER, clamped, status_words
-from novelgen.characters.events import typed_interaction
-from novelgen.characters.given_event import GivenEvent
+from novelgen.characters.events import GivenEvent, typed_interaction
 from novelgen.characters.memory import CharacterMemory, Moment, as_moment
 from novelgen.characters.recall import Recall
 from novelgen.characters.reply_check import (

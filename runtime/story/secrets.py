@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, JsonValue, ValidationError
 
-from novelgen.characters.dispositions import PLAYER, Disposition, folded_disposition
+from novelgen.characters.dispositions import PLAYER, folded_disposition
 from novelgen.characters.memory import Moment, as_moment
 from novelgen.characters.mind import Mind, View
 from novelgen.characters.recall import ProtectedLine
@@ -88,11 +88,8 @@ class CharacterSecrets(CharacterPart):
             to: The listener.
             as_of: As they stood then; None means now.
         """
-        moment = as_moment(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            other_id = other_id_of(unit, to)
-            disposition = folded_disposition(unit.play.dispositions(self.character_id, other_id, as_of=moment))
-            return _states(unit, self.character_id, other_id, disposition, as_of=moment)
+            return _states(unit, self.character_id, other_id_of(unit, to), as_of=as_moment(as_of))
 
     def reveal(self, secret_id: str, *, to: str = PLAYER, at: When = None) -> Disclosure:
         """Write down that the character told somebody a secret: it stays known to them.
@@ -171,9 +168,8 @@ class StoryFlags(StoryBase):
         if not flag:
             raise UserInputError("the flag has no name; pass one such as 'bridge_burnt'")
         require_json(value, f"flag {flag!r}")
-        moment = now or self._stores.clock()
         with self._stores.database(self.project_id).write() as unit:
-            change = FlagChange(name=flag, value=scrub_tree(value), **dict(happened(at, moment)))
+            change = FlagChange(name=flag, value=scrub_tree(value), **dict(happened(at, now)))
             unit.play.set_flag(change)
             return flags_in(unit, None)
 
@@ -228,8 +224,7 @@ def secret_view(unit: UnitOfWork, character_id: str, to: str, *, as_of: Moment |
     other_id = other_id_of(unit, to)
     if other_id == character_id:
         return SecretView(open=unit.play.secrets(character_id))
-    disposition = folded_disposition(unit.play.dispositions(character_id, other_id, as_of=as_of))
-    states = _states(unit, character_id, other_id, disposition, as_of=as_of)
+    states = _states(unit, character_id, other_id, as_of=as_of)
     return SecretView(
         open=[each.secret for each in states if each.standing in OPEN],
         hints=[each.hint for each in states if each.hint is not None],
@@ -259,17 +254,17 @@ def towards_listener(
     unit: UnitOfWork, mind: Mind, character_id: str, to: str | None, *, as_of: Moment | None, now: datetime
 ) -> Towards:
     """Return what a recall towards a listener adds and keeps back."""
-    if to is None:
-        closed = unit.play.secrets(character_id)
-        return Towards(closed=closed, own_names=names_of(unit, character_id) if closed else [])
-    other_id = other_id_of(unit, to)
+    other_id = None if to is None else other_id_of(unit, to)
     if other_id == character_id:
         return Towards()
-    changes = unit.play.dispositions(character_id, other_id, as_of=as_of)
-    terms = terms_between(mind, other_id, changes, as_of=as_of, now=now)
-    states = _states(unit, character_id, other_id, terms.disposition, as_of=as_of)
-    closed = [each.secret for each in states if each.standing not in OPEN]
-    return Towards([header_line(terms)], closed, names_of(unit, character_id) if closed else [])
+    header: list[ProtectedLine] = []
+    if other_id is None:
+        closed = unit.play.secrets(character_id)
+    else:
+        changes = unit.play.dispositions(character_id, other_id, as_of=as_of)
+        header = [header_line(terms_between(mind, other_id, changes, as_of=as_of, now=now))]
+        closed = secret_view(unit, character_id, other_id, as_of=as_of).closed
+    return Towards(header, closed, names_of(unit, character_id) if closed else [])
 
 
 def names_of(unit: UnitOfWork, character_id: str) -> list[str]:
@@ -278,12 +273,11 @@ def names_of(unit: UnitOfWork, character_id: str) -> list[str]:
     return entities[character_id].names() if character_id in entities else []
 
 
-def _states(
-    unit: UnitOfWork, character_id: str, other_id: str, disposition: Disposition, *, as_of: Moment | None
-) -> list[SecretState]:
+def _states(unit: UnitOfWork, character_id: str, other_id: str, *, as_of: Moment | None) -> list[SecretState]:
     secrets: Sequence[Secret] = unit.play.secrets(character_id)
     if not secrets:
         return []
+    disposition = folded_disposition(unit.play.dispositions(character_id, other_id, as_of=as_of))
     disclosures = unit.play.disclosures(character_id, other_id, as_of=as_of)
     shown = [each.subject for each in disclosures if each.kind == "shown"]
     told = {name_key(each.subject) for each in disclosures if each.kind == "revealed"}

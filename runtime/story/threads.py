@@ -12,7 +12,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition, deadline_text,
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, ThreadEnding
 from novelgen.models.shown import ShownList
 from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop
-from novelgen.near_entities import MAX_LISTED
+from novelgen.nearest import MAX_LISTED
 from runtime.storage.database import UnitOfWork
 from runtime.storage.events import ThreadNotes
 from runtime.storage.journal import Kept, ThreadChangeKind

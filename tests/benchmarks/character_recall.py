@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 
 from novelgen.characters import recall as recalling
-from novelgen.characters.given_event import GivenEvent, learning, made_memory
-from novelgen.characters.mind import Mind, RelevanceScale, unit_rows
+from novelgen.characters.events import GivenEvent, learning, made_memory
+from novelgen.characters.mind import Mind, RelevanceScale
 from novelgen.characters.recall import Asked, Recall
 from novelgen.characters.settings import CharacterMemorySettings
+from novelgen.memory.query_scores import unit_rows
 from runtime.settings import load_settings
 from runtime.storage.characters import MemoryVector
 from runtime.stores import MemoryStores
@@ -78,9 +79,9 @@ class Compared:
         view = self.mind.view(None, clock_now=END)
         asked = Asked(
             said=said,
-            relevance=self.scale.of(cosines) if is_scaled else np.clip(cosines, 0, 1),
-            by="meaning",
-            nearness=cosines,
+            compared=recalling.Compared(
+                self.scale.of(cosines) if is_scaled else np.clip(cosines, 0, 1), cosines, by="meaning"
+            ),
             budget_tokens=budget,
         )
         return recalling.recall(self.mind, view, asked, character_id="C0", settings=settings)

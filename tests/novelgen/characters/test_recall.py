@@ -9,7 +9,15 @@ import pytest
 
 from novelgen.characters.memory import CharacterMemory
 from novelgen.characters.mind import Mind, RelevanceScale, scale_of
-from novelgen.characters.recall import Asked, ProtectedLine, Recall, estimate_recall_tokens, recall, score_parts
+from novelgen.characters.recall import (
+    Asked,
+    Compared,
+    ProtectedLine,
+    Recall,
+    estimate_recall_tokens,
+    recall,
+    score_parts,
+)
 from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.words import words
 
@@ -44,8 +52,7 @@ def recalled(
     mind = Mind(memories, np.zeros((len(memories), 0), np.float32), np.zeros(len(memories), bool))
     asked = Asked(
         said="What is it?",
-        relevance=None if relevance is None else np.array(relevance, dtype=float),
-        by="standing" if relevance is None else "meaning",
+        compared=Compared() if relevance is None else Compared(np.array(relevance, dtype=float), by="meaning"),
         budget_tokens=budget,
         protected=protected,
         names={"C0": "Gregor", "C1": "Mira"},
