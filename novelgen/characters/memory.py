@@ -128,11 +128,11 @@ class KnownStoryMemory(CharacterMemory):
     certainty: Certainty = 1.0
 
 
-CharacterChangeKind = Literal["remember", "edit", "delete", "consolidate"]
+CharacterChangeKind = Literal["remember", "edit", "delete", "consolidate", "feel", "secret", "reveal", "show"]
 
 
 class CharacterChange(BaseModel):
-    """Something that was done to a character's memories, which can be undone."""
+    """Something that was done to a character's memories, feelings or secrets, which can be undone."""
 
     change_id: int
     kind: CharacterChangeKind

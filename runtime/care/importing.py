@@ -35,8 +35,9 @@ from runtime.files.manuscripts import (
     read_manuscript,
 )
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.ingest.ingest import follow_volumes, ingest_scenes
+from runtime.ingest.ingest import follow_volumes, ingest_scenes, new_run
 from runtime.ingest.scene_input import SceneInput, bare_text, scenes_of_chapter
+from runtime.storage.journal import ChangeNumber
 from runtime.storage.records import ScenePlace, StoredEntity, StoredScene, StoredSummary
 from runtime.storage.transfer import ProjectContents, SceneBundle, ToldScene
 from runtime.stores import MemoryStores
@@ -72,6 +73,11 @@ class ImportPreview(BaseModel):
     )
     is_new_project: bool = False
 
+    @property
+    def adds(self) -> bool:
+        """Whether anything is new."""
+        return bool(self.new_entities or self.new_scenes or self.changed_scenes or self.new_memories or self.new_events)
+
 
 class StoredText(BaseModel):
     """The text that an import stored, which is searchable by words from then on."""
@@ -89,6 +95,7 @@ class ImportResult(BaseModel):
     issues: list[ReportIssue] = Field(default_factory=list)
     stored: StoredText = StoredText()
     indexing: IndexingResult = Field(default_factory=IndexingResult)
+    change_id: ChangeNumber = None
 
 
 def import_story(
@@ -124,7 +131,9 @@ def import_story(
     count = _CharacterCount(plan, progress)
     count.begun()
     left_out = _store(stores, project_id, plan, count)
-    told = ingest_scenes(stores, project_id, plan.told_scenes, index=False, progress=count.told_scenes)
+    # What came with cards and records hangs together with them, and is not taken back scene by scene.
+    run_id = new_run() if plan.is_text_alone else ""
+    told = ingest_scenes(stores, project_id, plan.told_scenes, run_id=run_id, index=False, progress=count.told_scenes)
     if plan.told_beside:
         with stores.database(project_id).write() as unit:
             unit.exchange.note_told_scenes(plan.told_beside)
@@ -135,7 +144,9 @@ def import_story(
     if index:
         indexing = drain_outbox(stores, project_id, progress=index_progress)
     issues = [*issues, *indexing.issues]
-    return ImportResult(preview=preview, issues=issues, stored=plan.stored_text, indexing=indexing)
+    return ImportResult(
+        preview=preview, issues=issues, stored=plan.stored_text, indexing=indexing, change_id=told.change_id
+    )
 
 
 class _ImportPlan:
@@ -184,6 +195,11 @@ class _ImportPlan:
             if place in self._incoming.told and (scene in self.told_scenes or is_bare):
                 told[place] = self._incoming.told[place]
         return told
+
+    @property
+    def is_text_alone(self) -> bool:
+        """Whether nothing but scenes of text is new."""
+        return not (self.scenes or self.entities or self.told_beside) and self.rest == ProjectContents()
 
     @property
     def stored_text(self) -> StoredText:

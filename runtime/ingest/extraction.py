@@ -46,9 +46,10 @@ from runtime.ingest.scene_passes import (
     spread,
     still_as_read,
 )
-from runtime.ingest.scene_writes import memories_still_true, read_surroundings, replace_scene
+from runtime.ingest.scene_writes import keep_of_run, memories_still_true, new_run, read_surroundings, replace_scene
 from runtime.ingest.story_before import known_language, record_request
 from runtime.storage.database import UnitOfWork
+from runtime.storage.journal import ChangeNumber, number_of
 from runtime.storage.records import ExtractionStatus, StoredScene
 from runtime.stores import MemoryStores
 
@@ -96,6 +97,7 @@ class SceneExtraction(SceneReport):
     unplaced: list[UnplacedItem] = Field(
         default_factory=list, description="What the model said and the record does not hold."
     )
+    change_id: ChangeNumber = None
 
 
 class ExtractionReport(PassReport[SceneExtraction]):
@@ -110,6 +112,7 @@ class ExtractionReport(PassReport[SceneExtraction]):
     consolidation: list[ReportIssue] = Field(
         default_factory=list, description="What went wrong in consolidating, where the settings ask for it."
     )
+    change_id: ChangeNumber = None
     thread_warnings: list[str] = Field(
         default_factory=list,
         exclude_if=is_unsaid,
@@ -171,7 +174,7 @@ def extract_scenes(
         result = chain.conclude(answers, request)
         version += 1
         with database.write() as unit:
-            return _stored(stores, unit, scene, result)
+            return _stored(stores, unit, scene, result, run_id=run_id)
 
     def close(chapter_index: int) -> None:
         """Put right what spans the scenes of a chapter; those that are being read ahead are decided after it."""
@@ -183,6 +186,7 @@ def extract_scenes(
 
     for chapter_index in retried:
         close(chapter_index)
+    run_id = new_run()
     run = PassRun(begin, finish)
     run.read(
         positions,
@@ -202,10 +206,13 @@ def extract_scenes(
         indexing=indexing,
         chapters=chapters,
         consolidation=consolidation,
+        change_id=next((each.change_id for each in reversed(run.scenes) if each.change_id is not None), None),
     )
 
 
-def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: SceneRecordResult) -> SceneExtraction:
+def _stored(
+    stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: SceneRecordResult, *, run_id: str
+) -> SceneExtraction:
     stored = still_as_read(unit, read)
     if stored is None:
         return _outcome(read, "overtaken", result)
@@ -233,12 +240,15 @@ def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: S
     told = {"record": record, "record_origin": "extracted", "story_time": None}
     outcome = {"extraction_status": result.status, "failure_reason": result.reason}
     scene = SceneInput.of_stored(read, **told, **outcome).scrubbed()
+    before = unit.scenes.image(stored)
     replace_scene(unit, scene, read_surroundings(unit, scene), project_id=read.project_id, stored=stored, stores=stores)
+    change = None if record is None else keep_of_run(unit, "extract", run_id, stored.scene_id, before)
     identities = store_identities_in(
         unit, names=result.new_names, pairs=result.same_entities, at=read.position, stores=stores
     )
     done = _outcome(read, result.status, result, record=record, entities=entities)
-    return done.model_copy(update={"issues": [*done.issues, *identities.issues]})
+    issues = [*done.issues, *identities.issues]
+    return done.model_copy(update={"issues": issues, "change_id": number_of(change)})
 
 
 def _outcome(

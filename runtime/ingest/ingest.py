@@ -32,8 +32,9 @@ from runtime.ingest.indexing import (
     verify_after_crash,
 )
 from runtime.ingest.scene_input import SceneInput, SceneSurroundings, bare_text, record_origin_of, scenes_of_book
-from runtime.ingest.scene_writes import read_surroundings, replace_scene, same_record
+from runtime.ingest.scene_writes import keep_of_run, new_run, read_surroundings, replace_scene, same_record
 from runtime.storage.database import UnitOfWork
+from runtime.storage.journal import ChangeNumber
 from runtime.storage.records import SceneWriteResult, StoredScene
 from runtime.stores import MemoryStores
 
@@ -61,6 +62,7 @@ class SceneIngestResult(BaseModel):
         description="Id of a memory to that of the earlier one which it ends by rule: a promise broken, a secret out.",
     )
     issues: list[ReportIssue] = Field(default_factory=list)
+    change_id: ChangeNumber = None
 
 
 class IngestResult(BaseModel):
@@ -77,6 +79,11 @@ class IngestResult(BaseModel):
         return sum(scene.outcome == outcome for scene in self.scenes)
 
     @property
+    def change_id(self) -> int | None:
+        """By which `undo` takes all of a run back; None where nothing changed, or nothing is kept for that."""
+        return next((each.change_id for each in reversed(self.scenes) if each.change_id is not None), None)
+
+    @property
     def issues(self) -> list[ReportIssue]:
         """Everything that went wrong or is missing, of the scenes first."""
         of_scenes = [issue for scene in self.scenes for issue in scene.issues]
@@ -84,8 +91,8 @@ class IngestResult(BaseModel):
 
 
 def ingest_scene(stores: MemoryStores, project_id: str, scene: SceneInput) -> IngestResult:
-    """Take one scene in; see `ingest_scenes`."""
-    return ingest_scenes(stores, project_id, [scene])
+    """Take one scene in, so that it can be undone; see `ingest_scenes`."""
+    return ingest_scenes(stores, project_id, [scene], run_id=new_run())
 
 
 def ingest_scenes(
@@ -93,6 +100,7 @@ def ingest_scenes(
     project_id: str,
     scenes: Sequence[SceneInput],
     *,
+    run_id: str = "",
     progress: Callable[[int, int], Any] | None = None,
     index: bool = True,
     index_progress: Callable[[int, int], Any] | None = None,
@@ -102,14 +110,15 @@ def ingest_scenes(
     A scene with the text, title and record that are stored already is left alone; one that comes without a
     record keeps the stored one while its text is the same. Otherwise the scene takes the place of what stood
     at its position, together with all that came from that, and nothing else. Once a scene is committed it is
-    safe: what the index could not take waits in the outbox, and the result says so.
+    safe: what the index could not take waits in the outbox, and the result says so. What shares a `run_id` can be
+    undone, together; without one nothing is kept for that.
     """
     database = stores.database(project_id)
     results: list[SceneIngestResult] = []
     for scene in scenes:
         # All in one writing transaction, so that no other writer's names or scenes can slip in between.
         with database.write() as unit:
-            results.append(take_in(unit, scene, project_id=project_id, stores=stores))
+            results.append(take_in(unit, scene, project_id=project_id, run_id=run_id, stores=stores))
         if progress is not None:
             progress(len(results), len(scenes))
     if not index:
@@ -130,7 +139,9 @@ def _followed(stores: MemoryStores, project_id: str, progress: Callable[[int, in
         return IndexingResult(issues=[ReportIssue(stage=INDEX_STAGE, kind="unavailable", message=message)])
 
 
-def take_in(unit: UnitOfWork, given: SceneInput, *, project_id: str, stores: MemoryStores) -> SceneIngestResult:
+def take_in(
+    unit: UnitOfWork, given: SceneInput, *, project_id: str, stores: MemoryStores, run_id: str = ""
+) -> SceneIngestResult:
     """Take a scene in within a running transaction; see `ingest_scenes`."""
     given = given.scrubbed()
     stored = unit.scenes.get(StoryPosition(given.chapter_index, given.scene_index))
@@ -140,11 +151,16 @@ def take_in(unit: UnitOfWork, given: SceneInput, *, project_id: str, stores: Mem
     if not unit.projects.require().language:
         unit.projects.update(language=story_language(scene.text))
     surroundings = read_surroundings(unit, scene)
+    before = None if stored is None or not run_id else unit.scenes.image(stored)
     written = replace_scene(unit, scene, surroundings, project_id=project_id, stored=stored, stores=stores)
     issues += [*_unread_fields(scene), *_unknown_entities(scene, surroundings)]
     issues += [*_unknown_memories(unit, scene), *_memories_of_one_id(unit, scene)]
     outcome: Outcome = "added" if written.is_new else "replaced"
-    return _result(given, outcome, written.scene_id, written=written, issues=issues)
+    result = _result(given, outcome, written.scene_id, written=written, issues=issues)
+    if not run_id:
+        return result
+    change = keep_of_run(unit, "ingest", run_id, written.scene_id, before)
+    return result.model_copy(update={"change_id": change.change_id})
 
 
 _ID_FIELDS = frozenset(
@@ -354,4 +370,6 @@ def import_book(
     stores.ensure_project(project_id, name=book.title, language=book.language)
     if book.entities:
         store_entities(stores, project_id, book.entities)
-    return ingest_scenes(stores, project_id, scenes_of_book(book), progress=progress, index_progress=index_progress)
+    return ingest_scenes(
+        stores, project_id, scenes_of_book(book), run_id=new_run(), progress=progress, index_progress=index_progress
+    )

@@ -251,8 +251,8 @@ def estimate_shorts(
 
 def restore_shorts(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
     """Take back all short forms of the run that a change was part of, but for those that changed again since."""
-    for each in unit.journal.list_all("scene"):
-        if each.kind != SHORTENED or each.other_id != change.other_id or each.undone_at is not None:
+    for each in unit.journal.of_run(change):
+        if each.undone_at is not None:
             continue
         scene = unit.scenes.by_id(each.entity_id)
         if scene is not None and scene.record is not None:

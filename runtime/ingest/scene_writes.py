@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from itertools import count
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
+from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -29,6 +30,7 @@ from novelgen.models.record import SceneRecord
 from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, StateChange
 from runtime.ingest.scene_input import RecordOrigin, SceneInput, SceneReading, SceneSurroundings, name_mentions
 from runtime.storage.database import UnitOfWork
+from runtime.storage.journal import Change, RowChange
 from runtime.storage.records import MemoryFilter, SceneWrite, SceneWriteResult, StoredKnowledge, StoredScene
 from runtime.stores import MemoryStores
 
@@ -57,6 +59,24 @@ def replace_scene(
     )
     written = unit.scenes.replace_scene(write)
     return written.model_copy(update={"ended": ended})
+
+
+def new_run() -> str:
+    """Return the id of a run, whose scenes are undone together."""
+    return uuid4().hex
+
+
+def keep_of_run(
+    unit: UnitOfWork, kind: Literal["ingest", "extract"], run_id: str, scene_id: str, before: Mapping[str, Any] | None
+) -> Change:
+    """Write down what a run made of a scene: what differs of its image before, if any, and how it was left."""
+    scene = unit.scenes.require_id(scene_id)
+    if before is not None:
+        now = unit.scenes.image(scene)
+        before = {name: value for name, value in before.items() if now[name] != value or name == "spans"}
+    left = {"image": unit.scenes.image_hash(scene), "position": str(scene.position)}
+    rows = [RowChange(table="", key={}, before=before and dict(before), after=left)]
+    return unit.journal.keep(kind, scene_id, run_id, rows, subject="scene")
 
 
 def replace_stored_scene(unit: UnitOfWork, stored: StoredScene, *, stores: MemoryStores) -> SceneWriteResult:

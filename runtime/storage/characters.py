@@ -183,14 +183,14 @@ class CharacterMemoryRepository(Repository):
         return _change(Journal(self._session).keep(kind, character_id, "", rows, subject="character"), character_id)
 
     def changes(self, character_id: str) -> list[CharacterChange]:
-        """Return what was done to a character's memories, the oldest first, undone changes included."""
+        """Return what was done to a character's memories, feelings and secrets, the oldest first, undone ones too."""
         journal = Journal(self._session)
         parts = [gone for gone, survivor in journal.survivors().items() if survivor == character_id]
         changes = journal.list_all("character", entity_ids=[character_id, *parts])
         return [_change(each, character_id) for each in changes]
 
     def undo(self, character_id: str, change_id: int | None = None) -> CharacterChange:
-        """Put a character's memories back as they were before a change; what it added is deleted."""
+        """Put what a character remembers, feels and keeps secret back as it was; memories that came are deleted."""
         journal = Journal(self._session)
         own = self.changes(character_id)
         if change_id is None:
@@ -264,7 +264,7 @@ def _change(change: Change, character_id: str) -> CharacterChange:
         change_id=change.change_id,
         kind=change.kind,
         character_id=character_id,
-        memory_ids=[row.key["memory_id"] for row in change.rows],
+        memory_ids=[row.key["memory_id"] for row in change.rows if row.table == CHARACTER_MEMORIES.name],
         created_at=change.created_at,
         undone_at=change.undone_at,
     )

@@ -7,18 +7,19 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, PrivateAttr
-from sqlalchemy import Column, ColumnElement, LargeBinary, Table, and_, not_, or_, select, true
+from sqlalchemy import Column, ColumnElement, LargeBinary, Table, and_, func, not_, or_, select, true
 
-from novelgen.characters.memory import CharacterMemory
+from novelgen.characters.memory import CharacterChangeKind, CharacterMemory
 from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.position import UtcDatetime
+from novelgen.models.record import is_unsaid
 from runtime.storage.chunks import ChunkWriter, text_hash, text_values
 from runtime.storage.consolidations import ConsolidationRepository
-from runtime.storage.records import SummaryLevel
+from runtime.storage.records import StoredScene, SummaryLevel
 from runtime.storage.references import replaced_id, without_id
 from runtime.storage.session import AnyRow, Repository
 from runtime.storage.tables import (
@@ -40,6 +41,7 @@ from runtime.storage.tables import (
     RELATIONSHIPS,
     SCENES,
     STATES,
+    STORY_FLAGS,
     SUMMARIES,
     UtcTimestamp,
 )
@@ -47,7 +49,21 @@ from runtime.storage.tables import (
 ChangeSubject = Literal["entity", "memory", "scene", "thread", "consolidation", "character"]
 
 EntityChangeKind = Literal[
-    "add", "edit", "rename", "merge", "split", "confirm", "name", "join", "drop", "delete", "relate", "summary", "waive"
+    "add",
+    "edit",
+    "rename",
+    "merge",
+    "split",
+    "confirm",
+    "name",
+    "join",
+    "drop",
+    "delete",
+    "relate",
+    "summary",
+    "waive",
+    "template",
+    "flag",
 ]
 
 AuthorChangeKind = Literal[
@@ -66,19 +82,24 @@ AuthorChangeKind = Literal[
     "move",
     "insert",
     "shorten",
+    "ingest",
+    "extract",
 ]
-"""The first nine are of a memory, the others of a scene, and so is its deletion; the last is a model's, which rewrote
-short forms."""
+"""The first nine are of a memory, the others of a scene, and so is its deletion; the last three are of a run."""
 
 ThreadChangeKind = Literal["add", "edit", "advance", "resolve", "abandon", "reopen"]
 
-ChangeKind = EntityChangeKind | AuthorChangeKind | ThreadChangeKind | Literal["remember", "consolidate"]
+ChangeKind = EntityChangeKind | AuthorChangeKind | ThreadChangeKind | CharacterChangeKind
 
-NOT_OF_ENTITIES: frozenset[ChangeKind] = frozenset({"summary", "waive"})
+NOT_OF_ENTITIES: frozenset[ChangeKind] = frozenset({"summary", "waive", "template", "flag"})
 """Kinds that are undone as those of entities are, and say nothing of any."""
 
+RUNS: tuple[AuthorChangeKind, ...] = ("shorten", "ingest", "extract")
+"""Kinds of which one run brings as many changes as there are scenes; they go back together."""
+
 MAX_KEPT_CHANGES = 500
-"""Of memories, scenes, threads and consolidations; the oldest are forgotten, and cannot be undone any more."""
+"""Of memories, scenes, threads and consolidations, but for those of runs; the oldest are forgotten, and cannot be
+undone any more."""
 
 _FORGOTTEN: tuple[ChangeSubject, ...] = ("memory", "scene", "thread", "consolidation")
 
@@ -110,7 +131,8 @@ class Change(BaseModel):
     on a candidate, a name that the text alone offers: it became an entity (confirm), or a name of one (name), it
     belongs to another candidate (join), or is not offered again (drop). Of a deletion `entity_id` is what is gone,
     an entity, relationship or thread, and `other_id` its name. What was said of how two stand (relate) has both.
-    A summary has its level and number, what is meant to be so (waive) whether it is of the conflicts or the findings.
+    A summary has its level and number, what is meant to be so (waive) whether it is of the conflicts or the findings,
+    a flag its name. Changes of one run share `other_id`.
     """
 
     change_id: int
@@ -156,6 +178,11 @@ class Kept:
     change_id: int | None = None
     """Its number; None where nothing changed."""
 
+
+ChangeNumber = Annotated[
+    int | None, Field(exclude_if=is_unsaid, description="By which `undo` takes it back; None where nothing changed.")
+]
+"""Of what a call changed, in its result."""
 
 Keeping = AbstractContextManager[Kept]
 
@@ -205,6 +232,7 @@ _IMAGED = (
     _whole(RELATIONSHIPS, "relationship_id"),
     _whole(RELATIONSHIP_CHANGES, "row_id"),
     _whole(SUMMARIES, "row_id"),
+    _whole(STORY_FLAGS, "row_id"),
     _Imaged(KNOWLEDGE_EVENTS, ("row_id",), ("row_id", "scene_id", "source_id", "kind", "character_id", "learned_from")),
 )
 
@@ -256,7 +284,7 @@ class Journal(Repository):
             "changed_rows": [row.model_dump() for row in rows],
         }
         number = self._session.scalar(CHANGES.insert().values(**values).returning(CHANGES.c.row_id))
-        if subject in _FORGOTTEN:
+        if subject in _FORGOTTEN and kind not in RUNS:
             self._forget_old()
         return self.require(number)
 
@@ -340,6 +368,17 @@ class Journal(Repository):
 
         yield from self._recorded(pictured)
 
+    def changing_play(
+        self, table: Table, kind: CharacterChangeKind | Literal["flag"], whose: str, other_id: str = ""
+    ) -> Keeping:
+        """Write down what the block adds to feelings, disclosures or flags, or changes in a secret of a character."""
+        if table is CHARACTER_SECRETS:
+            condition = and_(table.c.character_id == whose, table.c.secret_id == other_id)
+        else:
+            condition = table.c.row_id > (self._session.connection.scalar(select(func.max(table.c.row_id))) or 0)
+        subject: ChangeSubject = "entity" if kind == "flag" else "character"
+        return self._changing(table, condition, kind, whose, other_id, subject=subject)
+
     def changing_thread(self, kind: ThreadChangeKind, loop_id: str, description: str) -> Keeping:
         """Write down what the block changes in the events of a thread, with how this was described."""
         of_thread = LOOP_EVENTS.c.loop_id == loop_id
@@ -393,12 +432,16 @@ class Journal(Repository):
         return [_change(row) for row in self._session.select(CHANGES, *wanted, order=[CHANGES.c.row_id])]
 
     def latest(self, limit: int, *, subjects: Sequence[ChangeSubject]) -> list[Change]:
-        """Return the last changes of some subjects, the latest first, undone ones included."""
-        of_these = CHANGES.c.subject.in_(subjects)
-        return [
-            _change(row)
-            for row in self._session.select(CHANGES, of_these, order=[CHANGES.c.row_id.desc()], limit=limit)
-        ]
+        """Return the last changes of some subjects, the latest first, undone ones included; of a run the last one."""
+        runs = (self._session.owns(CHANGES), CHANGES.c.kind.in_(RUNS))
+        ends = select(func.max(CHANGES.c.row_id)).where(*runs).group_by(CHANGES.c.kind, CHANGES.c.other_id)
+        wanted = (CHANGES.c.subject.in_(subjects), or_(CHANGES.c.kind.not_in(RUNS), CHANGES.c.row_id.in_(ends)))
+        return [_change(row) for row in self._session.select(CHANGES, *wanted, order=_LATEST_FIRST, limit=limit)]
+
+    def of_run(self, change: Change) -> list[Change]:
+        """Return the changes of the run that a change was part of, the latest first."""
+        wanted = (CHANGES.c.kind == change.kind, CHANGES.c.other_id == change.other_id)
+        return [_change(row) for row in self._session.select(CHANGES, *wanted, order=_LATEST_FIRST)]
 
     def last_standing(self) -> Change:
         """Return the last change, of whatever kind, that was not undone yet.
@@ -413,8 +456,7 @@ class Journal(Repository):
             and_(CHANGES.c.subject == "scene", CHANGES.c.kind == "delete"),
             *(CHANGES.c.entity_id.in_(stored) for stored in has_thing),
         )
-        order = [CHANGES.c.row_id.desc()]
-        standing = self._session.select(CHANGES, CHANGES.c.undone_at.is_(None), is_there, order=order, limit=1)
+        standing = self._session.select(CHANGES, CHANGES.c.undone_at.is_(None), is_there, order=_LATEST_FIRST, limit=1)
         if not standing:
             raise UserInputError(
                 "nothing was changed that could be undone; the list of changes is empty, or all undone"
@@ -525,8 +567,7 @@ class Journal(Repository):
         old = self._session.select(
             (CHANGES.c.row_id,),
             CHANGES.c.subject.in_(_FORGOTTEN),
-            # One run brings as many as there are scenes, and goes back as a whole.
-            CHANGES.c.kind != "shorten",
+            CHANGES.c.kind.not_in(RUNS),
             order=[CHANGES.c.row_id.desc()],
             offset=MAX_KEPT_CHANGES,
         )
@@ -696,6 +737,8 @@ class Journal(Repository):
         return and_(self._session.owns(imaged.table), *(imaged.table.c[name] == row.key[name] for name in imaged.key))
 
 
+_LATEST_FIRST = [CHANGES.c.row_id.desc()]
+
 NAMES = "names"
 """In place of a table: all other names of an entity, which are put back together, in their order."""
 
@@ -734,6 +777,15 @@ def require_as_left(change: Change, now: Mapping[str, Any], *, but_for: Collecti
     """Refuse to undo a change of `keep_fields` when what it altered was altered again since."""
     altered = {name: value for name, value in change.after.items() if name not in but_for}
     _require_same(change, altered, now, change.entity_id)
+
+
+def require_scene_as_left(change: Change, scene: StoredScene, *, is_as_left: bool) -> None:
+    """Refuse to take back a part of a change in a scene that was altered since."""
+    if not is_as_left:
+        raise UserInputError(
+            f"scene {scene.position} changed since change {change.change_id};"
+            " undo the later change first, or correct it by hand"
+        )
 
 
 def _require_as_left(change: Change, row: RowChange, now: Image | None) -> None:

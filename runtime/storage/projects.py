@@ -55,7 +55,12 @@ class ProjectRepository(Repository):
 
     def set_waived(self, what: Waivable, waived: Mapping[str, str]) -> None:
         """Say all that the author means to be so, in place of what was said before."""
-        self.update(settings={**self.require().settings, f"waived_{what}": dict(waived)})
+        self.set_setting(f"waived_{what}", dict(waived))
+
+    def set_setting(self, name: str, value: Any) -> None:
+        """Let one of the project's settings have a value; None takes it away."""
+        settings = {**self.require().settings, name: value}
+        self.update(settings={key: each for key, each in settings.items() if each is not None})
 
     def update(
         self, *, name: str | None = None, language: str | None = None, settings: dict[str, Any] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
@@ -9,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Table, and_, case, distinct, func, literal, or_, select
 
-from novelgen.errors import InvalidPositionError, UnknownSceneError
+from novelgen.errors import InvalidPositionError, UnknownSceneError, UserInputError
 from novelgen.models.entity import SceneCast
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.storage.chunks import ChunkWriter
+from runtime.storage.chunks import ChunkWriter, text_hash
 from runtime.storage.records import (
     ExtractionStatus,
     FactCount,
@@ -44,6 +45,10 @@ if TYPE_CHECKING:
 
 OPENING_CHARACTERS = 200
 """So much of a scene's text holds the words with which it opens, with marks and blanks before them."""
+
+
+SCENE_FIELDS = ("title", "text", "record", "record_origin", "extraction_status", "failure_reason", "story_time")
+"""What a change of a scene keeps of it."""
 
 
 class SceneNaming(NamedTuple):
@@ -269,10 +274,28 @@ class SceneRepository(Repository):
         row = self._session.one(SCENES, SCENES.c.scene_id == scene_id)
         return None if row is None else _scene(row)
 
+    def require_id(self, scene_id: str) -> StoredScene:
+        """Return the scene of an id with its text."""
+        scene = self.by_id(scene_id)
+        if scene is None:
+            raise UserInputError("the scene of this change is gone; nothing can be taken back in it")
+        return scene
+
     def position_of_label(self, label: str) -> StoryPosition | None:
         """Return where the scene of a label such as S001 stands now, or None when there is none."""
         row = self._session.one(SCENES, SCENES.c.label == label)
         return None if row is None else StoryPosition(row.chapter_index, row.scene_index)
+
+    def image(self, scene: StoredScene) -> dict[str, Any]:
+        """Return what a change keeps of a scene: its fields, and where the words of the author's facts stand."""
+        fields = scene.model_dump(mode="json", include=set(SCENE_FIELDS))
+        return {**fields, "spans": self.spans_by_hand(scene.scene_id)}
+
+    def image_hash(self, scene: StoredScene) -> str:
+        """Return by which a scene is known to be as it was left, wherever it stands by now."""
+        fields = scene.model_dump(mode="json", include={"title", "text", "record", "record_origin", "story_time"})
+        record = {**(fields["record"] or {}), "chapter_index": None, "scene_index": None}
+        return text_hash(json.dumps({**fields, "record": record}, sort_keys=True))
 
     def spans_by_hand(self, scene_id: str) -> dict[str, list[Any]]:
         """Return where the words of the author's own facts stand in a scene, and whether they count as proved."""

@@ -31,9 +31,9 @@ from novelgen.language.normalise import name_key, title_free_key
 from novelgen.language.resolver import NameResolver
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, SCENE_LABEL, StoryPosition
-from novelgen.models.record import is_unsaid
 from novelgen.nearest import did_you_mean, listed_entities, near_names
 from runtime.storage.database import UnitOfWork
+from runtime.storage.journal import ChangeNumber as ChangeNumber
 from runtime.stores import MemoryStores
 
 if TYPE_CHECKING:
@@ -212,11 +212,6 @@ Count = Annotated[int, Field(ge=1, le=20_000)]
 
 Number = Annotated[int, Field(ge=0, le=1_000_000)]
 """Of a chapter, a scene or a change."""
-
-ChangeNumber = Annotated[
-    int | None, Field(exclude_if=is_unsaid, description="By which `undo` takes it back; None where nothing changed.")
-]
-"""Of what a call changed, in its result."""
 
 Weight = Annotated[int, Field(ge=1, le=10)]
 

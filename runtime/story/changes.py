@@ -12,10 +12,11 @@ from novelgen.models.memory import memory_place_text
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import AuthorChangeKind, Change, number_of, require_as_left
+from runtime.storage.journal import AuthorChangeKind, Change, number_of, require_as_left, require_scene_as_left
 from runtime.storage.merges import Deletion
 from runtime.storage.projects import Waivable
 from runtime.storage.records import IndexingResult, StoredScene
+from runtime.storage.scenes import SCENE_FIELDS
 from runtime.stores import MemoryStores
 from runtime.story.base import (
     Count,
@@ -28,12 +29,10 @@ from runtime.story.base import (
     named_entity,
     position_of,
     resolved_entity,
+    story_position,
 )
 
 DEFAULT_CHANGES = 50
-
-SCENE_FIELDS = ("title", "text", "record", "record_origin", "extraction_status", "failure_reason", "story_time")
-"""What a change of a scene keeps of it."""
 
 
 class ListedChange(BaseModel):
@@ -43,7 +42,7 @@ class ListedChange(BaseModel):
     kind: AuthorChangeKind
     created_at: datetime
     undone_at: datetime | None = None
-    position: str = Field(default="", description="Of the scene, as 3:2; empty where it has none.")
+    position: str = Field(default="", description="Of the scene, as 3:2, of a run 1:1–3:2; empty where it has none.")
     source_id: str = Field(default="", description="Id of the memory; empty of a scene.")
     what: str = Field(default="", description="What the memory says, or the scene's title.")
     was: str = Field(default="", description="What it said before, where that was changed.")
@@ -71,12 +70,6 @@ class StoryAuthorChanges(StoryBase):
     aauthor_changes = async_twin(author_changes)
 
 
-def scene_image(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
-    """Return what a change keeps of a scene: its fields, and where the words of the author's facts stand."""
-    image = scene.model_dump(mode="json", include=set(SCENE_FIELDS))
-    return {**image, "spans": unit.scenes.spans_by_hand(scene.scene_id)}
-
-
 def changed_scene(scene: StoredScene, fields: Mapping[str, Any]) -> StoredScene:
     """Return a scene with fields of an image in the place of its own."""
     values = {name: value for name, value in fields.items() if name in SCENE_FIELDS}
@@ -89,14 +82,32 @@ def restore_scene(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> 
     """Make a scene anew of what it was before a change; `StoryEntities.undo` does it."""
     from runtime.ingest.scene_writes import replace_stored_scene
 
-    scene = unit.scenes.by_id(change.entity_id)
-    if scene is None:
-        raise UserInputError("the scene of this change is gone; nothing can be taken back in it")
+    scene = unit.scenes.require_id(change.entity_id)
     # Facts of the author may have come and gone since; what the scene itself says decides.
-    require_as_left(change, scene_image(unit, scene), but_for=("spans",))
+    require_as_left(change, unit.scenes.image(scene), but_for=("spans",))
     replace_stored_scene(unit, changed_scene(scene, change.before), stores=stores)
     if "spans" in change.before:
         unit.scenes.restore_spans(scene.scene_id, change.before["spans"])
+
+
+TAKEN = ("ingest", "extract")
+"""Kinds of runs that took scenes in, or read them."""
+
+
+def restore_taken(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
+    """Take back all scenes of the run that a change was part of: what it brought goes, the rest is as it was."""
+    from runtime.ingest.scene_writes import replace_stored_scene
+
+    for each in unit.journal.of_run(change):
+        scene = unit.scenes.by_id(each.entity_id) if each.undone_at is None else None
+        if scene is not None:
+            require_scene_as_left(each, scene, is_as_left=unit.scenes.image_hash(scene) == each.after["image"])
+            if "spans" in each.before:
+                replace_stored_scene(unit, changed_scene(scene, each.before), stores=stores)
+                unit.scenes.restore_spans(scene.scene_id, each.before["spans"])
+            else:
+                unit.scenes.delete_scene(scene.position)
+        unit.journal.mark_undone(each.change_id)
 
 
 def restore_links(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
@@ -149,9 +160,7 @@ def keep_insertion(unit: UnitOfWork, scene: StoredScene | None, stood: Mapping[s
 
 def restore_gap(unit: UnitOfWork, change: Change) -> None:
     """Delete the scene that was inserted, and let the later ones close up; `StoryEntities.undo` does it."""
-    scene, now = unit.scenes.by_id(change.entity_id), unit.scenes.standing()
-    if scene is None:
-        raise UserInputError("the scene of this change is gone; nothing can be taken back in it")
+    scene, now = unit.scenes.require_id(change.entity_id), unit.scenes.standing()
     stood, left = (image.get("places", {}) for image in (change.before, change.after))
     told = {"title": scene.title, "text": scene.text, "places": {each: now.get(each) for each in left}}
     require_as_left(change, told)
@@ -188,6 +197,12 @@ def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> Liste
     listed = ListedChange(
         change_id=change.change_id, kind=change.kind, created_at=change.created_at, undone_at=change.undone_at
     )
+    if change.kind in TAKEN:
+        places = sorted(story_position(each.after["position"]) for each in unit.journal.of_run(change))
+        is_gone = len(places) == 1 and unit.scenes.by_id(change.entity_id) is None
+        told = {"position": "–".join(dict.fromkeys(map(str, (places[0], places[-1])))), "is_gone": is_gone}
+        last = places[-1]
+        return listed.model_copy(update=told) if cut.admits(last.chapter_index, last.scene_index) else None
     if change.subject == "scene":
         scene = unit.scenes.by_id(change.entity_id)
         if scene is None and change.kind == "delete":

@@ -28,7 +28,8 @@ from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.normalise import name_key
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import Happened, StoredDispositionChange
-from runtime.story.base import async_twin
+from runtime.storage.tables import DISPOSITION_CHANGES
+from runtime.story.base import ChangeNumber, async_twin
 from runtime.story.character_part import CharacterPart, When
 
 HEADER_SLOT = "relationship_header"
@@ -48,6 +49,7 @@ class Feelings(BaseModel):
     status: str
     header: str = Field(description="The same on one line, in the form that stands above a recall.")
     words: list[str] = Field(description="The same in words, in the language of the story.")
+    change_id: ChangeNumber = None
 
 
 class CharacterFeelings(CharacterPart):
@@ -102,17 +104,19 @@ class CharacterFeelings(CharacterPart):
             other_id = other_id_of(unit, other)
             if other_id == self.character_id:
                 raise UserInputError(f"{other!r} is the character itself; name whom it feels something for")
-            unit.play.add_disposition(
-                StoredDispositionChange(
-                    character_id=self.character_id,
-                    other_id=other_id,
-                    event_type=event_type,
-                    deltas=moved,
-                    values=taken,
-                    **dict(happened(as_moment(at), moment)),
+            with unit.journal.changing_play(DISPOSITION_CHANGES, "feel", self.character_id, other_id) as kept:
+                unit.play.add_disposition(
+                    StoredDispositionChange(
+                        character_id=self.character_id,
+                        other_id=other_id,
+                        event_type=event_type,
+                        deltas=moved,
+                        values=taken,
+                        **dict(happened(as_moment(at), moment)),
+                    )
                 )
-            )
-            return feelings_in(unit, self._mind(unit), self.character_id, other_id, as_of=None, now=moment)
+            now = feelings_in(unit, self._mind(unit), self.character_id, other_id, as_of=None, now=moment)
+        return now.model_copy(update={"change_id": kept.change_id})
 
     def feelings_history(self, other: str = PLAYER, *, as_of: When = None) -> list[StoredDispositionChange]:
         """Return how the character's feelings for another moved, in the order in which it happened.

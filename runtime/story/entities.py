@@ -34,12 +34,14 @@ from runtime.story.base import (
     required_position,
 )
 from runtime.story.changes import (
+    TAKEN,
     listed_change,
     restore_gap,
     restore_links,
     restore_meant,
     restore_places,
     restore_scene,
+    restore_taken,
 )
 from runtime.story.entity_fields import (
     CURRENT_STATE,
@@ -49,6 +51,7 @@ from runtime.story.entity_fields import (
     chosen_template,
     refuse_slips,
     require_fitting_attributes,
+    restore_template,
     start_state,
     state_within,
     with_known_speakers,
@@ -382,7 +385,7 @@ class StoryEntities(StoryBase):
         return _followed(self._stores, self.project_id, change, entity=found, other=None if new is None else new.entity)
 
     def undo(self, change_id: Number | None = None) -> EntityChangeResult:
-        """Undo a change of any kind: of entities, relationships, threads, memories, scenes or what characters remember.
+        """Undo a change of any kind: of cards, relationships, threads, memories, scenes that came, or of characters.
 
         Args:
             change_id: Its number, which the result of a change has, and the lists of changes; None takes the last one
@@ -464,6 +467,7 @@ _MADE_ANEW: Mapping[str, Callable[[UnitOfWork, Change], None]] = {
     "move": restore_places,
     "insert": restore_gap,
     "waive": restore_meant,
+    "template": restore_template,
 }
 """Kinds of changes that no row before and after tells whole, to what puts back what was."""
 
@@ -475,6 +479,9 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
         from runtime.ingest.record_passes import restore_shorts
 
         restore_shorts(unit, kept, stores=stores)
+        return unit.journal.require(kept.change_id)
+    if kept.subject == "scene" and kept.kind in TAKEN:
+        restore_taken(unit, kept, stores=stores)
         return unit.journal.require(kept.change_id)
     if kept.kind in _MADE_ANEW:
         _MADE_ANEW[kept.kind](unit, kept)

@@ -30,8 +30,9 @@ from novelgen.nearest import did_you_mean, near_names
 from runtime.files.file_reading import read_text_file
 from runtime.files.paths import ProjectPaths
 from runtime.storage.database import UnitOfWork
+from runtime.storage.journal import Change, number_of, require_as_left
 from runtime.stores import MemoryStores
-from runtime.story.base import Name, StoryBase, async_twin, bears_name
+from runtime.story.base import ChangeNumber, Name, StoryBase, async_twin, bears_name
 
 _OWN_FIELDS = ("name", "role", "description")
 _NAME_FIELDS = ("aliases", "alias", TRANSLATION, ALIAS_TRANSLATIONS)
@@ -331,6 +332,7 @@ class CardTemplates(BaseModel):
     templates: list[OfferedTemplate]
     fields: list[OfferedField]
     folders: list[str] = Field(description="Where own templates are put, as TOML files.")
+    change_id: ChangeNumber = None
 
 
 class StoryCardTemplates(StoryBase):
@@ -370,11 +372,20 @@ class StoryCardTemplates(StoryBase):
         template_of(name, offered)
         chosen = name if name in offered else next(key for key, each in offered.items() if name in each.titles())
         with self._stores.database(self.project_id).write() as unit:
-            unit.projects.update(settings={**unit.projects.require().settings, TEMPLATE_SETTING: chosen})
-        return self.card_templates()
+            before = unit.projects.require().settings.get(TEMPLATE_SETTING)
+            unit.projects.set_setting(TEMPLATE_SETTING, chosen)
+            images = {TEMPLATE_SETTING: before}, {TEMPLATE_SETTING: chosen}
+            change = unit.journal.keep_fields("entity", "template", chosen, *images)
+        return self.card_templates().model_copy(update={"change_id": number_of(change)})
 
     acard_templates = async_twin(card_templates)
     ause_card_template = async_twin(use_card_template)
+
+
+def restore_template(unit: UnitOfWork, change: Change) -> None:
+    """Let cards have the fields that they had before another template was chosen; `StoryEntities.undo` does it."""
+    require_as_left(change, {TEMPLATE_SETTING: unit.projects.require().settings.get(TEMPLATE_SETTING)})
+    unit.projects.set_setting(TEMPLATE_SETTING, change.before[TEMPLATE_SETTING])
 
 
 def chosen_template(

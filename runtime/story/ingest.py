@@ -41,10 +41,11 @@ from runtime.ingest.ingest import (
     import_book,
     ingest_scene,
     ingest_scenes,
+    new_run,
 )
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
-from runtime.story.base import At, Progress, SceneText, StoryBase, async_twin, required_position
+from runtime.story.base import At, ChangeNumber, Progress, SceneText, StoryBase, async_twin, required_position
 from runtime.story.condition import StoryCondition, StoryConditions
 from runtime.story.projects import follow_language
 from runtime.story.story_difference import StoryDifferences
@@ -74,6 +75,8 @@ class IngestReport(BaseModel):
         exclude_if=is_unsaid,
         description="What the scenes that were taken in changed; of many the last one, with totals of all.",
     )
+
+    change_id: ChangeNumber = None
 
     def count(self, outcome: str) -> int:
         """Return how many scenes had that outcome."""
@@ -348,12 +351,14 @@ def _take_in(
 ) -> list[SceneInput]:
     """Store scene by scene, so that one that is wrong does not stop the others; return those that were read."""
     scenes: list[SceneInput] = []
+    run_id = new_run()
     for file in sources.files:
         with _noting_failure(report):
             scenes += sources.scenes(file)
     for number, scene in enumerate(scenes, start=1):
         with _noting_failure(report):
-            report.scenes += ingest_scenes(stores, report.project_id, [scene], index=False).scenes
+            done = ingest_scenes(stores, report.project_id, [scene], run_id=run_id, index=False)
+            report.scenes += done.scenes
         if progress is not None:
             progress(number, len(scenes))
     return scenes
@@ -400,6 +405,7 @@ def _counted(stores: MemoryStores, report: IngestReport, *, tell_changes: bool) 
     follow_language(stores.paths(project_id), condition.language)
     report.memories, report.entities = condition.memories, condition.entities
     report.condition = condition
+    report.change_id = IngestResult(scenes=report.scenes).change_id
     taken = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome in _TAKEN]
     report.warnings += StoryThreadLedger(stores, project_id).thread_warnings(scenes=taken)
     report.changes = StoryDifferences(stores, project_id).what_taken_changed(taken=taken) if tell_changes else None

@@ -14,12 +14,12 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.record import SceneRecord
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import Change, RowChange
+from runtime.storage.journal import Change, RowChange, require_scene_as_left
 from runtime.storage.merges import reworded
 from runtime.storage.records import IndexingResult, StoredScene
 from runtime.stores import MemoryStores
 from runtime.story.base import Name, StoryBase, async_twin, known_entities, named_entity
-from runtime.story.changes import changed_scene, scene_image
+from runtime.story.changes import changed_scene
 from runtime.story.entity_fields import changed_card
 
 Held = Literal["card", "scene", "memory", "state", "thread", "relationship", "summary", "character_memory"]
@@ -294,16 +294,14 @@ def restore_renamed(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -
         if scene is None:
             continue
         now = _image(unit, scene, row.after)
-        if any(now[name] != value for name, value in row.after.items() if name != "spans"):
-            raise UserInputError(
-                f"scene {scene.position} changed since change {change.change_id}; undo the later change first"
-            )
+        is_as_left = all(now[name] == value for name, value in row.after.items() if name != "spans")
+        require_scene_as_left(change, scene, is_as_left=is_as_left)
         replace_stored_scene(unit, changed_scene(scene, row.before), stores=stores)
         unit.scenes.restore_spans(scene.scene_id, row.before["spans"])
 
 
 def _image(unit: UnitOfWork, scene: StoredScene, fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in scene_image(unit, scene).items() if name in fields or name == "spans"}
+    return {name: value for name, value in unit.scenes.image(scene).items() if name in fields or name == "spans"}
 
 
 def _joined(rows: Sequence[RowChange], fresh: Sequence[RowChange]) -> list[RowChange]:

@@ -25,7 +25,7 @@ from runtime.story.base import (
     position_of,
     required_position,
 )
-from runtime.story.changes import changed_scene, scene_image
+from runtime.story.changes import changed_scene
 
 KeptRecord = Literal["keep", "drop"]
 
@@ -174,11 +174,11 @@ def change_scene(
     """Give a scene other fields, and write down what they were."""
     from runtime.ingest.scene_writes import replace_stored_scene
 
-    before = scene_image(unit, scene)
+    before = unit.scenes.image(scene)
     if all(before[name] == value for name, value in fields.items()):
         return SceneEdit(position=str(scene.position))
     written = replace_stored_scene(unit, changed_scene(scene, fields), stores=stores)
-    after = scene_image(unit, unit.scenes.require(scene.position))
+    after = unit.scenes.image(unit.scenes.require(scene.position))
     change = unit.journal.keep_fields("scene", kind, scene.scene_id, before, after)
     return SceneEdit(
         position=str(scene.position),

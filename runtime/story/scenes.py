@@ -184,14 +184,13 @@ class StoryScenes(StoryBase):
         position = required_position(position)
         from runtime.ingest.ingest import take_in
         from runtime.ingest.scene_input import SceneInput
-        from runtime.story.changes import scene_image
 
         with self._stores.database(self.project_id).write() as unit:
             scene = unit.scenes.require(position)
-            before, record = scene_image(unit, scene), _parsed_record(written, scene, source_name)
+            before, record = unit.scenes.image(scene), _parsed_record(written, scene, source_name)
             replacement = SceneInput.of_stored(scene, record=record, record_origin="author")
             taken = take_in(unit, replacement, project_id=self.project_id, stores=self._stores)
-            after = scene_image(unit, unit.scenes.require(position))
+            after = unit.scenes.image(unit.scenes.require(position))
             change = unit.journal.keep_fields("scene", "record", scene.scene_id, before, after)
         return RecordReplacement(
             position=str(position), change_id=number_of(change), issues=taken.issues, indexing=self._follow_edit()

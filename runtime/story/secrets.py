@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field, JsonValue, ValidationError
 
@@ -19,12 +19,25 @@ from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described, shown
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import Disclosure, FlagChange
-from runtime.story.base import Name, StoryBase, async_twin, known_entities
+from runtime.storage.tables import CHARACTER_SECRETS, DISCLOSURES, STORY_FLAGS
+from runtime.story.base import ChangeNumber, Name, StoryBase, async_twin, known_entities
 from runtime.story.character_part import CharacterPart, When
 from runtime.story.dispositions import happened, header_line, other_id_of, terms_between
 
 OPEN: frozenset[SecretStanding] = frozenset(("unlocked", "known"))
 """Standings in which a secret may be told."""
+
+
+class KeptSecret(Secret):
+    """A secret as it is kept, or was until it was dropped."""
+
+    change_id: ChangeNumber = None
+
+
+class KeptDisclosure(Disclosure):
+    """What was written down of a secret that was told, or of a thing that was shown."""
+
+    change_id: ChangeNumber = None
 
 
 class SecretState(BaseModel):
@@ -47,7 +60,7 @@ class SecretView:
 class CharacterSecrets(CharacterPart):
     """What a character keeps to itself, and to whom it may be told."""
 
-    def keep_secret(self, secret: Mapping[str, Any] | Secret) -> Secret:
+    def keep_secret(self, secret: Mapping[str, Any] | Secret) -> KeptSecret:
         """Let the character keep a secret, in place of the one of that id.
 
         Args:
@@ -66,11 +79,14 @@ class CharacterSecrets(CharacterPart):
             given = secret if isinstance(secret, Secret) else Secret.model_validate(scrub_tree(dict(secret)))
         except ValidationError as error:
             raise UserInputError(f"that is no secret: {described(error)}{_meant_field(error)}") from error
-        with self._stores.database(self.project_id).write() as unit:
+        with (
+            self._stores.database(self.project_id).write() as unit,
+            unit.journal.changing_play(CHARACTER_SECRETS, "secret", self.character_id, given.secret_id) as kept,
+        ):
             unit.play.keep_secret(self.character_id, given)
-        return given
+        return KeptSecret(**dict(given), change_id=kept.change_id)
 
-    def drop_secret(self, secret_id: str) -> Secret:
+    def drop_secret(self, secret_id: str) -> KeptSecret:
         """Take a secret away.
 
         Raises:
@@ -78,8 +94,9 @@ class CharacterSecrets(CharacterPart):
         """
         with self._stores.database(self.project_id).write() as unit:
             secret = require_secret(unit.play.secrets(self.character_id), secret_id)
-            unit.play.drop_secret(self.character_id, secret_id)
-        return secret
+            with unit.journal.changing_play(CHARACTER_SECRETS, "secret", self.character_id, secret_id) as kept:
+                unit.play.drop_secret(self.character_id, secret_id)
+        return KeptSecret(**dict(secret), change_id=kept.change_id)
 
     def secrets(self, *, to: str = PLAYER, as_of: When = None) -> list[SecretState]:
         """Return the secrets, and how each stands towards a listener: locked, hinted, unlocked or known.
@@ -91,7 +108,7 @@ class CharacterSecrets(CharacterPart):
         with self._stores.database(self.project_id).read() as unit:
             return _states(unit, self.character_id, other_id_of(unit, to), as_of=as_moment(as_of))
 
-    def reveal(self, secret_id: str, *, to: str = PLAYER, at: When = None) -> Disclosure:
+    def reveal(self, secret_id: str, *, to: str = PLAYER, at: When = None) -> KeptDisclosure:
         """Write down that the character told somebody a secret: it stays known to them.
 
         Args:
@@ -105,7 +122,7 @@ class CharacterSecrets(CharacterPart):
         with self._stores.database(self.project_id).write() as unit:
             return reveal_in(unit, self.character_id, secret_id, to=to, at=as_moment(at), now=self._clock())
 
-    def see_item(self, item: str, *, by: str = PLAYER, at: When = None) -> Disclosure:
+    def see_item(self, item: str, *, by: str = PLAYER, at: When = None) -> KeptDisclosure:
         """Write down that somebody showed the character a thing, which may unlock a secret.
 
         Args:
@@ -127,8 +144,7 @@ class CharacterSecrets(CharacterPart):
                 subject=name,
                 **dict(happened(as_moment(at), self._clock())),
             )
-            unit.play.disclose(disclosure)
-        return disclosure
+            return disclose_in(unit, disclosure)
 
     akeep_secret = async_twin(keep_secret)
     adrop_secret = async_twin(drop_secret)
@@ -170,7 +186,8 @@ class StoryFlags(StoryBase):
         require_json(value, f"flag {flag!r}")
         with self._stores.database(self.project_id).write() as unit:
             change = FlagChange(name=flag, value=scrub_tree(value), **dict(happened(at, now)))
-            unit.play.set_flag(change)
+            with unit.journal.changing_play(STORY_FLAGS, "flag", flag):
+                unit.play.set_flag(change)
             return flags_in(unit, None)
 
     def flags(self, *, as_of: tuple[int, int] | datetime | None = None) -> dict[str, Any]:
@@ -198,7 +215,7 @@ def _meant_field(error: ValidationError) -> str:
 
 def reveal_in(
     unit: UnitOfWork, character_id: str, secret_id: str, *, to: str, at: Moment | None, now: datetime
-) -> Disclosure:
+) -> KeptDisclosure:
     """Write down that a secret was told, within a transaction."""
     secret = require_secret(unit.play.secrets(character_id), secret_id)
     if secret.never:
@@ -210,8 +227,15 @@ def reveal_in(
         subject=secret_id,
         **dict(happened(at, now)),
     )
-    unit.play.disclose(disclosure)
-    return disclosure
+    return disclose_in(unit, disclosure)
+
+
+def disclose_in(unit: UnitOfWork, disclosure: Disclosure) -> KeptDisclosure:
+    """Write down what was disclosed, so that it can be undone."""
+    kind: Literal["reveal", "show"] = "reveal" if disclosure.kind == "revealed" else "show"
+    with unit.journal.changing_play(DISCLOSURES, kind, disclosure.character_id, disclosure.other_id) as kept:
+        unit.play.disclose(disclosure)
+    return KeptDisclosure(**dict(disclosure), change_id=kept.change_id)
 
 
 def flags_in(unit: UnitOfWork, as_of: Moment | None) -> dict[str, Any]:

@@ -154,8 +154,10 @@ class StorySummarizing(StoryBase):
                 message = f"{place} changed meanwhile; what the model wrote was dropped"
                 result.issues.append(ReportIssue(stage="summary", kind="stale", message=message))
                 return
-            _store(unit, summary, answer.text, "model")
-        result.written.append(summary.model_copy(update={"told": answer.text, "origin": "model", "state": "current"}))
+            with unit.journal.changing_summary(summary.level, summary.number) as kept:
+                _store(unit, summary, answer.text, "model")
+        now = {"told": answer.text, "origin": "model", "state": "current", "change_id": kept.change_id}
+        result.written.append(summary.model_copy(update=now))
 
     alist_summaries = async_twin(list_summaries)
     aget_summary = async_twin(get_summary)

@@ -203,6 +203,12 @@ def print_condition(condition: StoryCondition, labels: ViewLabels) -> None:
         print_text(f"      {step.reason}")
 
 
+def print_undo(change_id: int | None, project: str, labels: ViewLabels) -> None:
+    """Print how a change is taken back, where it can be."""
+    if change_id is not None:
+        print_text(labels["line.undo"].format(command=f"novelgen undo {project} {change_id}"))
+
+
 def print_changes(changes: StoryDifference | None) -> None:
     """Print in a few lines what scenes changed that were just taken in; what kept that from being told, on stderr."""
     from novelgen.context.difference_block import difference_block

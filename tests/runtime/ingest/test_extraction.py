@@ -14,6 +14,7 @@ from runtime.ingest.ingest import ingest_scene, ingest_scenes
 from runtime.ingest.scene_passes import SceneChoice
 from runtime.storage.records import MemoryFilter, StoredScene
 from runtime.stores import MemoryStores
+from runtime.story.entities import StoryEntities
 from tests.runtime.ingest.made_up_story import ENTITIES, record, scene
 from tests.support.scripted_chat_model import ScriptedChatModel
 
@@ -113,6 +114,20 @@ def test_scenes_get_records_people_and_threads(stores: MemoryStores, story: str)
     assert [each.status for each in relationships] == ["trusting"]
     assert lamp.state_data["holder"] == "C1"
     assert report.indexing.waiting == 0
+
+
+def test_one_undo_takes_a_reading_back(stores: MemoryStores, story: str) -> None:
+    """All scenes of the run are as they were before the model read them; cards that it brought stay."""
+    report = extracted(stores, story, answers())
+    undone = StoryEntities(stores, story).undo(change_id=report.change_id)
+    assert (undone.change.kind, undone.what) == ("extract", "1:1–1:2")
+    for place in TEXTS:
+        scene = stored_scene(stores, story, *place)
+        assert (scene.record, scene.extraction_status, scene.text) == (None, "none", TEXTS[place])
+    with stores.database(story).read() as unit:
+        assert unit.threads.get("OL0") is None
+        assert unit.entities.get("C2") is not None
+    assert extracted(stores, story, answers()).count("done") == 2
 
 
 def test_the_next_scene_knows_what_the_one_before_brought(stores: MemoryStores, story: str) -> None:

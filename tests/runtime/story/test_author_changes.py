@@ -8,7 +8,7 @@ import pytest
 from novelgen.errors import UnknownEntityError, UnknownSceneError, UserInputError
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.ingest.ingest import ingest_scene
+from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
 from runtime.story.changes import StoryAuthorChanges, StoryDeletion
@@ -46,7 +46,7 @@ def lamp(demo_stores: MemoryStores) -> MemoryStores:
     scene = SceneInput(
         chapter_index=90, scene_index=1, text=TEXT, record=SceneRecord.model_validate(record), record_origin="extracted"
     )
-    ingest_scene(demo_stores, "demo", scene)
+    ingest_scenes(demo_stores, "demo", [scene])
     return demo_stores
 
 
@@ -118,7 +118,7 @@ def test_what_the_author_says_outranks_a_model(lamp: MemoryStores) -> None:
     StoryMemories(lamp, "demo").confirm_memory(memory_id="MX2")
     confirmed = _fact(lamp, "MX2")
     assert (confirmed.is_verified, confirmed.made_by) == (True, "author")
-    ingest_scene(lamp, "demo", SceneInput(chapter_index=90, scene_index=1, text=TEXT + " Then it was dark."))
+    ingest_scenes(lamp, "demo", [SceneInput(chapter_index=90, scene_index=1, text=TEXT + " Then it was dark.")])
     assert [each.source_id for each in _read(lamp).facts] == ["MX2"]
 
 
@@ -303,7 +303,7 @@ def test_a_deleted_scene_comes_back_whole(lamp: MemoryStores) -> None:
     assert note.chunk_id in {each.source_id for each in before.facts}
 
     deleted = StoryScenes(lamp, "demo").delete_scene(position=PLACE).change_id
-    ingest_scene(lamp, "demo", SceneInput(chapter_index=90, scene_index=1, text="Another scene."))
+    ingest_scenes(lamp, "demo", [SceneInput(chapter_index=90, scene_index=1, text="Another scene.")])
     with pytest.raises(UserInputError, match="another scene stands at '90:1'"):
         _undone(lamp, deleted)
     StoryScenes(lamp, "demo").delete_scene(position=PLACE)

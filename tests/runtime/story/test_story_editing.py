@@ -131,6 +131,65 @@ def test_undo_takes_back_what_was_said_of_threads_and_relationships(story: Story
     assert _read(story) == bare
 
 
+def test_undo_takes_back_what_games_keep_and_the_template_of_cards(story: Story) -> None:
+    """Feelings, secrets, what was disclosed, flags and the choice of a template come back, the last first."""
+    elena = story.character("Elena Thorne")
+    elena.keep_secret({"secret_id": "deal", "text": "She sold the map."})
+
+    def standing() -> list[object]:
+        secrets = [(each.secret.text, each.standing) for each in elena.secrets(to="Odile Brandt")]
+        feelings = elena.feelings("Odile Brandt").disposition
+        return [secrets, feelings, story.flags(), story.card_templates().chosen]
+
+    stood = [standing()]
+    for change in (
+        lambda: elena.feel("Odile Brandt", deltas={"trust": 5}),
+        lambda: elena.keep_secret({"secret_id": "deal", "text": "She sold both maps.", "unlock": {"flag": "met"}}),
+        lambda: elena.reveal("deal", to="Odile Brandt"),
+        lambda: elena.drop_secret("deal"),
+        lambda: story.set_flag("met"),
+        lambda: story.use_card_template("mystery"),
+    ):
+        change()
+        stood.append(standing())
+    elena.see_item("a map", by="Odile Brandt")
+    assert story.undo().change.kind == "show"
+    kinds = ["template", "flag", "secret", "reveal", "secret", "feel"]
+    for kind in kinds:
+        assert standing() == stood.pop()
+        assert story.undo().change.kind == kind
+    assert [standing()] == stood
+    felt = elena.feel("player", values={"fear": 40}).change_id
+    elena.feel("player", deltas={"fear": 1})
+    assert (story.undo(felt).change.kind, elena.feelings().disposition.fear) == ("feel", 1)
+    assert elena.undo().kind == "feel"
+
+
+def test_undo_takes_back_all_scenes_of_one_taking_in(story: Story) -> None:
+    """New scenes go, replaced ones are as before, in one undo; where one was changed since, nothing is taken back."""
+
+    def told() -> list[object]:
+        memories = [(each.chunk.chunk_id, each.chunk.content) for each in story.memories().memories]
+        return [memories, *_read(story)[4:], list(story.scene_places())]
+
+    before = told()
+    story.ingest(text="The guild met.", chapter_index=1, scene_index=2)
+    taken = story.ingest(text="The guild waited.", chapter_index=1, scene_index=3)
+    story.edit_scene((1, 3), title="The wait")
+    with pytest.raises(UserInputError, match="scene 1:3 changed since"):
+        story.undo(taken.change_id)
+    assert [story.undo().change.kind for _ in range(3)] == ["title", "ingest", "ingest"]
+    assert told() == before
+    folder = story._stores.paths("guild").chapters
+    folder.mkdir(parents=True)
+    (folder / "chapter_001.txt").write_text("The guild met.\n\n***\n\nIt waited.\n\n***\n\nIt went home.", "utf-8")
+    assert story.ingest(records=False).change_id is not None
+    assert list(story.scene_places()) == [(1, 1), (1, 2), (1, 3), (2, 1)]
+    assert [(each.kind, each.position) for each in story.author_changes()[:1]] == [("ingest", "1:1–1:3")]
+    assert story.undo().what == "1:1–1:3"
+    assert told() == before
+
+
 def test_undo_takes_back_insertions_summaries_and_waivers(story: Story) -> None:
     """A new scene goes and the others close up; an older summary and an older word on a finding come back."""
     before, places = _read(story), list(story.scene_places())

@@ -15,6 +15,7 @@ from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import StoryMemoryTools
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.story.entities import StoryEntities
 from runtime.story.summaries import StorySummarizing
 from tests.runtime.ingest.made_up_story import ENTITIES, record, recorded_scenes, scene
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
@@ -103,6 +104,9 @@ def test_a_model_writes_what_is_missing_and_leaves_the_persons_alone(stores: Mem
     assert (listed.state, listed.written) == ("outdated", "In short, event 11. In short, event 12.")
     again = StorySummarizing(stores, PROJECT).write_model_summaries(model=model)
     assert [(each.level, each.number) for each in again.written] == [("chapter", 1), ("part", 1)]
+    StoryEntities(stores, PROJECT).undo()
+    StoryEntities(stores, PROJECT).undo()
+    assert told(stores, 3)[1] == "event 11. event 12."
 
 
 def test_a_model_that_names_who_comes_later_is_not_believed(stores: MemoryStores) -> None:

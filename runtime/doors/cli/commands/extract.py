@@ -17,6 +17,7 @@ from runtime.doors.cli.output import (
     print_json,
     print_pairs,
     print_result,
+    print_undo,
     progress_bars,
     report_line,
     report_warning,
@@ -79,6 +80,7 @@ def extract(session: CliSession, project: str, *, as_json: bool, tell_changes: b
         _print_summary(report, project, labels)
         print_changes(report.changes)
         print_condition(condition, labels)
+        print_undo(report.change_id, project, labels)
     if report.stopped is not None:
         report_line(f"error: stopped: {report.stopped}")
         report_line(f"{report.waiting} scenes wait; once it is mended, the same command goes on from there")

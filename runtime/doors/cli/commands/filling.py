@@ -22,6 +22,7 @@ from runtime.doors.cli.output import (
     print_result,
     print_table,
     print_text,
+    print_undo,
     progress_bars,
     report_line,
     report_warning,
@@ -73,6 +74,7 @@ def _taken_in(
         print_changes(report.changes)
         if report.condition is not None:
             print_condition(report.condition, labels)
+        print_undo(report.change_id, project, labels)
     if report.failures:
         report_line("what failed was left out: correct it and run the same command again")
         raise click.exceptions.Exit(ExitCode.FAILED)
@@ -121,6 +123,9 @@ def import_command(
         _print_import(result, project, labels)
         if result.condition is not None:
             print_condition(result.condition, labels)
+        print_undo(result.change_id, project, labels)
+        if result.change_id is None and not dry_run and result.preview.adds:
+            print_text(labels["line.import_not_undone"].format(project=project))
     if not dry_run and not with_index:
         report_line(labels["line.not_indexed_yet"].format(project=project))
     for issue in result.issues:

@@ -19,6 +19,7 @@ from runtime.doors.cli.output import (
     print_result,
     print_table,
     print_text,
+    print_undo,
     progress_bars,
     report_indexing,
     report_issue,
@@ -98,6 +99,8 @@ def write_summaries(
         rows = [(summary_name(each, labels), each.told) for each in result.written]
         print_table(("of", "summary"), rows, labels=labels)
         print_text(labels["line.summaries_written"].format(len(result.written), len(result.issues)))
+        for each in result.written:
+            print_undo(each.change_id, project, labels)
     if result.issues:
         raise click.exceptions.Exit(ExitCode.FAILED)
 
