@@ -21,7 +21,6 @@ from novelgen.model_calls.json_model import JsonConversation, Question, failure_
 from novelgen.models.context import ReportIssue
 from novelgen.reading.knowledge_reading import (
     KNOWLEDGE_STAGE,
-    JudgedMemory,
     KnowledgeAnswerReader,
     ModelSceneKnowledge,
     SceneKnowledge,
@@ -29,7 +28,7 @@ from novelgen.reading.knowledge_reading import (
     knowledge_lists,
 )
 from novelgen.reading.known_story import Placer, References
-from novelgen.reading.request import ScenePart, SceneResult
+from novelgen.reading.request import PromptMemory, ScenePart, SceneResult
 
 logger = logging.getLogger(__name__)
 
@@ -106,7 +105,7 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
         self,
         request: SceneKnowledgeRequest,
         part: ScenePart,
-        asked: Sequence[JudgedMemory],
+        asked: Sequence[PromptMemory],
         conversation: JsonConversation[ModelSceneKnowledge],
     ) -> SceneKnowledge:
         lists = knowledge_lists(request, asked, max_tokens=self._earlier_tokens)
@@ -122,7 +121,7 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
             reader = KnowledgeAnswerReader(
                 Placer(references),
                 lists.memory_ids,
-                asked={each.memory_id: each.about for each in asked},
+                asked={each.memory_id: each.entities for each in asked},
                 present=present,
                 text=f"{part.context}\n{part.text}",
             )
@@ -142,11 +141,11 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
 
 def _with_memories(
     request: SceneKnowledgeRequest, parts: Sequence[ScenePart]
-) -> list[tuple[ScenePart, list[JudgedMemory]]]:
+) -> list[tuple[ScenePart, list[PromptMemory]]]:
     """Return each part with the memories that it asks about: those whose quote it holds, the last those without."""
     text = scrub_text(request.text)
     finder = QuoteFinder(text)
-    asked: list[list[JudgedMemory]] = [[] for _ in parts]
+    asked: list[list[PromptMemory]] = [[] for _ in parts]
     for memory in request.memories if parts else ():
         proof = finder.find(memory.evidence)
         at = proof.start if proof else len(text)

@@ -8,28 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.characters.settings import CharacterMemorySettings, Dimension
+from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage
+from novelgen.models.state import DIMENSION_RANGES, RelationshipDimension
 from novelgen.nearest import did_you_mean
 from novelgen.words import words
-
-DIMENSIONS: Final[tuple[Dimension, ...]] = get_args(Dimension)
-
-BOUNDS: Final[Mapping[Dimension, tuple[int, int]]] = MappingProxyType(
-    {
-        "trust": (-100, 100),
-        "respect": (-100, 100),
-        "affection": (-100, 100),
-        "fear": (-100, 100),
-        "familiarity": (0, 100),
-    }
-)
-"""The least and the greatest value of each dimension."""
 
 PLAYER = "player"
 """Who speaks to a character where nobody else is named; the player is no entity."""
@@ -125,10 +113,10 @@ def require_dimensions(given: Mapping[str, Any]) -> dict[str, int]:
     found: dict[str, int] = {}
     for name, value in given.items():
         dimension = str(name).removesuffix("_change")
-        if dimension not in BOUNDS:
+        if dimension not in DIMENSION_RANGES:
             raise UserInputError(
-                f"there is no dimension {name!r}{did_you_mean(dimension, DIMENSIONS)}; "
-                f"there are: {', '.join(DIMENSIONS)}"
+                f"there is no dimension {name!r}{did_you_mean(dimension, DIMENSION_RANGES)}; "
+                f"there are: {', '.join(DIMENSION_RANGES)}"
             )
         if isinstance(value, bool) or not isinstance(value, int):
             raise UserInputError(f"{name}={value!r} is no whole number; pass one such as 5 or -10")
@@ -151,7 +139,7 @@ def clamped(deltas: Mapping[str, Any], settings: CharacterMemorySettings) -> dic
     for name, value in deltas.items():
         dimension = str(name).removesuffix("_change")
         # `value == value` is false for NaN alone, which no comparison would bound.
-        if dimension in BOUNDS and type(value) in (int, float) and value == value:
+        if dimension in DIMENSION_RANGES and type(value) in (int, float) and value == value:
             most: int = getattr(settings, f"max_{dimension}_change")
             bounded = round(max(-most, min(most, value)))
             if bounded:
@@ -198,12 +186,12 @@ def relationship_header(
     )
 
 
-_FROM: Final[Mapping[Dimension, tuple[int, ...]]] = MappingProxyType(
+_FROM: Final[Mapping[RelationshipDimension, tuple[int, ...]]] = MappingProxyType(
     {"trust": (75, 45), "respect": (75, 50), "affection": (75, 50), "fear": (60, 25), "familiarity": (70, 40)}
 )
 """Values from which on a feeling is said, the most first."""
 
-_BELOW: Final[Mapping[Dimension, tuple[int, ...]]] = MappingProxyType(
+_BELOW: Final[Mapping[RelationshipDimension, tuple[int, ...]]] = MappingProxyType(
     {"trust": (-40, 0, 15), "respect": (-40, 0), "affection": (-40, 0), "fear": (-40,), "familiarity": (5,)}
 )
 """Values below which its contrary is said, the least first."""
@@ -212,7 +200,7 @@ _BELOW: Final[Mapping[Dimension, tuple[int, ...]]] = MappingProxyType(
 def disposition_words(disposition: Disposition, *, other: str, language: StoryLanguage) -> list[str]:
     """Return in words what a character feels for another; what is neither much nor little is not said."""
     catalogue, feelings = words("characters", language), []
-    for dimension in DIMENSIONS:
+    for dimension in DIMENSION_RANGES:
         value = getattr(disposition, dimension)
         steps = [f"from_{at}" for at in _FROM[dimension] if value >= at]
         steps += [f"below_{at}" for at in _BELOW[dimension] if value < at]
@@ -227,5 +215,5 @@ def status_words(status: Status | str, language: StoryLanguage) -> str:
 
 
 def _bounded(dimension: str, value: int) -> int:
-    least, most = BOUNDS[dimension]  # type: ignore[index]
+    least, most = DIMENSION_RANGES[dimension]  # type: ignore[index]
     return max(least, min(most, value))

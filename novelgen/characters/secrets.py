@@ -12,13 +12,14 @@ from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from novelgen.characters.dispositions import DIMENSIONS, Disposition
+from novelgen.characters.dispositions import Disposition
 from novelgen.characters.memory import CharacterMemory
 from novelgen.characters.mind import Mind
 from novelgen.errors import UnknownIdError
 from novelgen.language.language import CJK_RANGES, FUNCTION_WORDS, has_cjk, word_list
 from novelgen.language.normalise import fold_width, name_key
 from novelgen.language.sentences import Span, split_sentences
+from novelgen.models.state import DIMENSION_RANGES
 from novelgen.nearest import did_you_mean
 
 MAX_SECRET_CHARACTERS = 2_000
@@ -60,7 +61,7 @@ class UnlockConditions(BaseModel):
     def hold(self, disposition: Disposition, *, flags: Mapping[str, Any], items: Iterable[str]) -> bool:
         """Tell whether all of them hold."""
         shown = {_item_key(each) for each in items}
-        for dimension in DIMENSIONS:
+        for dimension in DIMENSION_RANGES:
             least = getattr(self, dimension)
             if least is not None and getattr(disposition, dimension) < least:
                 return False

@@ -1,11 +1,8 @@
 """Every number by which a character remembers, under the names of the design that it follows."""
 
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict, Field
 
-Dimension = Literal["trust", "respect", "affection", "fear", "familiarity"]
-"""What one may feel for another."""
+from novelgen.models.state import RelationshipDimension
 
 SLOT_SEPARATOR = ":"
 """What follows it in a slot's name says whom a slot of that type is about: `npc_death_status:Mira`."""
@@ -162,7 +159,7 @@ class CharacterMemorySettings(BaseModel):
     max_fear_change: int = Field(default=10, ge=0, le=200, description="Largest change of fear.")
     max_respect_change: int = Field(default=10, ge=0, le=200, description="Largest change of respect.")
     max_familiarity_change: int = Field(default=5, ge=0, le=100, description="Largest change of familiarity.")
-    relationship_deltas: dict[str, dict[Dimension, int]] = Field(
+    relationship_deltas: dict[str, dict[RelationshipDimension, int]] = Field(
         default={}, description="What event types do to feelings, in place of the table: `gift_given: {affection: 5}`."
     )
 

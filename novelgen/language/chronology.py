@@ -162,6 +162,11 @@ class TellingScene:
     participants: Sequence[str] = ()
     location_id: str | None = None
 
+    @property
+    def place(self) -> tuple[int, int]:
+        """Chapter and scene."""
+        return (self.chapter_index, self.scene_index)
+
 
 class _Gap(NamedTuple):
     """Days since the scene before: what is certain, and a likely number with how far it is sure."""

@@ -6,28 +6,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from novelgen.language.chronology import TellingScene
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place
 
 ConflictKind = Literal["slot_value", "dead_acts", "two_holders", "memories_disagree", "relationship", "story_time"]
-
-
-class SceneFacts(BaseModel):
-    """Where and when a stored scene plays, and who is in it."""
-
-    scene_id: str = Field(min_length=1, description="Stays with the scene when its position changes.")
-    chapter_index: int
-    scene_index: int
-    story_time: str | None = None
-    participants: list[str] = Field(default_factory=list, description="Ids of the characters on stage.")
-    contradictions: list[tuple[str, str]] = Field(
-        default_factory=list, description="Of its memories that contradict an earlier one, the ids of both."
-    )
-
-    @property
-    def place(self) -> tuple[int, int]:
-        """Chapter and scene."""
-        return (self.chapter_index, self.scene_index)
 
 
 class ConflictSource(BaseModel):
@@ -51,7 +34,7 @@ class Conflict(BaseModel):
     second: ConflictSource
 
 
-def source_in(scene: SceneFacts, says: str, *, value: Any = None) -> ConflictSource:
+def source_in(scene: TellingScene, says: str, *, value: Any = None) -> ConflictSource:
     """Return what a scene says as one side of a conflict."""
     return ConflictSource(
         scene_id=scene.scene_id,

@@ -7,21 +7,13 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
 
-from novelgen.language.chronology import days_apart
+from novelgen.language.chronology import TellingScene, days_apart
 from novelgen.language.contradictions import contradictions
 from novelgen.language.normalise import title_free_key
 from novelgen.language.numerals import CHINESE_NUMERAL, ENGLISH_NUMERAL, chinese_number, english_number
 from novelgen.language.reading import is_out_of_time, read_story_time
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, is_death, is_return_to_life
-from novelgen.memory.conflict import (
-    Conflict,
-    ConflictSource,
-    SceneFacts,
-    conflict_between,
-    revelations,
-    said,
-    source_in,
-)
+from novelgen.memory.conflict import Conflict, ConflictSource, conflict_between, revelations, said, source_in
 from novelgen.memory.relationship_conflicts import StatedRelationship, relationships_at_odds
 from novelgen.memory.supersession import slot_of, split_slot
 from novelgen.models.entity import Entity
@@ -36,7 +28,7 @@ ACTING_ATTRIBUTES = frozenset({"goals", "knowledge", "emotional_state", "disguis
 
 
 def dead_who_act(
-    scenes: Sequence[SceneFacts], changes: Sequence[StateChange], memories: Sequence[StoryMemoryChunk] = ()
+    scenes: Sequence[TellingScene], changes: Sequence[StateChange], memories: Sequence[StoryMemoryChunk] = ()
 ) -> list[Conflict]:
     """Find characters who are on stage, or want, learn or feel something, in a scene after their death.
 
@@ -56,7 +48,7 @@ def dead_who_act(
 
 
 def _acts_of(
-    character: str, scenes: dict[Place, SceneFacts], changes: Sequence[StateChange], told_deaths: dict[Place, str]
+    character: str, scenes: dict[Place, TellingScene], changes: Sequence[StateChange], told_deaths: dict[Place, str]
 ) -> Iterator[Conflict]:
     own = [change for change in changes if change.entity_id == character and change.kind == "explicit"]
     death: ConflictSource | None = None
@@ -74,7 +66,7 @@ def _acts_of(
             death = source_in(scene, death_here)
 
 
-def _act_in(scene: SceneFacts, character: str, stated: Sequence[StateChange]) -> str | None:
+def _act_in(scene: TellingScene, character: str, stated: Sequence[StateChange]) -> str | None:
     for change in stated:
         if change.attribute in ACTING_ATTRIBUTES and change.value:
             return said(change.attribute, change.value)
@@ -119,7 +111,7 @@ _DATED = re.compile(r"\d|[〇零一二三四五六七八九十廿初]+[日号时
 
 
 def slot_conflicts(
-    scenes: Sequence[SceneFacts], changes: Sequence[StateChange], memories: Sequence[StoryMemoryChunk] = ()
+    scenes: Sequence[TellingScene], changes: Sequence[StateChange], memories: Sequence[StoryMemoryChunk] = ()
 ) -> list[Conflict]:
     """Find slots to which two scenes give different values at overlapping times.
 
@@ -150,7 +142,7 @@ def _by_slot(changes: Sequence[StateChange], places: Collection[Place]) -> Mappi
 def _unexplained(
     entity_id: str,
     stated: Sequence[StateChange],
-    scenes: Mapping[Place, SceneFacts],
+    scenes: Mapping[Place, TellingScene],
     revealed: Collection[tuple[Place, str]],
 ) -> Iterator[Conflict]:
     for earlier, later in pairwise(stated):
@@ -159,7 +151,7 @@ def _unexplained(
 
 
 def _simultaneous(
-    entity_id: str, stated: Sequence[StateChange], scenes: Mapping[Place, SceneFacts]
+    entity_id: str, stated: Sequence[StateChange], scenes: Mapping[Place, TellingScene]
 ) -> Iterator[Conflict]:
     for earlier, later in combinations(stated, 2):
         one, other = scenes[story_place(earlier)], scenes[story_place(later)]
@@ -167,7 +159,7 @@ def _simultaneous(
             yield _between(entity_id, earlier, later, scenes)
 
 
-def _are_at_one_time(one: SceneFacts, other: SceneFacts) -> bool:
+def _are_at_one_time(one: TellingScene, other: TellingScene) -> bool:
     times = {" ".join((scene.story_time or "").casefold().split()) for scene in (one, other)}
     if len(times) == 1:
         return _DATED.search(times.pop()) is not None
@@ -175,7 +167,7 @@ def _are_at_one_time(one: SceneFacts, other: SceneFacts) -> bool:
     return told is not None and told == also
 
 
-def _date_and_hour(scene: SceneFacts) -> tuple[object, ...] | None:
+def _date_and_hour(scene: TellingScene) -> tuple[object, ...] | None:
     """When a scene plays by the clock of a dated day, however its words put it."""
     told = read_story_time(scene.story_time or "")
     if not (told.is_dated and told.is_clock and told.part) or told.tells_of_past:
@@ -183,7 +175,9 @@ def _date_and_hour(scene: SceneFacts) -> tuple[object, ...] | None:
     return told.era, told.year, told.month, told.day, told.is_lunar, told.minutes
 
 
-def _between(entity_id: str, earlier: StateChange, later: StateChange, scenes: Mapping[Place, SceneFacts]) -> Conflict:
+def _between(
+    entity_id: str, earlier: StateChange, later: StateChange, scenes: Mapping[Place, TellingScene]
+) -> Conflict:
     return conflict_between(
         "slot_value",
         slot_of(entity_id, later.attribute),
@@ -193,7 +187,7 @@ def _between(entity_id: str, earlier: StateChange, later: StateChange, scenes: M
     )
 
 
-def _side(change: StateChange, scenes: Mapping[Place, SceneFacts]) -> ConflictSource:
+def _side(change: StateChange, scenes: Mapping[Place, TellingScene]) -> ConflictSource:
     return source_in(scenes[story_place(change)], said(change.attribute, change.value), value=change.value)
 
 
@@ -210,7 +204,7 @@ class _Holding:
 
 
 def things_held_twice(
-    scenes: Sequence[SceneFacts], changes: Sequence[StateChange], *, entities: Sequence[Entity]
+    scenes: Sequence[TellingScene], changes: Sequence[StateChange], *, entities: Sequence[Entity]
 ) -> list[Conflict]:
     """Find items that two characters hold at one position.
 
@@ -290,8 +284,10 @@ class _Ledger:
         return self._item_ids.get(item) or self._item_ids.get(title_free_key(item))
 
 
-def memories_that_disagree(scenes: Sequence[SceneFacts], memories: Sequence[StoryMemoryChunk]) -> list[Conflict]:
-    """Find memories of which a record says that they cannot both be true, while both are stored."""
+def memories_that_disagree(
+    scenes: Sequence[TellingScene], memories: Sequence[StoryMemoryChunk], contradictions: Sequence[tuple[str, str]]
+) -> list[Conflict]:
+    """Find memories of which a record says that they cannot both be true, the later first, while both are stored."""
     by_place = {scene.place: scene for scene in scenes}
     told = {memory.source_id: memory for memory in memories if story_place(memory) in by_place}
     return [
@@ -302,18 +298,18 @@ def memories_that_disagree(scenes: Sequence[SceneFacts], memories: Sequence[Stor
             first=source_in(by_place[story_place(first)], first.content),
             second=source_in(by_place[story_place(second)], second.content),
         )
-        for scene in scenes
-        for later, earlier in scene.contradictions
+        for later, earlier in contradictions
         if (second := told.get(later)) is not None and (first := told.get(earlier)) is not None
     ]
 
 
 def find_conflicts(
-    scenes: Sequence[SceneFacts],
+    scenes: Sequence[TellingScene],
     changes: Sequence[StateChange],
     memories: Sequence[StoryMemoryChunk] = (),
     *,
     entities: Sequence[Entity] = (),
+    contradictions: Sequence[tuple[str, str]] = (),
     relationships: Sequence[StatedRelationship] = (),
     times: Sequence[SceneTime] = (),
     waived_ids: Collection[str] = (),
@@ -323,7 +319,7 @@ def find_conflicts(
         *slot_conflicts(scenes, changes, memories),
         *dead_who_act(scenes, changes, memories),
         *things_held_twice(scenes, changes, entities=entities),
-        *memories_that_disagree(scenes, memories),
+        *memories_that_disagree(scenes, memories, contradictions),
         *relationships_at_odds(scenes, relationships, changes, memories),
         *story_time_conflicts(times, changes),
     ]

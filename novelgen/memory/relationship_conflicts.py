@@ -13,18 +13,11 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
+from novelgen.language.chronology import TellingScene
 from novelgen.language.language import synonyms, word_pattern
 from novelgen.language.reading import is_out_of_time
 from novelgen.memory.attributes import is_death
-from novelgen.memory.conflict import (
-    Conflict,
-    ConflictSource,
-    SceneFacts,
-    conflict_between,
-    revelations,
-    said,
-    source_in,
-)
+from novelgen.memory.conflict import Conflict, ConflictSource, conflict_between, revelations, said, source_in
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place, story_place
 from novelgen.models.state import Relationship, StateChange
@@ -129,7 +122,7 @@ _ENMITIES = frozenset(
 
 
 def relationships_at_odds(
-    scenes: Sequence[SceneFacts],
+    scenes: Sequence[TellingScene],
     relationships: Sequence[StatedRelationship],
     changes: Sequence[StateChange] = (),
     memories: Sequence[StoryMemoryChunk] = (),
@@ -167,7 +160,7 @@ def _by_pair(
 
 
 def _kin(
-    stated: Sequence[StatedRelationship], scenes: Mapping[Place, SceneFacts], revealed: Collection[tuple[Place, str]]
+    stated: Sequence[StatedRelationship], scenes: Mapping[Place, TellingScene], revealed: Collection[tuple[Place, str]]
 ) -> Iterator[Conflict]:
     last: tuple[StatedRelationship, Kinship] | None = None
     for each in stated:
@@ -181,7 +174,7 @@ def _kin(
 
 def _foes_wed(
     stated: Sequence[StatedRelationship],
-    scenes: Mapping[Place, SceneFacts],
+    scenes: Mapping[Place, TellingScene],
     revealed: Collection[tuple[Place, str]],
     memories: Sequence[StoryMemoryChunk],
 ) -> Iterator[Conflict]:
@@ -204,7 +197,7 @@ def _foes_wed(
 
 def _married_twice(
     by_pair: Mapping[str, Sequence[StatedRelationship]],
-    scenes: Mapping[Place, SceneFacts],
+    scenes: Mapping[Place, TellingScene],
     revealed: Collection[tuple[Place, str]],
     deaths: Mapping[str, Place],
 ) -> Iterator[Conflict]:
@@ -261,7 +254,7 @@ def _conflict(each: StatedRelationship, *, first: ConflictSource, second: Confli
     )
 
 
-def _side(stated: StatedRelationship, scenes: Mapping[Place, SceneFacts]) -> ConflictSource:
+def _side(stated: StatedRelationship, scenes: Mapping[Place, TellingScene]) -> ConflictSource:
     pair = f"{stated.character_a} – {stated.character_b}"
     told = ", ".join(each for each in (stated.relationship_type, stated.status) if each and each != UNSAID_STATUS)
     return source_in(scenes[story_place(stated)], said(pair, told), value=stated.relationship_type or None)

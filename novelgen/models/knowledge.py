@@ -27,18 +27,23 @@ ALL_LIVED = "*"
 Certainty = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
-class KnowledgeEvent(BaseModel):
-    """At a scene somebody came to know a memory, or was kept from it, as a record or an author says."""
+class Learnt(BaseModel):
+    """Somebody came to know a memory, or was kept from it."""
 
     character_id: str
     source_id: str = Field(description="Of the memory; `*`: everything that `learned_from` has lived through.")
-    chapter_index: int
-    scene_index: int
     kind: KnowledgeKind = "knows"
     how: KnowledgeSource = "author"
     learned_from: str | None = Field(default=None, description="Id of whom it was learnt from.")
     certainty: Certainty = 1.0
     quote: str = ""
+
+
+class KnowledgeEvent(Learnt):
+    """What a record or an author says of who came to know a memory, at a scene."""
+
+    chapter_index: int
+    scene_index: int
     by_author: bool = False
 
 

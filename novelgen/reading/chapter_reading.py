@@ -14,12 +14,12 @@ from novelgen.model_calls.answers import AtMost, ModelPart, Text, Texts, within
 from novelgen.model_calls.prompt_data import NOTHING, Item, as_data, listed, telling_names
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
-from novelgen.models.position import Place
+from novelgen.models.position import Place, story_place
 from novelgen.models.record import RecordedLoopResolution
 from novelgen.models.state import LOOP_WEIGHTS, OpenLoop
 from novelgen.reading.known_story import References, meant_thread
 from novelgen.reading.model_record import HIGHEST_IMPORTANCE, LOWEST_IMPORTANCE, LoopOutcomeWord, ModelSameEntities
-from novelgen.reading.request import NewName, SameEntities
+from novelgen.reading.request import NewName, PromptMemory, SameEntities
 from novelgen.reading.scene_touch import name_evidence
 
 CHAPTER_STAGE = "reconcile"
@@ -57,17 +57,6 @@ class ChapterEntity(BaseModel):
     first_quote: str = Field(default="", description="The sentence that names it first.")
 
 
-class ChapterMemory(BaseModel):
-    """A memory of the chapter; `evidence` is the verified quote of its scene, if it has one."""
-
-    memory_id: str
-    chapter_index: int
-    scene_index: int
-    says: str
-    importance: int
-    evidence: str = ""
-
-
 class ChapterRequest(BaseModel):
     """A chapter of which every scene was read."""
 
@@ -76,7 +65,7 @@ class ChapterRequest(BaseModel):
     scenes: list[ChapterScene] = Field(min_length=1)
     entities: list[ChapterEntity] = Field(default_factory=list)
     threads: list[OpenLoop] = Field(default_factory=list, description="Those that wait at its end.")
-    memories: list[ChapterMemory] = Field(default_factory=list)
+    memories: list[PromptMemory] = Field(default_factory=list)
 
 
 class ChapterReading(BaseModel):
@@ -199,7 +188,7 @@ class ChapterLists:
             "memories": "\n".join(memory_lines) or NOTHING[request.language],
         }
 
-    def _chosen_memories(self) -> dict[str, ChapterMemory]:
+    def _chosen_memories(self) -> dict[str, PromptMemory]:
         """Number the memories in story order; where there is no room for all, the weightiest."""
         kept: set[str] = set()
         spent = 0
@@ -411,7 +400,7 @@ class ChapterAnswerReader:
                 found[memory.memory_id] = each.importance
         return found
 
-    def _memory(self, said: str) -> ChapterMemory | None:
+    def _memory(self, said: str) -> PromptMemory | None:
         number = _MEMORY_NUMBER.fullmatch(said)
         return self._lists.memories.get(f"M{number.group(1)}") if number else None
 
@@ -419,7 +408,7 @@ class ChapterAnswerReader:
         """Return the scene of a quote, or of the memory whose number was given as one."""
         memory = self._memory(quote)
         if memory is not None:
-            return memory.chapter_index, memory.scene_index
+            return story_place(memory)
         stated = self._stated_place(scene)
         for place in dict.fromkeys([*([stated] if stated else []), *self._finders]):
             if self._finders[place].find(quote) is not None:

@@ -22,7 +22,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.record import RecordedLearning, SceneRecord
 from novelgen.reading.known_story import Placer
 from novelgen.reading.model_record import ModelLearning
-from novelgen.reading.request import SceneRequest
+from novelgen.reading.request import PromptMemory, SceneRequest
 
 KNOWLEDGE_STAGE = "knowledge"
 
@@ -59,32 +59,13 @@ class CastMember(BaseModel):
     is_present: bool = Field(default=False, description="The record lists them as present.")
 
 
-class JudgedMemory(BaseModel):
-    """A memory of the scene; `evidence` is what of its text proves it, if that is known."""
-
-    memory_id: str
-    says: str
-    evidence: str = ""
-    about: list[str] = Field(default_factory=list, description="Ids of the characters that it is about.")
-
-
-class EarlierMemory(BaseModel):
-    """A memory of an earlier scene, and who knows it on entering this one."""
-
-    memory_id: str
-    says: str
-    chapter_index: int | None = None
-    scene_index: int | None = None
-    known_by: list[str] = Field(default_factory=list)
-
-
 class SceneKnowledgeRequest(SceneRequest):
     """A scene that has a record, and what was known to whom on entering it; nothing of later scenes is in it."""
 
     language: StoryLanguage
     cast: list[CastMember] = Field(default_factory=list, description="Characters, the surest first.")
-    memories: list[JudgedMemory] = Field(default_factory=list)
-    earlier: list[EarlierMemory] = Field(default_factory=list, description="The likeliest to be learnt first.")
+    memories: list[PromptMemory] = Field(default_factory=list)
+    earlier: list[PromptMemory] = Field(default_factory=list, description="The likeliest to be learnt first.")
 
 
 def scene_cast(text: str, entities: Iterable[Entity], record: SceneRecord) -> list[CastMember]:
@@ -100,21 +81,21 @@ def scene_cast(text: str, entities: Iterable[Entity], record: SceneRecord) -> li
     return [CastMember(entity=each, is_present=each.entity_id in present) for each in sorted(people, key=need)]
 
 
-def judged_memories(record: SceneRecord, cast: Iterable[CastMember]) -> list[JudgedMemory]:
+def judged_memories(record: SceneRecord, cast: Iterable[CastMember]) -> list[PromptMemory]:
     """Return the memories of a record, of which a model is to say who knows them."""
     people = {each.entity.entity_id for each in cast}
     return [
-        JudgedMemory(
+        PromptMemory(
             memory_id=memory.memory_id,
             says=memory.content,
             evidence=memory.evidence or "",
-            about=[each for each in memory.entities if each in people],
+            entities=[each for each in memory.entities if each in people],
         )
         for memory in record.memories
     ]
 
 
-def earlier_memories(text: str, story: KnowledgeStory, cast: Sequence[CastMember]) -> list[EarlierMemory]:
+def earlier_memories(text: str, story: KnowledgeStory, cast: Sequence[CastMember]) -> list[PromptMemory]:
     """Return the memories before a scene in the order in which somebody may learn them in it.
 
     What its words and people speak of comes first, the more so where somebody on stage knows it and somebody else
@@ -122,7 +103,7 @@ def earlier_memories(text: str, story: KnowledgeStory, cast: Sequence[CastMember
     """
     present = [each.entity.entity_id for each in cast if each.is_present]
     rules = KnowledgeRules(story)
-    ranked: list[tuple[float, int, EarlierMemory]] = []
+    ranked: list[tuple[float, int, PromptMemory]] = []
     for nearness, number in _nearest(text, story):
         memory = story.memories[number]
         knowers = [
@@ -135,7 +116,7 @@ def earlier_memories(text: str, story: KnowledgeStory, cast: Sequence[CastMember
             continue
         score = nearness + (0.4 if len(ignorant) < len(present) else 0.0)
         place = memory.position
-        earlier = EarlierMemory(
+        earlier = PromptMemory(
             memory_id=memory.source_id,
             says=memory.content,
             chapter_index=place.chapter_index if place else None,
@@ -183,7 +164,7 @@ class KnowledgeLists:
 
 
 def knowledge_lists(
-    request: SceneKnowledgeRequest, asked: Sequence[JudgedMemory], *, max_tokens: int
+    request: SceneKnowledgeRequest, asked: Sequence[PromptMemory], *, max_tokens: int
 ) -> KnowledgeLists:
     """Write the lists of a prompt, in whole lines."""
     language = request.language
@@ -195,7 +176,7 @@ def knowledge_lists(
     cast = listed(request.cast, cast_line, MAX_CAST_TOKENS)
     ids = {each.entity.entity_id for each in cast.items}
 
-    def earlier_line(memory: EarlierMemory, number: str = "M999") -> str:
+    def earlier_line(memory: PromptMemory, number: str = "M999") -> str:
         knowers = [each for each in memory.known_by if each in ids]
         told = f"{_KNOWN_BY[language]}: {', '.join(knowers)}" if knowers else ""
         return piped(number, place_mark(memory.chapter_index, memory.scene_index), memory.says, told)
@@ -219,7 +200,7 @@ def knowledge_lists(
     )
 
 
-def _place_of(memory: EarlierMemory) -> tuple[int, int, str]:
+def _place_of(memory: PromptMemory) -> tuple[int, int, str]:
     return memory.chapter_index or 0, memory.scene_index or 0, memory.memory_id
 
 

@@ -29,7 +29,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders
 from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, OpenLoop, Relationship, RelationshipDimension
 from novelgen.reading.known_story import SceneSoFar
-from novelgen.reading.request import KnownMemory, SceneBefore
+from novelgen.reading.request import PromptMemory, SceneBefore
 from novelgen.reading.scene_touch import recency, touches, weight_in_story
 
 PROMPT_LIST_TOKENS = 4000
@@ -181,7 +181,7 @@ class _Choice:
         self._touch = touches(text, so_far.entities, sightings=so_far.request.sightings, clock=so_far.clock)
         self._present = {entity_id: rank for rank, entity_id in enumerate(so_far.present_ids)}
         self._proposed = {each.temporary_id for each in so_far.proposed}
-        self._memories: list[KnownMemory] | None = None
+        self._memories: list[PromptMemory] | None = None
         self.listed: dict[str, None] = {}
 
     @cached_property
@@ -322,13 +322,13 @@ class _Choice:
         changed = self._so_far.clock.scenes_since(pair.chapter_index, pair.scene_index)
         return all(near) or (any(near) and changed is not None and changed <= MAX_SCENES_BEFORE)
 
-    def memories(self) -> list[KnownMemory]:
+    def memories(self) -> list[PromptMemory]:
         """What is stored of the same people, things and words, the likest to be told again first."""
         if self._memories is None:
             self._memories = self._ranked_memories()[:MAX_RANKED_MEMORIES]
         return self._memories
 
-    def _ranked_memories(self) -> list[KnownMemory]:
+    def _ranked_memories(self) -> list[PromptMemory]:
         words_of = {memory.memory_id: significant_words(memory.says) for memory in self._so_far.request.memories}
         word_counts = Counter(word for words in words_of.values() for word in words)
         entity_counts = Counter(each for memory in self._so_far.request.memories for each in memory.entities)
@@ -410,7 +410,7 @@ class _Choice:
         stands = (pair.relationship_type, pair.status, *views, f"intensity {pair.intensity}", *feelings)
         return piped(f"{a} {b}", *stands, f"@{changed}" if changed else "")
 
-    def memory_line(self, memory: KnownMemory, *, number: int = MAX_RANKED_MEMORIES) -> str:
+    def memory_line(self, memory: PromptMemory, *, number: int = MAX_RANKED_MEMORIES) -> str:
         """Its number in the list, where it stands, its importance, what it says: whole, or in short."""
         place = place_mark(memory.chapter_index, memory.scene_index)
         is_whole = any(each.memory_id == memory.memory_id for each in self.memories()[:MEMORIES_IN_FULL])
@@ -476,5 +476,5 @@ def _last_move(loop: OpenLoop) -> tuple[int | None, int | None]:
     return loop.last_chapter_index, loop.last_scene_index
 
 
-def _place_of_memory(memory: KnownMemory) -> tuple[int, int, str]:
+def _place_of_memory(memory: PromptMemory) -> tuple[int, int, str]:
     return memory.chapter_index or 0, memory.scene_index or 0, memory.memory_id

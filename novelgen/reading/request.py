@@ -104,22 +104,23 @@ class SceneBefore(BaseModel):
     last_words: str = Field(default="", description="Of one that is unread.")
 
 
-class KnownMemory(BaseModel):
-    """A fact that the story has stored and that nothing ended since."""
+class PromptMemory(BaseModel):
+    """A memory of the story as a model is shown it."""
 
     memory_id: str
     says: str
     short: str = ""
-
-    @model_validator(mode="after")
-    def _short_is_said(self) -> KnownMemory:
-        self.short = self.short or self.says
-        return self
-
     chapter_index: int | None = None
     scene_index: int | None = None
     importance: int = 5
-    entities: list[str] = Field(default_factory=list)
+    entities: list[str] = Field(default_factory=list, description="Ids of those whom it is about.")
+    evidence: str = Field(default="", description="What of its scene's text proves it, if that is known.")
+    known_by: list[str] = Field(default_factory=list, description="Ids of those who know it, where that is asked.")
+
+    @model_validator(mode="after")
+    def _short_is_said(self) -> PromptMemory:
+        self.short = self.short or self.says
+        return self
 
 
 class SceneRecordRequest(SceneRequest):
@@ -135,7 +136,7 @@ class SceneRecordRequest(SceneRequest):
     open_loops: list[OpenLoop] = Field(default_factory=list)
     states: list[EntityStateSnapshot] = Field(default_factory=list)
     relationships: list[Relationship] = Field(default_factory=list)
-    memories: list[KnownMemory] = Field(default_factory=list, description="Those that still hold.")
+    memories: list[PromptMemory] = Field(default_factory=list, description="Those that still hold.")
     scenes_before: list[SceneBefore] = Field(default_factory=list, description="The last few, in story order.")
     story_places: list[tuple[int, int]] = Field(
         default_factory=list, description="Chapter and scene of every scene before, in story order."

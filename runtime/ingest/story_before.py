@@ -14,9 +14,9 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place, StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import EntityStateSnapshot
-from novelgen.reading.chapter_reading import ChapterEntity, ChapterMemory, ChapterRequest, ChapterScene
+from novelgen.reading.chapter_reading import ChapterEntity, ChapterRequest, ChapterScene
 from novelgen.reading.knowledge_reading import SceneKnowledgeRequest, earlier_memories, judged_memories, scene_cast
-from novelgen.reading.request import EntitySighting, KnownMemory, SceneBefore, SceneRecordRequest, in_shown_ids
+from novelgen.reading.request import EntitySighting, PromptMemory, SceneBefore, SceneRecordRequest, in_shown_ids
 from runtime.ingest.scene_writes import lately_on_stage, memories_still_true
 from runtime.storage.database import UnitOfWork
 from runtime.storage.entities import is_unmasked
@@ -124,8 +124,8 @@ def _described(unit: UnitOfWork, scene: StoredScene) -> list[Entity]:
     ]
 
 
-def _known(chunk: StoryMemoryChunk) -> KnownMemory:
-    return KnownMemory(
+def _known(chunk: StoryMemoryChunk) -> PromptMemory:
+    return PromptMemory(
         memory_id=chunk.source_id or chunk.chunk_id,
         says=chunk.content,
         short=chunk.short or "",
@@ -227,7 +227,7 @@ def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
         ],
         threads=unit.threads.list_as_of(as_of=after),
         memories=[
-            ChapterMemory(
+            PromptMemory(
                 memory_id=memory.memory_id,
                 chapter_index=scene.chapter_index,
                 scene_index=scene.scene_index,

@@ -10,7 +10,7 @@ from novelgen.characters.dispositions import DispositionChange
 from novelgen.characters.memory import PositionNumber
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
-from novelgen.models.knowledge import Certainty, KnowledgeEvent, KnowledgeKind, KnowledgeSource
+from novelgen.models.knowledge import KnowledgeEvent, Learnt
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, ChapterIndex, SceneIndex, StoryPosition, UtcDatetime
 from novelgen.models.record import SceneRecord, is_unsaid
@@ -131,34 +131,20 @@ class StoredRelationshipChange(StoredEvent):
     event: str = ""
 
 
-class StoredKnowledge(StoredEvent):
+class StoredKnowledge(Learnt, StoredEvent):
     """What a record or an author says of who knows a memory; without a position it has always held."""
 
     origin: EventOrigin = "record"
-    character_id: str
-    source_id: str
-    kind: KnowledgeKind = "knows"
-    how: KnowledgeSource = "author"
-    learned_from: str | None = None
-    certainty: Certainty = 1.0
-    quote: str = ""
     source_span: tuple[int, int] | None = Field(default=None, description="Where the quote stands in the scene's text.")
     verified: bool = True
 
     def event(self) -> KnowledgeEvent:
         """Return it as the rules take it: a quote that does not stand in the scene proves nothing."""
-        return KnowledgeEvent(
-            character_id=self.character_id,
-            source_id=self.source_id,
-            chapter_index=self.chapter_index or 0,
-            scene_index=self.scene_index or 0,
-            kind=self.kind,
-            how=self.how,
-            learned_from=self.learned_from,
-            certainty=self.certainty,
-            quote=self.quote if self.verified else "",
-            by_author=self.origin == "author",
-        )
+        told = {name: getattr(self, name) for name in Learnt.model_fields}
+        if not self.verified:
+            told["quote"] = ""
+        place = {"chapter_index": self.chapter_index or 0, "scene_index": self.scene_index or 0}
+        return KnowledgeEvent(**told, **place, by_author=self.origin == "author")
 
 
 class SceneWrite(BaseModel):

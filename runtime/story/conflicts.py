@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -9,7 +10,7 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.language.chronology import scene_times
 from novelgen.memory.attributes import is_death
-from novelgen.memory.conflict import Conflict, ConflictSource, SceneFacts
+from novelgen.memory.conflict import Conflict, ConflictSource
 from novelgen.memory.conflicts import ACTING_ATTRIBUTES, find_conflicts
 from novelgen.memory.supersession import split_slot
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
@@ -133,33 +134,23 @@ def _found(unit: UnitOfWork) -> list[Conflict]:
     unit.projects.require()
     told = MemoryFilter(content_types=["memory"], unconsolidated=True)
     memories = unit.memories.list_matching(told)
-    stored = unit.scenes.list_as_of()
-    scenes = [
-        SceneFacts(
-            scene_id=scene.scene_id,
-            chapter_index=scene.chapter_index,
-            scene_index=scene.scene_index,
-            story_time=scene.story_time,
-            # Whom a flashback shows may be dead by now, and is no less in the right.
-            participants=[] if scene.record and scene.record.is_flashback else scene.participants,
-            contradictions=[
-                (memory.memory_id, memory.contradicts)
-                for memory in (scene.record.memories if scene.record else ())
-                if memory.contradicts
-            ],
-        )
-        for scene in stored
-    ]
-    told_back = {
-        (scene.chapter_index, scene.scene_index) for scene in stored if scene.record and scene.record.is_flashback
-    }
+    records = [scene.record for scene in unit.scenes.list_as_of() if scene.record is not None]
+    tellings = unit.scenes.tellings(as_of=END_OF_STORY)
+    told_back = {each.place for each in tellings if each.is_flashback}
     return find_conflicts(
-        scenes,
+        # Whom a flashback shows may be dead by now, and is no less in the right.
+        [replace(each, participants=()) if each.is_flashback else each for each in tellings],
         unit.states.changes_of(),
         [each.chunk for each in memories],
         entities=[each.entity for each in unit.entities.list_all()],
+        contradictions=[
+            (memory.memory_id, memory.contradicts)
+            for record in records
+            for memory in record.memories
+            if memory.contradicts
+        ],
         relationships=[each for each in unit.relationships.stated() if story_place(each) not in told_back],
-        times=scene_times(unit.scenes.tellings(as_of=END_OF_STORY)),
+        times=scene_times(tellings),
     )
 
 

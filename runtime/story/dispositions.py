@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, Field
 
 from novelgen.characters.dispositions import (
-    DIMENSIONS,
     PLAYER,
     Disposition,
     as_player,
@@ -26,6 +25,7 @@ from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.normalise import name_key
+from novelgen.models.state import DIMENSION_RANGES
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import Happened, StoredDispositionChange
 from runtime.storage.tables import DISPOSITION_CHANGES
@@ -203,7 +203,7 @@ def event_deltas(
 ) -> dict[str, int]:
     """Return how an event moves feelings: by its rule, and where somebody says otherwise, by what they say."""
     moved = deltas_of(event_type, settings) or deltas_of(interaction_type or "", settings)
-    for name in DIMENSIONS:
+    for name in DIMENSION_RANGES:
         said = given.get(f"{name}_change")
         if type(said) is int:
             moved[name] = said

@@ -15,8 +15,6 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import RecordedLearning, SceneRecord
 from novelgen.reading.knowledge_reading import (
     CastMember,
-    EarlierMemory,
-    JudgedMemory,
     ModelSceneKnowledge,
     SceneKnowledge,
     SceneKnowledgeRequest,
@@ -24,6 +22,7 @@ from novelgen.reading.knowledge_reading import (
     with_knowledge,
     without_learnings,
 )
+from novelgen.reading.request import PromptMemory
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
 
 TEXT = "Ada hid the silver key. 'I have it from Ben that the mill burnt,' she told Cora. Dan slept in the corner."
@@ -43,9 +42,9 @@ def request(**changes: Any) -> SceneKnowledgeRequest:
                 CastMember(entity=Entity(entity_id=each, entity_type="character", name=name), is_present=present)
                 for each, name, present in CAST
             ],
-            "memories": [JudgedMemory(memory_id="K2", says="Ada hid the silver key.", about=["C0"])],
+            "memories": [PromptMemory(memory_id="K2", says="Ada hid the silver key.", entities=["C0"])],
             "earlier": [
-                EarlierMemory(
+                PromptMemory(
                     memory_id="K1", says="The mill burnt.", chapter_index=1, scene_index=1, known_by=["C0", "C1"]
                 )
             ],
@@ -100,9 +99,9 @@ def test_a_long_scene_is_read_in_parts_and_each_memory_where_its_quote_stands() 
     first = "Ada hid the silver key. " * 30
     second = "They spoke of the weather. " * 25 + "Cora sold the black goat."
     memories = [
-        JudgedMemory(memory_id="K2", says="Cora sold the goat.", evidence="Cora sold the black goat"),
-        JudgedMemory(memory_id="K3", says="Ada hid the key.", evidence="Ada hid the silver key"),
-        JudgedMemory(memory_id="K4", says="It was evening."),
+        PromptMemory(memory_id="K2", says="Cora sold the goat.", evidence="Cora sold the black goat"),
+        PromptMemory(memory_id="K3", says="Ada hid the key.", evidence="Ada hid the silver key"),
+        PromptMemory(memory_id="K4", says="It was evening."),
     ]
     answers = [
         {"memories": [{"id": "N1", "known_by": ["C0"]}]},
@@ -149,7 +148,7 @@ def test_an_answer_that_will_not_do_is_asked_for_once_more(answer: dict[str, Any
 
 def test_what_has_no_room_is_reported() -> None:
     """Earlier memories beyond the budget stay out in whole lines, the likeliest are kept, and it is told."""
-    earlier = [EarlierMemory(memory_id=f"E{at}", says=f"Fact {at} of the mill.", known_by=[]) for at in range(40)]
+    earlier = [PromptMemory(memory_id=f"E{at}", says=f"Fact {at} of the mill.", known_by=[]) for at in range(40)]
     model = answering(json.dumps({"memories": [{"id": "N1", "known_by": ["C0"]}]}))
     result = SceneKnowledgeChain(model, prompt_list_tokens=100).invoke(request(earlier=earlier))
     assert "Fact 0 of the mill." in model.prompts[0][1].text

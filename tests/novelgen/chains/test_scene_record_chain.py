@@ -19,7 +19,7 @@ from novelgen.language.scrub import SCENE_CHARACTER_LIMIT
 from novelgen.model_calls.prompting import read_prompt_file
 from novelgen.models.entity import Entity
 from novelgen.models.state import OpenLoop
-from novelgen.reading.request import KnownMemory, SceneBefore, SceneRecordResult
+from novelgen.reading.request import PromptMemory, SceneBefore, SceneRecordResult
 from tests.faults.matrix import covers
 from tests.novelgen.reading.keeper_scene import ANSWER, ENTITIES, TEXT, TEXT_ZH, answer, answer_with_memory, request
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, finished
@@ -341,8 +341,8 @@ def test_what_only_the_part_before_proves_is_not_stored_twice() -> None:
 
 
 KNOWN = [
-    KnownMemory(memory_id="x-1", says="Ben promised Ada to keep the lamp burning.", chapter_index=1, scene_index=1),
-    KnownMemory(memory_id="x-2", says="Ada holds the brass key.", chapter_index=2, scene_index=1, entities=["I0"]),
+    PromptMemory(memory_id="x-1", says="Ben promised Ada to keep the lamp burning.", chapter_index=1, scene_index=1),
+    PromptMemory(memory_id="x-2", says="Ada holds the brass key.", chapter_index=2, scene_index=1, entities=["I0"]),
 ]
 
 
@@ -460,7 +460,7 @@ def test_text_is_data(payload: str) -> None:
     """Whatever a scene, a title, a name or a thread holds, the prompt keeps its messages and dividing lines."""
     entities = [*request().entities, request().entities[0].model_copy(update={"entity_id": "C7", "name": payload})]
     loops = [request().open_loops[0].model_copy(update={"description": payload})]
-    memories = [KnownMemory(memory_id="x-1", says=f"Ben took the key. {payload}", entities=["C1"])]
+    memories = [PromptMemory(memory_id="x-1", says=f"Ben took the key. {payload}", entities=["C1"])]
     told = [SceneBefore(chapter_index=3, scene_index=1, story_time=payload, summary=[payload])]
     model = answering(GOOD)
     given = {"title": payload, "entities": entities, "open_loops": loops}
@@ -529,8 +529,8 @@ def test_a_memory_of_somebody_who_occurs_nowhere_is_marked() -> None:
 def answer_that_tells_who_knows(**changes: Any) -> SceneRecordResult:
     """Extract the scene, beside which two memories are known, with an answer that says more of who knows what."""
     known = [
-        KnownMemory(memory_id="x-1", says="The Marigold passed the lighthouse.", entities=["C1"]),
-        KnownMemory(memory_id="x-2", says="Ada promised to hide the brass key.", entities=["C0", "I0"]),
+        PromptMemory(memory_id="x-1", says="The Marigold passed the lighthouse.", entities=["C1"]),
+        PromptMemory(memory_id="x-2", says="Ada promised to hide the brass key.", entities=["C0", "I0"]),
     ]
     return extracted(json.dumps({**ANSWER, **changes}), memories=known)
 

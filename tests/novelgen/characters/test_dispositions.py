@@ -5,7 +5,6 @@ import json
 import pytest
 
 from novelgen.characters.dispositions import (
-    BOUNDS,
     RELATIONSHIP_DELTAS,
     Disposition,
     DispositionChange,
@@ -18,6 +17,7 @@ from novelgen.characters.dispositions import (
     status_words,
 )
 from novelgen.characters.settings import CharacterMemorySettings
+from novelgen.models.state import DIMENSION_RANGES
 
 SETTINGS = CharacterMemorySettings()
 
@@ -53,10 +53,10 @@ def test_every_valid_interaction_type_has_a_rule_and_a_free_one_has_none() -> No
 
 def test_changes_fold_in_their_order_within_their_bounds() -> None:
     """-100 to 100, familiarity 0 to 100; a value that is set stands until something moves it."""
-    far = dict.fromkeys(BOUNDS, 1000)
+    far = dict.fromkeys(DIMENSION_RANGES, 1000)
     low = {name: -number for name, number in far.items()}
-    assert Disposition().moved(far) == Disposition(**dict.fromkeys(BOUNDS, 100))
-    assert Disposition().moved(low).model_dump() == {name: least for name, (least, _) in BOUNDS.items()}
+    assert Disposition().moved(far) == Disposition(**dict.fromkeys(DIMENSION_RANGES, 100))
+    assert Disposition().moved(low).model_dump() == {name: least for name, (least, _) in DIMENSION_RANGES.items()}
     changes = [
         DispositionChange(deltas={"trust": 5}),
         DispositionChange(values={"trust": -20}),

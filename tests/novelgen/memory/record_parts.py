@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from novelgen.memory.conflict import SceneFacts
+from novelgen.language.chronology import TellingScene
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.record import RecordedMemory, RecordedStateChange, SceneRecord
 from novelgen.models.state import StateChange
@@ -43,9 +43,9 @@ def stored(
     )
 
 
-def scene(chapter: int, index: int, *participants: str, time: str | None = None) -> SceneFacts:
+def scene(chapter: int, index: int, *participants: str, time: str | None = None) -> TellingScene:
     """Return where and when a scene plays; its id comes from its place."""
-    return SceneFacts(
+    return TellingScene(
         scene_id=f"s{chapter}-{index}",
         chapter_index=chapter,
         scene_index=index,

@@ -1,8 +1,11 @@
 """Contradictions that no rule resolves."""
 
+from dataclasses import replace
+
 import pytest
 
-from novelgen.memory.conflict import Conflict, SceneFacts
+from novelgen.language.chronology import TellingScene
+from novelgen.memory.conflict import Conflict
 from novelgen.memory.conflicts import dead_who_act, find_conflicts, slot_conflicts, things_held_twice
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.state import StateChange
@@ -174,7 +177,7 @@ def test_a_thing_that_changes_hands_is_not(resolution: StateChange) -> None:
     assert held_twice(first, resolution, second) == []
 
 
-STORY: tuple[list[SceneFacts], list[StateChange]] = (
+STORY: tuple[list[TellingScene], list[StateChange]] = (
     [scene(1, 1), scene(2, 1, "C1"), scene(3, 1)],
     [DEAD_AT_1_1, stated("C0", "inventory", ["brass key"], (1, 1)), stated("C2", "inventory", ["brass key"], (3, 1))],
 )
@@ -185,7 +188,7 @@ def test_a_waiver_survives_finding_again_and_moving() -> None:
     scenes, changes = STORY
     dead, held = find_conflicts(scenes, changes, entities=ENTITIES)
     assert (dead.kind, held.kind) == ("dead_acts", "two_holders")
-    moved = [scenes[0], scenes[1].model_copy(update={"chapter_index": 5}), scenes[2]]
+    moved = [scenes[0], replace(scenes[1], chapter_index=5), scenes[2]]
     again = find_conflicts(moved, changes, entities=ENTITIES)
     assert {each.conflict_id for each in again} == {dead.conflict_id, held.conflict_id}
     left = find_conflicts(moved, changes, entities=ENTITIES, waived_ids=[dead.conflict_id])
@@ -200,11 +203,11 @@ def test_a_waiver_survives_finding_again_and_moving() -> None:
 def test_memories_that_a_record_calls_contradictory_conflict() -> None:
     """Both are shown with their scenes; where one is gone there is no conflict."""
     half, more = stored("m1", "promise_made", "C0"), stored("m2", "plan", "C0", "C1", at=(2, 1))
-    scenes = [scene(1, 1), scene(2, 1).model_copy(update={"contradictions": [("m2", "m1")]})]
-    [found] = find_conflicts(scenes, [], [half, more])
+    scenes = [scene(1, 1), scene(2, 1)]
+    [found] = find_conflicts(scenes, [], [half, more], contradictions=[("m2", "m1")])
     assert (found.kind, found.subject, found.entity_ids) == ("memories_disagree", "m2", ["C0"])
     assert (found.first.says, found.second.says) == (half.content, more.content)
-    assert find_conflicts(scenes, [], [more]) == []
+    assert find_conflicts(scenes, [], [more], contradictions=[("m2", "m1")]) == []
 
 
 def test_one_dated_hour_in_other_words_is_one_time() -> None:

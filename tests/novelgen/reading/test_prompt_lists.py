@@ -8,7 +8,7 @@ from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
 from novelgen.reading.known_story import SceneSoFar
 from novelgen.reading.prompt_lists import MEMORIES_IN_FULL, PromptLists, chosen_lists, few_words
-from novelgen.reading.request import EntitySighting, KnownMemory, SceneBefore
+from novelgen.reading.request import EntitySighting, PromptMemory, SceneBefore
 from tests.novelgen.reading.keeper_scene import request
 from tests.support.stories import NOW, PROJECT
 
@@ -85,7 +85,7 @@ def long_story() -> SceneSoFar:
         Relationship(relationship_id="R900", character_a="C900", character_b="C901", relationship_type="old enemies")
     )
     memories = [
-        KnownMemory(
+        PromptMemory(
             memory_id=f"m{number}",
             says=f"Stone{number} carried lantern {number}.",
             chapter_index=place_of(number)[0],
@@ -95,7 +95,7 @@ def long_story() -> SceneSoFar:
         for number in range(199)
     ]
     memories.append(
-        KnownMemory(
+        PromptMemory(
             memory_id="m900",
             says="Orme hides the grey ledger.",
             chapter_index=9,
@@ -215,7 +215,7 @@ def test_the_dead_whom_a_likely_memory_tells_of_are_listed() -> None:
     state = EntityStateSnapshot(
         project_id=PROJECT, entity_type="character", entity_id="C1", timestamp=NOW, state_data={"status": "dead"}
     )
-    told = KnownMemory(
+    told = PromptMemory(
         memory_id="m1", says="Isidore Vane hid the grey ledger behind the stove.", entities=["C1"], chapter_index=2
     )
     story = SceneSoFar.on_entering(
@@ -294,7 +294,7 @@ def test_a_line_shows_the_names_that_the_text_uses() -> None:
 def test_what_may_be_told_again_stands_whole() -> None:
     """The memories that are likest to the text are shown whole, those behind them in their short forms."""
     known = [
-        KnownMemory(
+        PromptMemory(
             memory_id=f"m{number}",
             says=f"Captain Orme hid the grey ledger behind stove number {number}.",
             short=f"Orme hid ledger {number}",
