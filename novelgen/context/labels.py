@@ -39,6 +39,9 @@ class Labels:
     advanced: str
     unverified: str
     outdated: str
+    also: str
+    changed: str
+    later: str
     missing: str
     point_of_view: str
     hidden: str

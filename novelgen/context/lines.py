@@ -16,8 +16,11 @@ from novelgen.memory.attributes import (
 from novelgen.models.context import LeftOff, ToldBefore
 from novelgen.models.entity import is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE
-from novelgen.models.position import place_text, place_told, sort_key
+from novelgen.models.position import Place, place_text, place_told, sort_key
 from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, EntityStateSnapshot, turned_type
+
+Placing = tuple[int | None, int | None]
+"""Chapter and scene of something, each None where it has none."""
 
 HOLDS = "holds"
 """Under which name a line tells the things that have somebody as their holder."""
@@ -43,10 +46,11 @@ MIND_ATTRIBUTES = frozenset({"knowledge", "goals", "emotional_state", "secrets"}
 """What somebody wants, knows and hides: told among the people, not among the facts that hold for all."""
 
 
-AGEING_ATTRIBUTES = frozenset(
-    {"status", "disguise", LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, "condition", "physical_state", "emotional_state"}
-)
+AGEING_ATTRIBUTES = frozenset({"status", "disguise", "condition", "physical_state", "emotional_state", "goals"})
 """What may be over though no scene said so: told with its scene where its bearer has been seen or changed since."""
+
+WHEREABOUTS = frozenset({LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, HOLDER_ATTRIBUTE})
+"""What is over as soon as anybody walks or gives: told with its scene where the story went on since."""
 
 
 LIVING_ATTRIBUTES = frozenset({"goals", "emotional_state", PASSING_ATTRIBUTE})
@@ -75,16 +79,20 @@ def render_states(
     labels: Labels,
     budget_tokens: int,
     count_tokens: Callable[[str], int],
+    also_called: Mapping[str, str] | None = None,
 ) -> RenderedStates:
     """Render states so that every entity is served before any is served twice.
 
     Attributes enter in rounds: the weightiest attribute of each entity first, in the order of the
     snapshots, then the second of each, until the budget is full. An attribute enters whole or not at all;
     those that no quote proves come last, and say so. A thing of which nothing but its holder is known has no line
-    of its own where its holder has one.
+    of its own where its holder has one. `also_called` are other names of some, told where their line begins.
     """
+    others = (also_called or {}).items()
+    heads = {**names, **{each: f"{names.get(each, each)}{labels.also.format(other)}" for each, other in others}}
     held = _said_by_holders(snapshots)
-    parts = [[] if each.entity_id in held else state_parts(each, names, labels) for each in snapshots]
+    beside = {each.entity_id: each for each in snapshots}
+    parts = [[] if each.entity_id in held else state_parts(each, names, labels, beside=beside) for each in snapshots]
     taken: list[dict[bool, list[str]]] = [{False: [], True: []} for _ in snapshots]
     dropped: dict[str, list[str]] = {}
     used = 0
@@ -93,28 +101,28 @@ def render_states(
             if depth >= len(parts[index]):
                 continue
             attribute, text = parts[index][depth]
-            others = taken[index][attribute in MIND_ATTRIBUTES]
-            before = count_tokens(_line(snapshot, others, names, labels)) if others else 0
-            cost = count_tokens(_line(snapshot, [*others, text], names, labels)) - before
+            told = taken[index][attribute in MIND_ATTRIBUTES]
+            before = count_tokens(_line(snapshot, told, heads, labels)) if told else 0
+            cost = count_tokens(_line(snapshot, [*told, text], heads, labels)) - before
             if used + cost <= budget_tokens:
-                others.append(text)
+                told.append(text)
                 used += cost
             else:
                 dropped.setdefault(snapshot.entity_id, []).append(attribute)
     lines, minds = (
         {
-            snapshot.entity_id: _line(snapshot, texts[is_mind], names, labels)
+            snapshot.entity_id: _line(snapshot, texts[is_mind], heads, labels)
             for snapshot, texts in zip(snapshots, taken, strict=True)
             if texts[is_mind]
         }
         for is_mind in (False, True)
     )
-    told = {
+    told_of = {
         thing_id: holder_id
         for thing_id, holder_id in held.items()
         if holder_id in lines and not {HOLDS, INVENTORY_ATTRIBUTE} & set(dropped.get(holder_id, ()))
     }
-    return RenderedStates(lines=lines, minds=minds, held=told, tokens=used, dropped=dropped)
+    return RenderedStates(lines=lines, minds=minds, held=told_of, tokens=used, dropped=dropped)
 
 
 def _said_by_holders(snapshots: Sequence[EntityStateSnapshot]) -> dict[str, str]:
@@ -123,10 +131,13 @@ def _said_by_holders(snapshots: Sequence[EntityStateSnapshot]) -> dict[str, str]
     return {
         each.entity_id: holders[each.entity_id]
         for each in snapshots
-        if each.entity_id in holders
-        and not each.unverified
-        and each.state_data.keys() <= {HOLDER_ATTRIBUTE, PRESENCE_ATTRIBUTE}
+        if each.entity_id in holders and _is_merely_held(each)
     }
+
+
+def _is_merely_held(thing: EntityStateSnapshot) -> bool:
+    """Tell whether nothing but its holder is known of a thing."""
+    return not thing.unverified and thing.state_data.keys() <= {HOLDER_ATTRIBUTE, PRESENCE_ATTRIBUTE}
 
 
 def render_attribute(
@@ -134,8 +145,7 @@ def render_attribute(
 ) -> str:
     """Render one attribute with its value; one that no quote proves says so, and one of long ago the scene."""
     mark = "" if is_proven else labels.unverified
-    said = f" [{as_of}]" if as_of else ""
-    return f"{labels.attribute(name)}{said}{labels.colon}{render_value(value, names, labels)}{mark}"
+    return f"{labels.attribute(name)}{as_of}{labels.colon}{render_value(value, names, labels)}{mark}"
 
 
 def render_value(value: Any, names: Mapping[str, str], labels: Labels) -> str:
@@ -149,12 +159,21 @@ def render_value(value: Any, names: Mapping[str, str], labels: Labels) -> str:
     return names.get(text, text)
 
 
-def state_parts(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: Labels) -> list[tuple[str, str]]:
+def state_parts(
+    snapshot: EntityStateSnapshot,
+    names: Mapping[str, str],
+    labels: Labels,
+    *,
+    beside: Mapping[str, EntityStateSnapshot] | None = None,
+) -> list[tuple[str, str]]:
     """Return the attributes of a state with their lines, the weightiest first, unproven ones last.
 
     Where somebody was seen last is told as far as a record says it: what rules read out of a text is a guess. A thing
-    is where its holder is, unless its place was said after who holds it; the dead want and feel nothing.
+    is where its holder is, unless its place was said after who holds it; the dead want and feel nothing. `beside` are
+    the states that are told together, by id: a thing among them that has a line of its own says there who holds it,
+    and of the others nobody is said to hold it.
     """
+    now = max(map(_last_place, (snapshot, *(beside or {}).values())))
     over = LIVING_ATTRIBUTES if any(is_death(*each) for each in snapshot.state_data.items()) else ()
     data = {
         name: value
@@ -162,8 +181,11 @@ def state_parts(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels:
         if name not in over and not _is_left_behind(name, snapshot)
     }
     carried = render_value(data.get("inventory", []), names, labels).casefold()
-    held = [names.get(each, each) for each in snapshot.holds if not _is_unnamed(each, names)]
-    held = [each for each in held if each.casefold() not in carried]
+    held = [
+        f"{names.get(each, each)}{_scene(said, now)}"
+        for each, said in _told_as_held(snapshot, beside)
+        if not _is_unnamed(each, names) and names.get(each, each).casefold() not in carried
+    ]
     told = {name: value for name, value in data.items() if not _is_unnamed(value, names)}
     told |= {HOLDS: held} if held else {}
     ordered = [name for name in ATTRIBUTE_ORDER if name in told]
@@ -172,7 +194,12 @@ def state_parts(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels:
         (
             name,
             render_attribute(
-                name, told[name], names, labels, is_proven=name not in snapshot.unverified, as_of=_aged(name, snapshot)
+                name,
+                told[name],
+                names,
+                labels,
+                is_proven=name not in snapshot.unverified,
+                as_of=_aged(name, snapshot, now),
             ),
         )
         for name in sorted(ordered, key=lambda each: each in snapshot.unverified)
@@ -184,8 +211,19 @@ def state_parts(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels:
         scene = "" if parts else labels.in_scene.format(place_of(presence, labels))
         where = presence.get("location_id") or scene
         if where:
-            parts.append((PRESENCE_ATTRIBUTE, render_attribute(PRESENCE_ATTRIBUTE, where, names, labels)))
+            said = _scene(_place_seen(presence), now) if presence.get("location_id") else ""
+            parts.append((PRESENCE_ATTRIBUTE, render_attribute(PRESENCE_ATTRIBUTE, where, names, labels, as_of=said)))
     return parts
+
+
+def _told_as_held(
+    snapshot: EntityStateSnapshot, beside: Mapping[str, EntityStateSnapshot] | None
+) -> list[tuple[str, Placing | None]]:
+    """Return the things that a line says somebody holds, each with where that was said, if it is known."""
+    if beside is None:
+        return [(each, None) for each in snapshot.holds]
+    things = {each: beside[each] for each in snapshot.holds if each in beside}
+    return [(each, thing.since.get(HOLDER_ATTRIBUTE)) for each, thing in things.items() if _is_merely_held(thing)]
 
 
 def _is_left_behind(name: str, snapshot: EntityStateSnapshot) -> bool:
@@ -195,16 +233,27 @@ def _is_left_behind(name: str, snapshot: EntityStateSnapshot) -> bool:
     return is_place and taken is not None and placed is not None and sort_key(*placed) < sort_key(*taken)
 
 
-def _aged(name: str, snapshot: EntityStateSnapshot) -> str:
-    """Return the place of what may be over: it was said before its bearer was last seen or changed; else nothing."""
-    said = snapshot.since.get(name)
-    if name not in AGEING_ATTRIBUTES or said is None:
-        return ""
+def _aged(name: str, snapshot: EntityStateSnapshot, now: Place) -> str:
+    """Return the scene of what may be over, else nothing: see `AGEING_ATTRIBUTES` and `WHEREABOUTS`."""
+    if name in WHEREABOUTS:
+        return _scene(snapshot.since.get(name), now)
+    return _scene(snapshot.since.get(name), _last_place(snapshot)) if name in AGEING_ATTRIBUTES else ""
+
+
+def _scene(said: Placing | None, now: Place) -> str:
+    """Return a place as it stands behind what was said there, where the story went on since."""
+    return f" [{place_text(*said, always='')}]" if said and (-1, -1) < sort_key(*said) < now else ""
+
+
+def _last_place(snapshot: EntityStateSnapshot) -> Place:
+    """Return where somebody or something was last seen or changed."""
     presence = snapshot.state_data.get(PRESENCE_ATTRIBUTE)
     seen = presence if isinstance(presence, Mapping) and not presence.get(GUESSED) else {}
-    places = [*snapshot.since.values(), (seen.get("chapter_index"), seen.get("scene_index"))]
-    last = max(sort_key(*each) for each in places)
-    return place_text(*said, always="") if sort_key(*said) < last else ""
+    return max(sort_key(*each) for each in [*snapshot.since.values(), _place_seen(seen)])
+
+
+def _place_seen(presence: Mapping[str, Any]) -> Placing:
+    return presence.get("chapter_index"), presence.get("scene_index")
 
 
 def _is_unnamed(value: Any, names: Mapping[str, str]) -> bool:

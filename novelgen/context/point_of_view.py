@@ -374,11 +374,15 @@ def marked_items(
 
     def marked(item: ContextItem, chunk: StoryMemoryChunk) -> ContextItem:
         knows = {view.character_id: view.knows(chunk) for view in views}
+        source_id, newer = chunk.source_id or chunk.chunk_id, item.holds_now
+        if newer is not None and any(view.is_kept_in_the_dark(newer.source_id) for view in views):
+            newer = newer.model_copy(update={"text": ""})
         return item.model_copy(
             update={
+                "holds_now": newer,
                 "known_by": [each for each, is_known in knows.items() if is_known],
                 "not_known_by": [each for each, is_known in knows.items() if not is_known],
-                "kept_from": [view.character_id for view in views if view.is_kept_in_the_dark(chunk)],
+                "kept_from": [view.character_id for view in views if view.is_kept_in_the_dark(source_id)],
             }
         )
 

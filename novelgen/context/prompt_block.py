@@ -18,7 +18,14 @@ from novelgen.context.lines import (
 )
 from novelgen.context.timeline import need_of
 from novelgen.language.language import estimate_tokens, story_language
-from novelgen.models.context import DEFAULT_STATE_BUDGET, ContextItem, ContextReport, HiddenContext, SceneMemoryContext
+from novelgen.models.context import (
+    DEFAULT_STATE_BUDGET,
+    ContextItem,
+    ContextReport,
+    HiddenContext,
+    HoldsNow,
+    SceneMemoryContext,
+)
 from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk, memory_place_text
 from novelgen.models.position import story_place
 
@@ -84,8 +91,14 @@ def _lines_of(
     count_tokens: Callable[[str], int],
 ) -> Iterator[ContextLine]:
     """The lines of all but the memories, group by group."""
+    report = told.report if isinstance(told, SceneMemoryContext) else None
     rendered = render_states(
-        told.entity_states, names, labels=labels, budget_tokens=state_budget, count_tokens=count_tokens
+        told.entity_states,
+        names,
+        labels=labels,
+        budget_tokens=state_budget,
+        count_tokens=count_tokens,
+        also_called=report.also_called if report else None,
     )
     entries = {section: list(_entries(told, section, names, labels, count_tokens)) for section in SECTION_ORDER}
 
@@ -278,12 +291,13 @@ def _language_of(context: SceneMemoryContext) -> str:
 
 
 def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels: Labels) -> list[str]:
-    outdated = {each.chunk_id for each in context.relevant_memories if each.slot_type and each.superseded_by}
+    ended = {each.chunk_id: bool(each.slot_type) for each in context.relevant_memories if each.superseded_by}
     verbatim = {each.chunk_id for each in context.relevant_memories if each.content_type in PASSAGE_TYPES}
     is_marked = context.report is not None and context.report.point_of_view is not None
 
     def line(memory: ContextItem | StoryMemoryChunk, text: str) -> str:
-        mark = labels.outdated if memory.chunk_id in outdated else ""
+        newer = memory.holds_now if isinstance(memory, ContextItem) else None
+        mark = _what_followed(newer, labels, is_over=ended[memory.chunk_id]) if memory.chunk_id in ended else ""
         return f"- [{memory_place_text(memory, always=labels.everywhere)}] {text}{mark}"
 
     def knowers(item: ContextItem) -> str:
@@ -294,6 +308,14 @@ def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
     if context.report and context.report.items:
         return [f"{line(item, item.text)}{knowers(item)}" for item in prompt_order(context.report.items)]
     return [line(chunk, chunk.content) for chunk in prompt_order(context.relevant_memories)]
+
+
+def _what_followed(newer: HoldsNow | None, labels: Labels, *, is_over: bool) -> str:
+    """Say what came in the place of a memory: a promise that was kept was true, a thing that was given is elsewhere."""
+    if newer is None:
+        return labels.outdated if is_over else ""
+    told = f"[{memory_place_text(newer, always=labels.everywhere)}] {newer.text}".rstrip()
+    return (labels.changed if is_over else labels.later).format(told)
 
 
 def _knowers(item: ContextItem, names: Mapping[str, str], labels: Labels) -> str:

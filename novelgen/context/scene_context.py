@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -11,23 +12,25 @@ from pydantic import BaseModel, Field
 
 from novelgen.context.labels import Labels, labels_for
 from novelgen.context.left_off import story_so_far
-from novelgen.context.lines import render_states, render_timeline_entry, state_parts
+from novelgen.context.lines import render_attribute, render_states, render_timeline_entry, state_parts
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut
 from novelgen.context.prompt_block import prompt_order
 from novelgen.context.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.context.scene_planning import language_of
 from novelgen.context.timeline import AssembledTimeline, assemble_timeline
-from novelgen.language.language import TokenCounter
+from novelgen.language.language import TokenCounter, significant_words
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead
 from novelgen.memory.retelling import content_words
 from novelgen.memory.search import NAMES_PURPOSE, QueryKind, SceneQuery, SearchResult, SelectionScene
 from novelgen.memory.select import select_memories
+from novelgen.memory.supersession import slot_of
 from novelgen.memory.weights import DEFAULT_QUOTAS, NeedQuotas, SelectionWeights
 from novelgen.models.context import (
     ContextItem,
     ContextReport,
     HiddenContext,
+    HoldsNow,
     LeftOff,
     LeftOutItem,
     LeftOutWhy,
@@ -38,6 +41,7 @@ from novelgen.models.context import (
     ToldBefore,
 )
 from novelgen.models.memory import NOTE_ID, PASSAGE_TYPES, StoryMemoryChunk, is_entity_target
+from novelgen.models.position import Place, sort_key, story_place
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.settings import ContextSettings
 
@@ -84,6 +88,55 @@ class AssembledMemories(BaseModel):
                 *self.left_out,
             ],
         )
+
+    def with_what_holds(
+        self,
+        found: Sequence[StoryMemoryChunk],
+        request: MemoryContextRequest,
+        *,
+        slots: Mapping[str, tuple[Place, str]],
+        is_told: bool,
+    ) -> AssembledMemories:
+        """Return the same with what came in the place of those that something ended.
+
+        Its words are told where no other line has them, once, and only if it still holds: what the states say of a
+        slot, else the memory that has it now. `slots` are from when on the states have them, and those words.
+        """
+        named = {
+            each.source_id or each.chunk_id: each
+            for each in found
+            if request.position.admits(each.chapter_index, each.scene_index)
+        }
+        told = {each.source_id or each.chunk_id for each in self.items}
+        items: list[ContextItem] = []
+        for item, chunk in zip(self.items, self.chunks, strict=True):
+            newer = _newest(chunk, named)
+            slot = slots.get(chunk.slot_type or "") if chunk.superseded_by else None
+            if slot is not None and slot[0] > story_place(chunk):
+                source_id = (newer and newer.source_id) or chunk.superseded_by or ""
+                now = HoldsNow(source_id=source_id, chapter_index=slot[0][0], scene_index=slot[0][1], text=slot[1])
+            elif newer is not None:
+                source_id = newer.source_id or newer.chunk_id
+                words = newer.short or newer.content
+                is_new = source_id not in told and newer.superseded_by is None
+                # A newer memory of several facts may be short for another one of them.
+                text = words if is_new and content_words(words) & content_words(chunk.content) else ""
+                place = newer.model_dump(include={"chapter_index", "scene_index"})
+                now = HoldsNow(source_id=source_id, text=text, **place)
+            else:
+                items.append(item)
+                continue
+            told.add(source_id)
+            items.append(item.model_copy(update={"holds_now": now if is_told else now.model_copy(update={"text": ""})}))
+        return self.model_copy(update={"items": items})
+
+
+def _newest(chunk: StoryMemoryChunk, named: Mapping[str, StoryMemoryChunk]) -> StoryMemoryChunk | None:
+    """Return the last of what followed a memory, as far as that was found."""
+    met = [chunk]
+    while (newer := named.get(met[-1].superseded_by or "")) is not None and newer not in met:
+        met.append(newer)
+    return met[-1] if len(met) > 1 else None
 
 
 def assemble_memories(
@@ -182,6 +235,7 @@ def assemble_states(
     budget_tokens: int,
     max_states: int,
     count_tokens: Callable[[str], int],
+    also_called: Mapping[str, str] | None = None,
 ) -> AssembledStates:
     """Take the first `max_states` snapshots of which at least one attribute fits the budget.
 
@@ -190,7 +244,9 @@ def assemble_states(
     """
     filled = [snapshot for snapshot in snapshots if state_parts(snapshot, names, labels)]
     wanted = filled[:max_states]
-    rendered = render_states(wanted, names, labels=labels, budget_tokens=budget_tokens, count_tokens=count_tokens)
+    rendered = render_states(
+        wanted, names, labels=labels, budget_tokens=budget_tokens, count_tokens=count_tokens, also_called=also_called
+    )
     shown = rendered.lines.keys() | rendered.minds.keys() | rendered.held.keys()
     taken = [snapshot for snapshot in wanted if snapshot.entity_id in shown]
     budget = str(budget_tokens)
@@ -229,6 +285,7 @@ def assemble_context(
     assembler = _Assembler(request, story, plan, bounds, labels_for(language), count_tokens)
     found = cut.known if cut else FoundStory(story, search, states, timeline)
     names = {entity.entity_id: entity.name for entity in found.outline.entities}
+    also_called = _also_called(found, request, [each.entity_id for each in found.states])
     ended, unknown = _known_end(left_off, cut, point_of_view, names)
     before = [*ended.present, ended.location_id or ""] if ended else []
     so_far = assembler.story_so_far(found)
@@ -236,19 +293,28 @@ def assemble_context(
         **({"story_so_far": sum(each.tokens for each in so_far)} if so_far else {}),
         **({"left_off": ended.tokens} if ended else {}),
     }
-    shown = assembler.states(found, names)
+    shown = assembler.states(found, names, also_called)
     left_tokens = max(0, bounds.memory_budget - sum(tokens_before.values()))
     chosen = assembler.memories(found, budget_tokens=left_tokens, so_far=so_far)
     times = assembler.timeline(found, names, shown=shown.snapshots, memories=chosen)
     # With a point of view a memory's own line says who does not know it, which no other line could.
     told = [] if point_of_view else _told_elsewhere(ended, so_far, times, shown, names, assembler.labels)
-    memories = _each_fact_once(chosen, told)
+    candidates = [each.chunk for each in found.search.candidates]
+    memories = _each_fact_once(chosen, told).with_what_holds(
+        candidates,
+        request,
+        slots=_slots(found.states, names, assembler.labels, shown={each.entity_id for each in shown.snapshots}),
+        is_told=point_of_view is None,
+    )
     report = ContextReport(
         planner=plan.planner,
         queries=[cut.reported(query) if cut else ReportedQuery(**query.model_dump()) for query in plan.queries],
         entities=plan.entity_ids,
         unresolved_names=cut.reported_names(plan.unresolved_names) if cut else plan.unresolved_names,
         names=_names_in_use(names, [*plan.entity_ids, *_ids_in(shown.snapshots), *_ids_in(times.timeline), *before]),
+        also_called={
+            each.entity_id: also_called[each.entity_id] for each in shown.snapshots if each.entity_id in also_called
+        },
         items=memories.items,
         tokens={"memories": memories.tokens, "states": shown.tokens, "timeline": times.tokens, **tokens_before},
         tokens_per_need={"states": shown.tokens, **tokens_before, **times.tokens_per_need, **memories.tokens_per_need},
@@ -271,6 +337,48 @@ def assemble_context(
         report=report,
         hidden=_hidden(assembler, cut) if cut and point_of_view and point_of_view.mode == "separate" else None,
     )
+
+
+def _slots(
+    states: Sequence[EntityStateSnapshot], names: Mapping[str, str], labels: Labels, *, shown: Collection[str]
+) -> dict[str, tuple[Place, str]]:
+    """Return what states say of each slot and from when on, without words where a line tells it."""
+    return {
+        slot_of(state.entity_id, name): (
+            sort_key(*state.since[name]),
+            "" if state.entity_id in shown else render_attribute(name, value, names, labels),
+        )
+        for state in states
+        for name, value in state.state_data.items()
+        if name in state.since
+    }
+
+
+OFTEN = 3
+"""In so many of the memories found another name stands before a page says whose it is."""
+
+
+def _also_called(found: FoundStory, request: MemoryContextRequest, entity_ids: Sequence[str]) -> dict[str, str]:
+    """Return by id the name that plan or memories have for people whom a page lists under quite another one."""
+    bearers = Counter(name for entity in found.outline.entities for name in entity.names())
+    planned = {each.strip() for each in request.scene_plan.characters}
+    texts = [each.chunk.content for each in found.search.candidates if each.chunk.content_type not in PASSAGE_TYPES]
+    wanted, called = set(entity_ids), {}
+    for entity in found.outline.entities:
+        if entity.entity_id not in wanted or entity.entity_type != "character":
+            continue
+        own, *aliases = entity.names()
+        others = [each for each in aliases if bearers[each] == 1 and not _are_alike(each, own)]
+        uses = Counter({name: sum(name in text for text in texts) for name in others})
+        most = max(others, key=lambda name: (name in planned, uses[name]), default="")
+        if most in planned or uses[most] >= OFTEN:
+            called[entity.entity_id] = most
+    return called
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """Tell whether two names are forms of one: everybody takes Captain Amsel for Ferro Amsel."""
+    return one in other or other in one or bool(significant_words(one) & significant_words(other))
 
 
 def _known_end(
@@ -373,7 +481,9 @@ class _Assembler:
             is_full_report=self.bounds.full_report,
         )
 
-    def states(self, found: FoundStory, names: Mapping[str, str]) -> AssembledStates:
+    def states(
+        self, found: FoundStory, names: Mapping[str, str], also_called: Mapping[str, str] | None = None
+    ) -> AssembledStates:
         """Choose the states."""
         return assemble_states(
             _before(found.states, self.request),
@@ -382,6 +492,7 @@ class _Assembler:
             budget_tokens=self.bounds.state_budget,
             max_states=self.bounds.max_states,
             count_tokens=self.count_tokens,
+            also_called=also_called,
         )
 
     def timeline(

@@ -169,6 +169,10 @@ def _wanted_entries(
     shown = {state.entity_id for state in shown_states}
     last = outline.scenes[-RECENT_SCENES:] if outline is not None else []
     since = (last[0].chapter_index, last[0].scene_index) if last else (-1, -1)
+    # A state is told whole: of several chapters' the last has what still holds.
+    newest: dict[str, EntityStateSnapshot] = {}
+    for each in reversed(snapshots):
+        newest.setdefault(each.entity_id, each)
     changes = [
         {
             "entity_id": each.entity_id,
@@ -177,7 +181,7 @@ def _wanted_entries(
             "state_data": {key: value for key, value in each.state_data.items() if key != PRESENCE_ATTRIBUTE},
             **({"unverified": list(each.unverified)} if each.unverified else {}),
         }
-        for each in reversed(snapshots)
+        for each in newest.values()
         if each.entity_id not in shown
         and sort_key(each.chapter_index, each.scene_index) >= since
         and each.state_data.keys() - _WHEREABOUTS

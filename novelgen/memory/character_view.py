@@ -126,11 +126,10 @@ class CharacterView:
             self._known[source_id] = memory is not None and self._knows(memory)
         return self._known[source_id]
 
-    def is_kept_in_the_dark(self, chunk: StoryMemoryChunk) -> bool:
+    def is_kept_in_the_dark(self, source_id: str) -> bool:
         """Tell whether a record or an author says that they do not know it, and nothing since that they do."""
-        source_id = chunk.source_id or chunk.chunk_id
         is_kept = source_id in self.shared.kept_from.get(self.character_id, ()) or source_id in self.shared.confided
-        return is_kept and source_id in self.shared.memory_of and not self.knows(chunk)
+        return is_kept and source_id in self.shared.memory_of and not self.knows_source(source_id)
 
     def knowing(self, source_id: str) -> Knowing:
         """Return whether and how they know a memory or note of the story, by the rules alone."""

@@ -105,6 +105,15 @@ class ReportedQuery(BaseModel):
     tags: list[str] = Field(default_factory=list)
 
 
+class HoldsNow(BaseModel):
+    """What holds in the place of a memory that something later ended or changed."""
+
+    source_id: str
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    text: str = Field(default="", description="Empty where it is among the memories, or some may not know it.")
+
+
 class ContextItem(BaseModel):
     """Receipt of one selected memory: why it is in, in which form, at what cost."""
 
@@ -132,6 +141,9 @@ class ContextItem(BaseModel):
         default_factory=list,
         exclude_if=is_unsaid,
         description="Ids of those who do not because a record or the author says so.",
+    )
+    holds_now: HoldsNow | None = Field(
+        default=None, exclude_if=is_unsaid, description="What came in its place, where that was found as well."
     )
 
 
@@ -226,6 +238,11 @@ class ContextReport(BaseModel):
     unresolved_names: list[str] = Field(default_factory=list)
     names: dict[str, str] = Field(
         default_factory=dict, description="Entity id to the name under which it is known at the position."
+    )
+    also_called: dict[str, str] = Field(
+        default_factory=dict,
+        exclude_if=is_unsaid,
+        description="Entity id to quite another name that the plan or the memories have for it.",
     )
     items: list[ContextItem] = Field(default_factory=list, description="One per relevant memory, best first.")
     tokens: dict[str, int] = Field(default_factory=dict, description="Per section.")

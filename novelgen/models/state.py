@@ -144,9 +144,11 @@ RelationshipDimensions = Annotated[dict[RelationshipDimension, int], AfterValida
 
 MAX_WORDS_OF_A_ROLE = 3
 
-_BETWEEN = r" and | ?/ ?| ?→ ?|与"
-
-_ROLES = re.compile(rf"(?P<one>(?:(?!{_BETWEEN}).)+)(?P<between>{_BETWEEN})(?P<other>(?:(?!{_BETWEEN}).)+)")
+_SIGN, _WORD = (
+    re.compile(rf"(?P<one>(?:(?!{between}).)+)(?P<between>{between})(?P<other>(?:(?!{between}).)+)")
+    for between in (r" ?/ ?| ?→ ?", r" and |与")
+)
+"""Between two roles; a word between long ones may as well be a part of what both are."""
 
 
 def turned_type(said: str) -> str:
@@ -155,9 +157,11 @@ def turned_type(said: str) -> str:
 
 
 def _turned_roles(said: str) -> str:
-    roles = _ROLES.fullmatch(said)
-    if roles is None or max(len(roles[side].split()) for side in ("one", "other")) > MAX_WORDS_OF_A_ROLE:
-        return said
+    roles = _SIGN.fullmatch(said)
+    if roles is None:
+        roles = _WORD.fullmatch(said)
+        if roles is None or max(len(roles[side].split()) for side in ("one", "other")) > MAX_WORDS_OF_A_ROLE:
+            return said
     return f"{roles['other']}{roles['between']}{roles['one']}"
 
 

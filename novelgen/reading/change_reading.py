@@ -23,7 +23,7 @@ from novelgen.memory.attributes import (
 )
 from novelgen.models.folds import HOLDER_ATTRIBUTE, standing_after
 from novelgen.models.record import RecordedRelationshipChange, RecordedStateChange, SceneRecord
-from novelgen.models.state import DELTA_BOUNDS, DIMENSION_RANGES, Relationship, RelationshipDimension
+from novelgen.models.state import DELTA_BOUNDS, DIMENSION_RANGES, Relationship, RelationshipDimension, turned_type
 from novelgen.reading.known_story import Placer, looks_like_an_id
 from novelgen.reading.model_record import ModelRelationshipChange, ModelStateChange
 
@@ -384,4 +384,7 @@ def _type_said(change: ModelRelationshipChange) -> str:
     one, other = change.role_a, change.role_b
     if not one or not other or one == other:
         return change.relationship_type or one or other
-    return f"{one}与{other}" if has_cjk(one) else f"{one} and {other}"
+    if has_cjk(one):
+        return f"{one}与{other}"
+    told = f"{one} and {other}"
+    return told if turned_type(told) == f"{other} and {one}" else f"{one} / {other}"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.context.labels import labels_for
 from novelgen.context.prompt_block import NEEDS, context_lines, fence_mark, fenced, prompt_order, render_context
-from novelgen.models.context import ContextItem, ContextReport, SceneMemoryContext
+from novelgen.models.context import ContextItem, ContextReport, HoldsNow, SceneMemoryContext
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.settings import ContextSettings
 from tests.faults.matrix import covers
@@ -150,6 +150,11 @@ def test_an_outdated_slot_value_is_marked() -> None:
     text = render_context(context(relevant_memories=[slot, kept], report=ContextReport(items=items)))
     assert "- [1:1] Ada hid the key. (changed since)" in text
     assert "- [1:2] Ben promised to keep the lamp.\n" in text
+    items[0].holds_now = HoldsNow(source_id="M4", chapter_index=2, scene_index=1, text="Ben has the key")
+    items[1].holds_now = HoldsNow(source_id="M5", chapter_index=2, scene_index=3)
+    text = render_context(context(relevant_memories=[slot, kept], report=ContextReport(items=items)))
+    assert "- [1:1] Ada hid the key. (changed since: [2:1] Ben has the key)" in text
+    assert "- [1:2] Ben promised to keep the lamp. (later: [2:3])\n" in text
     chinese = render_context(context(relevant_memories=[slot, kept], report=None), language="zh")
     assert f"- [1:1] {slot.content}（后来有变）" in chinese
 
@@ -192,6 +197,15 @@ def test_lines_say_what_they_are_of_and_what_they_cost() -> None:
     assert lines["open_loops"].id.startswith("OL")
     assert lines["memories"].chapter_index is not None
     assert context_lines(built(memory_budget=0, state_budget=0, timeline_budget=0)) == []
+
+
+def test_who_has_another_name_in_the_plan_is_told_by_both_once() -> None:
+    """Where the line of the state begins; a form of the own name needs no telling."""
+    request = lighthouse_request()
+    told = MemoryContextChain(lighthouse_memory(), settings=patient(ContextSettings())).invoke(request)
+    assert told.report is not None
+    assert told.report.also_called == {"C1": "the lamplighter"}
+    assert told.as_prompt().count("the lamplighter") == 1
 
 
 def test_fields_of_cards_are_named_in_the_language_of_the_story() -> None:

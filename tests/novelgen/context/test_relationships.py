@@ -105,5 +105,11 @@ def test_what_is_not_known_or_told_already_takes_no_words() -> None:
         project_id=PROJECT, entity_type="character", entity_id="C0", timestamp=NOW,
         state_data={"inventory": ["the rope", "a knife"]}, holds=["I0", "I1"],
     )  # fmt: skip
-    told = render_states([state], NAMES, labels=ENGLISH, budget_tokens=200, count_tokens=len)
+    things = [
+        EntityStateSnapshot(
+            project_id=PROJECT, entity_type="item", entity_id=each, timestamp=NOW, state_data={"holder": "C0"}
+        )
+        for each in state.holds
+    ]
+    told = render_states([state, *things], NAMES, labels=ENGLISH, budget_tokens=200, count_tokens=len)
     assert told.lines == {"C0": "- Ada: carries: the rope, a knife; holds: the brass key"}

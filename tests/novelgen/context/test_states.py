@@ -159,8 +159,42 @@ def test_what_may_be_over_is_told_with_its_scene(state: EntityStateSnapshot, lin
 def test_a_thing_is_where_its_holder_is_and_the_dead_want_nothing() -> None:
     """Unless its place was said later; what the dead knew is told, their mood and aims are not."""
     assert line_of(folded(("location_id", "L1", 1), ("holder", "C1", 2))) == "- C0: held by: C1"
-    assert line_of(folded(("location_id", "L1", 3), ("holder", "C1", 2))) == "- C0: where: L1; held by: C1"
+    assert line_of(folded(("location_id", "L1", 3), ("holder", "C1", 2))) == "- C0: where: L1; held by [1:2]: C1"
     state = folded(
         ("emotional_state", "fury", 1), ("goals", ["revenge"], 1), ("knowledge", ["the way"], 1), ("status", "dead", 2)
     )
     assert line_of(state) == "- C0: status: dead | - C0: knows: the way"
+
+
+def placed(entity_id: str, scene: int, *, holds: list[str] | None = None, **state: Any) -> EntityStateSnapshot:
+    """Return a snapshot all of which a scene of chapter 1 said."""
+    since: dict[str, tuple[int, int | None]] = dict.fromkeys(state, (1, scene))
+    return snapshot(entity_id, **state).model_copy(update={"since": since, "holds": holds or []})
+
+
+def test_where_somebody_or_something_is_stands_with_its_scene_once_the_story_went_on() -> None:
+    """No scene ended it, but it may be over: the newest of what is told tells what is of now."""
+    names = {"C0": "Ada", "C1": "Ben", "C2": "Cid", "L0": "the mill", "I0": "the key", "I1": "the lamp"}
+    seen = {"location_id": "L0", "chapter_index": 1, "scene_index": 2}
+    told = [
+        placed("C0", 1, location_id="L0", holds=["I0", "I1"]),
+        placed("C1", 9, location_id="L0"),
+        snapshot("C2", presence=seen),
+        placed("I0", 3, holder="C0"),
+        placed("I1", 9, holder="C0"),
+    ]
+    rendered = render_states(told, names, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
+    assert list(rendered.lines.values()) == [
+        "- Ada: where [1:1]: the mill; holds: the key [1:3], the lamp",
+        "- Ben: where: the mill",
+        "- Cid: last seen at [1:2]: the mill",
+    ]
+
+
+def test_who_holds_a_thing_is_told_once() -> None:
+    """In the line of the thing, where it has one; a thing of whose state nothing is told is held by nobody."""
+    names = {"C0": "Ada", "I0": "the key", "I1": "the lamp"}
+    keeper = placed("C0", 9, status="alive", holds=["I0", "I1"])
+    key = placed("I0", 2, holder="C0", condition="bent")
+    rendered = render_states([keeper, key], names, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
+    assert list(rendered.lines.values()) == ["- Ada: status: alive", "- the key: held by [1:2]: Ada; condition: bent"]

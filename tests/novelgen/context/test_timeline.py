@@ -77,6 +77,19 @@ def test_where_those_went_whom_the_plan_does_not_touch_is_no_recent_change(
     assert ("snapshots" in (assembled(snapshots=[changed]).timeline or {})) is is_told
 
 
+def test_of_the_changes_of_one_thing_the_last_is_told() -> None:
+    """What it was two chapters ago is over, or stands in what it was last."""
+    places = [(each.chapter_index, each.scene_index) for each in OUTLINE.scenes[-2:]]
+    changed = [
+        SNAPSHOTS[0].model_copy(
+            update={"chapter_index": chapter, "scene_index": scene, "state_data": {"condition": f"as in {scene}"}}
+        )
+        for chapter, scene in places
+    ]
+    told = (assembled(snapshots=changed).timeline or {})["snapshots"]
+    assert [(each["chapter_index"], each["scene_index"]) for each in told] == places[-1:]
+
+
 def test_a_section_without_entries_is_absent() -> None:
     """Whether nothing is there, one side is not on the plan or the states show it already; none at all is null."""
     timeline = assembled(snapshots=[]).timeline

@@ -51,6 +51,7 @@ def read(*changes: dict[str, Any], before: Relationship | None = FRIENDS) -> Rec
         ("俘虏与捕者", "捕者与俘虏"),
         ("客与主、被救者与恩人", "主与客、恩人与被救者"),
         ("mother/daughter", "daughter/mother"),
+        ("widow who thanks and trusts him / rescuer", "rescuer / widow who thanks and trusts him"),
         ("friends", "friends"),
         ("师徒", "师徒"),
         ("half-brothers", "half-brothers"),
@@ -63,7 +64,13 @@ def test_roles_are_turned_with_the_pair(said: str, turned: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("roles", "stored"), [(("killer", "victim"), "victim and killer"), (("凶手", "死者"), "死者与凶手")]
+    ("roles", "stored"),
+    [
+        (("killer", "victim"), "victim and killer"),
+        (("凶手", "死者"), "死者与凶手"),
+        (("rescuer who deceives her", "widow"), "widow / rescuer who deceives her"),
+        (("head and owner", "widow"), "widow / head and owner"),
+    ],
 )
 def test_a_pair_in_the_other_order_keeps_who_is_who(roles: tuple[str, str], stored: str) -> None:
     """C1 killed C0: the pair is stored as C0 C1, and its type and feelings are turned with it."""
