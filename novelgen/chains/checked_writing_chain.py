@@ -193,7 +193,7 @@ class CheckedWritingChain(StepwiseChain[WritingInput, CheckedWriting]):
         reason = _why_not_kept(checked.check, again)
         if reason:
             issue = ReportIssue(stage=REPAIR_STAGE, kind="degraded", message=f"the repair was not kept: {reason}")
-            return checked.model_copy(update={**work, "issues": [issue]})
+            return checked.model_copy(update={**work, "issues": [*work["issues"], issue]})
         return checked.model_copy(update={**work, "draft": text, "check": again, "is_repaired": True})
 
 

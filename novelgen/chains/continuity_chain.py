@@ -138,6 +138,7 @@ class _Run:
     def counted(self, stage: str, conversation: JsonConversation[Any]) -> _Run:
         """Return the run with the calls, tokens and time of a stage."""
         return self.with_check(
+            report_issues=[*self.check.report_issues, *conversation.issues(stage)],
             model_calls=self.check.model_calls + conversation.requests,
             usage=self.check.usage.plus(conversation.usage),
             timings_s={**self.check.timings_s, stage: conversation.work()["elapsed_s"]},

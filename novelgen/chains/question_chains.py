@@ -402,7 +402,8 @@ class ShortFormsChain(StepwiseChain[ShortFormsRequest | Mapping[str, Any], Short
             )
         except (ModelError, DeadlineExceededError) as error:
             return ShortFormsResult(**failure_fields(error, stage=SHORTS_STAGE), **conversation.work())
-        return ShortFormsResult(status="done", shorts=shorts, **conversation.work())
+        issues = conversation.issues(SHORTS_STAGE)
+        return ShortFormsResult(status="done", shorts=shorts, issues=issues, **conversation.work())
 
 
 def _as_list(texts: list[str]) -> str:

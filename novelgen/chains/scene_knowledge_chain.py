@@ -98,7 +98,11 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
             told["issues"] = [*read.issues, *told["issues"]]
             return SceneKnowledgeResult(windows=len(parts), **told, **conversation.work())
         return SceneKnowledgeResult(
-            status="done", knowledge=read, windows=len(parts), issues=read.issues, **conversation.work()
+            status="done",
+            knowledge=read,
+            windows=len(parts),
+            issues=[*conversation.issues(KNOWLEDGE_STAGE), *read.issues],
+            **conversation.work(),
         )
 
     def _asked(

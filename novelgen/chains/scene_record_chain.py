@@ -23,7 +23,9 @@ from novelgen.model_calls.json_model import JsonConversation, Question
 from novelgen.model_calls.prompt_data import as_data, line_tokens
 from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_example
 from novelgen.model_calls.usage import ModelUsage
+from novelgen.models.context import ReportIssue
 from novelgen.reading.answer_reading import (
+    STAGE,
     WindowAnswer,
     WindowReading,
     interpreted,
@@ -77,6 +79,7 @@ class ReadScene:
     answers: tuple[WindowAnswer, ...] = ()
     readings: tuple[WindowReading, ...] = ()
     error: ModelError | DeadlineExceededError | None = None
+    issues: tuple[ReportIssue, ...] = ()
 
     @property
     def reason(self) -> str | None:
@@ -152,7 +155,8 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         if result.status == "failed":
             place = f"{read.request.chapter_index}:{read.request.scene_index}"
             logger.warning("no record of scene %s of %r: %s", place, read.request.project_id, result.reason)
-        return result.model_copy(update={"windows": len(read.parts), **read.work})
+        issues = [*read.issues, *result.issues]
+        return result.model_copy(update={"windows": len(read.parts), "issues": issues, **read.work})
 
     def prompt_tokens(self, given: RecordInput) -> list[PromptTokens]:
         """Estimate the tokens of the first prompt of each part of a scene, by what is known of the story now."""
@@ -186,7 +190,8 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
                 readings.append(reading)
         except (ModelError, DeadlineExceededError) as raised:
             error = raised
-        return ReadScene(request, parts, conversation.work(), tuple(answers), tuple(readings), error)
+        issues = tuple(conversation.issues(STAGE))
+        return ReadScene(request, parts, conversation.work(), tuple(answers), tuple(readings), error, issues)
 
     def _asked(
         self, part: ScenePart, so_far: SceneSoFar, conversation: JsonConversation[ModelSceneRecord]

@@ -215,14 +215,14 @@ class ModelPlanner:
         prompt_tokens = {**told.tokens, "whole": sum(estimate_tokens(str(message.text)) for message in messages)}
         shown = {"prompt_tokens": prompt_tokens, "prompt_left_out": told.left_out}
         try:
-            answer, plan = self._obtained(
+            (answer, plan), cut = self._obtained(
                 messages, deadline, language, accept=lambda answer: (answer, ground_plan(answer, ground))
             )
         except (ModelError, DeadlineExceededError) as error:
             failed = _failed(error, f"the model's plan was not used: {error}")
             return FirstRound(_with_report(failed, shown), (), ground, language, 0.0)
         said = AIMessage(answer.model_dump_json())
-        plan = _with_report(plan, {"rounds": 1, **shown})
+        plan = _with_report(plan, {"rounds": 1, **shown}, cut)
         return FirstRound(plan, (*messages, said), ground, language, deadline.remaining_s)
 
     def plan_on(self, first: FirstRound, found: SearchResult) -> RetrievalPlan:
@@ -233,7 +233,7 @@ class ModelPlanner:
         further = prompt.format_messages(first_hits=hits, max_queries=str(MAX_FURTHER_QUERIES))
         grounded = replace(ground, scene_text=f"{ground.scene_text}\n{hits}")
         try:
-            plan = self._obtained(
+            plan, cut = self._obtained(
                 [*first.messages, *further],
                 Deadline.after(first.left_s),
                 language,
@@ -242,7 +242,7 @@ class ModelPlanner:
         except (ModelError, DeadlineExceededError) as error:
             return _failed(error, f"of the model's plan only the first round was used: {error}")
         tokens = {**first.plan.planner.prompt_tokens, "first_hits": estimate_tokens(hits)}
-        return _with_report(plan, {"rounds": 2, "prompt_tokens": tokens})
+        return _with_report(plan, {"rounds": 2, "prompt_tokens": tokens}, cut)
 
     def _obtained(
         self,
@@ -251,12 +251,13 @@ class ModelPlanner:
         language: StoryLanguage,
         *,
         accept: Callable[[ModelRetrievalPlan], Accepted],
-    ) -> Accepted:
+    ) -> tuple[Accepted, list[ReportIssue]]:
         repair = load_chat_prompt("repair_retrieval_plan", language, variables=REPAIR_VARIABLES)
         conversation = self._model.conversation(deadline=deadline, stage="planning by the model")
-        return conversation.obtain(
+        accepted = conversation.obtain(
             messages, accept=accept, repair=lambda problem: repair.format_messages(problem=problem)
         )
+        return accepted, conversation.issues("plan")
 
 
 _GROUNDS = ("last_scenes", "chapter_so_far", "threads", "states")
@@ -271,8 +272,9 @@ def _further_plan(answer: ModelRetrievalPlan, ground: Ground) -> RetrievalPlan:
     return plan.model_copy(update={"queries": plan.queries[:MAX_FURTHER_QUERIES]})
 
 
-def _with_report(plan: RetrievalPlan, told: dict[str, Any]) -> RetrievalPlan:
-    return plan.model_copy(update={"planner": plan.planner.model_copy(update=told)})
+def _with_report(plan: RetrievalPlan, told: dict[str, Any], issues: Sequence[ReportIssue] = ()) -> RetrievalPlan:
+    planner = plan.planner.model_copy(update=told)
+    return plan.model_copy(update={"planner": planner, "issues": [*plan.issues, *issues]})
 
 
 def _failed(error: ModelError | DeadlineExceededError, reason: str) -> RetrievalPlan:

@@ -235,8 +235,11 @@ class PointOfViewCut:
     def _known_loops(self) -> Iterable[OpenLoop]:
         view = self.view
         for loop in self.found.outline.open_loops if view else ():
-            if view is None or not view.saw(loop.description, loop.chapter_index, loop.scene_index):
+            planted_as = loop.first_worded or loop.description
+            if view is None or not view.saw(planted_as, loop.chapter_index, loop.scene_index):
                 continue
+            if loop.worded_in and not view.was_in(*loop.worded_in):
+                loop = loop.model_copy(update={"description": planted_as, "first_worded": "", "worded_in": None})
             if view.was_in(loop.last_chapter_index, loop.last_scene_index):
                 yield loop
             else:

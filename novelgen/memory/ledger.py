@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.language.language import StoryLanguage, synonyms
 from novelgen.memory.outline import OutlineScene
-from novelgen.models.folds import fold_loop_events, folded_loop
+from novelgen.models.folds import fold_loop_events, folded_loop, said_pay_off
 from novelgen.models.position import StoryPosition, sort_key
 from novelgen.models.record import ThreadEnding, is_unsaid
 from novelgen.models.shown import Shown, ShownList
@@ -325,7 +325,7 @@ def _entry(thread: _Thread, story: LedgerStory, rhythm: BookRhythm, here: Place)
         silent_scenes=thread.silent,
         window=window,
         pressure=_pressure(thread, stage, window, story.on_stage) if waits else 0.0,
-        pay_off=thread.detail.get("pay_off") or _expected_by_record(thread).get("pay_off", ""),
+        pay_off=said_pay_off(thread.events),
         parts=thread.detail.get("parts"),
         parts_paid=sum(map(_pays_part, thread.events)),
         dead_ids=dead,

@@ -39,7 +39,7 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
     now = [record for record in records if not record.is_flashback] or records
     resolved = _last_by_key(_all(records, "open_loops_resolved"), lambda loop: loop.id)
     resolved_ids = {loop.id for loop in resolved}
-    advanced = _last_by_key(_all(records, "open_loops_advanced"), lambda loop: loop.id)
+    advanced = merged_moves(_all(records, "open_loops_advanced"))
     return SceneRecord(
         chapter_index=first.chapter_index,
         scene_index=first.scene_index,
@@ -164,6 +164,16 @@ def _last_by_key(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list
     return list({key(item): item for item in items}.values())
 
 
+def merged_moves(moves: Iterable[RecordedLoopAdvance]) -> list[RecordedLoopAdvance]:
+    """Return the last move of each thread, with the new words and the part that an earlier one of them gave it."""
+    merged: dict[str, RecordedLoopAdvance] = {}
+    for move in moves:
+        said = move.model_dump(exclude_defaults=True)
+        before = merged.pop(move.id, None)
+        merged[move.id] = before.model_copy(update=said) if before else move
+    return list(merged.values())
+
+
 def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
@@ -232,7 +242,11 @@ def with_loops_said_again(record: SceneRecord, known_ids: Collection[str]) -> Sc
             "open_loops_created": [loop for loop in record.open_loops_created if loop.id not in known_ids],
             "open_loops_advanced": [
                 *record.open_loops_advanced,
-                *(RecordedLoopAdvance(id=loop.id, note=loop.description) for loop in again if loop.id not in touched),
+                *(
+                    RecordedLoopAdvance(id=loop.id, note=loop.description, pay_off=loop.pay_off)
+                    for loop in again
+                    if loop.id not in touched
+                ),
             ],
         }
     )

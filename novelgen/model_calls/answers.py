@@ -8,7 +8,10 @@ strings, repeated keys. Never tolerated: an object that ends too early, for nobo
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal, NoReturn
 
 import json5
@@ -35,19 +38,38 @@ Text = Annotated[str, AfterValidator(lambda value: " ".join(value.split())[:MAX_
 Texts = Annotated[list[Text], AfterValidator(lambda texts: [text for text in texts if text])]
 
 
+_cuts: ContextVar[list[str] | None] = ContextVar("cuts", default=None)
+
+
+@contextmanager
+def noted_cuts() -> Iterator[list[str]]:
+    """Return a list that fills with what `AtMost` cuts off meanwhile: `memories: 12 of 15`."""
+    told: list[str] = []
+    token = _cuts.set(told)
+    try:
+        yield told
+    finally:
+        _cuts.reset(token)
+
+
 @dataclass(frozen=True, slots=True)
 class AtMost:
     """Cuts a list off after so many items, blanks and repeats left out, and tells the bound in the schema."""
 
     limit: int
 
-    def _cut(self, value: Any) -> Any:
+    def _cut(self, value: Any, *, field: str) -> Any:
         if not isinstance(value, list):
             return value
-        return list({str(each): each for each in value if each not in (None, "")}.values())[: self.limit]
+        items = list({str(each): each for each in value if each not in (None, "")}.values())
+        told = _cuts.get()
+        if told is not None and len(items) > self.limit:
+            told.append(f"{field}: {self.limit} of {len(items)}")
+        return items[: self.limit]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return no_info_before_validator_function(self._cut, handler(source))
+        cut = partial(self._cut, field=handler.field_name or "")
+        return no_info_before_validator_function(cut, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return {**handler(schema), "maxItems": self.limit}

@@ -19,7 +19,7 @@ from novelgen.deadlines import Deadline, call_with_deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, ModelUnavailableError
 from novelgen.language.language import StoryLanguage, estimate_tokens
 from novelgen.language.scrub import scrub_text
-from novelgen.model_calls.answers import UnusableAnswerError, parse_json_object
+from novelgen.model_calls.answers import UnusableAnswerError, noted_cuts, parse_json_object
 from novelgen.model_calls.model_answer import (
     CHECK_THE_SERVER,
     NOTHING_LEFT,
@@ -180,6 +180,7 @@ class JsonConversation(Generic[Answer]):
         self.requests = 0
         self.usage = ModelUsage()
         self._said: list[BaseMessage] = []
+        self._cuts: list[str] = []
 
     def obtain(
         self,
@@ -191,16 +192,27 @@ class JsonConversation(Generic[Answer]):
         """Ask for an object, and once more when the answer cannot be used."""
         answer = self._ask(messages)
         try:
-            return accept(self._model.read(answer))
+            return accept(self._read(answer))
         except UnusableAnswerError as error:
             logger.info("%s: the model is asked once more: %s", self._stage, error)
             said = AIMessage(str(answer.text)[:MAX_REPAIRED_CHARACTERS] or "-")
             messages = [*messages, said, *repair(str(error))]
-        return accept(self._model.read(self._ask(messages)))
+        return accept(self._read(self._ask(messages)))
 
     def ask_again(self, messages: list[BaseMessage]) -> Answer:
         """Say something about the last answer, in the same conversation, and return the answer to that."""
-        return self._model.read(self._ask([*self._said, *messages]))
+        return self._read(self._ask([*self._said, *messages]))
+
+    def issues(self, stage: str = "") -> list[ReportIssue]:
+        """Say which lists of the answers were longer than their bounds."""
+        message = f"the answer's lists were cut at their bounds: {', '.join(dict.fromkeys(self._cuts))}"
+        return [ReportIssue(stage=stage or self._stage, kind="over_limit", message=message)] if self._cuts else []
+
+    def _read(self, answer: AIMessage) -> Answer:
+        with noted_cuts() as cuts:
+            read = self._model.read(answer)
+        self._cuts += cuts
+        return read
 
     def _ask(self, messages: list[BaseMessage]) -> AIMessage:
         answer = self._model.call(
@@ -290,7 +302,8 @@ class Question(JsonModel[Answer]):
         """
         conversation = self.begin(timeout_s)
         try:
-            return self.ask(conversation, language, values, accept=accept), conversation.work()
+            accepted = self.ask(conversation, language, values, accept=accept)
+            return accepted, {**conversation.work(), "issues": conversation.issues()}
         except (ModelError, DeadlineExceededError) as error:
             issue = ReportIssue(stage=self._stage, kind=issue_kind_of(error), message=f"{failure}: {error}")
             logger.warning("%s", issue.message)

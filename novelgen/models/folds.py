@@ -211,16 +211,39 @@ def fold_relationship_changes(changes: Iterable[RelationshipChange]) -> dict[str
     return {**folded, "dimensions": dimensions, "dimensions_a": of_a, "dimensions_b": of_b}
 
 
+OWN_WORDS = "own_words"
+"""In the detail of a planting: its author worded the thread, and no record words it otherwise."""
+
+
+def _last_said(events: Sequence[AnyLoopEvent], name: str) -> AnyLoopEvent | None:
+    """Return the last move of a thread that says something anew of it: its `description`, its `pay_off`."""
+    return next((each for each in reversed(events) if each.kind == "advanced" and each.detail.get(name)), None)
+
+
+def said_pay_off(events: Sequence[AnyLoopEvent]) -> str:
+    """Return when or on what condition a thread is to be paid, by its author, else its planting, else a later move."""
+    planted, later = fold_loop_events(events).planted, _last_said(events, "pay_off")
+    detail = planted.detail if planted else {}
+    return str(
+        detail.get("pay_off")
+        or (detail.get("expected") or {}).get("pay_off")
+        or (later.detail["pay_off"] if later else "")
+    )
+
+
 def folded_loop(events: Sequence[AnyLoopEvent], *, age_scenes: Callable[[AnyLoopEvent], int | None]) -> OpenLoop | None:
     """Return a thread as its events leave it, or None when they do not tell how it began."""
     fold = fold_loop_events(events)
     if fold.planted is None:
         return None
     detail = fold.planted.detail
+    reworded = None if detail.get(OWN_WORDS) else _last_said(events, "description")
     return OpenLoop(
         loop_id=fold.planted.loop_id,
         category=detail["category"],
-        description=detail["description"],
+        description=reworded.detail["description"] if reworded else detail["description"],
+        worded_in=(reworded.chapter_index, reworded.scene_index) if reworded else None,
+        first_worded=detail["description"] if reworded else "",
         importance=detail["importance"],
         related_entities=[*detail["related_characters"], *detail["related_locations"], *detail["related_items"]],
         status=fold.status,
@@ -306,7 +329,7 @@ def loop_event_values(event: RecordedLoopEvent) -> dict[str, Any]:
             detail["expected"] = expected
     elif isinstance(event, RecordedLoopAdvance):
         kind, note = "advanced", event.note
-        detail = {"pays_part": True} if event.pays_part else {}
+        detail = event.model_dump(exclude={"id", "note", "extra"})
     else:
         kind, note = "abandoned" if event.abandoned else "resolved", event.resolution_summary
         detail = {"ending": event.ending} if event.ending else {}

@@ -111,6 +111,12 @@ class RecordedLoopAdvance(UserFileModel):
     id: str = Field(min_length=1)
     note: str = ""
     pays_part: bool = Field(default=False, exclude_if=is_unsaid, description="Whether a part of it was paid by this.")
+    description: str = Field(
+        default="", exclude_if=is_unsaid, description="What is open from here on, where that has grown or changed."
+    )
+    pay_off: str = Field(
+        default="", exclude_if=is_unsaid, description="When or on what condition it is to be paid, where this says so."
+    )
 
 
 ThreadEnding = Literal["paid", "broken", "dropped", "moot"]

@@ -80,7 +80,11 @@ class OpenLoop(Shown, BaseModel):
 
     loop_id: str
     category: str = ""
-    description: str
+    description: str = Field(description="What is open, in the words of the position.")
+    worded_in: tuple[int | None, int | None] | None = Field(
+        default=None, exclude_if=not_, description="The scene that gave it these words, where it was planted in others."
+    )
+    first_worded: str = Field(default="", exclude_if=not_, description="Those others.")
     importance: LoopImportance = "medium"
     related_entities: list[str] = Field(default_factory=list)
     status: LoopStatus = "open"

@@ -298,7 +298,9 @@ class AnswerReader:
                 self._placer.unknown_in(f"open_loops_moved[{number}].id", move.id)
         return {
             "open_loops_advanced": [
-                RecordedLoopAdvance(id=loop_id, note=move.note, pays_part=move.outcome == "part")
+                RecordedLoopAdvance(
+                    id=loop_id, note=move.note, pays_part=move.outcome == "part", description=move.description
+                )
                 for loop_id, move in moves
                 if loop_id is not None and move.outcome in ("advanced", "part")
             ],

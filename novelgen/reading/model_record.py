@@ -159,6 +159,7 @@ class ModelLoopMove(ModelPart):
 
     id: Text = Field(description="id of an open loop, or its words where you have no id")
     note: Text = Field(default="", description="what happened to it")
+    description: Text = Field(default="", description="what is open now, whole, where that has grown; mostly empty")
     outcome: LoopOutcomeWord = Field(
         default="advanced", description="part: one part of it is answered; abandoned also when it is moot"
     )

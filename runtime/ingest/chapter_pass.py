@@ -20,12 +20,13 @@ from novelgen.chains.question_chains import ChapterPassChain
 from novelgen.errors import StoreError, UnknownProjectError, UserInputError
 from novelgen.language.candidates import better_display_name
 from novelgen.language.language import StoryLanguage, story_language
-from novelgen.memory.merge import with_joined_memory
+from novelgen.memory.merge import merged_moves, with_joined_memory
 from novelgen.model_calls.usage import ModelWork
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import renamed
+from novelgen.models.folds import said_pay_off
 from novelgen.models.position import Place, StoryPosition
-from novelgen.models.record import RecordedLoopResolution, SceneRecord
+from novelgen.models.record import RecordedLoopAdvance, RecordedLoopResolution, SceneRecord
 from novelgen.models.state import LoopImportance, OpenLoop
 from novelgen.reading.chapter_reading import CHAPTER_STAGE, ChapterReading, ChapterRequest
 from novelgen.reading.request import NewName, SameEntities
@@ -54,8 +55,8 @@ _FAILED = "failed"
 _FADED: Mapping[StoryLanguage, str] = {"en": "faded: nothing touched it since {}", "zh": "淡出：自 {} 起再没有提起"}
 _SAME_AS: Mapping[StoryLanguage, str] = {"en": "same as {}", "zh": "同 {}"}
 
-Ending = tuple[Place, RecordedLoopResolution]
-"""The end of a thread, with the scene in which it comes."""
+Ending = tuple[Place, RecordedLoopResolution | RecordedLoopAdvance]
+"""The end of a thread, or when one is to be paid that another was joined to, with the scene in which it comes."""
 
 PassOutcome = Literal["done", "unchanged", "waiting", "failed", "overtaken"]
 
@@ -272,7 +273,7 @@ class _Pass:
             if loop_id in self._threads
         ]
         endings = [each for each in reading.endings if each[1].id in self._threads]
-        weighed = self._write([*endings, *joined], reading.importances)
+        weighed = self._write([*endings, *joined, *self._pay_offs(reading.joined)], reading.importances)
         joined_memories = self._join_memories(reading.joined_memories)
         return ChapterPass(
             chapter_index=self._chapter_index,
@@ -341,15 +342,29 @@ class _Pass:
 
     def _ending(self, thread: OpenLoop, note: Mapping[StoryLanguage, str], told: str) -> Ending:
         """End a thread without an answer: in this chapter, where it began or last moved, else at its end."""
-        touched = (thread.last_chapter_index or 0, thread.last_scene_index or 0)
-        here = touched[0] == self._chapter_index and note is _SAME_AS
         summary = note[self._language].format(told)
         ending = RecordedLoopResolution(id=thread.loop_id, resolution_summary=summary, abandoned=True)
-        return touched if here else self._last_place, ending
+        return self._touched_here(thread) if note is _SAME_AS else self._last_place, ending
+
+    def _pay_offs(self, joined: Mapping[str, str]) -> list[Ending]:
+        """Let older threads be paid when those are that say the same of them, where they have no term of their own."""
+        events = self._unit.threads.events(as_of=self._after()) if joined else {}
+        found: list[Ending] = []
+        for loop_id, older in joined.items():
+            thread, pay_off = self._threads.get(loop_id), said_pay_off(events.get(loop_id, ()))
+            if thread is not None and older in events and pay_off and not said_pay_off(events[older]):
+                move = RecordedLoopAdvance(id=older, note=thread.description, pay_off=pay_off)
+                found.append((self._touched_here(thread), move))
+        return found
+
+    def _touched_here(self, thread: OpenLoop) -> Place:
+        """Return where a thread began or last moved, if that is in this chapter, else its end."""
+        touched = (thread.last_chapter_index or 0, thread.last_scene_index or 0)
+        return touched if touched[0] == self._chapter_index else self._last_place
 
     def _write(self, endings: Sequence[Ending], importances: Mapping[str, int]) -> int:
         """Write ends and importances into the records of their scenes; tell how many memories changed."""
-        by_place: dict[Place, list[RecordedLoopResolution]] = defaultdict(list)
+        by_place: dict[Place, list[RecordedLoopResolution | RecordedLoopAdvance]] = defaultdict(list)
         for place, ending in endings:
             by_place[place].append(ending)
         weighed = 0
@@ -372,15 +387,20 @@ class _Pass:
 
 
 def _changed(
-    record: SceneRecord, endings: Sequence[RecordedLoopResolution], importances: Mapping[str, int]
+    record: SceneRecord, endings: Sequence[RecordedLoopResolution | RecordedLoopAdvance], importances: Mapping[str, int]
 ) -> tuple[SceneRecord, int]:
     """Return a record with more ends of threads and other importances, and how many memories changed."""
     over = {each.id for each in record.open_loops_resolved}
-    added = [each for each in endings if each.id not in over]
+    added = [each for each in endings if isinstance(each, RecordedLoopResolution) and each.id not in over]
+    moves = [each for each in endings if isinstance(each, RecordedLoopAdvance)]
     memories = [
         memory.model_copy(update={"importance": importances.get(memory.memory_id, memory.importance)})
         for memory in record.memories
     ]
     changed = sum(new.importance != old.importance for new, old in zip(memories, record.memories, strict=True))
-    update = {"open_loops_resolved": [*record.open_loops_resolved, *added], "memories": memories}
+    update = {
+        "open_loops_advanced": merged_moves([*moves, *record.open_loops_advanced]),
+        "open_loops_resolved": [*record.open_loops_resolved, *added],
+        "memories": memories,
+    }
     return record.model_copy(update=update), changed

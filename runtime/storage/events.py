@@ -18,6 +18,7 @@ from novelgen.errors import UserInputError
 from novelgen.memory.outline import PairChange
 from novelgen.models.folds import (
     HOLDER_ATTRIBUTE,
+    OWN_WORDS,
     RecordedLoopEvent,
     chapters_of_change,
     fold_holders,
@@ -456,7 +457,7 @@ class ThreadRepository(Repository):
         planted = self._planted(END_OF_STORY).get(loop_id)
         if planted is None:
             raise UserInputError(f"no open loop {loop_id!r} is stored; plant it first")
-        detail = {**planted.detail, **changes}
+        detail = {**planted.detail, **changes, **({OWN_WORDS: True} if "description" in changes else {})}
         if planted.origin == "author":
             self._session.update(LOOP_EVENTS, LOOP_EVENTS.c.row_id == planted.row_id, detail=detail)
             return

@@ -8,6 +8,7 @@ from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
 from novelgen.memory.board import ledger_warnings
 from novelgen.memory.ledger import LedgerStory, ThreadLedger, ThreadStage, make_ledger
 from novelgen.memory.ledger import Place as ScenePlace
+from novelgen.models.folds import OWN_WORDS
 from novelgen.models.position import END_OF_STORY, StoryPosition, deadline_text, sort_key
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, ThreadEnding
 from novelgen.models.shown import ShownList
@@ -124,7 +125,7 @@ class StoryThreads(StoryBase):
                 related_items=resolved_ids(items, known, "item"),
             )
             at = place_of_statement(unit, as_of, scene_id=scene_id)
-            told: dict[str, Any] = {"created_at": self._stores.clock().isoformat()}
+            told: dict[str, Any] = {"created_at": self._stores.clock().isoformat(), OWN_WORDS: True}
             if notes:
                 told["notes"] = notes
             if start is not None and scene_id is None:

@@ -35,7 +35,7 @@ def test_the_file_is_little_more_than_half_of_what_a_full_one_is(demo_stores: Me
     report = json.loads(text)["report"]
     assert len(report["items"]) == len(context.relevant_memories)
     for item in report["items"]:
-        assert ContextItem.model_fields.keys() - item.keys() <= {"known_by", "not_known_by", "kept_from"}
+        assert ContextItem.model_fields.keys() - item.keys() <= {"known_by", "not_known_by", "kept_from", "holds_now"}
         assert item["text"]
         assert item["arm_ranks"]
     assert context.as_prompt() == full.as_prompt()

@@ -70,6 +70,17 @@ def test_what_cannot_be_located_is_kept_and_listed() -> None:
     assert (result.status, len(result.unverified)) == ("done", 2)
 
 
+def test_what_is_cut_off_an_answer_is_said_aloud() -> None:
+    """Which list was too long, how many of it were kept; an answer within its bounds says nothing."""
+    entities = [f"C{number}" for number in range(11)]
+    memories = [{**ANSWER["memories"][0], "entities": entities}, *ANSWER["memories"]]
+    result = extracted(answer(memories=memories, key_events=[f"Event {number}" for number in range(7)]))
+    [issue] = [each for each in result.issues if "at their bounds" in each.message]
+    assert (issue.stage, issue.kind) == ("extract", "over_limit")
+    assert issue.message == "the answer's lists were cut at their bounds: key_events: 6 of 7, entities: 8 of 11"
+    assert "at their bounds" not in messages_of(extracted(answer()))
+
+
 def test_memory_ids_come_from_project_text_and_content() -> None:
     """The same answer gives the same ids; another text or project gives others."""
 
