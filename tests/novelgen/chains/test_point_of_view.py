@@ -13,7 +13,7 @@ from novelgen.models.context import ContextItem, SceneMemoryContext
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
-from novelgen.models.record import SceneRecord
+from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, SceneRecord
 from novelgen.settings import ContextSettings
 from runtime.story.story import Story
 from tests.support.stored_story import StoredStory, patient
@@ -284,3 +284,15 @@ def test_old_contexts_are_read_without_the_new_fields() -> None:
     read = SceneMemoryContext.model_validate(dumped)
     assert read.hidden is None
     assert read.as_prompt() == built().as_prompt()
+
+
+@pytest.mark.parametrize(("pov", "words"), [("Anna", "Who wrote the letter, and to whom?"), ("Ben", "Who wrote it?")])
+def test_a_thread_has_the_words_of_who_was_there(pov: str, words: str) -> None:
+    """What it grew to in a scene without them is not theirs to know."""
+    planted, grown = (each.model_copy(deep=True) for each in RECORDS)
+    planted.open_loops_created = [RecordedLoop(id="OL0", description="Who wrote it?")]
+    grown.open_loops_advanced = [RecordedLoopAdvance(id="OL0", description="Who wrote the letter, and to whom?")]
+    story = StoredStory.of_records(PROJECT, [planted, grown], entities=ENTITIES)
+    context = built(story, pov=pov, knowledge="separate")
+    assert context.timeline_context is not None
+    assert [each["description"] for each in context.timeline_context["open_loops"]] == [words]

@@ -403,9 +403,11 @@ def test_a_title_passes_to_somebody_else() -> None:
         ("C0", "the lamplighter", "C1")
     ]
     assert extracted(answer(known_names=[name])).new_names == []
-    record = extracted(answer(open_loops_moved=[{"id": "OL0", "note": "one is caught", "outcome": "partly"}])).record
+    moved = {"id": "OL0", "note": "one is caught", "outcome": "partly", "description": "Who is C1's accomplice?"}
+    record = extracted(answer(open_loops_moved=[moved])).record
     assert record is not None
-    assert [(each.id, each.pays_part) for each in record.open_loops_advanced] == [("OL0", True)]
+    [move] = record.open_loops_advanced
+    assert (move.id, move.pays_part, move.description) == ("OL0", True, "Who is Ben's accomplice?")
     assert record.open_loops_resolved == []
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from novelgen.errors import UnknownProjectError
 from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.folds import said_pay_off
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.chapter_pass import ChapterPass, reconcile_chapter, reconcile_chapters
@@ -300,6 +301,30 @@ def test_a_thread_that_says_the_same_is_joined_to_the_older(stores: MemoryStores
         thread = unit.threads.get("OL2")
     assert thread is not None
     assert (thread.status, thread.resolution_summary) == ("abandoned", "same as OL1")
+
+
+def test_a_joined_thread_leaves_its_term_to_the_older(stores: MemoryStores, project: str) -> None:
+    """From the scene of the later one on, where the older has none of its own; read anew, the scene takes it back."""
+    read_story(stores, project)
+    with stores.database(project).read() as unit:
+        stored = unit.scenes.require(StoryPosition(1, 2))
+    assert stored.record is not None
+    [loop] = stored.record.open_loops_created
+    record = stored.record.model_copy(
+        update={"open_loops_created": [loop.model_copy(update={"pay_off": "when the hood is off"})]}
+    )
+    again = SceneInput(chapter_index=1, scene_index=2, text=TEXTS[1, 2], record=record, record_origin="extracted")
+    ingest_scene(stores, project, again)
+    run(stores, project, threads_joined=[{"id": "OL2", "same_as": "OL1"}])
+
+    def pay_off(*place: int) -> str:
+        with stores.database(project).read() as unit:
+            return said_pay_off(unit.threads.events(as_of=StoryPosition(*place))["OL1"])
+
+    assert (pay_off(1, 2), pay_off(2, 1)) == ("", "when the hood is off")
+    assert {"OL0", "OL1"} <= waiting(stores, project, 2, 1)
+    ingest_scene(stores, project, again)
+    assert pay_off(2, 1) == ""
 
 
 def test_importance_is_set_beside_the_others(stores: MemoryStores, project: str) -> None:

@@ -196,6 +196,36 @@ def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
         StoryThreads(stores, project).edit_thread(thread_id=thread_id, parts=1)
 
 
+def test_a_record_words_a_thread_anew_from_its_scene_on(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """Before, the old words stand; without the record they come back; the author's own words outrank both."""
+    first = StoryThreads(stores, project).get_thread(thread_id="OL0").description
+    grown = {"id": "OL0", "note": "two maps", "description": "Where do both maps lead?", "pay_off": "at full moon"}
+    place = StoryPosition(3, 1)
+
+    def ingest(**said: object) -> None:
+        record = SceneRecord.model_validate({"chapter_index": 3, "scene_index": 1, **said})
+        StoryIngest(stores, project).ingest_finished_scene(position=place, text="Two maps lie there.", record=record)
+
+    def told(name: str, as_of: StoryPosition | None = None) -> LedgerEntry:
+        [entry] = StoryThreadLedger(stores, name).thread_ledger(as_of=as_of).entries
+        return entry
+
+    ingest(open_loops_advanced=[grown])
+    StoryTransfer(stores, project).export(folder=tmp_path / "out")
+    StoryTransfer(stores, f"{project}-copy").import_project(source=tmp_path / "out")
+    for name in (project, f"{project}-copy"):
+        now, before = told(name), told(name, place)
+        assert (now.description, now.worded_in, now.first_worded) == ("Where do both maps lead?", (3, 1), first)
+        assert (before.description, before.worded_in, before.pay_off, now.pay_off) == (first, None, "", "at full moon")
+    StoryThreads(stores, project).edit_thread(thread_id="OL0", importance="low")
+    assert told(project).description == "Where do both maps lead?"
+    ingest(summary=["Two maps lie there."])
+    assert (told(project).description, told(project).pay_off) == (first, "")
+    ingest(open_loops_advanced=[grown])
+    StoryThreads(stores, project).edit_thread(thread_id="OL0", description="Who drew the maps?")
+    assert told(project).description == "Who drew the maps?"
+
+
 def test_where_its_author_said_that_it_begins_a_thread_is_told(stores: MemoryStores, project: str) -> None:
     """It is told of at the place from which on it waits, and is of no scene before; the last scene stays its own."""
     threads = StoryThreads(stores, project)
