@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from novelgen.checking.findings import tight
 from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.language import has_cjk, word_list, word_pattern
 from novelgen.language.normalise import is_description
@@ -190,12 +191,12 @@ def _act_at(draft: Draft, mention: Mention, sentence: Span) -> Act | None:
     if text.startswith(("’s", "'s"), mention.end):
         return None
     if _ENGLISH_SAID_BEFORE.search(before):
-        return Act(mention.entity_id, mention.name, _clause(text, sentence))
+        return Act(mention.entity_id, mention.name, tight(text, sentence))
     deed = _ENGLISH_DEED.match(text, mention.end, sentence.end)
     if deed and _ENGLISH_START.search(before):
-        return Act(mention.entity_id, mention.name, _clause(text, sentence), moves=deed["spoken"] is None)
+        return Act(mention.entity_id, mention.name, tight(text, sentence), moves=deed["spoken"] is None)
     if _MET_BEFORE.search(before) and _MET_ALIVE.match(text, mention.end, sentence.end):
-        return Act(mention.entity_id, mention.name, _clause(text, sentence), moves=True)
+        return Act(mention.entity_id, mention.name, tight(text, sentence), moves=True)
     return None
 
 
@@ -215,7 +216,7 @@ def _chinese_act(text: str, mention: Mention, sentence: Span) -> Act | None:
     return Act(
         mention.entity_id,
         mention.name,
-        _clause(text, Span(_chinese_clause_start(text, mention.start, sentence), sentence.end)),
+        tight(text, Span(_chinese_clause_start(text, mention.start, sentence), sentence.end)),
         moves=moved is not None,
     )
 
@@ -223,10 +224,3 @@ def _chinese_act(text: str, mention: Mention, sentence: Span) -> Act | None:
 def _chinese_clause_start(text: str, start: int, sentence: Span) -> int:
     bounds = [each.end() for each in re.finditer(r"[，；：。！？”」』\n]", text[sentence.start : start])]
     return sentence.start + (bounds[-1] if bounds else 0)
-
-
-def _clause(text: str, span: Span) -> Span:
-    """The span without white space on its sides."""
-    found = text[span.start : span.end]
-    start = span.start + len(found) - len(found.lstrip())
-    return Span(start, start + len(found.strip()))

@@ -140,7 +140,7 @@ def memories_still_true(unit: UnitOfWork, position: StoryPosition) -> list[Story
 
 
 def _dead(unit: UnitOfWork, position: StoryPosition) -> frozenset[str]:
-    return frozenset(deaths(unit.states.changes_of_attributes(STATUS_ATTRIBUTES, as_of=position)))
+    return frozenset(deaths(unit.states.stated(attributes=STATUS_ATTRIBUTES, as_of=position)))
 
 
 def _new_scene_id(unit: UnitOfWork, project_id: str, scene: SceneInput) -> str:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, Field
-from sqlalchemy import ColumnElement, Select, and_, or_, select
+from sqlalchemy import ColumnElement, Select, or_, select
 
 from novelgen.errors import UserInputError
 from novelgen.memory.outline import PairChange
@@ -95,9 +95,17 @@ class StateRepository(Repository):
         rows = self._session.select(STATES, before(as_of, STATES), wanted, order=order_in_force(STATES))
         return [_change(row) for row in self._session.own(rows)]
 
-    def stated_of(self, entity_id: str, *, as_of: StoryPosition = END_OF_STORY) -> list[StateChange]:
-        """Return what was stated of one entity before a position, in the order in which it counts."""
-        return self._explicit(STATES.c.entity_id == entity_id, before(as_of, STATES))
+    def stated(
+        self,
+        *,
+        since: StoryPosition | None = None,
+        as_of: StoryPosition = END_OF_STORY,
+        entity_ids: Collection[str] | None = None,
+        attributes: Collection[str] | None = None,
+    ) -> list[StateChange]:
+        """Return what was stated before a position, or from one on until another, in the order in which it counts."""
+        cut = before(as_of, STATES) if since is None else within(since, as_of, STATES)
+        return self._explicit(cut, *_narrowed(entity_ids, attributes))
 
     def stated_in(self, at: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
         """Return what a scene states of entities, and of who holds anything, in the order in which it counts."""
@@ -110,14 +118,11 @@ class StateRepository(Repository):
         self, as_of: StoryPosition, *, attributes: Collection[str], entity_ids: Collection[str] | None = None
     ) -> list[StateChange]:
         """Return the last statement of each attribute of each entity before a position; the others are not read."""
-        wanted: ColumnElement[bool] = STATES.c.attribute.in_(sorted(attributes))
-        if entity_ids is not None:
-            wanted = and_(wanted, STATES.c.entity_id.in_(sorted(entity_ids)))
         rows = self._session.select(
             [STATES.c.row_id, STATES.c.entity_id, STATES.c.attribute],
             STATES.c.kind == "explicit",
             before(as_of, STATES),
-            wanted,
+            *_narrowed(entity_ids, attributes),
             order=order_in_force(STATES),
         )
         last = {(row[1], row[2]): row[0] for row in rows}
@@ -127,16 +132,6 @@ class StateRepository(Repository):
         """Return the ids of the entities of which something was stated from one position on until another, in order."""
         stated = (STATES.c.kind == "explicit", within(since, until, STATES))
         return sorted(set(self._session.values(STATES.c.entity_id, *stated)))
-
-    def changes_of_attributes(
-        self, attributes: Collection[str], *, as_of: StoryPosition = END_OF_STORY
-    ) -> list[StateChange]:
-        """Return what was stated of some attributes, of any entity, before a position, as it counts."""
-        return self._explicit(STATES.c.attribute.in_(sorted(attributes)), before(as_of, STATES))
-
-    def stated_between(self, since: StoryPosition, until: StoryPosition) -> list[StateChange]:
-        """Return what was stated of entities from one position on until another, in the order in which it counts."""
-        return self._explicit(within(since, until, STATES))
 
     def unverified(self, *, scene_id: str | None = None) -> list[StateChange]:
         """Return the changes that no quote of their scene proves, of one scene or of all, in story order."""
@@ -188,6 +183,11 @@ class StateRepository(Repository):
         these = STATES.c.entity_id.in_(list(dict.fromkeys(entity_ids)))
         rows = self._session.select(STATES, before(as_of, STATES), these, order=order_in_force(STATES))
         return {name: _counting(of_entity, first_chapter) for name, of_entity in grouped(rows, "entity_id").items()}
+
+
+def _narrowed(entity_ids: Collection[str] | None, attributes: Collection[str] | None) -> list[ColumnElement[bool]]:
+    narrowed = ((STATES.c.entity_id, entity_ids), (STATES.c.attribute, attributes))
+    return [column.in_(sorted(values)) for column, values in narrowed if values is not None]
 
 
 def _counting(rows: Sequence[AnyRow], first_chapter: float) -> list[_Dated]:

@@ -185,7 +185,7 @@ def score_matches(
     for query, terms in enumerate(queries):
         for term in terms:
             if term in places:
-                scores[query, places[term]] += _rarity(len(places[term]), len(rows))
+                scores[query, places[term]] += rarity(len(places[term]), len(rows))
     scores *= _length_shares(lengths[order].astype(float))
     return LexicalMatches(rows, kinds[order], scores, np.ones(len(rows), dtype=bool))
 
@@ -198,7 +198,8 @@ def _places(matched: RowIds, rows: RowIds) -> NDArray[np.intp]:
     return places[rows[places] == matched]
 
 
-def _rarity(matches: int, count: int) -> float:
+def rarity(matches: int, count: int) -> float:
+    """The inverse document frequency of BM25 (Robertson and Zaragoza 2009, 3.1), never negative."""
     return math.log(1 + (count - matches + 0.5) / (matches + 0.5))
 
 

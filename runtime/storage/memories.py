@@ -1,8 +1,8 @@
 """Reading memories, and what authors do to them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Text, cast, literal_column, or_, tuple_
 
@@ -48,6 +48,18 @@ MAX_RECENT = 50
 
 NOTE_IMPORTANCE = 8
 """Weight of a note of which nobody says how much it matters."""
+
+MemoryDecision = Literal["pin", "unpin", "ban", "unban", "delete"]
+
+DECISIONS: Mapping[MemoryDecision, Mapping[str, Any]] = {
+    "pin": {"pinned": True},
+    "unpin": {"pinned": False},
+    "ban": {"status": "banned"},
+    "unban": {"status": "active"},
+    "delete": {"status": "deleted"},
+}
+"""What is written for each: a pinned memory is read with the tier "pinned", a banned one is kept and listed but never
+found, and of a deleted one a tombstone stays, so that re-ingest does not bring it back."""
 
 
 class AuthorMemories(Repository):
@@ -160,34 +172,15 @@ class AuthorMemories(Repository):
         ChunkWriter(self._session).update([(old, changes)])
         return self.require(chunk_id)
 
-    def pin(self, chunk_id: str) -> StoredMemory:
-        """Pin a memory: it is read with the tier "pinned"."""
-        return self._set(chunk_id, {"pinned": True})
-
-    def unpin(self, chunk_id: str) -> StoredMemory:
-        """Unpin a memory."""
-        return self._set(chunk_id, {"pinned": False})
-
-    def ban(self, chunk_id: str) -> StoredMemory:
-        """Ban a memory: it is kept and listed, but no search finds it."""
-        return self._set(chunk_id, {"status": "banned"})
-
-    def unban(self, chunk_id: str) -> StoredMemory:
-        """Lift a ban, or bring a deleted memory back."""
-        return self._set(chunk_id, {"status": "active"})
-
-    def delete(self, chunk_id: str) -> StoredMemory:
-        """Delete a memory; a tombstone stays so that re-ingest does not bring it back."""
-        return self._set(chunk_id, {"status": "deleted"})
+    def decide(self, chunk_id: str, decision: MemoryDecision) -> StoredMemory:
+        """Do what an author decided about a memory."""
+        self._session.touch()
+        ChunkWriter(self._session).update([(self._changeable(chunk_id), dict(DECISIONS[decision]))])
+        return self.require(chunk_id)
 
     def forget_words(self) -> None:
         """Take all memories of the project out of the index of words, for they are about to go."""
         ChunkWriter(self._session).forget_words()
-
-    def _set(self, chunk_id: str, values: dict[str, Any]) -> StoredMemory:
-        self._session.touch()
-        ChunkWriter(self._session).update([(self._changeable(chunk_id), values)])
-        return self.require(chunk_id)
 
     def _changeable(self, chunk_id: str) -> dict[str, Any]:
         row = self._session.one(CHUNKS, CHUNKS.c.chunk_id == chunk_id)
@@ -270,7 +263,9 @@ class MemoryRepository(AuthorMemories):
         wanted = with_masks(self._session, MemoryFilter(as_of=as_of, entities=list(entity_ids)))
         linked = linked_to(self._session.project_id, wanted.entities)
         order = (CHUNKS.c.importance.desc(), *_NEWEST_FIRST, CHUNKS.c.row_id)
-        rows = self._active(self._visible(as_of), linked, *_of_types(content_types), order=order, limit=limit)
+        rows = self._active(
+            visible(self._session.project_id, as_of), linked, *_of_types(content_types), order=order, limit=limit
+        )
         return self._chunks(rows, as_of)
 
     def recent_high_signal(
@@ -278,7 +273,7 @@ class MemoryRepository(AuthorMemories):
     ) -> list[StoryMemoryChunk]:
         """Return important memories and notes, the newest in the story first."""
         rows = self._active(
-            self._visible(as_of),
+            visible(self._session.project_id, as_of),
             # + 0 keeps SQLite from reading all that is important by its index: the newest few are wanted.
             CHUNKS.c.importance + 0 >= min_importance,
             CHUNKS.c.content_type.in_(("memory", "note")),
@@ -290,7 +285,7 @@ class MemoryRepository(AuthorMemories):
     def pinned_or_keyed_notes(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StoryMemoryChunk]:
         """Return the author's notes before a position that are pinned or have keys, in story order."""
         rows = self._active(
-            self._visible(as_of),
+            visible(self._session.project_id, as_of),
             literal_column(f"({TOUCHED_BY_HAND})"),
             CHUNKS.c.content_type == "note",
             or_(CHUNKS.c.pinned, cast(CHUNKS.c.tags, Text).like(f'%"{KEY_TAG}%')),
@@ -372,7 +367,7 @@ class MemoryRepository(AuthorMemories):
         if any(chunk.is_consolidated for chunk in replaced):
             # What replaced its sources names one of them; source_ids have no index, so all are read for it.
             found_by.append(among(CHUNKS.c.source_id, names))
-        rows = self._active(self._visible(as_of), or_(*found_by), order=IN_ORDER)
+        rows = self._active(visible(self._session.project_id, as_of), or_(*found_by), order=IN_ORDER)
         found = self._chunks(rows, as_of)
         by_name = {each.source_id or each.chunk_id: each for each in found}
         last_of_slot = {each.slot_type: each for each in found if each.slot_type}
@@ -388,9 +383,6 @@ class MemoryRepository(AuthorMemories):
     def _conditions(self, memory_filter: MemoryFilter | None) -> list[ColumnElement[bool]]:
         wanted = with_masks(self._session, memory_filter or MemoryFilter())
         return filter_conditions(self._session.project_id, wanted)
-
-    def _visible(self, as_of: StoryPosition) -> ColumnElement[bool]:
-        return visible(self._session.project_id, as_of)
 
     def _active(self, *conditions: ColumnElement[bool], **options: Any) -> Sequence[AnyRow]:
         return self._session.select(CHUNK_COLUMNS, CHUNKS.c.status == "active", *conditions, **options)

@@ -91,7 +91,7 @@ class StoryAppearances(StoryBase):
             kept, other = (named_entity(name, known) for name in (keep, gone))
             require_mergeable(kept, other)
             scenes, _ = _seen(unit, cut).get(other.entity_id, (0, None))
-            changes = unit.states.stated_of(other.entity_id, as_of=cut)
+            changes = unit.states.stated(entity_ids=[other.entity_id], as_of=cut)
             is_person = other.entity_type == "character"
             pairs = (
                 unit.relationships.list_as_of(as_of=cut, character_id=other.entity_id, status=None) if is_person else []

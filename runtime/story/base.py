@@ -225,12 +225,7 @@ Progress = Callable[[int, int], Any]
 
 def position_of(place: Place) -> StoryPosition | None:
     """Return the position that is meant; None means none in particular."""
-    return None if place is None else required_position(place)
-
-
-def required_position(place: At) -> StoryPosition:
-    """Return the position that is meant."""
-    return story_position(place)
+    return None if place is None else story_position(place)
 
 
 Owner = TypeVar("Owner")

@@ -25,15 +25,7 @@ When = tuple[int, int] | datetime | None
 
 
 class CharacterPart(ReadsArguments):
-    """What every part of a `Character` works on.
-
-    Args:
-        stores: Open stores; they are not closed here.
-        project_id: The project.
-        entity: The character.
-        clock: Tells the present moment; None takes that of the stores. A game with a calendar of its own passes its
-            own.
-    """
+    """What every part of a `Character` works on."""
 
     def __init__(
         self, stores: MemoryStores, project_id: str, entity: Entity, *, clock: Callable[[], datetime] | None = None

@@ -13,7 +13,7 @@ from novelgen.models.continuity import DraftCheck
 from novelgen.models.given import given_fields
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
-from runtime.story.base import DRAFT_CHARACTERS, At, ChangeNumber, Draft, Given, Number, async_twin, required_position
+from runtime.story.base import DRAFT_CHARACTERS, At, ChangeNumber, Draft, Given, Number, async_twin, story_position
 from runtime.story.changes import say_meant
 from runtime.story.condition import StoryIndexing
 from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
@@ -157,7 +157,7 @@ class StoryContinuity(StoryIndexing):
 
     def scene_of_draft(self, *, as_of: At) -> tuple[int, int]:
         """Return chapter and scene of a draft that continues the story at a position."""
-        as_of = required_position(as_of)
+        as_of = story_position(as_of)
         if as_of.chapter_index is not None:
             # On entering a chapter nothing of it is known, whatever number its first scene has.
             return as_of.chapter_index, as_of.scene_index or 0

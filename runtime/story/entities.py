@@ -31,7 +31,7 @@ from runtime.story.base import (
     place_name,
     place_of_statement,
     position_of,
-    required_position,
+    story_position,
 )
 from runtime.story.changes import (
     TAKEN,
@@ -375,7 +375,7 @@ class StoryEntities(StoryBase):
             UnknownEntityError: When nobody bears the name, or several do.
             UserInputError: When nothing is to be split off, or a place names no scene.
         """
-        places = [(place.chapter_index, place.scene_index) for place in map(required_position, scenes)]
+        places = [(place.chapter_index, place.scene_index) for place in map(story_position, scenes)]
         if any(None in place for place in places):
             raise UserInputError("a scene is named by chapter and scene, such as 3:2")
         with self._stores.database(self.project_id).write() as unit:

@@ -27,7 +27,7 @@ from runtime.ingest.scene_passes import ExtractionEstimate, SceneChoice
 from runtime.settings import NovelgenSettings
 from runtime.storage.consolidations import StoredConsolidation
 from runtime.stores import MemoryStores
-from runtime.story.base import At, Count, Name, Progress, StoryBase, async_twin, required_position
+from runtime.story.base import At, Count, Name, Progress, StoryBase, async_twin, story_position
 from runtime.story.story_difference import StoryDifferences
 
 RecordPass = Literal["knowledge", "shorts"]
@@ -178,7 +178,7 @@ class ReconciliationReport(BaseModel):
 
 
 def _choice(scenes: Sequence[At], **chosen: Any) -> SceneChoice:
-    return SceneChoice(scenes=tuple(required_position(each) for each in scenes), **chosen)
+    return SceneChoice(scenes=tuple(story_position(each) for each in scenes), **chosen)
 
 
 def is_extraction_model_set(settings: NovelgenSettings) -> bool:

@@ -45,7 +45,7 @@ from runtime.ingest.ingest import (
 )
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
-from runtime.story.base import At, ChangeNumber, Progress, SceneText, StoryBase, async_twin, required_position
+from runtime.story.base import At, ChangeNumber, Progress, SceneText, StoryBase, async_twin, story_position
 from runtime.story.condition import StoryCondition, StoryConditions
 from runtime.story.projects import follow_language
 from runtime.story.story_difference import StoryDifferences
@@ -234,7 +234,7 @@ class StoryIngest(StoryBase):
         Raises:
             UserInputError: When there is neither text nor record, or the record is none.
         """
-        position = required_position(position)
+        position = story_position(position)
         if position.chapter_index is None or position.scene_index is None:
             raise InvalidPositionError(f"{str(position)!r} is no scene; pass chapter_index and scene_index")
         if (text is None and record is None) or (text is not None and not text.strip()):

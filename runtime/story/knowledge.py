@@ -116,8 +116,7 @@ class StoryKnowledge(StoryBase):
         Raises:
             UnknownEntityError: When nobody bears the name by then, or several do.
         """
-        as_of = position_of(as_of)
-        cut = as_of or END_OF_STORY
+        cut = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             character_id = knower_id(unit, character, cut)
             is_wanted = is_about(unit, about, cut)
@@ -138,8 +137,7 @@ class StoryKnowledge(StoryBase):
         Raises:
             UnknownMemoryError: When there is no such memory by then.
         """
-        as_of = position_of(as_of)
-        cut = as_of or END_OF_STORY
+        cut = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             stored = _fact(unit, self.project_id, memory_id, cut)
             parts = _parts(unit, stored)
@@ -182,8 +180,7 @@ class StoryKnowledge(StoryBase):
         """
         from novelgen.memory.knowledge_rules import shared_scenes
 
-        as_of = position_of(as_of)
-        cut = as_of or END_OF_STORY
+        cut = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             one, other = knower_id(unit, first, cut), knower_id(unit, second, cut)
         if one == other or READER in (one, other):

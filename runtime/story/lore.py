@@ -100,9 +100,9 @@ class StoryLore(StoryBase):
                 )
                 added.append(note.chunk_id)
                 if entry.always:
-                    unit.memories.pin(note.chunk_id)
+                    unit.memories.decide(note.chunk_id, "pin")
                 if entry.is_off:
-                    unit.memories.ban(note.chunk_id)
+                    unit.memories.decide(note.chunk_id, "ban")
             if added:
                 unit.attachments.attach(added, [BOOK])
             change_id = unit.journal.keep_added(*added).change_id if added else None
@@ -236,7 +236,7 @@ class StoryKeyedNotes(StoryBase):
                 chunks = [each for each in found if attached in targets_under(each)]
             gone = [each.chunk_id for each in chunks]
             for each in gone:
-                unit.memories.delete(each)
+                unit.memories.decide(each, "delete")
         self._follow_edit()
         return gone
 

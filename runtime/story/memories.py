@@ -23,7 +23,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import AuthorChangeKind, number_of
-from runtime.storage.memories import MemoryRepository
+from runtime.storage.memories import MemoryDecision
 from runtime.storage.records import (
     IndexingResult,
     MemoryEdit,
@@ -112,9 +112,6 @@ class StoryMemories(StoryBase):
             limit: At most so many; None means all.
             as_of: Only what lies strictly before this position.
         """
-        attached_to = list(attached_to)
-        entities = list(entities)
-        content_types = list(content_types)
         as_of = position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
             wanted = MemoryFilter(
@@ -184,8 +181,6 @@ class StoryMemories(StoryBase):
             UnknownEntityError: When it is about somebody unknown, or known by nobody of that name.
             UnknownSceneError: When no scene of a chapter is stored.
         """
-        entities = list(entities)
-        attached_to = list(attached_to)
         start = position_of(start)
         tags = with_keys(tags, keys)
         if not text.strip():
@@ -211,7 +206,7 @@ class StoryMemories(StoryBase):
             if beyond:
                 unit.attachments.attach([note.chunk_id], beyond)
             if always:
-                unit.memories.pin(note.chunk_id)
+                unit.memories.decide(note.chunk_id, "pin")
             note = unit.memories.require(note.chunk_id).chunk
             named = list(dict.fromkeys([*ids, *NameResolver(known).entity_ids_in(text)]))
             occurs_nowhere = _occurs_nowhere(unit, ids)
@@ -270,8 +265,6 @@ class StoryMemories(StoryBase):
             UnknownSceneError: When no scene of a chapter is stored.
         """
         as_of = position_of(as_of)
-        attach = list(attach)
-        detach = list(detach)
         _require_event_type(event_type)
         edit = MemoryEdit(
             content=content or None,
@@ -330,7 +323,7 @@ class StoryMemories(StoryBase):
         Raises:
             UnknownMemoryError: When there is none of that id.
         """
-        return self._decided(memory_id, "pin", MemoryRepository.pin)
+        return self._decided(memory_id, "pin")
 
     def unpin_memory(self, memory_id: Name) -> MemoryChange:
         """Take a pin off.
@@ -338,7 +331,7 @@ class StoryMemories(StoryBase):
         Args:
             memory_id: Its chunk_id or source_id.
         """
-        return self._decided(memory_id, "unpin", MemoryRepository.unpin)
+        return self._decided(memory_id, "unpin")
 
     def ban_memory(self, memory_id: Name) -> MemoryChange:
         """Ban a memory: it is kept, but no search and no context brings it.
@@ -350,7 +343,7 @@ class StoryMemories(StoryBase):
             UnknownMemoryError: When there is none of that id.
             UserInputError: When it is a consolidated memory.
         """
-        return self._decided(memory_id, "ban", MemoryRepository.ban)
+        return self._decided(memory_id, "ban")
 
     def unban_memory(self, memory_id: Name) -> MemoryChange:
         """Lift a ban, or bring a deleted memory back.
@@ -358,7 +351,7 @@ class StoryMemories(StoryBase):
         Args:
             memory_id: Its chunk_id or source_id.
         """
-        return self._decided(memory_id, "unban", MemoryRepository.unban)
+        return self._decided(memory_id, "unban")
 
     def delete_memory(self, memory_id: Name) -> MemoryChange:
         """Delete a memory, which a new ingest does not bring back.
@@ -366,12 +359,12 @@ class StoryMemories(StoryBase):
         Args:
             memory_id: Its chunk_id or source_id.
         """
-        return self._decided(memory_id, "delete", MemoryRepository.delete)
+        return self._decided(memory_id, "delete")
 
-    def _decided(
-        self, memory_id: str, kind: AuthorChangeKind, decide: Callable[[MemoryRepository, str], StoredMemory]
-    ) -> MemoryChange:
-        return self._changed(memory_id, kind, lambda unit, memory: decide(unit.memories, memory.chunk.chunk_id))
+    def _decided(self, memory_id: str, decision: MemoryDecision) -> MemoryChange:
+        return self._changed(
+            memory_id, decision, lambda unit, memory: unit.memories.decide(memory.chunk.chunk_id, decision)
+        )
 
     def _changed(
         self, memory_id: str, kind: AuthorChangeKind, change: Callable[[UnitOfWork, StoredMemory], StoredMemory]

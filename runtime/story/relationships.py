@@ -202,8 +202,7 @@ class StoryRelationships(StoryEntities):
             UnknownEntityError: When nobody bears a name by then, or several do.
             UserInputError: When they have a relationship already.
         """
-        start = position_of(start)
-        as_of = start or END_OF_STORY
+        as_of = position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
             one, other = _pair(known_entities(unit, as_of), first, second)
             known = unit.relationships.between(one, other, as_of=as_of)

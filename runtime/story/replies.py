@@ -444,7 +444,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
     def _dead(self, place: StoryPosition, entities: Sequence[Entity]) -> list[KnownSlot]:
         """Return who is dead in the story before a place, under each name, where the character may know of it."""
         with self._stores.database(self.project_id).read() as unit:
-            dead = deaths(unit.states.changes_of_attributes(STATUS_ATTRIBUTES, as_of=place))
+            dead = deaths(unit.states.stated(attributes=STATUS_ATTRIBUTES, as_of=place))
             told = unit.memories.list_matching(MemoryFilter(as_of=place, event_types=["death"])) if dead else []
             knower = knower_id(unit, self.character_id, place)
         if not dead:

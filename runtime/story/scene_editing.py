@@ -23,7 +23,7 @@ from runtime.story.base import (
     async_twin,
     known_entities,
     position_of,
-    required_position,
+    story_position,
 )
 from runtime.story.changes import changed_scene
 
@@ -82,7 +82,7 @@ class StorySceneEditing(StoryBase):
             UnknownSceneError: When no scene is stored there.
         """
         with self._stores.database(self.project_id).read() as unit:
-            scene = unit.scenes.require(required_position(position))
+            scene = unit.scenes.require(story_position(position))
             quotes = _quotes(unit, scene)
         new = scrub_text(text).strip()
         return TextConsequences(quotes=len(quotes), lost=_lost(quotes, new), is_same=new == (scene.text or "").strip())
@@ -102,7 +102,7 @@ class StorySceneEditing(StoryBase):
             UnknownSceneError: When no scene is stored there.
             UserInputError: When the text is empty or too long.
         """
-        position = required_position(place)
+        position = story_position(place)
         if text is not None and not text.strip():
             raise UserInputError("the scene would be empty; delete it instead, or write its text")
         with self._stores.database(self.project_id).write() as unit:
@@ -143,7 +143,7 @@ class StorySceneEditing(StoryBase):
             UnknownSceneError: When no scene is stored there.
             UserInputError: When the record does not hold it, the text is empty, or it has no words to change.
         """
-        position = required_position(position)
+        position = story_position(position)
         if text is not None and not text.strip():
             raise UserInputError("the new words are empty; reject the fact instead")
         if text is not None and kind not in RECORDED_WITH_WORDS:

@@ -17,7 +17,7 @@ from novelgen.models.record import RecordedMemory, SceneRecord
 from novelgen.models.state import StateChange
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import EntityOrigin, ExtractionStatus, MemoryStatus, SceneState, StoredScene
-from runtime.story.base import At, Place, StoryBase, async_twin, known_entities, position_of, required_position
+from runtime.story.base import At, Place, StoryBase, async_twin, known_entities, position_of, story_position
 
 FactKind = Literal[
     "memory",
@@ -105,7 +105,7 @@ class StorySceneReading(StoryBase):
     def read_scene(self, position: At, *, as_of: Place = None) -> ReadScene:
         """Return a scene's text and what it established."""
         as_of = position_of(as_of)
-        position = required_position(position)
+        position = story_position(position)
         cut = as_of or END_OF_STORY
         if not cut.admits(position.chapter_index, position.scene_index):
             raise UnknownSceneError(

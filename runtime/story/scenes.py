@@ -11,7 +11,7 @@ from novelgen.models.user_file import StoryPart
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import number_of
 from runtime.storage.records import IndexingResult, MemoryFilter, StoredScene
-from runtime.story.base import At, ChangeNumber, Count, SceneText, StoryBase, async_twin, required_position
+from runtime.story.base import At, ChangeNumber, Count, SceneText, StoryBase, async_twin, story_position
 
 Offset = Annotated[int, Field(ge=0, le=100_000_000)]
 """Characters into a text."""
@@ -84,7 +84,7 @@ class StoryScenes(StoryBase):
             length: At most so many characters of it.
         """
         with self._stores.database(self.project_id).read() as unit:
-            listed = _listed(unit.scenes.require(required_position(position)), _names(unit), _parts(unit))
+            listed = _listed(unit.scenes.require(story_position(position)), _names(unit), _parts(unit))
         text = listed.scene.text or ""
         part = text[begin : None if length is None else begin + length]
         told = listed.scene.model_copy(update={"text": part if text else listed.scene.text})
@@ -102,7 +102,7 @@ class StoryScenes(StoryBase):
             InvalidPositionError: When a text is given for a whole chapter.
             UserInputError: When the text is empty; nothing is moved then.
         """
-        position = required_position(position)
+        position = story_position(position)
         from runtime.ingest.ingest import take_in
         from runtime.ingest.scene_input import SceneInput
         from runtime.story.changes import keep_insertion
@@ -126,8 +126,8 @@ class StoryScenes(StoryBase):
 
     def move_scene(self, source: At, target: At) -> SceneChange:
         """Move a scene, or a whole chapter; the others close up and make room. `undo` takes it back."""
-        target = required_position(target)
-        source = required_position(source)
+        target = story_position(target)
+        source = story_position(source)
         from runtime.story.changes import keep_move
 
         if (source.scene_index is None) != (target.scene_index is None):
@@ -152,7 +152,7 @@ class StoryScenes(StoryBase):
         Args:
             position: The scene, as `3:2`.
         """
-        position = required_position(position)
+        position = story_position(position)
         with self._stores.database(self.project_id).write() as unit:
             scene = unit.scenes.require(position)
             with unit.journal.recording_scene(scene.scene_id) as rows:
@@ -169,7 +169,7 @@ class StoryScenes(StoryBase):
             position: The scene, as `3:2`.
         """
         with self._stores.database(self.project_id).read() as unit:
-            scene = unit.scenes.require(required_position(position))
+            scene = unit.scenes.require(story_position(position))
             unverified = _unverified_facts(unit, scene)
         return SceneRecordView(
             record=_record_of(scene),
@@ -181,7 +181,7 @@ class StoryScenes(StoryBase):
 
     def replace_record(self, *, position: At, written: str, source_name: str) -> RecordReplacement:
         """Store a record that the author wrote, in place of what came from the old one; `undo` takes it back."""
-        position = required_position(position)
+        position = story_position(position)
         from runtime.ingest.ingest import take_in
         from runtime.ingest.scene_input import SceneInput
 

@@ -7,7 +7,6 @@ whose vectors are cached by their text, and of scenes the vectors of their own m
 """
 
 import logging
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +27,7 @@ from novelgen.models.shown import ShownList
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
 from runtime.search.story_memory import DEFAULT_TOP_K, MAX_TOP_K
 from runtime.storage.database import UnitOfWork
-from runtime.storage.lexical import index_tokens, lexical_terms, term_tokens
+from runtime.storage.lexical import index_tokens, lexical_terms, rarity, term_tokens
 from runtime.storage.records import StoredScene
 from runtime.story.base import Count, Place, Share, StoryBase, Text, async_twin, known_entities, position_of
 
@@ -218,7 +217,7 @@ class _CardWords:
     def __init__(self, query: str, cards: Sequence[Card]) -> None:
         phrases = [f" {' '.join(term_tokens(term))} " for term in lexical_terms(query)]
         texts = [_spaced("\n".join([card.name, *card.all_lines])) for card in cards]
-        self._weights = {phrase: _rarity(sum(phrase in text for text in texts), len(texts)) for phrase in phrases}
+        self._weights = {phrase: rarity(sum(phrase in text for text in texts), len(texts)) for phrase in phrases}
 
     def share(self, text: str) -> float:
         """Return the weight of the query's words that a text holds, from 0 to 1."""
@@ -286,11 +285,6 @@ def _cosines(matrix: NDArray[np.float32], query: Vector) -> Vector:
 
 def _spaced(text: str) -> str:
     return f" {' '.join(index_tokens(text))} "
-
-
-def _rarity(holding: int, count: int) -> float:
-    """The inverse document frequency of BM25 (Robertson and Zaragoza 2009, 3.1), never negative."""
-    return math.log(1 + (count - holding + 0.5) / (holding + 0.5))
 
 
 class FoundMemory(StoryMemoryChunk):

@@ -178,14 +178,13 @@ class StoryFlags(StoryBase):
         Raises:
             UserInputError: When the name is empty, or JSON cannot hold the value.
         """
-        at = as_moment(at)
         now = (clock or self._stores.clock)()
         flag = scrub_text(name).strip()
         if not flag:
             raise UserInputError("the flag has no name; pass one such as 'bridge_burnt'")
         require_json(value, f"flag {flag!r}")
         with self._stores.database(self.project_id).write() as unit:
-            change = FlagChange(name=flag, value=scrub_tree(value), **dict(happened(at, now)))
+            change = FlagChange(name=flag, value=scrub_tree(value), **dict(happened(as_moment(at), now)))
             with unit.journal.changing_play(STORY_FLAGS, "flag", flag):
                 unit.play.set_flag(change)
             return flags_in(unit, None)
@@ -196,9 +195,8 @@ class StoryFlags(StoryBase):
         Args:
             as_of: The values that they had then: session and turn, or a datetime; None means now.
         """
-        as_of = as_moment(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            return flags_in(unit, as_of)
+            return flags_in(unit, as_moment(as_of))
 
     aset_flag = async_twin(set_flag)
     aflags = async_twin(flags)

@@ -25,8 +25,8 @@ from runtime.story.base import (
     async_twin,
     known_entities,
     position_of,
-    required_position,
     resolved_entity,
+    story_position,
 )
 from runtime.story.entities import StoryEntities
 
@@ -107,9 +107,9 @@ class StoryStates(StoryEntities):
 
     def stated_within(self, *, since: At, until: Place = None) -> StatedStretch:
         """Return what was stated of how entities stand from one position on until another."""
-        since = required_position(since)
+        since = story_position(since)
         with self._stores.database(self.project_id).read() as unit:
-            changes = unit.states.stated_between(since, position_of(until) or END_OF_STORY)
+            changes = unit.states.stated(since=since, as_of=position_of(until) or END_OF_STORY)
             standing = unit.states.standing_before(since, attributes=[HOLDER_ATTRIBUTE])
         held = {each.entity_id: each.value for each in standing}
         return StatedStretch(changes=changes, holders={item: who for item, who in held.items() if isinstance(who, str)})
@@ -119,7 +119,7 @@ class StoryStates(StoryEntities):
         as_of = position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
             entity_id = resolved_entity(entity, known_entities(unit, as_of)).entity_id
-            return unit.states.stated_of(entity_id, as_of=as_of or END_OF_STORY)
+            return unit.states.stated(entity_ids=[entity_id], as_of=as_of or END_OF_STORY)
 
     def attribute_histories(self, *, entity: str, as_of: Place = None) -> list[AttributeHistory]:
         """Return each attribute of an entity with all that it was, and the words that prove what it is.

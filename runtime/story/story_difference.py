@@ -15,7 +15,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.story_difference import StoryDifference, StretchTotals, ToldScene
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import StoredScene
-from runtime.story.base import At, Place, async_twin, position_of, required_position
+from runtime.story.base import At, Place, async_twin, position_of, story_position
 from runtime.story.threads import StoryThreadLedger
 
 logger = logging.getLogger(__name__)
@@ -95,7 +95,7 @@ class StoryDifferences(StoryThreadLedger):
 
     def what_scene_changed(self, *, position: At) -> StoryDifference:
         """Return what one scene changed, or one whole chapter."""
-        position = required_position(position)
+        position = story_position(position)
         chapter_index = position.chapter_index or 0
         if position.scene_index is not None:
             with self._stores.database(self.project_id).read() as unit:

@@ -279,8 +279,7 @@ class StoryThreads(StoryBase):
         Raises:
             UserInputError: When it has not ended by then, or a scene's record says that it has.
         """
-        start = position_of(start)
-        as_of = start or END_OF_STORY
+        as_of = position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
             ended = unit.threads.get(thread_id, as_of=as_of)
             with unit.journal.changing_thread("reopen", thread_id, ended.description if ended else "") as kept:
@@ -373,9 +372,7 @@ class StoryThreadLedger(StoryBase):
             limit: At most so many.
             as_of: As they stand at this position.
         """
-        as_of = position_of(as_of)
-        on_stage = list(on_stage)
-        position = as_of or END_OF_STORY
+        position = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             outline = unit.outline(as_of=position)
             events = unit.threads.events(as_of=position)
@@ -385,7 +382,7 @@ class StoryThreadLedger(StoryBase):
                 for event in moves
                 for each in event.detail.get("related_characters") or ()
             }
-            changes = unit.states.changes_of_attributes(STATUS_ATTRIBUTES, as_of=position) if characters else []
+            changes = unit.states.stated(attributes=STATUS_ATTRIBUTES, as_of=position) if characters else []
             here = resolved_ids(on_stage, known_entities(unit, position)) if on_stage else []
         last = outline.scenes[-1:]
         seen = [each for scene in last for each in (*scene.participants, scene.location_id) if each]

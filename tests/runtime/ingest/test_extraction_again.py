@@ -81,7 +81,7 @@ def test_what_an_author_changed_survives(stores: MemoryStores, story: str) -> No
     edited = next(each.chunk.chunk_id for text, each in old.items() if "Pike" in text and each.chunk.chunk_id != pinned)
     with stores.database(story).write() as unit:
         unit.memories.edit(edited, MemoryEdit(content="Pike saw it all."))
-        unit.memories.pin(pinned)
+        unit.memories.decide(pinned, "pin")
     extracted(stores, story, answers(promise=BETTER), choice=AGAIN)
     assert {"Pike saw it all.", "Sexton Pike keeps a secret."} < set(memories(stores, story))
 

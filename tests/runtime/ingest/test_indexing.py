@@ -272,7 +272,7 @@ def test_an_authors_edit_reaches_the_index(stores: MemoryStores, project: str) -
         ids = {each.chunk.source_id: each.chunk.chunk_id for each in unit.memories.list_matching()}
     with stores.database(project).write() as unit:
         unit.memories.edit(ids["M11"], MemoryEdit(content="edited by the author"))
-        unit.memories.delete(ids["M12"])
+        unit.memories.decide(ids["M12"], "delete")
     result = ingest_scenes(stores, project, recorded_scenes()).indexing
     assert (result.indexed, result.removed, result.embedded) == (1, 1, 1)
     question = stores.embeddings.embed_query("edited by the author")

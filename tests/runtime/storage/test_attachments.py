@@ -157,9 +157,9 @@ def test_attachments_outlive_an_edit_a_pin_and_a_ban(story: DatabaseManager) -> 
     """What else an author decides about a memory leaves its attachments alone."""
     attach(story, "M1", "C1", "chapter:2")
     with story.project("demo").write() as unit:
-        unit.memories.pin("M1")
-        unit.memories.ban("M1")
-        unit.memories.unban("M1")
+        unit.memories.decide("M1", "pin")
+        unit.memories.decide("M1", "ban")
+        unit.memories.decide("M1", "unban")
     assert origins(story, "M1") == {
         "C0": "record",
         "C1": "manual",

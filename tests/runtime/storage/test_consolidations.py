@@ -98,7 +98,7 @@ def test_every_retriever_reads_the_sources_up_to_the_last_and_the_one_memory_aft
         for name, retriever in RETRIEVERS.items():
             assert {str(as_of): set(retriever(unit, as_of)) for as_of in positions} == expected, name
     with story.project("demo").write() as unit:
-        unit.memories.pin("M4")
+        unit.memories.decide("M4", "pin")
         live = {each.chunk.chunk_id: each for each in unit.consolidations.live()}
     assert set(live) == {ONE, "M4"}
     assert live[ONE].is_consolidated
@@ -165,9 +165,9 @@ CHANGES: dict[str, Callable[[UnitOfWork], object]] = {
     "scene moved behind the last": lambda unit: unit.scenes.move_scene(at(1, 1), at(4, 2)),
     "chapter inserted before": lambda unit: unit.scenes.insert_gap(at(2)),
     "edited": lambda unit: unit.memories.edit("M1", MemoryEdit(content="Else.")),
-    "banned": lambda unit: unit.memories.ban("M1"),
-    "deleted": lambda unit: unit.memories.delete("M3"),
-    "pinned": lambda unit: unit.memories.pin("M2"),
+    "banned": lambda unit: unit.memories.decide("M1", "ban"),
+    "deleted": lambda unit: unit.memories.decide("M3", "delete"),
+    "pinned": lambda unit: unit.memories.decide("M2", "pin"),
     "attached": lambda unit: unit.attachments.attach(["M1"], ["C1"]),
     "detached": lambda unit: unit.attachments.detach(["M1"], ["C0"]),
     "entity merged away": lambda unit: unit.merges.merge("C1", "C0"),
@@ -215,9 +215,9 @@ def test_it_is_derived_and_not_changed_by_hand(story: DatabaseManager) -> None:
     """Editing, pinning, banning and attaching it are refused with the way out; nothing changes."""
     deeds: list[Callable[[UnitOfWork], object]] = [
         lambda unit: unit.memories.edit(ONE, MemoryEdit(importance=9)),
-        lambda unit: unit.memories.pin(ONE),
-        lambda unit: unit.memories.ban(ONE),
-        lambda unit: unit.memories.delete(ONE),
+        lambda unit: unit.memories.decide(ONE, "pin"),
+        lambda unit: unit.memories.decide(ONE, "ban"),
+        lambda unit: unit.memories.decide(ONE, "delete"),
         lambda unit: unit.attachments.attach([ONE], [BOOK]),
     ]
     with story.project("demo").write() as unit:
@@ -234,9 +234,9 @@ def test_what_changed_since_it_was_read_is_not_consolidated(story: DatabaseManag
         assert not unit.consolidations.add(told(), read)
         assert not unit.consolidations.add(memory("other"), read)
         unit.consolidations.undo(ONE)
-        unit.memories.pin("M1")
+        unit.memories.decide("M1", "pin")
         assert not unit.consolidations.add(told(), read)
-        unit.memories.unpin("M1")
+        unit.memories.decide("M1", "unpin")
         reworded = read[1].model_copy(update={"content": "as it was before"})
         assert not unit.consolidations.add(told(), [read[0], reworded, read[2]])
         assert not unit.consolidations.add(told(), [*read, memory("gone")])
@@ -251,7 +251,7 @@ def test_projects_do_not_see_each_others(story: DatabaseManager) -> None:
     with story.project("demo2").write() as unit:
         assert [each.chunk_id for each in unit.memories.by_ids([*SOURCES, ONE])] == SOURCES
         assert unit.consolidations.list_all() == []
-        unit.memories.ban("M1")
+        unit.memories.decide("M1", "ban")
         unit.scenes.delete_scene(at(2, 1))
         assert unit.consolidations.undo_all() == []
     with story.project("demo").read() as unit:

@@ -90,7 +90,7 @@ def test_what_a_scene_states_and_what_stood_before_it(stated: DatabaseManager) -
         stated = unit.states.stated_in(at(2, 1), entity_ids=["C0", "C1"])
         before = unit.states.standing_before(at(2, 1), attributes=["mood", "bag"], entity_ids=["C0"])
         later = unit.states.standing_before(at(4, 1), attributes=["mood", "bag"])
-        history = unit.states.stated_of("C0", as_of=at(2, 2))
+        history = unit.states.stated(entity_ids=["C0"], as_of=at(2, 2))
 
     assert [(each.entity_id, each.value) for each in stated] == [("C0", "grim")]
     assert {each.attribute: each.value for each in before} == {"mood": "calm", "bag": ["rope", "绳"]}
@@ -103,7 +103,7 @@ def test_texts_are_read_as_they_were_written(database: DatabaseManager) -> None:
     values = ["", '"', "\\", '\\"', "a\nb\u2028", "绳🪢", "[]", "null", ["x"], None, 7, True]
     store(database, scene(1, 1, states=[change("C0", f"v{index}", each) for index, each in enumerate(values)]))
     with database.project("demo").read() as unit:
-        assert [each.value for each in unit.states.stated_of("C0")] == values
+        assert [each.value for each in unit.states.stated(entity_ids=["C0"])] == values
 
 
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -120,7 +120,7 @@ def test_storage_folds_as_the_model_does(
     with sqlite_database.project("demo").write() as unit:
         unit.states.append(written)
         found = unit.states.snapshots([entity_id], as_of=at(*cut))  # type: ignore[arg-type]
-        stated = unit.states.stated_of(entity_id, as_of=at(*cut))  # type: ignore[arg-type]
+        stated = unit.states.stated(entity_ids=[entity_id], as_of=at(*cut))  # type: ignore[arg-type]
         standing = unit.states.standing_before(
             at(*cut),  # type: ignore[arg-type]
             attributes="ab",
@@ -357,7 +357,7 @@ def test_memories_are_found_by_their_source_ids(stretched: DatabaseManager) -> N
     """Only before the position, only active ones, and of two with one id the first in the story."""
     store(stretched, scene(3, 1, memory("later", source_id="M0"), memory("M9")))
     with stretched.project("demo").write() as unit:
-        unit.memories.ban("M1")
+        unit.memories.decide("M1", "ban")
     with stretched.project("demo").read() as unit:
         found = unit.memories.by_source_ids(["M0", "M1", "M9", "M7"], as_of=END_OF_STORY)
         assert {source_id: each.chunk_id for source_id, each in found.items()} == {"M0": "M0", "M9": "M9"}

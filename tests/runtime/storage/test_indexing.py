@@ -87,7 +87,7 @@ def test_the_matrix_is_cut_by_position_model_ids_and_status(told: DatabaseManage
         matrix = unit.embeddings.matrix
         assert matrix("m", as_of=at(2))[0] == ["M1"]
         assert matrix("m", ids=["M3", "M2", "nope"])[0] == ["M3"]
-        unit.memories.ban("M1")
+        unit.memories.decide("M1", "ban")
         assert matrix("m")[0] == ["M3"]
         ids, empty = matrix("other")
         assert (ids, empty.shape) == ([], (0, 0))

@@ -134,7 +134,7 @@ def test_the_story_is_read_for_the_rules(database: DatabaseManager) -> None:
     store(database, scene(1, 1, hid, text="Ada hid it there.", participants=["C0"]), later)
     with database.project("demo").write() as unit:
         unit.memories.add_note("Nobody can swim.", at=END_OF_STORY)
-        unit.memories.ban(unit.memories.add_note("Nonsense.", at=END_OF_STORY).chunk_id)
+        unit.memories.decide(unit.memories.add_note("Nonsense.", at=END_OF_STORY).chunk_id, "ban")
     with database.project("demo").read() as unit:
         story = unit.knowledge_story(as_of=at(1, 3))
         early = unit.knowledge_story(as_of=at(1, 2))

@@ -117,7 +117,7 @@ def test_edited_banned_and_withdrawn_memories_leave_the_index(told: DatabaseMana
     """An edit is found by its new words alone, a ban hides, a re-ingest takes its words along."""
     with told.project("demo").write() as unit:
         unit.memories.edit("E2", MemoryEdit(content="The admiral vowed it."))
-        unit.memories.ban("E1")
+        unit.memories.decide("E1", "ban")
     store(told, scene(2, 2, memory("Z3", "紫鹃试玉。")))
 
     assert _found(told, "captain sail") == []

@@ -5,6 +5,7 @@ import pytest
 from novelgen.errors import DatabaseError, UnknownMemoryError
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager, UnitOfWork
+from runtime.storage.memories import DECISIONS
 from runtime.storage.records import MemoryEdit, MemoryFilter
 from runtime.storage.tables import CHUNKS
 from tests.runtime.storage.stories import at, memory, scene, store
@@ -137,7 +138,7 @@ def test_what_holds_is_the_end_of_the_chain_at_the_position(database: DatabaseMa
     assert holding(4) == {"S1": "S3", "S2": "S3", "P1": "P3", "P2": "P3"}
     assert holding(5) == {"S1": "E1", "S2": "E1", "S3": "E1", "P1": "P3", "P2": "P3"}
     with database.project("demo").write() as unit:
-        unit.memories.ban("E1")
+        unit.memories.decide("E1", "ban")
     assert holding(5)["S1"] == "S3"
 
 
@@ -145,7 +146,7 @@ def test_a_banned_successor_supersedes_nothing(database: DatabaseManager) -> Non
     """What the author struck out has no effect."""
     store(database, scene(1, 1, memory("M1")), scene(2, 1, memory("M2", supersedes="M1")))
     with database.project("demo").write() as unit:
-        unit.memories.ban("M2")
+        unit.memories.decide("M2", "ban")
         assert unit.memories.by_ids(["M1"])[0].superseded_by is None
 
 
@@ -175,17 +176,17 @@ def queued(unit: UnitOfWork) -> dict[str, str]:
 def test_pins_and_bans_are_seen_and_lifted(told: DatabaseManager) -> None:
     """A pin is a tier, a ban hides, a tombstone can be brought back."""
     with told.project("demo").write() as unit:
-        unit.memories.pin("A1")
+        unit.memories.decide("A1", "pin")
         assert unit.memories.by_ids(["A1"])[0].tier == "pinned"
-        unit.memories.unpin("A1")
+        unit.memories.decide("A1", "unpin")
         assert unit.memories.by_ids(["A1"])[0].tier == "regular"
-        unit.memories.ban("A1")
-        unit.memories.delete("A2")
+        unit.memories.decide("A1", "ban")
+        unit.memories.decide("A2", "delete")
         assert unit.memories.by_ids(["A1", "A2"]) == []
         hidden = unit.memories.list_matching(MemoryFilter(statuses=["banned", "deleted"]))
         assert [(one.chunk.chunk_id, one.status) for one in hidden] == [("A1", "banned"), ("A2", "deleted")]
         assert {"A1": "delete", "A2": "delete"}.items() <= queued(unit).items()
-        unit.memories.unban("A2")
+        unit.memories.decide("A2", "unban")
         assert queued(unit)["A2"] == "upsert"
         assert len(unit.memories.by_ids(["A2"])) == 1
 
@@ -205,9 +206,11 @@ def test_an_unknown_memory_is_named(told: DatabaseManager) -> None:
     """With its project and how to find the right one; a row of another project never leaves."""
     with told.project("demo").write() as unit:
         assert unit.memories.get("nope") is None
-        for method in (unit.memories.pin, unit.memories.ban, unit.memories.delete, unit.memories.require):
+        for decision in DECISIONS:
             with pytest.raises(UnknownMemoryError, match=r"'nope'.*'demo'.*memory list"):
-                method("nope")
+                unit.memories.decide("nope", decision)
+        with pytest.raises(UnknownMemoryError, match=r"'nope'.*'demo'.*memory list"):
+            unit.memories.require("nope")
     with told.project("demo").read() as unit:
         rows = unit.memories._session.rows(CHUNKS.select())
     refusal = pytest.raises(DatabaseError, match="'demo' was read for 'other'")

@@ -52,7 +52,7 @@ def test_every_write_counts_in_the_revision(database: DatabaseManager) -> None:
     revisions = []
     for write in (
         lambda unit: unit.scenes.replace_scene(scene(1, 1, memory("M1"))),
-        lambda unit: unit.memories.pin("M1"),
+        lambda unit: unit.memories.decide("M1", "pin"),
         lambda unit: unit.scenes.insert_gap(at(1, 1)),
     ):
         with database.project("demo").write() as unit:
@@ -66,7 +66,7 @@ LATER: list[Callable[[UnitOfWork], object]] = [
     lambda unit: unit.scenes.replace_scene(scene(2, 1, memory("M9"), text="changed")),
     lambda unit: unit.scenes.replace_scene(scene(3, 1)),
     lambda unit: unit.memories.add_note("later canon", at=at(2, 1)),
-    lambda unit: unit.memories.pin("M2"),
+    lambda unit: unit.memories.decide("M2", "pin"),
     lambda unit: unit.states.append([change("C0", "mood", "x", chapter_index=2)]),
     lambda unit: unit.entities.upsert(
         Entity(entity_id="C5", entity_type="character", name="Late", first_chapter=2, first_scene=1)
@@ -82,8 +82,8 @@ EARLIER: list[Callable[[UnitOfWork], object]] = [
     lambda unit: unit.scenes.insert_gap(at(1, 1)),
     lambda unit: unit.scenes.delete_scene(at(1, 1)),
     lambda unit: unit.memories.add_note("canon"),
-    lambda unit: unit.memories.pin("M1"),
-    lambda unit: unit.memories.ban("M1"),
+    lambda unit: unit.memories.decide("M1", "pin"),
+    lambda unit: unit.memories.decide("M1", "ban"),
     lambda unit: unit.memories.edit("M1", MemoryEdit(content="edited")),
     lambda unit: unit.states.append([change("C0", "mood", "x", chapter_index=1, scene_index=1)]),
     lambda unit: unit.entities.upsert(Entity(entity_id="C5", entity_type="character", name="Early")),

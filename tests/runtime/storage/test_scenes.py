@@ -125,9 +125,9 @@ def test_what_an_author_did_survives_re_ingest(database: DatabaseManager) -> Non
     store(database, scene(1, 1, *(memory(f"M{number}") for number in range(6))))
     with database.project("demo").write() as unit:
         unit.memories.edit("M0", MemoryEdit(content="the author's words"))
-        unit.memories.pin("M1")
-        unit.memories.ban("M2")
-        unit.memories.delete("M3")
+        unit.memories.decide("M1", "pin")
+        unit.memories.decide("M2", "ban")
+        unit.memories.decide("M3", "delete")
         note = unit.memories.add_note("canon of this scene", at=at(1, 1))
         unit.states.append([change("C0", "mood", "grim", chapter_index=1, scene_index=1)])
         unit.relationships.append(
@@ -155,7 +155,7 @@ def test_a_deleted_scene_takes_along_what_came_from_it_and_nothing_else(database
     before = everything(database)
     store(database, _full(1, 2, "beta"))
     with database.project("demo").write() as unit:
-        unit.memories.pin("beta-1")
+        unit.memories.decide("beta-1", "pin")
         note = unit.memories.add_note("still true", at=at(1, 2))
         removed = unit.scenes.delete_scene(at(1, 2))
     after = everything(database)
