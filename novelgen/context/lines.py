@@ -86,13 +86,14 @@ def render_states(
     Attributes enter in rounds: the weightiest attribute of each entity first, in the order of the
     snapshots, then the second of each, until the budget is full. An attribute enters whole or not at all;
     those that no quote proves come last, and say so. A thing of which nothing but its holder is known has no line
-    of its own where its holder has one. `also_called` are other names of some, told where their line begins.
+    of its own where its holder has one. `also_called` are other names of some, told where their first line begins.
     """
     others = (also_called or {}).items()
     heads = {**names, **{each: f"{names.get(each, each)}{labels.also.format(other)}" for each, other in others}}
     held = _said_by_holders(snapshots)
     beside = {each.entity_id: each for each in snapshots}
     parts = [[] if each.entity_id in held else state_parts(each, names, labels, beside=beside) for each in snapshots]
+    factual = {index for index, each in enumerate(parts) if {name for name, _ in each} - MIND_ATTRIBUTES}
     taken: list[dict[bool, list[str]]] = [{False: [], True: []} for _ in snapshots]
     dropped: dict[str, list[str]] = {}
     used = 0
@@ -101,9 +102,10 @@ def render_states(
             if depth >= len(parts[index]):
                 continue
             attribute, text = parts[index][depth]
-            told = taken[index][attribute in MIND_ATTRIBUTES]
-            before = count_tokens(_line(snapshot, told, heads, labels)) if told else 0
-            cost = count_tokens(_line(snapshot, [*told, text], heads, labels)) - before
+            is_mind = attribute in MIND_ATTRIBUTES
+            told, called = taken[index][is_mind], names if is_mind and index in factual else heads
+            before = count_tokens(_line(snapshot, told, called, labels)) if told else 0
+            cost = count_tokens(_line(snapshot, [*told, text], called, labels)) - before
             if used + cost <= budget_tokens:
                 told.append(text)
                 used += cost
@@ -111,8 +113,10 @@ def render_states(
                 dropped.setdefault(snapshot.entity_id, []).append(attribute)
     lines, minds = (
         {
-            snapshot.entity_id: _line(snapshot, texts[is_mind], heads, labels)
-            for snapshot, texts in zip(snapshots, taken, strict=True)
+            snapshot.entity_id: _line(
+                snapshot, texts[is_mind], names if is_mind and index in factual else heads, labels
+            )
+            for index, (snapshot, texts) in enumerate(zip(snapshots, taken, strict=True))
             if texts[is_mind]
         }
         for is_mind in (False, True)

@@ -354,12 +354,8 @@ def _slots(
     }
 
 
-OFTEN = 3
-"""In so many of the memories found another name stands before a page says whose it is."""
-
-
 def _also_called(found: FoundStory, request: MemoryContextRequest, entity_ids: Sequence[str]) -> dict[str, str]:
-    """Return by id the name that plan or memories have for people whom a page lists under quite another one."""
+    """Return by id the name that the plan, or more memories than not, have for people listed under quite another."""
     bearers = Counter(name for entity in found.outline.entities for name in entity.names())
     planned = {each.strip() for each in request.scene_plan.characters}
     texts = [each.chunk.content for each in found.search.candidates if each.chunk.content_type not in PASSAGE_TYPES]
@@ -369,9 +365,9 @@ def _also_called(found: FoundStory, request: MemoryContextRequest, entity_ids: S
             continue
         own, *aliases = entity.names()
         others = [each for each in aliases if bearers[each] == 1 and not _are_alike(each, own)]
-        uses = Counter({name: sum(name in text for text in texts) for name in others})
+        uses = Counter({name: sum(name in text for text in texts) for name in (own, *others)})
         most = max(others, key=lambda name: (name in planned, uses[name]), default="")
-        if most in planned or uses[most] >= OFTEN:
+        if most in planned or uses[most] > uses[own]:
             called[entity.entity_id] = most
     return called
 

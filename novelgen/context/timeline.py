@@ -14,6 +14,7 @@ from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead, threads_by_pay_off
 from novelgen.memory.weights import DEFAULT_QUOTAS, NeedQuotas
 from novelgen.models.context import LeftOutItem, LeftOutWhy
+from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import sort_key
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, Relationship
 
@@ -25,8 +26,9 @@ MAX_LISTED_THREADS = 8
 RECENT_SCENES = 10
 """What changed before so many last scenes, of what no line of state tells, is no recent change."""
 
-_WHEREABOUTS = frozenset({LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, PRESENCE_ATTRIBUTE})
-"""Where those are of whom no line of state tells is no change that a scene without them has to know."""
+_WHEREABOUTS = frozenset({LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, PRESENCE_ATTRIBUTE, HOLDER_ATTRIBUTE})
+"""Where those are of whom no line of state tells is no change that a scene without them has to know, nor what things
+somebody has who is not in it."""
 
 # Threads take their room first. Then rounds serve the sections in this order, so that each gets its most wanted entry
 # before any gets a second.
@@ -184,7 +186,7 @@ def _wanted_entries(
         for each in newest.values()
         if each.entity_id not in shown
         and sort_key(each.chapter_index, each.scene_index) >= since
-        and each.state_data.keys() - _WHEREABOUTS
+        and (each.state_data.keys() - _WHEREABOUTS or each.state_data.get(HOLDER_ATTRIBUTE) in touched)
     ]
     entries: dict[str, list[dict[str, Any]]] = {section: [] for section in FILL_ORDER}
     entries["snapshots"] = changes

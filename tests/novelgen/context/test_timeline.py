@@ -65,7 +65,13 @@ def test_what_changed_long_ago_is_no_recent_change(scenes_since: int, is_told: b
 
 
 @pytest.mark.parametrize(
-    ("state", "is_told"), [({"location_id": "L1"}, False), ({"place": "inn", "mood": "ill"}, True)]
+    ("state", "is_told"),
+    [
+        ({"location_id": "L1"}, False),
+        ({"place": "inn", "mood": "ill"}, True),
+        ({"holder": "C9"}, False),
+        ({"holder": "C0"}, True),
+    ],
 )
 def test_where_those_went_whom_the_plan_does_not_touch_is_no_recent_change(
     state: dict[str, str], is_told: bool
