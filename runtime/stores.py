@@ -25,7 +25,7 @@ from novelgen.errors import (
 )
 from novelgen.models.position import require_project_id, utc_now
 from novelgen.nearest import did_you_mean
-from runtime.files.paths import ProjectPaths
+from runtime.files.paths import ProjectPaths, demo_folder
 from runtime.index.embeddings import CheckedEmbeddings, EmbeddingIdentity, LastQueries, RelevanceScales
 from runtime.index.locations import ChromaServer, EmbeddedIndex, IndexLocation, require_unowned
 from runtime.index.process import DEFAULT_REGISTRY, IndexProcessRegistry
@@ -424,7 +424,7 @@ class MemoryStores:
             raise self._unknown(paths.project_id)
 
     def _unknown(self, project_id: str, cause: UnknownProjectError | None = None) -> UnknownProjectError:
-        if self.paths(project_id).hold_a_project:
+        if self.paths(project_id).hold_a_project or demo_folder(project_id):
             return UnknownProjectError(
                 f"nothing of project {project_id!r} is stored yet; run `novelgen ingest {project_id}`"
             )

@@ -99,6 +99,14 @@ _OUT_OF = re.compile(
     rf"|their) (?:own )?(?:[\w-]+ ){{0,2}}"
     rf"(?:{_CONTAINER}|hand|hands|side|neck|finger|shoulder|wrist|back|head)\b"
 )
+_WITH_BEFORE = re.compile(rf"(?:\b(?:with|had|has|having)|[,—]) {_DETERMINED}$")
+_IN_HAND = re.compile(
+    r"(?: (?:still|tight|fast|clenched|gripped|held))*"
+    rf" (?:in|at|on|round|around|about) (?P<whose>his|her|my) (?:own )?(?:[\w-]+ )?"
+    rf"(?:{_CONTAINER}|hands?|fists?|fingers?|palm|neck|wrist|side|shoulder)\b"
+)
+"""After the thing: with it about them, who is told by the pronoun."""
+
 _CLAIMS_BEFORE = re.compile(rf"\bI (?:have|have got|still have|’ve got|carry|keep|wear|hold) {_DETERMINED}$")
 _SUBJECT = re.compile(
     r"(?:^|[.;:,—] |\b(?i:and|but|then|while|there|here) )(?:(?:and|but|then|while) )?(?P<who>I|[Hh]e|[Ss]he)\b"
@@ -149,8 +157,11 @@ def wrong_hands(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
         has = _has_it(draft, mention, sentence)
         if not has or is_elsewhen(draft, sentence) or _changed_hands(draft, mention, sentence, keeping.holder_id):
             continue
+        actor = _actor(draft, story, mention, sentence, keeping)
+        if actor is None or not _is_theirs(draft, story, mention, sentence, actor, keeping.holder_id):
+            continue
         # What the dead had is with whoever took it up, told or not.
-        if _actor(draft, story, mention, sentence, keeping) is not None and not death_of(keeping.holder_id, story):
+        if not death_of(keeping.holder_id, story):
             seen.add(name)
             yield _issue(draft, story, mention, sentence, keeping, name)
 
@@ -226,7 +237,7 @@ def _has_it(draft: Draft, mention: Mention, sentence: Span) -> bool:
         return spoken.speaker_id is not None and _CLAIMS_BEFORE.search(before) is not None
     has = _HAS_BEFORE.search(before)
     if has is None:
-        return False
+        return bool(_WITH_BEFORE.search(before) and _IN_HAND.match(after))
     # To draw or take a thing says that one had it only where it says out of what of one's own.
     return not _DRAWN.search(has.group()) or bool(re.search(_CONTAINER, has.group()) or _OUT_OF.match(after))
 
@@ -267,6 +278,18 @@ def _actor(draft: Draft, story: StoryBefore, mention: Mention, sentence: Span, k
     if pronouns and gender is not None:
         return "" if pronouns[-1] != {"male": "he", "female": "she"}[gender] else None
     return None
+
+
+def _is_theirs(draft: Draft, story: StoryBefore, mention: Mention, sentence: Span, actor: str, holder_id: str) -> bool:
+    """Whether "in his hand" may be said of who has the thing: "her" in a clause that begins with a man is another's."""
+    found = _IN_HAND.match(draft.plain, mention.end, sentence.end)
+    if found is None:
+        return True
+    if found["whose"] == "my":
+        return actor == draft.narrator_id
+    whose = "male" if found["whose"] == "his" else "female"
+    others = {"male": "female", "female": "male"}[whose]
+    return whose == _gender(story.entity.get(actor)) or others == _gender(story.entity.get(holder_id))
 
 
 _OWN = re.compile(r"\b(?:own|still)\b|自家|自己|还|仍|依旧|依然")

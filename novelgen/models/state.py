@@ -62,6 +62,9 @@ class EntityStateSnapshot(Shown, BaseModel):
         default_factory=list,
         description="Ids of what has this entity as its holder at the position; derived, in order.",
     )
+    by_author: bool = Field(
+        default=False, exclude_if=not_, description="The last change is the author's: it holds after that scene."
+    )
     version: int = Field(default=1, ge=1)
 
 

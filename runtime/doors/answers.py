@@ -28,6 +28,7 @@ from runtime.doors.cli.offers import OFFERS
 from runtime.files.paths import without_paths
 
 _COMMAND = re.compile(r"`novelgen ([^`]+)`")
+_OF_SHELL = re.compile(r", or (?:name another folder of projects \(--projects-dir\)|set --projects-dir)")
 
 _OTHER_COMMANDS = {
     "check": "check_draft",
@@ -44,8 +45,8 @@ _OTHER_COMMANDS = {
 
 
 def with_own_ways(message: str, ways: Mapping[str, str]) -> str:
-    """Return a message whose commands of the shell are told as a door calls them; one that it lacks stays."""
-    return _COMMAND.sub(lambda found: _way(found[1], ways) or found[0], message)
+    """Return a message whose commands of the shell are told as a door calls them, without its options."""
+    return _COMMAND.sub(lambda found: _way(found[1], ways) or found[0], _OF_SHELL.sub("", message))
 
 
 def _way(command: str, ways: Mapping[str, str]) -> str:

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,6 +53,25 @@ class ProjectPaths:
     def context_file(self, chapter_index: int, scene_index: int) -> Path:
         """The context of a scene, numbers unpadded: `scene_<chapter>_<scene>_memory.json`."""
         return self.folder / f"scene_{chapter_index}_{scene_index}_memory.json"
+
+
+DEMOS = ("demo", "demo-zh")
+"""Stories that come with the program."""
+
+
+def demo_folder(project_id: str) -> Path | None:
+    """Return where the files of a story are that comes with the program; None of any other."""
+    runtime = Path(__file__).parents[1]
+    folders = (runtime / "_demos" / project_id, runtime.parent / "projects" / project_id)
+    return next((each for each in folders if project_id in DEMOS and each.is_dir()), None)
+
+
+def bring_demo(paths: ProjectPaths) -> bool:
+    """Make the folder of a story that comes with the program; tell whether it is one."""
+    demo = demo_folder(paths.project_id)
+    if demo is not None:
+        shutil.copytree(demo, paths.folder, ignore=shutil.ignore_patterns("data", "scene_*"))
+    return demo is not None
 
 
 def write_text_atomically(path: Path, text: str, *, root: Path) -> None:

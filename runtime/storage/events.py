@@ -65,6 +65,7 @@ if TYPE_CHECKING:
 class _Dated(NamedTuple):
     change: StateChange
     created_at: datetime
+    by_author: bool
 
 
 class StateRepository(Repository):
@@ -199,7 +200,7 @@ def _counting(rows: Sequence[AnyRow], first_chapter: float) -> list[_Dated]:
     last = {(row.kind, row.attribute): number for number, row in enumerate(rows[:before_it])}
     latest = max((row.created_at for row in rows[:before_it]), default=rows[0].created_at)
     return [
-        _Dated(_change(rows[number]), max(latest, rows[number].created_at))
+        _Dated(_change(rows[number]), max(latest, rows[number].created_at), rows[number].origin == "author")
         for number in (*sorted({0, *last.values()} if last else ()), *range(before_it, len(rows)))
     ]
 
@@ -255,7 +256,9 @@ def _snapshot(project_id: str, dated: Sequence[_Dated], as_of: StoryPosition) ->
         return None
     timestamp = max(one.created_at for one in visible)
     changes = [one.change for one in visible]
-    return snapshot_of(project_id, changes, as_of=as_of, timestamp=timestamp)
+    snapshot = snapshot_of(project_id, changes, as_of=as_of, timestamp=timestamp)
+    last = [one.by_author for one in visible if one.change.kind == "explicit"][-1:]
+    return snapshot and snapshot.model_copy(update={"by_author": last == [True]})
 
 
 class PairNotes(NamedTuple):

@@ -18,7 +18,7 @@ from runtime.care.importing import import_story
 from runtime.care.novel_gen_folder import read_chapter_memory
 from runtime.files.chapter_headings import Remark
 from runtime.files.file_reading import described
-from runtime.files.paths import ProjectPaths
+from runtime.files.paths import ProjectPaths, bring_demo
 from runtime.files.project_files import (
     chapter_files,
     load_chapters,
@@ -146,11 +146,11 @@ class StoryIngest(StoryBase):
         """Store what a project's folder holds: chapters with their records, characters, entities, settings.
 
         What is stored already and has not changed is left alone; a changed scene takes the place of what came from it
-        before. A project whose folder is there is created.
+        before. A project whose folder is there is created, and so is a demo.
         """
         paths = self._stores.paths(self.project_id)
         if not paths.folder.is_dir():
-            self._require_stored()
+            self._require_stored_or_demo()
         sources = _Sources(paths, files=files, records=records, chapter_index=chapter_index, keep_remarks=keep_remarks)
         settings = load_settings_file(paths.settings_file)
         characters, entities = load_characters(paths.characters_file), load_entities(paths.entities_file)
@@ -254,15 +254,16 @@ class StoryIngest(StoryBase):
         )
         return _counted(self._stores, report, tell_changes=False)
 
-    def _require_stored(self) -> None:
+    def _require_stored_or_demo(self) -> None:
         try:
             self._stores.database(self.project_id)
         except UnknownProjectError as error:
-            folder = self._stores.paths(self.project_id).folder
-            raise UnknownProjectError(
-                f"there is no project {self.project_id!r}: no folder {str(folder)!r}; make it with "
-                f"`novelgen init {self.project_id}`, or set --projects-dir"
-            ) from error
+            paths = self._stores.paths(self.project_id)
+            if not bring_demo(paths):
+                raise UnknownProjectError(
+                    f"there is no project {self.project_id!r}: no folder {str(paths.folder)!r}; make it with "
+                    f"`novelgen init {self.project_id}`, or set --projects-dir"
+                ) from error
 
     def _follow_settings(self, given: Settings | None) -> None:
         """Create the project, or let what is stored follow what settings.json says, where there is one."""

@@ -326,7 +326,9 @@ def print_states(snapshots: Sequence[EntityStateSnapshot], names: Mapping[str, s
     rows = [
         (
             names.get(each.entity_id, each.entity_id),
-            labels.place(each.chapter_index, each.scene_index),
+            (labels["line.after_scene"] if each.by_author and each.scene_index is not None else "{}").format(
+                labels.place(each.chapter_index, each.scene_index)
+            ),
             facts_text(each, names, language=language),
         )
         for each in snapshots

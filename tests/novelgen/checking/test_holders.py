@@ -15,6 +15,9 @@ WITH_TIESHAN = state("I0", "holder", "C2")
         "Anselm drew the brass astrolabe from his own satchel and laid it on the chart.",
         "The night was clear. Then he took from his coat pocket the brass astrolabe, and blew the dust off it.",
         "“I have the brass astrolabe,” said Anselm, “and nobody shall have it from me.”",
+        "Anselm came in with the brass astrolabe in his hand.",
+        "Anselm stood at the window, the brass astrolabe in his left hand.",
+        "The door opened. He had the brass astrolabe at his belt.",
     ],
 )
 def test_a_thing_in_wrong_hands_is_found(draft: str) -> None:
@@ -52,6 +55,10 @@ def test_a_thing_in_wrong_hands_is_found_in_chinese(draft: str) -> None:
         "He dreamt again. Anselm drew the brass astrolabe from his own satchel.",
         "Anselm thought of the brass astrolabe, and of what lay in his satchel.",
         "Anselm drew a pencil from his satchel. The brass astrolabe was far away.",
+        "Anselm met a woman with the brass astrolabe in her hand.",
+        "She came in with the brass astrolabe in her hand.",
+        "Anselm came in with a copy of the brass astrolabe in his hand.",
+        "Anselm took the lamp with the brass astrolabe in mind.",
     ],
 )
 def test_a_thing_with_its_holder_or_handed_on_is_right(draft: str) -> None:

@@ -70,11 +70,11 @@ def test_candidates_are_confirmed_merged_dropped_and_that_is_undone(run: Run) ->
     assert _json(run, "entity", "confirm", "gulls", "Ada")["confirmed"][0]["entity"]["entity_id"] == "C0"
     merged = run("entity", "merge", "gulls", "Ada", "Ben", "--yes")
     assert "C0 (Ada Morris) is named Ben, too" in " ".join(merged.stdout.split())
-    assert "undo: novelgen undo gulls 3" in run("entity", "drop", "gulls", "Miss Holt").stdout
+    assert "undo: novelgen undo gulls 5" in run("entity", "drop", "gulls", "Miss Holt").stdout
     assert _offered(run) == ["Gull Harbour"]
     kinds = [each["kind"] for each in _json(run, "entity", "changes", "gulls")["changes"]]
     assert kinds == ["confirm", "name", "drop"]
-    for number in ("3", "2", "1"):
+    for number in ("5", "4", "3"):
         assert run("entity", "undo", "gulls", number).exit_code == 0
     assert {"Ada Morris", "Ben", "Miss Holt"} <= set(_offered(run))
     assert _json(run, "entity", "list", "gulls")["entities"] == []

@@ -40,7 +40,7 @@ def test_threads_are_planted_moved_ended_and_taken_back(run: Run, ingested: Path
     """Each command says where the thread stands; the former name of the group does the same."""
     thread = _done(run, "thread", "add", PROJECT, "Who lit the lamp?", "--importance", "high", "--character", "Ada")
     thread, undo = thread.removeprefix("added ").split(" ", 1)
-    assert undo == f"undo: novelgen undo {PROJECT} 1"
+    assert undo == f"undo: novelgen undo {PROJECT} 5"
     assert _done(run, "loop", "advance", PROJECT, thread, "a light", "--pays-part").startswith(f"{thread} is advanced")
     assert "advanced high" in _done(run, "thread", "list", PROJECT)
     resolved = _done(run, "thread", "resolve", PROJECT, thread, "Ada did", "--ending", "broken")
@@ -99,7 +99,7 @@ def test_somebody_is_added_edited_shown_deleted_and_comes_back(run: Run, ingeste
     assert added.startswith("added C3 Ines Holt known after scene 2:2")
     assert "--from 1:1" in added
     told = _done(run, "character", "edit", PROJECT, "Ines Holt", "description=A nurse", "alias=Nes", "alias=Holt")
-    assert told == f"changed C3: description, alias undo: novelgen undo {PROJECT} 2"
+    assert told == f"changed C3: description, alias undo: novelgen undo {PROJECT} 6"
     said = ("appearance=bent", "--state", 'shine=["dull"]', "--from", "2:2")
     assert "shine: from 2:2 on" in _done(run, "card", "edit", PROJECT, "the brass key", *said)
     shown = _json(run, "character", "show", PROJECT, "Nes")
@@ -113,9 +113,9 @@ def test_somebody_is_added_edited_shown_deleted_and_comes_back(run: Run, ingeste
     told = _done(run, "character", "delete", PROJECT, "Ben", "--yes")
     assert told.startswith("deleted C1 (Ben)")
     assert "memories that stay without the link" in told
-    assert told.endswith(f"undo: novelgen undo {PROJECT} 5")
+    assert told.endswith(f"undo: novelgen undo {PROJECT} 9")
     assert "delete C1 Ben" in _done(run, "entity", "changes", PROJECT)
-    assert _done(run, "entity", "undo", PROJECT, "5") == "undone: delete of C1, Ben"
+    assert _done(run, "entity", "undo", PROJECT, "9") == "undone: delete of C1, Ben"
     assert _json(run, "character", "show", PROJECT, "Ben") == before
 
 
@@ -131,7 +131,7 @@ def test_on_a_terminal_one_is_asked_from_where_on_somebody_is_known(
 def test_entities_are_merged_and_split(run: Run, ingested: Path, index_kept_open: None) -> None:
     """The command says how to undo it; the journal keeps both."""
     merged = _done(run, "entity", "merge", PROJECT, "Ben", "Cornelius", "--yes")
-    assert merged == "C2 (Cornelius) is now part of C1 (Ben) undo: novelgen undo lighthouse 1"
+    assert merged == "C2 (Cornelius) is now part of C1 (Ben) undo: novelgen undo lighthouse 5"
     assert _done(run, "entity", "undo", PROJECT) == "undone: merge of C1, C2"
     split = _done(run, "entity", "split", PROJECT, "C2", "--name", "the harbour master")
     assert split.startswith("C3 (the harbour master) came out of C2 (Cornelius)")
@@ -159,7 +159,7 @@ def test_relationships_are_told_from_a_side(run: Run, ingested: Path) -> None:
 
 def test_decisions_on_memories_are_told_listed_and_taken_back(run: Run, ingested: Path, index_kept_open: None) -> None:
     """What an author decides survives the next ingest, and every line says what holds afterwards."""
-    assert _done(run, "memory", "pin", PROJECT, "M001") == f"M001: active, pinned undo: novelgen undo {PROJECT} 1"
+    assert _done(run, "memory", "pin", PROJECT, "M001") == f"M001: active, pinned undo: novelgen undo {PROJECT} 5"
     edited = _done(run, "memory", "edit", PROJECT, "M001", "--text", "The key is brass.", "--importance", "8")
     assert edited.startswith("edited M001; no ingest touches it from now on")
     assert "Ben (C1)" in _done(run, "memory", "edit", PROJECT, "M001", "--attach", "Ben", "--detach", "Ada")
@@ -232,7 +232,7 @@ def test_who_knows_what_is_told_and_said(run: Run, ingested: Path) -> None:
     assert _done(run, "undo", PROJECT) == "undone: who knows of Ada"
     assert (
         _done(run, "memory", "forget-knowledge", PROJECT, "M001", "Ben")
-        == f"taken back: 1 undo: novelgen undo {PROJECT} 4"
+        == f"taken back: 1 undo: novelgen undo {PROJECT} 8"
     )
 
 
@@ -246,8 +246,8 @@ def test_scenes_are_shown_moved_inserted_and_deleted(run: Run, ingested: Path, t
     file = tmp_path / "new.md"
     file.write_text("Ada painted the door of the lighthouse green.\n", encoding="utf-8")
     told = _done(run, "scene", "insert", PROJECT, "1:1", "--file", str(file), "--title", "Green")
-    assert told == f"new scene at 1:1; 1 scenes moved undo: novelgen undo {PROJECT} 2"
-    assert _done(run, "scene", "insert", PROJECT, "2") == f"room at 2; 3 scenes moved undo: novelgen undo {PROJECT} 3"
+    assert told == f"new scene at 1:1; 1 scenes moved undo: novelgen undo {PROJECT} 6"
+    assert _done(run, "scene", "insert", PROJECT, "2") == f"room at 2; 3 scenes moved undo: novelgen undo {PROJECT} 7"
     deleted = run("scene", "delete", PROJECT, "1:1", "--yes")
     assert deleted.stdout.startswith("deleted scene 1:1 with ")
     assert "the next ingest brings it back" in deleted.stderr
@@ -331,7 +331,7 @@ def test_wrong_input_is_one_line(run: Run, ingested: Path) -> None:
         (("thread", "resolve", PROJECT, "OL77", "x"), "no thread 'OL77' is open"),
         (("thread", "edit", PROJECT, "OL0"), "nothing to change"),
         (("threads", PROJECT, "--due", "--board"), "give one of them"),
-        (("entity", "undo", PROJECT, "9"), "no change 9 is kept"),
+        (("entity", "undo", PROJECT, "99"), "no change 99 is kept"),
         (("entity", "show", PROJECT, "Adda"), "near it: C0 (Ada)"),
         (("entity", "show", PROJECT, "x" * 401), "entity"),
         (("memory", "list", PROJECT, "--type", "lies"), "'lies' is not one of 'scene'"),
