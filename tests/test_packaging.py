@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from runtime.files.paths import DEMOS
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -23,7 +25,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_prompts_and_types_are_in_the_wheel(wheel: Path) -> None:
-    """Every prompt file, both type markers, the migrations and the files of the page are shipped; no test is."""
+    """Every prompt, both type markers, the migrations, the page's files and the demos are shipped; no test is."""
     names = zipfile.ZipFile(wheel).namelist()
     for prompt in (ROOT / "prompts").iterdir():
         assert f"novelgen/_prompts/{prompt.name}" in names
@@ -32,7 +34,10 @@ def test_prompts_and_types_are_in_the_wheel(wheel: Path) -> None:
     page = ROOT / "runtime/page"
     for file in (*(page / "templates").iterdir(), *(page / "static").iterdir()):
         assert file.relative_to(ROOT).as_posix() in names
-    assert not [name for name in names if name.startswith(("tests/", "projects/"))]
+    for demo in DEMOS:
+        for file in (*(ROOT / "projects" / demo).glob("*.json"), *(ROOT / "projects" / demo / "chapters").iterdir()):
+            assert f"runtime/_demos/{file.relative_to(ROOT / 'projects').as_posix()}" in names
+    assert not [name for name in names if name.startswith(("tests/", "projects/")) or "/data/" in name]
     assert wheel.stat().st_size < 2_000_000
 
 

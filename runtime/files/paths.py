@@ -70,7 +70,7 @@ def bring_demo(paths: ProjectPaths) -> bool:
     """Make the folder of a story that comes with the program; tell whether it is one."""
     demo = demo_folder(paths.project_id)
     if demo is not None:
-        shutil.copytree(demo, paths.folder, ignore=shutil.ignore_patterns("data", "scene_*"))
+        shutil.copytree(demo, paths.folder, ignore=shutil.ignore_patterns("data", "scene_*", "README.md"))
     return demo is not None
 
 

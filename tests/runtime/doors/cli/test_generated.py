@@ -102,6 +102,7 @@ def test_somebody_is_added_edited_shown_deleted_and_comes_back(run: Run, ingeste
     assert told == f"changed C3: description, alias undo: novelgen undo {PROJECT} 6"
     said = ("appearance=bent", "--state", 'shine=["dull"]', "--from", "2:2")
     assert "shine: from 2:2 on" in _done(run, "card", "edit", PROJECT, "the brass key", *said)
+    assert "after 2:1" in _done(run, "card", "show", PROJECT, "the brass key", "--memories", "0")
     shown = _json(run, "character", "show", PROJECT, "Nes")
     assert (shown["entity"]["role"], shown["entity"]["description"]) == ("minor", "A nurse")
     assert [each["alias"] for each in shown["entity"]["aliases"]] == ["Nes", "Holt"]

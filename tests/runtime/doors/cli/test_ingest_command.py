@@ -49,6 +49,15 @@ def test_a_new_project_speaks_the_language_of_its_name_or_text(run: Run, project
     assert listed["language"] == "zh"
 
 
+def test_a_demo_comes_with_the_program(run: Run, projects_dir: Path) -> None:
+    """Where no folder of it is, its files are put there; what is asked of it before names the command."""
+    asked = run("context", "demo-zh", "--chapter", "2", "--scene", "1")
+    assert "novelgen ingest demo-zh" in asked.stderr
+    assert run("ingest", "demo-zh", "--chapter", "1").exit_code == 0
+    assert json.loads(run("scene", "list", "demo-zh", "--json").stdout)["scenes"]
+    assert not (projects_dir / "demo-zh" / "README.md").exists()
+
+
 def test_init_never_overwrites(run: Run, projects_dir: Path) -> None:
     """What is there stays; only what lacks is made."""
     folder = projects_dir / "novel"

@@ -106,6 +106,7 @@ def test_a_wrong_request_is_told_what_is_wrong(client: TestClient) -> None:
         assert answer.status_code == status
         assert problem["request_id"] == answer.headers["x-request-id"]
         assert "/tmp" not in answer.text
+        assert "--" not in problem["detail"]
         assert problem["detail"]
 
 
