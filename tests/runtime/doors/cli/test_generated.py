@@ -102,7 +102,6 @@ def test_somebody_is_added_edited_shown_deleted_and_comes_back(run: Run, ingeste
     assert told == f"changed C3: description, alias undo: novelgen undo {PROJECT} 6"
     said = ("appearance=bent", "--state", 'shine=["dull"]', "--from", "2:2")
     assert "shine: from 2:2 on" in _done(run, "card", "edit", PROJECT, "the brass key", *said)
-    assert "after 2:1" in _done(run, "card", "show", PROJECT, "the brass key", "--memories", "0")
     shown = _json(run, "character", "show", PROJECT, "Nes")
     assert (shown["entity"]["role"], shown["entity"]["description"]) == ("minor", "A nurse")
     assert [each["alias"] for each in shown["entity"]["aliases"]] == ["Nes", "Holt"]
@@ -118,6 +117,8 @@ def test_somebody_is_added_edited_shown_deleted_and_comes_back(run: Run, ingeste
     assert "delete C1 Ben" in _done(run, "entity", "changes", PROJECT)
     assert _done(run, "entity", "undo", PROJECT, "9") == "undone: delete of C1, Ben"
     assert _json(run, "character", "show", PROJECT, "Ben") == before
+    _done(run, "card", "edit", PROJECT, "Ben", "mood=calm")
+    assert "Ben after 2:2 " in _done(run, "card", "show", PROJECT, "Ben", "--memories", "0")
 
 
 def test_on_a_terminal_one_is_asked_from_where_on_somebody_is_known(
