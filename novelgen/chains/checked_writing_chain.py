@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.checking.prompt_lists import told
 from novelgen.errors import UserInputError
-from novelgen.language.language import StoryLanguage, story_language
+from novelgen.language.language import StoryLanguage, stated_language, story_language
 from novelgen.language.scrub import scrub_text
 from novelgen.language.sentences import Span
 from novelgen.memory.evidence import QuoteFinder
@@ -226,9 +226,7 @@ def _weight(issues: Sequence[ContinuityIssue]) -> int:
 
 
 def _language_of(written: WrittenDraft, check: DraftCheck) -> StoryLanguage:
-    if check.language:
-        return "zh" if check.language.lower().startswith("zh") else "en"
-    return story_language(written.draft)
+    return stated_language(check.language or "") or story_language(written.draft)
 
 
 def _place_text(written: WrittenDraft, language: StoryLanguage) -> str:

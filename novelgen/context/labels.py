@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from novelgen.language.language import stated_language
 from novelgen.words import words
 
 
@@ -74,4 +75,4 @@ def _labels(language: str) -> Labels:
 
 def labels_for(language: str) -> Labels:
     """Return the labels of a language code such as `zh`, `zh-CN` or `en`; English for all others."""
-    return _labels("zh" if language.lower().startswith(("zh", "cn", "中")) else "en")
+    return _labels(stated_language(language) or "en")

@@ -1,8 +1,8 @@
 """The plan of what to look up, made by a language model and trusted only where it fits the scene."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
@@ -34,12 +34,10 @@ from novelgen.language.resolver import Mention, NameResolver
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import NAMES_PURPOSE, SearchResult
 from novelgen.model_calls.answers import UnusableAnswerError
-from novelgen.model_calls.json_model import JsonModel, issue_kind_of
-from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
+from novelgen.model_calls.json_model import Question, issue_kind_of
+from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_example
 from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportIssue
 from novelgen.models.entity import Entity
-
-Accepted = TypeVar("Accepted")
 
 SHARED_WORDS_OF_A_GROUNDED_QUERY = 2
 
@@ -141,17 +139,7 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-PROMPT_VARIABLES = frozenset(
-    {"background", "cards", "chapter_so_far", "content_types", "example", "format_instructions"}
-    | {"known_entities", "last_scenes", "max_entities", "max_events", "max_queries", "max_query_characters"}
-    | {"max_threads", "newcomers", "scene_plan", "states", "tags", "threads"}
-)
-
-REPAIR_VARIABLES = frozenset({"problem"})
-
-SECOND_ROUND_VARIABLES = frozenset({"first_hits", "max_queries"})
-
-_PLAN_KEYS = ("entities", "queries")
+_PROMPT = "plan_retrieval"
 
 
 @dataclass(frozen=True)
@@ -172,7 +160,14 @@ class ModelPlanner:
     """
 
     def __init__(self, model: BaseChatModel, *, timeout_s: float = 20.0) -> None:
-        self._model = JsonModel(model, ModelRetrievalPlan, keys=_PLAN_KEYS)
+        self._question = Question(
+            model,
+            ModelRetrievalPlan,
+            prompt=_PROMPT,
+            repair="repair_retrieval_plan",
+            stage="planning by the model",
+            keys=("entities", "queries"),
+        )
         self._timeout_s = timeout_s
 
     def plan(
@@ -189,7 +184,7 @@ class ModelPlanner:
             story or StorySoFar(StoryOutline(project_id=request.project_id)), request, entities, language
         )
         scene_text = scene_plan_text(request.scene_plan, language)
-        example = read_prompt_file(f"plan_retrieval_example.{language}.json").strip()
+        example = read_prompt_example(_PROMPT, language)
         ground = Ground(
             names=names,
             has_known_entities=bool(entities),
@@ -197,67 +192,52 @@ class ModelPlanner:
             example=ModelRetrievalPlan.model_validate_json(example),
             thread_ids=frozenset(each.loop_id for each in story.outline.open_loops) if story else frozenset(),
         )
-        prompt = load_chat_prompt("plan_retrieval", language, variables=PROMPT_VARIABLES)
-        messages = prompt.format_messages(
-            background=background_text(request, language),
-            cards=cards_text(request, language),
-            example=example,
-            format_instructions=self._model.format_instructions(),
-            max_entities=str(MAX_ENTITIES),
-            max_events=str(MAX_EVENTS),
-            max_queries=str(MAX_QUERIES),
-            max_query_characters=str(MAX_QUERY_CHARACTERS),
-            max_threads=str(MAX_THREADS),
-            scene_plan=scene_text,
+        values = {
+            "background": background_text(request, language),
+            "cards": cards_text(request, language),
+            "max_entities": str(MAX_ENTITIES),
+            "max_events": str(MAX_EVENTS),
+            "max_queries": str(MAX_QUERIES),
+            "max_query_characters": str(MAX_QUERY_CHARACTERS),
+            "max_threads": str(MAX_THREADS),
+            "scene_plan": scene_text,
             **told.texts,
-        )
+        }
+        messages = self._question.messages(language, values)
         deadline = Deadline.after(self._timeout_s)
         prompt_tokens = {**told.tokens, "whole": sum(estimate_tokens(str(message.text)) for message in messages)}
         shown = {"prompt_tokens": prompt_tokens, "prompt_left_out": told.left_out}
+        conversation = self._question.begin(deadline.remaining_s)
         try:
-            (answer, plan), cut = self._obtained(
-                messages, deadline, language, accept=lambda answer: (answer, ground_plan(answer, ground))
+            answer, plan = self._question.ask(
+                conversation, language, messages, accept=lambda answer: (answer, ground_plan(answer, ground))
             )
         except (ModelError, DeadlineExceededError) as error:
             failed = _failed(error, f"the model's plan was not used: {error}")
             return FirstRound(_with_report(failed, shown), (), ground, language, 0.0)
         said = AIMessage(answer.model_dump_json())
-        plan = _with_report(plan, {"rounds": 1, **shown}, cut)
+        plan = _with_report(plan, {"rounds": 1, **shown}, conversation.issues("plan"))
         return FirstRound(plan, (*messages, said), ground, language, deadline.remaining_s)
 
     def plan_on(self, first: FirstRound, found: SearchResult) -> RetrievalPlan:
         """Show the model what its plan found, and ask once for what is still missing."""
         language, ground = first.language, first.ground
-        prompt = load_chat_prompt("plan_retrieval_again", language, variables=SECOND_ROUND_VARIABLES)
         hits = first_hits_text(found, language)
-        further = prompt.format_messages(first_hits=hits, max_queries=str(MAX_FURTHER_QUERIES))
+        values = {"first_hits": hits, "max_queries": str(MAX_FURTHER_QUERIES)}
+        further = load_chat_prompt("plan_retrieval_again", language, variables=values).format_messages(**values)
         grounded = replace(ground, scene_text=f"{ground.scene_text}\n{hits}")
+        conversation = self._question.begin(first.left_s)
         try:
-            plan, cut = self._obtained(
-                [*first.messages, *further],
-                Deadline.after(first.left_s),
+            plan = self._question.ask(
+                conversation,
                 language,
+                [*first.messages, *further],
                 accept=lambda answer: _further_plan(answer, grounded),
             )
         except (ModelError, DeadlineExceededError) as error:
             return _failed(error, f"of the model's plan only the first round was used: {error}")
         tokens = {**first.plan.planner.prompt_tokens, "first_hits": estimate_tokens(hits)}
-        return _with_report(plan, {"rounds": 2, "prompt_tokens": tokens}, cut)
-
-    def _obtained(
-        self,
-        messages: list[BaseMessage],
-        deadline: Deadline,
-        language: StoryLanguage,
-        *,
-        accept: Callable[[ModelRetrievalPlan], Accepted],
-    ) -> tuple[Accepted, list[ReportIssue]]:
-        repair = load_chat_prompt("repair_retrieval_plan", language, variables=REPAIR_VARIABLES)
-        conversation = self._model.conversation(deadline=deadline, stage="planning by the model")
-        accepted = conversation.obtain(
-            messages, accept=accept, repair=lambda problem: repair.format_messages(problem=problem)
-        )
-        return accepted, conversation.issues("plan")
+        return _with_report(plan, {"rounds": 2, "prompt_tokens": tokens}, conversation.issues("plan"))
 
 
 _GROUNDS = ("last_scenes", "chapter_so_far", "threads", "states")

@@ -8,7 +8,7 @@ from itertools import combinations, islice
 from novelgen.context.model_planner import FirstRound, ModelPlanner
 from novelgen.context.planner_prompt import StorySoFar, listing_order
 from novelgen.context.retrieval_plan import PlannedQuery, RetrievalPlan, merge_plans, with_further
-from novelgen.language.language import StoryLanguage, story_language
+from novelgen.language.language import StoryLanguage, stated_language, story_language
 from novelgen.language.normalise import name_key
 from novelgen.language.resolver import NameResolver, Resolution
 from novelgen.memory.outline import StoryOutline, StoryRecap
@@ -208,10 +208,8 @@ def known_story(request: MemoryContextRequest, outline: StoryOutline | None) -> 
 def language_of(request: MemoryContextRequest, outline: StoryOutline) -> StoryLanguage:
     """Return the story's language: as its settings say, as stored, else as the plan is written."""
     stated = (request.settings.language if request.settings else "") or outline.language
-    if stated:
-        return "zh" if stated.lower().startswith(("zh", "cn", "中")) else "en"
     plan = request.scene_plan
-    return story_language(" ".join([plan.location, plan.purpose, *plan.key_actions]))
+    return stated_language(stated) or story_language(" ".join([plan.location, plan.purpose, *plan.key_actions]))
 
 
 def plan_scene(

@@ -74,6 +74,14 @@ def story_language(text: str) -> StoryLanguage:
     return "zh" if letters and count_cjk(text) >= CJK_SHARE_OF_CHINESE_TEXT * letters else "en"
 
 
+def stated_language(code: str) -> StoryLanguage | None:
+    """Return the language that a code such as `zh-CN`, `cn` or `en` names; None where it names neither."""
+    folded = code.casefold()
+    if folded.startswith(("zh", "cn", "中")):
+        return "zh"
+    return "en" if folded.startswith("en") else None
+
+
 _LONG_WORD = re.compile(rf"[^\W\d_{CJK_RANGES}]{{4,}}")
 
 _CHINESE_RUN = re.compile(f"[{CJK_RANGES}]+")

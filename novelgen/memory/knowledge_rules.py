@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.language.language import significant_words, word_pattern
+from novelgen.language.language import significant_words, stated_language, word_pattern
 from novelgen.memory.attributes import is_death
 from novelgen.memory.retelling import MIN_KNOWN, Retellings
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
@@ -341,7 +341,7 @@ class KnowledgeRules:
     def _as_unknown(self, memory: KnowledgeMemory, knowing: Knowing) -> UnknownMemory:
         reason: Reason = knowing.reason or "absent"
         could_tell = None if reason in ("deceived", "doubts") else self.might_know_from(knowing.character_id, memory)
-        language = "zh" if self.story.language.startswith("zh") else "en"
+        language = stated_language(self.story.language) or "en"
         return UnknownMemory(
             source_id=memory.source_id,
             content=memory.content,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
@@ -93,26 +93,89 @@ def _format_instructions(shape: type[BaseModel]) -> str:
     return PydanticOutputParser(pydantic_object=shape).get_format_instructions()
 
 
-class JsonModel(Generic[Answer]):
-    """Asks a chat model for objects of one shape.
+class Question(Generic[Answer]):
+    """What a chat model is asked in one pass: the files of its prompt and of its repair, and the shape of the answer.
 
-    It remembers which response format its server takes; keep one per model and shape.
+    The prompt's variables are `format_instructions`, with an example `example`, and what each asking gives. It
+    remembers which response format the model's server takes; keep one per model and shape.
     """
 
-    def __init__(self, model: BaseChatModel, shape: type[Answer], *, keys: Collection[str]) -> None:
+    def __init__(
+        self,
+        model: BaseChatModel,
+        shape: type[Answer],
+        *,
+        prompt: str,
+        repair: str,
+        stage: str,
+        keys: Collection[str],
+        has_example: bool = True,
+        repair_values: Mapping[str, str] | None = None,
+    ) -> None:
         self._model = model
         self._keys = tuple(keys)
         self._shape = shape
         self._parser: PydanticOutputParser[Answer] = PydanticOutputParser(pydantic_object=shape)
         self._formats = response_formats(model, shape)
+        self._prompt = prompt
+        self._repair = repair
+        self._stage = stage
+        self._has_example = has_example
+        self._repair_values = dict(repair_values or {})
 
-    def format_instructions(self) -> str:
-        """Return the part of a prompt that shows the shape."""
-        return _format_instructions(self._shape)
+    def messages(self, language: StoryLanguage, values: Mapping[str, str]) -> list[BaseMessage]:
+        """Return the prompt; what is the same for every text comes first, so that providers can keep it."""
+        told = {**values, "format_instructions": _format_instructions(self._shape)}
+        if self._has_example:
+            told["example"] = read_prompt_example(self._prompt, language)
+        return load_chat_prompt(self._prompt, language, variables=told).format_messages(**told)
 
-    def conversation(self, *, deadline: Deadline, stage: str) -> JsonConversation[Answer]:
-        """Begin a run of calls that share one deadline."""
-        return JsonConversation(self, deadline=deadline, stage=stage)
+    def prompt_tokens(self, language: StoryLanguage, values: Mapping[str, str]) -> int:
+        """Estimate the tokens of the prompt."""
+        return sum(estimate_tokens(message.text) for message in self.messages(language, values))
+
+    def begin(self, timeout_s: float) -> JsonConversation[Answer]:
+        """Begin a run of askings that share the time."""
+        return JsonConversation(self, deadline=Deadline.after(timeout_s), stage=self._stage)
+
+    def ask(
+        self,
+        conversation: JsonConversation[Answer],
+        language: StoryLanguage,
+        values: Mapping[str, str] | Sequence[BaseMessage],
+        *,
+        accept: Callable[[Answer], Accepted],
+    ) -> Accepted:
+        """Ask within a run, and once more when the answer cannot be used; a prompt that is made already is sent."""
+        messages = self.messages(language, values) if isinstance(values, Mapping) else list(values)
+
+        def repair(problem: str) -> list[BaseMessage]:
+            told = {**self._repair_values, "problem": problem}
+            return load_chat_prompt(self._repair, language, variables=told).format_messages(**told)
+
+        return conversation.obtain(messages, accept=accept, repair=repair)
+
+    def answer(
+        self,
+        language: StoryLanguage,
+        values: Mapping[str, str],
+        *,
+        accept: Callable[[Answer], Accepted],
+        timeout_s: float,
+        failure: str,
+    ) -> tuple[Accepted | None, dict[str, Any]]:
+        """Ask by itself: what was accepted, else None, and the fields of a `ModelWork`, with the issue that says why.
+
+        Nothing that the model or its server does is raised.
+        """
+        conversation = self.begin(timeout_s)
+        try:
+            accepted = self.ask(conversation, language, values, accept=accept)
+            return accepted, {**conversation.work(), "issues": conversation.issues()}
+        except (ModelError, DeadlineExceededError) as error:
+            issue = ReportIssue(stage=self._stage, kind=issue_kind_of(error), message=f"{failure}: {error}")
+            logger.warning("%s", issue.message)
+            return None, {**conversation.work(), "issues": [issue]}
 
     def call(
         self, messages: list[BaseMessage], *, deadline: Deadline, stage: str, count_request: Callable[[], None]
@@ -172,8 +235,8 @@ def _unavailable(error: Exception, secrets: Collection[str]) -> ModelUnavailable
 class JsonConversation(Generic[Answer]):
     """Calls that share one deadline; `requests` counts what was sent, `usage` what the provider counted."""
 
-    def __init__(self, model: JsonModel[Answer], *, deadline: Deadline, stage: str) -> None:
-        self._model = model
+    def __init__(self, question: Question[Answer], *, deadline: Deadline, stage: str) -> None:
+        self._question = question
         self._deadline = deadline
         self._stage = stage
         self._started_s = time.monotonic()
@@ -210,12 +273,12 @@ class JsonConversation(Generic[Answer]):
 
     def _read(self, answer: AIMessage) -> Answer:
         with noted_cuts() as cuts:
-            read = self._model.read(answer)
+            read = self._question.read(answer)
         self._cuts += cuts
         return read
 
     def _ask(self, messages: list[BaseMessage]) -> AIMessage:
-        answer = self._model.call(
+        answer = self._question.call(
             messages, deadline=self._deadline, stage=self._stage, count_request=self._count_request
         )
         self.usage = self.usage.plus(usage_of(answer))
@@ -229,85 +292,6 @@ class JsonConversation(Generic[Answer]):
         """Return what the calls took so far, as the fields of a `ModelWork`."""
         elapsed_s = time.monotonic() - self._started_s
         return {"model_calls": self.requests, "usage": self.usage, "elapsed_s": elapsed_s}
-
-
-class Question(JsonModel[Answer]):
-    """What a chat model is asked in one pass: the files of its prompt and of its repair, and the shape of the answer.
-
-    The prompt's variables are `format_instructions`, with an example `example`, and what each asking gives.
-    """
-
-    def __init__(
-        self,
-        model: BaseChatModel,
-        shape: type[Answer],
-        *,
-        prompt: str,
-        repair: str,
-        stage: str,
-        keys: Collection[str],
-        has_example: bool = True,
-        repair_values: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(model, shape, keys=keys)
-        self._prompt = prompt
-        self._repair = repair
-        self._stage = stage
-        self._has_example = has_example
-        self._repair_values = dict(repair_values or {})
-
-    def messages(self, language: StoryLanguage, values: Mapping[str, str]) -> list[BaseMessage]:
-        """Return the prompt; what is the same for every text comes first, so that providers can keep it."""
-        told = {**values, "format_instructions": self.format_instructions()}
-        if self._has_example:
-            told["example"] = read_prompt_example(self._prompt, language)
-        return load_chat_prompt(self._prompt, language, variables=told).format_messages(**told)
-
-    def prompt_tokens(self, language: StoryLanguage, values: Mapping[str, str]) -> int:
-        """Estimate the tokens of the prompt."""
-        return sum(estimate_tokens(message.text) for message in self.messages(language, values))
-
-    def begin(self, timeout_s: float) -> JsonConversation[Answer]:
-        """Begin a run of askings that share the time."""
-        return self.conversation(deadline=Deadline.after(timeout_s), stage=self._stage)
-
-    def ask(
-        self,
-        conversation: JsonConversation[Answer],
-        language: StoryLanguage,
-        values: Mapping[str, str],
-        *,
-        accept: Callable[[Answer], Accepted],
-    ) -> Accepted:
-        """Ask within a run, and once more when the answer cannot be used."""
-
-        def repair(problem: str) -> list[BaseMessage]:
-            told = {**self._repair_values, "problem": problem}
-            return load_chat_prompt(self._repair, language, variables=told).format_messages(**told)
-
-        return conversation.obtain(self.messages(language, values), accept=accept, repair=repair)
-
-    def answer(
-        self,
-        language: StoryLanguage,
-        values: Mapping[str, str],
-        *,
-        accept: Callable[[Answer], Accepted],
-        timeout_s: float,
-        failure: str,
-    ) -> tuple[Accepted | None, dict[str, Any]]:
-        """Ask by itself: what was accepted, else None, and the fields of a `ModelWork`, with the issue that says why.
-
-        Nothing that the model or its server does is raised.
-        """
-        conversation = self.begin(timeout_s)
-        try:
-            accepted = self.ask(conversation, language, values, accept=accept)
-            return accepted, {**conversation.work(), "issues": conversation.issues()}
-        except (ModelError, DeadlineExceededError) as error:
-            issue = ReportIssue(stage=self._stage, kind=issue_kind_of(error), message=f"{failure}: {error}")
-            logger.warning("%s", issue.message)
-            return None, {**conversation.work(), "issues": [issue]}
 
 
 def issue_kind_of(error: ModelError | DeadlineExceededError) -> IssueKind:

@@ -57,7 +57,7 @@ def moment(text: str) -> tuple[int, int] | datetime:
         told = datetime.fromisoformat(text)
     except ValueError as error:
         raise InvalidPositionError(
-            f"{text!r} is no moment; write session:turn such as 2:5, or a time such as 2031-03-01T18:00:00Z"
+            f"{text[:80]!r} is no moment; write session:turn such as 2:5, or a time such as 2031-03-01T18:00:00Z"
         ) from error
     return told if told.tzinfo else told.replace(tzinfo=UTC)
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from novelgen.chains.question_chains import ChapterPassChain
 from novelgen.chains.scene_record_chain import ReadScene, SceneRecordChain
 from novelgen.errors import UserInputError
+from novelgen.language.language import stated_language
 from novelgen.memory.merge import known_loop_ids, loops_said_again, with_loops_said_again
 from novelgen.memory.supersession import with_supersessions
 from novelgen.model_calls.usage import TokenPrices
@@ -47,7 +48,7 @@ from runtime.ingest.scene_passes import (
     still_as_read,
 )
 from runtime.ingest.scene_writes import keep_of_run, memories_still_true, new_run, read_surroundings, replace_scene
-from runtime.ingest.story_before import known_language, record_request
+from runtime.ingest.story_before import record_request
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import ChangeNumber, number_of
 from runtime.storage.records import ExtractionStatus, StoredScene
@@ -294,7 +295,7 @@ def estimate_extraction(
     summarization = stores.settings.memory.summarization
     with stores.database(project_id).read() as unit:
         chosen = [unit.scenes.require(position) for position in _chosen(unit, choice or SceneChoice())]
-        language = known_language(unit.projects.require().language)
+        language = stated_language(unit.projects.require().language)
         # Mean tokens of the lists, by what is stored now, in scenes spread over those that are to be read.
         before = spread(chosen, about=SAMPLED_LISTS)
         sampled = [record_request(unit, scene, max_bullets=summarization.max_bullets) for scene in before]

@@ -12,7 +12,7 @@ from pydantic import Field
 from novelgen.chains.question_chains import ShortFormsChain, ShortFormsRequest, ShortFormsResult
 from novelgen.chains.scene_knowledge_chain import SceneKnowledgeChain, SceneKnowledgeResult
 from novelgen.errors import UserInputError
-from novelgen.language.language import story_language
+from novelgen.language.language import stated_language, story_language
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.model_calls.usage import TokenPrices
 from novelgen.models.position import StoryPosition
@@ -34,7 +34,7 @@ from runtime.ingest.scene_passes import (
     still_as_read,
 )
 from runtime.ingest.scene_writes import replace_stored_scene
-from runtime.ingest.story_before import knowledge_request, known_language
+from runtime.ingest.story_before import knowledge_request
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change, RowChange
 from runtime.storage.records import StoredScene
@@ -288,7 +288,7 @@ def _request(unit: UnitOfWork, scene: StoredScene) -> ShortFormsRequest:
     chunks = unit.memories.of_scenes([place], content_types=["memory"])
     of_author = {each.source_id for each in chunks if each.origin == "author"}
     memories = [each for each in record.memories if each.memory_id not in of_author]
-    language = known_language(unit.projects.require().language)
+    language = stated_language(unit.projects.require().language)
     return ShortFormsRequest(
         chapter_index=scene.chapter_index,
         scene_index=scene.scene_index,

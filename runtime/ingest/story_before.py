@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from novelgen.language.candidates import find_name_candidates
-from novelgen.language.language import StoryLanguage, estimate_tokens, story_language
+from novelgen.language.language import estimate_tokens, stated_language, story_language
 from novelgen.language.matching import NameFinder
 from novelgen.language.sentences import split_sentences
 from novelgen.memory.outline import OutlineScene
@@ -36,7 +36,7 @@ def record_request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) ->
         scene_index=scene.scene_index,
         title=scene.title,
         text=scene.text or "",
-        language=known_language(unit.projects.require().language),
+        language=stated_language(unit.projects.require().language),
         present_ids=lately_on_stage(unit, scene.position),
         max_bullets=max_bullets,
         **read_story_before(unit, scene),
@@ -55,19 +55,12 @@ def knowledge_request(unit: UnitOfWork, scene: StoredScene) -> SceneKnowledgeReq
         chapter_index=scene.chapter_index,
         scene_index=scene.scene_index,
         text=text,
-        language=known_language(unit.projects.require().language) or story_language(text),
+        language=stated_language(unit.projects.require().language) or story_language(text),
         cast=cast,
         memories=judged_memories(record, cast),
         earlier=earlier_memories(text, unit.knowledge_story(as_of=scene.position), cast),
         stand_ins=unit.merges.survivors(),
     )
-
-
-def known_language(language: str) -> StoryLanguage | None:
-    """Return the language of a project, or None where it is neither of the two."""
-    if language.casefold().startswith("zh"):
-        return "zh"
-    return "en" if language.casefold().startswith("en") else None
 
 
 def read_story_before(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import NamedTuple, get_args
 
 from novelgen.checking.story import StoryBefore
 from novelgen.language.chronology import scene_times
+from novelgen.language.language import stated_language
 from novelgen.memory.query_scores import unit_rows
 from novelgen.memory.search import Candidate, SearchQuery, SearchRequest, Vector
 from novelgen.models.context import ReportIssue
@@ -101,7 +102,7 @@ def story_before(
         times = scene_times(unit.scenes.tellings(as_of=as_of))
     return StoryBefore(
         as_of=as_of,
-        language="zh" if language.lower().startswith("zh") else "en",
+        language=stated_language(language) or "en",
         entities=entities,
         changes=changes,
         memories=memories,

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from novelgen.language.language import StoryLanguage
+from novelgen.language.language import StoryLanguage, stated_language
 from novelgen.words import words
 from runtime.ingest.indexing import (
     IndexingResult,
@@ -63,7 +63,7 @@ class StoryConditions(StoryBase):
             outbox = unit.outbox.counts()
             condition = StoryCondition(
                 project_id=self.project_id,
-                language="zh" if unit.projects.require().language.lower().startswith("zh") else "en",
+                language=stated_language(unit.projects.require().language) or "en",
                 chapters=census.chapters,
                 scenes=census.scenes,
                 characters_of_text=census.characters,

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.language.chronology import scene_times
+from novelgen.language.language import stated_language
 from novelgen.memory.attributes import is_death
 from novelgen.memory.conflict import Conflict, ConflictSource
 from novelgen.memory.conflicts import ACTING_ATTRIBUTES, find_conflicts
@@ -185,7 +186,7 @@ def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> _Done:
         if (change.chapter_index, change.scene_index) == (place.chapter_index, place.scene_index)
         and is_death(change.attribute, change.value)
     ]
-    is_chinese = unit.projects.require().language.startswith("zh")
+    is_chinese = stated_language(unit.projects.require().language) == "zh"
     with unit.journal.recording_card(character) as rows:
         for attribute in dict.fromkeys(stated or ["status"]):
             value = True if attribute == "alive" else "活着" if is_chinese else "alive"

@@ -23,7 +23,7 @@ from novelgen.characters.mind import Mind
 from novelgen.characters.recall import ProtectedLine
 from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.errors import UserInputError
-from novelgen.language.language import StoryLanguage, story_language
+from novelgen.language.language import StoryLanguage, stated_language, story_language
 from novelgen.language.normalise import name_key
 from novelgen.models.state import DIMENSION_RANGES
 from runtime.storage.database import UnitOfWork
@@ -269,7 +269,4 @@ def display_name(unit: UnitOfWork, other_id: str) -> str:
 
 def project_language(unit: UnitOfWork, text: str) -> StoryLanguage:
     """Return the language of a story; where the project does not say, that of a text."""
-    told = unit.projects.require().language
-    if told.startswith("zh"):
-        return "zh"
-    return "en" if told.startswith("en") else story_language(text)
+    return stated_language(unit.projects.require().language) or story_language(text)

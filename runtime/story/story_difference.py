@@ -2,10 +2,10 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
 from novelgen.context.story_difference import StoryStretch, tell_difference
 from novelgen.errors import DatabaseError, InvalidPositionError, UnknownSceneError
+from novelgen.language.language import stated_language
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import revealed_identity
 from novelgen.models.knowledge import ALL_LIVED
@@ -48,8 +48,7 @@ class StoryDifferences(StoryThreadLedger):
             raise InvalidPositionError(f"{str(until)!r} does not lie after {str(since)!r}; turn them round")
         with self._stores.database(self.project_id).read() as unit:
             scenes = _scenes_between(unit, since, until)
-            is_chinese = unit.projects.require().language.lower().startswith("zh")
-        language: Literal["en", "zh"] = "zh" if is_chinese else "en"
+            language = stated_language(unit.projects.require().language) or "en"
         if not scenes:
             return StoryDifference(project_id=self.project_id, language=language)
         begin, end = since or scenes[0].position, _after(scenes[-1])

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from novelgen.errors import UnknownIdError, UserInputError
+from novelgen.language.language import stated_language
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
 from novelgen.memory.board import ledger_warnings
 from novelgen.memory.ledger import LedgerStory, ThreadLedger, ThreadStage, make_ledger
@@ -388,7 +389,7 @@ class StoryThreadLedger(StoryBase):
         seen = [each for scene in last for each in (*scene.participants, scene.location_id) if each]
         story = LedgerStory(
             project_id=self.project_id,
-            language="zh" if outline.language.lower().startswith("zh") else "en",
+            language=stated_language(outline.language) or "en",
             scenes=outline.scenes,
             events=events,
             deaths={

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownProjectError, UserInputError
+from novelgen.language.language import stated_language
 from runtime.care import exporting
 from runtime.care.importing import SourceImport, StoredText, import_source
 from runtime.files.book_writing import BOOK_WRITERS, BookChapter
@@ -82,7 +83,7 @@ class StoryTransfer(StoryConditions):
         with self._stores.database(self.project_id).read() as unit:
             project = unit.projects.require()
             scenes = unit.scenes.list_as_of(with_text=True)
-        is_chinese = project.language.lower().startswith("zh")
+        is_chinese = stated_language(project.language) == "zh"
         chapters = []
         for number, chapter in groupby(scenes, key=lambda each: each.chapter_index):
             told = list(chapter)

@@ -84,21 +84,14 @@ class MomentType(click.ParamType):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, int] | datetime:
         """Return session and turn, or the point in time; one without a time zone is taken as UTC."""
-        from datetime import UTC, datetime
+        from novelgen.errors import InvalidPositionError
+        from runtime.doors.arguments import moment
 
-        if not isinstance(value, str):
-            moment: tuple[int, int] | datetime = value
-            return moment
-        session, _, turn = value.partition(":")
-        if _NUMBER.fullmatch(session) and _NUMBER.fullmatch(turn):
-            return int(session), int(turn)
         try:
-            told = datetime.fromisoformat(value)
-        except ValueError:
-            self.fail(
-                f"{value[:80]!r} is no moment; write session:turn such as 2:5, or a time such as 2031-03-01T18:00"
-            )
-        return told if told.tzinfo else told.replace(tzinfo=UTC)
+            told: tuple[int, int] | datetime = moment(value) if isinstance(value, str) else value
+        except InvalidPositionError as error:
+            self.fail(str(error))
+        return told
 
 
 class DimensionType(click.ParamType):

@@ -16,7 +16,7 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import PrivateAttr
 
 from novelgen.errors import UnknownProjectError, UserInputError
-from novelgen.language.language import StoryLanguage, story_language
+from novelgen.language.language import StoryLanguage, stated_language, story_language
 from runtime.doors.answers import refusal, told
 from runtime.doors.arguments import Arguments, read_arguments
 from runtime.doors.tools import BLOCK, MCP_NAMES, MCP_TOOLS, MCPOffer, Tool
@@ -63,9 +63,7 @@ class Shelf:
     def language(self, story: Story) -> StoryLanguage:
         """Return the language in which an author of the story is spoken to."""
         language = StoryProjects(self._stores.of(story.project_id), story.project_id).language_of_project()
-        if not language:
-            return story_language(story.project_id)
-        return "zh" if language.lower().startswith("zh") else "en"
+        return stated_language(language) or story_language(story.project_id)
 
     async def run(self, body: Callable[[], Result]) -> Result:
         """Run what blocks in a thread; a bounded number runs at once, whoever still waits for it."""

@@ -7,8 +7,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import BaseModel, Field
 
-from novelgen.deadlines import Deadline
-from novelgen.model_calls.json_model import JsonModel
+from novelgen.model_calls.json_model import Question
 from tests.support.scripted_chat_model import ScriptedChatModel, finished
 
 
@@ -47,12 +46,9 @@ class FormatError(Exception):
 
 def asked(model: OllamaLikeModel, *, times: int = 1) -> list[Pet]:
     """Ask for a pet, some times."""
-    json_model = JsonModel(model, Pet, keys=("name",))
+    question = Question(model, Pet, prompt="", repair="", stage="asking", keys=("name",))
     return [
-        json_model.conversation(deadline=Deadline.after(30), stage="asking").obtain(
-            [HumanMessage("Which?")], accept=lambda pet: pet, repair=lambda _: []
-        )
-        for _ in range(times)
+        question.ask(question.begin(30), "en", [HumanMessage("Which?")], accept=lambda pet: pet) for _ in range(times)
     ]
 
 
