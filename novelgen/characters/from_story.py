@@ -102,7 +102,7 @@ def share_of_story(
 
 
 def _is_told(view: CharacterView, chunk: StoryMemoryChunk) -> bool:
-    source_id = chunk.source_id or chunk.chunk_id
+    source_id = chunk.memory_id
     memory = view.shared.memory_of.get(source_id)
     if memory is None or memory.content != chunk.content:
         return False
@@ -122,12 +122,12 @@ def _newer(
         return newer
     last = last_of_slot.get(chunk.slot_type)
     is_last = last is None or last.chunk_id == chunk.chunk_id
-    return None if last is None or is_last else last.source_id or last.chunk_id
+    return None if last is None or is_last else last.memory_id
 
 
 def _teller(view: CharacterView, chunk: StoryMemoryChunk, entities: Mapping[str, Entity], shown: str) -> str | None:
     """Return a name that the character knows of who told it, and never one of which the story tells only later."""
-    teller = entities.get(view.knowing(chunk.source_id or chunk.chunk_id).learned_from or "")
+    teller = entities.get(view.knowing(chunk.memory_id).learned_from or "")
     names = [] if teller is None else view.names_of(teller, shown)
     return names[0] if names else None
 
@@ -139,7 +139,7 @@ def _as_known(
     heard_from: str | None,
     settings: CharacterMemorySettings,
 ) -> KnownStoryMemory:
-    source_id = chunk.source_id or chunk.chunk_id
+    source_id = chunk.memory_id
     memory = view.shared.memory_of[source_id]
     knowing = view.knowing(source_id)
     return KnownStoryMemory(

@@ -109,7 +109,7 @@ class _Piece:
     @property
     def source_id(self) -> str:
         if self.memory is not None:
-            return self.memory.source_id or self.memory.chunk_id
+            return self.memory.memory_id
         place, start = self.position, self.span.start if self.span is not None else 0
         return f"{place.chapter_index}:{place.scene_index}:passage:{start}" if place is not None else ""
 

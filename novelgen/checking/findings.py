@@ -53,7 +53,7 @@ def is_planned(entity_id: str, story: StoryBefore) -> bool:
 
 def of_memory(memory: StoryMemoryChunk, story: StoryBefore) -> ContinuityEvidence:
     """Return a memory as evidence, with what of its scene's text proves it where that is known."""
-    source_id = memory.source_id or memory.chunk_id
+    source_id = memory.memory_id
     return ContinuityEvidence(
         source="note" if memory.content_type == "note" else "memory",
         source_id=source_id,

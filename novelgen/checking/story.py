@@ -63,7 +63,7 @@ class Piece:
     def as_evidence(self) -> ContinuityEvidence:
         """Return it as what proves a finding."""
         memory, place = self.memory, self.position
-        source_id = (memory.source_id or memory.chunk_id) if memory is not None else ""
+        source_id = memory.memory_id if memory is not None else ""
         if memory is None and place is not None:
             source_id = f"{place.chapter_index}:{place.scene_index}:passage:{self.span.start}"
         return ContinuityEvidence(

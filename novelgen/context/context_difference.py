@@ -141,7 +141,7 @@ def _receipts(context: SceneMemoryContext) -> dict[_MemoryKey, ContextItem]:
 
 
 def _memory_key(chunk: StoryMemoryChunk) -> _MemoryKey:
-    return chunk.chapter_index, chunk.scene_index, chunk.source_id or chunk.chunk_id
+    return chunk.chapter_index, chunk.scene_index, chunk.memory_id
 
 
 def _told_sections(context: SceneMemoryContext) -> dict[str, Any]:

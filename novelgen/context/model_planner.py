@@ -29,7 +29,7 @@ from novelgen.context.retrieval_plan import (
 )
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError
-from novelgen.language.language import StoryLanguage, estimate_tokens, significant_words
+from novelgen.language.language import StoryLanguage, estimate_tokens, folded, significant_words
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import NAMES_PURPOSE, SearchResult
@@ -89,7 +89,7 @@ def _grounded_queries(answer: ModelRetrievalPlan, ground: Ground) -> list[Planne
     asked += [(ModelQuery(query=event), "event") for event in answer.events]
     kept: dict[str, PlannedQuery] = {}
     for query, purpose in asked:
-        text = _folded(query.query)
+        text = folded(query.query)
         if not text or text in echoes:
             continue
         mentions = ground.names.find_mentions(query.query)
@@ -132,11 +132,7 @@ def _speaks_of_the_scene(text: str, scene_words: Collection[str]) -> bool:
 
 
 def _search_texts(plan: ModelRetrievalPlan) -> frozenset[str]:
-    return frozenset(map(_folded, [*(query.query for query in plan.queries), *plan.events]))
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return frozenset(map(folded, [*(query.query for query in plan.queries), *plan.events]))
 
 
 _PROMPT = "plan_retrieval"

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
+from novelgen.language.language import folded
 from novelgen.memory.search import SearchQuery
 from novelgen.model_calls.answers import AtMost
 from novelgen.models.context import PlannerReport, ReportIssue
@@ -123,5 +124,5 @@ def with_further(plan: RetrievalPlan, further: RetrievalPlan) -> RetrievalPlan:
 
 
 def _query_key(query: SearchQuery) -> tuple[str, frozenset[str], str | None, frozenset[str]]:
-    text = " ".join(query.text.casefold().split())
+    text = folded(query.text)
     return (text, frozenset(query.entities), query.content_type, frozenset(query.tags))

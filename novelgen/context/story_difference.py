@@ -112,7 +112,7 @@ def _facts(stretch: StoryStretch) -> list[NewFact]:
     ]
     facts = [
         NewFact(
-            source_id=each.source_id or each.chunk_id,
+            source_id=each.memory_id,
             chapter_index=each.chapter_index,
             scene_index=each.scene_index,
             content=each.content,

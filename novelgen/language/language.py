@@ -74,12 +74,17 @@ def story_language(text: str) -> StoryLanguage:
     return "zh" if letters and count_cjk(text) >= CJK_SHARE_OF_CHINESE_TEXT * letters else "en"
 
 
+def folded(text: str) -> str:
+    """Return a text in small letters, with one blank between its words."""
+    return " ".join(text.casefold().split())
+
+
 def stated_language(code: str) -> StoryLanguage | None:
     """Return the language that a code such as `zh-CN`, `cn` or `en` names; None where it names neither."""
-    folded = code.casefold()
-    if folded.startswith(("zh", "cn", "中")):
+    said = code.casefold()
+    if said.startswith(("zh", "cn", "中")):
         return "zh"
-    return "en" if folded.startswith("en") else None
+    return "en" if said.startswith("en") else None
 
 
 _LONG_WORD = re.compile(rf"[^\W\d_{CJK_RANGES}]{{4,}}")

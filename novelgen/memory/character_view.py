@@ -117,7 +117,7 @@ class CharacterView:
             return bool(sources) and all(self.knows_source(each) for each in sources)
         if chunk.content_type in PASSAGE_TYPES or chunk.content_type == SUMMARY_TYPE:
             return self.saw_told(chunk.content, chunk.chapter_index, chunk.scene_index)
-        return self.knows_source(chunk.source_id or chunk.chunk_id)
+        return self.knows_source(chunk.memory_id)
 
     def knows_source(self, source_id: str) -> bool:
         """Tell whether they know a memory or note; one of which nothing is told is not known."""

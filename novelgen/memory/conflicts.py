@@ -9,6 +9,7 @@ from typing import Any
 
 from novelgen.language.chronology import TellingScene, days_apart
 from novelgen.language.contradictions import contradictions
+from novelgen.language.language import folded
 from novelgen.language.normalise import title_free_key
 from novelgen.language.numerals import CHINESE_NUMERAL, ENGLISH_NUMERAL, chinese_number, english_number
 from novelgen.language.reading import is_out_of_time, read_story_time
@@ -160,7 +161,7 @@ def _simultaneous(
 
 
 def _are_at_one_time(one: TellingScene, other: TellingScene) -> bool:
-    times = {" ".join((scene.story_time or "").casefold().split()) for scene in (one, other)}
+    times = {folded(scene.story_time or "") for scene in (one, other)}
     if len(times) == 1:
         return _DATED.search(times.pop()) is not None
     told, also = (_date_and_hour(scene) for scene in (one, other))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import TypeVar
 
-from novelgen.language.language import significant_words
+from novelgen.language.language import folded, significant_words
 from novelgen.models.record import (
     RecordedLoop,
     RecordedLoopAdvance,
@@ -54,7 +54,7 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
         emotional_beats=spread(_distinct(_all(records, "emotional_beats")), MAX_EMOTIONAL_BEATS),
         state_changes=_merged_states(_all(records, "state_changes")),
         relationship_changes=_merged_relationships(_all(records, "relationship_changes")),
-        open_loops_created=_first_by_key(_all(records, "open_loops_created"), lambda loop: _folded(loop.description)),
+        open_loops_created=_first_by_key(_all(records, "open_loops_created"), lambda loop: folded(loop.description)),
         open_loops_advanced=[loop for loop in advanced if loop.id not in resolved_ids],
         open_loops_resolved=resolved,
         memories=_distinct_memories(records),
@@ -80,7 +80,7 @@ def is_same_fact(one: RecordedMemory, other: RecordedMemory) -> bool:
     entities of one are among those of the other, and they share `SHARED_WORDS_OF_A_DUPLICATE` of their words,
     `MIN_SHARED_WORDS` at least.
     """
-    if _folded(one.content) == _folded(other.content):
+    if folded(one.content) == folded(other.content):
         return True
     if one.event_type != other.event_type:
         return False
@@ -139,7 +139,7 @@ def _distinct_memories(records: Sequence[SceneRecord]) -> list[RecordedMemory]:
     kept: list[RecordedMemory] = []
     for record in records:
         before = len(kept)
-        for memory in _first_by_key(record.memories, lambda each: _folded(each.content)):
+        for memory in _first_by_key(record.memories, lambda each: folded(each.content)):
             earlier = (index for index in range(before) if is_same_fact(kept[index], memory))
             at = next(earlier, None)
             if at is None:
@@ -150,7 +150,7 @@ def _distinct_memories(records: Sequence[SceneRecord]) -> list[RecordedMemory]:
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:
-    return _first_by_key((text for text in texts if text.strip()), _folded)
+    return _first_by_key((text for text in texts if text.strip()), folded)
 
 
 def _first_by_key(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[Item]:
@@ -172,10 +172,6 @@ def merged_moves(moves: Iterable[RecordedLoopAdvance]) -> list[RecordedLoopAdvan
         before = merged.pop(move.id, None)
         merged[move.id] = before.model_copy(update=said) if before else move
     return list(merged.values())
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 SHARED_WORDS_OF_ONE_LOOP = 0.5

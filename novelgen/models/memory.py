@@ -116,6 +116,11 @@ class StoryMemoryChunk(Shown, BaseModel):
     verified: bool = Field(default=True, description="Whether its evidence was found in the scene's text.")
     origin: MemoryOrigin = "text"
 
+    @property
+    def memory_id(self) -> str:
+        """The id by which records, authors and who knows it name it, whatever stands for it in an index."""
+        return self.source_id or self.chunk_id
+
 
 NOTE_ID = "note-"
 """The ids of the author's notes begin so."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from novelgen.language.language import has_cjk, significant_words
+from novelgen.language.language import folded, has_cjk, significant_words
 from novelgen.language.normalise import is_possessive
 from novelgen.memory.attributes import (
     INVENTORY_ATTRIBUTE,
@@ -242,10 +242,10 @@ class StateReader:
 
 def entry_meant(said: str, entries: Sequence[str]) -> str | None:
     """Return the entry of a list that somebody means in other words, or None when none or several fit as well."""
-    folded = _folded(said)
+    wanted = folded(said)
     for fits in (
-        [each for each in entries if _folded(each) == folded],
-        [each for each in entries if folded in _folded(each) or _folded(each) in folded],
+        [each for each in entries if folded(each) == wanted],
+        [each for each in entries if wanted in folded(each) or folded(each) in wanted],
         _nearest([each for each in entries if _shares_words(said, each)], said),
     ):
         if fits:
@@ -264,10 +264,6 @@ def _shares_words(one: str, other: str) -> bool:
     words, other_words = significant_words(one), significant_words(other)
     fewer = min(len(words), len(other_words))
     return fewer > 0 and len(words & other_words) >= SHARE_OF_A_REMOVED_ENTRY * fewer
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _listed(value: Any) -> list[str]:

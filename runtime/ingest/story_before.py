@@ -119,7 +119,7 @@ def _described(unit: UnitOfWork, scene: StoredScene) -> list[Entity]:
 
 def _known(chunk: StoryMemoryChunk) -> PromptMemory:
     return PromptMemory(
-        memory_id=chunk.source_id or chunk.chunk_id,
+        memory_id=chunk.memory_id,
         says=chunk.content,
         short=chunk.short or "",
         chapter_index=chunk.chapter_index,

@@ -70,9 +70,7 @@ def find_by_sentences(
 def _similarities(queries: Sequence[Vector | None], candidates: Sequence[Candidate]) -> dict[int, dict[str, float]]:
     """Return by the number of each query that has a vector the greatest cosine with each source that has one."""
     asked = [(number, vector) for number, vector in enumerate(queries) if vector is not None]
-    stored = [
-        (each.chunk.source_id or each.chunk.chunk_id, each.vector) for each in candidates if each.vector is not None
-    ]
+    stored = [(each.chunk.memory_id, each.vector) for each in candidates if each.vector is not None]
     if not asked or not stored:
         return {}
     first, second = unit_rows([vector for _, vector in asked]), unit_rows([vector for _, vector in stored])

@@ -332,7 +332,7 @@ class MemoryRepository(AuthorMemories):
         rows = self._active(before(as_of, CHUNKS), wanted, ~CHUNKS.c.is_consolidated, order=IN_ORDER)
         found: dict[str, StoryMemoryChunk] = {}
         for chunk in self._chunks(rows, as_of):
-            found.setdefault(chunk.source_id or chunk.chunk_id, chunk)
+            found.setdefault(chunk.memory_id, chunk)
         return found
 
     def index_ids(self) -> set[str]:
@@ -369,7 +369,7 @@ class MemoryRepository(AuthorMemories):
             found_by.append(among(CHUNKS.c.source_id, names))
         rows = self._active(visible(self._session.project_id, as_of), or_(*found_by), order=IN_ORDER)
         found = self._chunks(rows, as_of)
-        by_name = {each.source_id or each.chunk_id: each for each in found}
+        by_name = {each.memory_id: each for each in found}
         last_of_slot = {each.slot_type: each for each in found if each.slot_type}
         successors: dict[str, StoryMemoryChunk] = {}
         for chunk in replaced:

@@ -224,7 +224,7 @@ def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> Liste
         return None
     told = {
         "position": memory_place_text(chunk, always=""),
-        "source_id": chunk.source_id or chunk.chunk_id,
+        "source_id": chunk.memory_id,
         "what": change.after.get("content", chunk.content),
         "was": change.before.get("content", ""),
     }

@@ -365,7 +365,7 @@ def _kept(
 
 def _source_id(stored: StoredMemory) -> str:
     chunk = stored.chunk
-    return chunk.chunk_id if chunk.is_consolidated else chunk.source_id or chunk.chunk_id
+    return chunk.chunk_id if chunk.is_consolidated else chunk.memory_id
 
 
 def _parts(unit: UnitOfWork, stored: StoredMemory) -> Sequence[str]:

@@ -264,7 +264,7 @@ def key_under(chunk: StoryMemoryChunk, target: str) -> str:
     kept_under, _, key = (chunk.slot_type or "").partition(_BETWEEN)
     if chunk.content_type == "note" and key and kept_under == target:
         return unquote(key, errors="surrogatepass")
-    return chunk.source_id or chunk.chunk_id
+    return chunk.memory_id
 
 
 def home_of(chunk: StoryMemoryChunk) -> str:

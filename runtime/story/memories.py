@@ -216,7 +216,7 @@ class StoryMemories(StoryBase):
                     unit.knowledge.say(
                         StoredKnowledge(
                             character_id=knower_id(unit, name, END_OF_STORY),
-                            source_id=note.source_id or note.chunk_id,
+                            source_id=note.memory_id,
                             chapter_index=note.chapter_index,
                             scene_index=note.scene_index,
                             kind=kind,

@@ -452,11 +452,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         share = story_share(self._stores, self.project_id, knower, as_of=place, model=None)
         known = {each.memory_id for each in share.memories}
         about = {
-            entity_id: [
-                each.chunk.source_id or each.chunk.chunk_id
-                for each in told
-                if entity_id in each.chunk.entities_mentioned
-            ]
+            entity_id: [each.chunk.memory_id for each in told if entity_id in each.chunk.entities_mentioned]
             for entity_id in dead
         }
         return [

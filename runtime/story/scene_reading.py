@@ -179,14 +179,14 @@ class _Teller:
                 [self.place], as_of=self.cut, content_types=DISTILLED_TYPES, statuses=[status], as_brought=True
             )
         ]
-        return [self._memory(each, status, recorded.get(each.source_id or each.chunk_id)) for status, each in found]
+        return [self._memory(each, status, recorded.get(each.memory_id)) for status, each in found]
 
     def _memory(
         self, chunk: StoryMemoryChunk, status: MemoryStatus, recorded: RecordedMemory | None
     ) -> EstablishedFact:
         return self.fact(
             "memory",
-            chunk.source_id or chunk.chunk_id,
+            chunk.memory_id,
             chunk.content,
             span=chunk.source_span,
             is_verified=chunk.verified,

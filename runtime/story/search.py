@@ -347,6 +347,4 @@ class StorySearch(StoryBase):
 
 def _found(ranked: RankedMemory) -> FoundMemory:
     holder = ranked.held_by
-    return FoundMemory(
-        **dict(ranked.chunk), score=ranked.score, held_by=holder and (holder.source_id or holder.chunk_id)
-    )
+    return FoundMemory(**dict(ranked.chunk), score=ranked.score, held_by=holder and holder.memory_id)

@@ -215,7 +215,7 @@ def _cells(told: str) -> dict[str, str]:
 
 @cell
 def _memory_id(chunk: Any, _: View) -> str:
-    return str(chunk.source_id or chunk.chunk_id)
+    return str(chunk.memory_id)
 
 
 @cell
