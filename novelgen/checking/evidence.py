@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from novelgen.checking.findings import of_memory
 from novelgen.checking.story import Draft, StoryBefore, place_or_none, telling_words
-from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens
+from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens, idf, rarity_of
 from novelgen.language.quantities import find_quantities
 from novelgen.language.sentences import Span, chunk_text
 from novelgen.models.continuity import ContinuityEvidence
@@ -183,10 +183,7 @@ class _Scores:
             for term in piece.terms & asked:
                 holding[term].append(index)
         count = len(self.pieces)
-        return {
-            term: (np.array(found, dtype=np.intp), math.log1p((count - len(found) + 0.5) / (len(found) + 0.5)))
-            for term, found in holding.items()
-        }
+        return {term: (np.array(found, dtype=np.intp), idf(len(found), count)) for term, found in holding.items()}
 
     def _bm25(self, terms: Iterable[str]) -> NDArray[np.float64]:
         """Score pieces by shared words (BM25 with k1 = 0 and b = 0.4: how often one stands there says nothing)."""
@@ -224,7 +221,7 @@ class _Scores:
         ]
         counts = Counter(each for named in names for each in named)
         self._rarity: defaultdict[str, float] = defaultdict(lambda: math.log(2.0 * (len(self.pieces) + 1)))
-        self._rarity.update({each: math.log((len(self.pieces) + 1) / (count + 0.5)) for each, count in counts.items()})
+        self._rarity.update({each: rarity_of(count, len(self.pieces)) for each, count in counts.items()})
         self._naming: defaultdict[str, list[int]] = defaultdict(list)
         for index, named in enumerate(names):
             for each in named:

@@ -3,6 +3,7 @@
 The words by which text, models and people are understood are data: the lists and tables of `word_lists.toml`.
 """
 
+import math
 import re
 import tomllib
 from collections.abc import Callable
@@ -72,6 +73,16 @@ def story_language(text: str) -> StoryLanguage:
     """Tell a text's language by the share of Chinese characters among its letters."""
     letters = len(_LETTER.findall(text))
     return "zh" if letters and count_cjk(text) >= CJK_SHARE_OF_CHINESE_TEXT * letters else "en"
+
+
+def idf(holding: int, of_all: int) -> float:
+    """The inverse document frequency of BM25 (Robertson and Zaragoza 2009, 3.1), never negative."""
+    return math.log(1 + (of_all - holding + 0.5) / (holding + 0.5))
+
+
+def rarity_of(holding: int, of_all: int) -> float:
+    """How rare it is that so many of all texts hold something; below 0 where all do."""
+    return math.log((of_all + 1) / (holding + 0.5))
 
 
 def folded(text: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.language.language import significant_words
+from novelgen.language.language import rarity_of, significant_words
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.query_scores import standardise
 from novelgen.models.position import sort_key
@@ -96,7 +96,7 @@ def _signs(
     return {
         "silence": [-math.log(1 + _scenes_after(places, thread)) for thread in threads],
         "words": words.with_plan(),
-        "people": [sum(_rarity(appearances[each], len(places)) for each in own) for own in met],
+        "people": [sum(max(0.0, rarity_of(appearances[each], len(places))) for each in own) for own in met],
         "found": words.with_chosen(),
         "share": [len(own) / max(1, len(all_own)) for own, all_own in zip(met, related, strict=True)],
         "importance": [LOOP_WEIGHTS[thread.importance] for thread in threads],
@@ -114,10 +114,6 @@ def _scenes_after(places: Sequence[Place], thread: OpenLoop) -> int:
     if chapter is None:
         return 0
     return len(places) - bisect_left(places, (chapter + 1, 0) if scene is None else (chapter, scene + 1))
-
-
-def _rarity(count: int, of_all: int) -> float:
-    return max(0.0, math.log((of_all + 1) / (count + 0.5)))
 
 
 def _best_ranks(chosen: Sequence[tuple[Place | None, str]]) -> dict[Place, float]:
@@ -153,7 +149,7 @@ class _SharedWords:
         return [sum(self._weight(own & said) for said in self._chosen) / (1 + self._weight(own)) for own in self._own]
 
     def _weight(self, words: Iterable[str]) -> float:
-        return sum(_rarity(self._counts[word], self._texts) for word in sorted(words))
+        return sum(max(0.0, rarity_of(self._counts[word], self._texts)) for word in sorted(words))
 
 
 def _stems(texts: Iterable[str]) -> frozenset[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
@@ -13,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.language.language import CJK_RANGES, is_cjk
+from novelgen.language.language import CJK_RANGES, idf, is_cjk
 from novelgen.memory.search import (
     NAME_KINDS,
     SEMANTIC_RETRIEVER,
@@ -195,7 +194,7 @@ def word_scores(texts: Sequence[str], queries: Sequence[str]) -> Matrix:
     for term, entries in found.items():
         if entries:
             places, times = np.array(entries).T
-            rarity = math.log(1 + (len(texts) - len(places) + 0.5) / (len(places) + 0.5))
+            rarity = idf(len(places), len(texts))
             holding = np.array([term in terms for terms in asked])
             scores[np.ix_(holding, places)] += rarity * times * (SATURATION + 1) / (times + norms[places])
     return scores

@@ -1,6 +1,5 @@
 """Where the same is told twice: a memory, its bullet and its passage, and later scenes that tell a memory again."""
 
-import math
 import re
 import sys
 import unicodedata
@@ -12,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.language.language import CJK_RANGES, FUNCTION_WORDS, is_cjk, significant_words
+from novelgen.language.language import CJK_RANGES, FUNCTION_WORDS, is_cjk, rarity_of, significant_words
 from novelgen.language.sentences import chunk_text
 from novelgen.memory.search import Candidate, SceneKey
 from novelgen.memory.story import KnowledgeScene
@@ -194,7 +193,7 @@ class Retellings:
         return {word: self._rarity(word) for word in sorted(significant_words(content))}
 
     def _rarity(self, word: str) -> float:
-        return math.log((len(self._scene_of) + 1) / (len(self._pieces_with.get(word, ())) + 0.5))
+        return rarity_of(len(self._pieces_with.get(word, ())), len(self._scene_of))
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)

@@ -1,13 +1,12 @@
 """The one entry: candidates in, the memories of the planned scene out, scored part by part, each with its receipt."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from novelgen.language.language import TokenCounter, estimate_tokens
+from novelgen.language.language import TokenCounter, estimate_tokens, rarity_of
 from novelgen.memory.budget import ChosenForm, Filling, Priced, choose_form, fill, gain_per_token
 from novelgen.memory.neighbours import similar_scenes, spread_evidence, surroundings
 from novelgen.memory.query_scores import (
@@ -74,7 +73,7 @@ def entity_overlap(table: CandidateTable, entity_ids: frozenset[str]) -> Column:
     named = [frozenset(row.chunk.entities_mentioned) for row in table.candidates]
     counts = Counter(entity for row, counted in zip(named, table.measure, strict=True) if counted for entity in row)
     total = int(table.measure.sum())
-    rarity = {e: max(0.0, math.log((total + 1) / (counts[e] + 0.5))) for e in entity_ids}
+    rarity = {e: max(0.0, rarity_of(counts[e], total)) for e in entity_ids}
     return np.array([sum(rarity[e] for e in sorted(row & entity_ids)) for row in named], dtype=float)
 
 

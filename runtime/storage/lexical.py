@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, TextClause, case, func, select, text
 
-from novelgen.language.language import CJK_RANGES, is_cjk
+from novelgen.language.language import CJK_RANGES, idf, is_cjk
 from novelgen.models.memory import CONTENT_TYPES
 from runtime.storage.entities import with_masks
 from runtime.storage.records import LexicalHit, MemoryFilter
@@ -185,7 +184,7 @@ def score_matches(
     for query, terms in enumerate(queries):
         for term in terms:
             if term in places:
-                scores[query, places[term]] += rarity(len(places[term]), len(rows))
+                scores[query, places[term]] += idf(len(places[term]), len(rows))
     scores *= _length_shares(lengths[order].astype(float))
     return LexicalMatches(rows, kinds[order], scores, np.ones(len(rows), dtype=bool))
 
@@ -196,11 +195,6 @@ def _places(matched: RowIds, rows: RowIds) -> NDArray[np.intp]:
         return np.zeros(0, dtype=np.intp)
     places = np.minimum(np.searchsorted(rows, matched), len(rows) - 1)
     return places[rows[places] == matched]
-
-
-def rarity(matches: int, count: int) -> float:
-    """The inverse document frequency of BM25 (Robertson and Zaragoza 2009, 3.1), never negative."""
-    return math.log(1 + (count - matches + 0.5) / (matches + 0.5))
 
 
 def _length_shares(lengths: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,6 +19,8 @@ from pydantic import BaseModel, Field
 from novelgen.context.labels import Labels, labels_for
 from novelgen.context.lines import render_value
 from novelgen.errors import NovelgenError
+from novelgen.language.language import idf
+from novelgen.memory.query_scores import unit_rows
 from novelgen.memory.search import RankedMemory
 from novelgen.models.entity import Entity
 from novelgen.models.memory import ContentType, StoryMemoryChunk
@@ -27,7 +29,7 @@ from novelgen.models.shown import ShownList
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
 from runtime.search.story_memory import DEFAULT_TOP_K, MAX_TOP_K
 from runtime.storage.database import UnitOfWork
-from runtime.storage.lexical import index_tokens, lexical_terms, rarity, term_tokens
+from runtime.storage.lexical import index_tokens, lexical_terms, term_tokens
 from runtime.storage.records import StoredScene
 from runtime.story.base import Count, Place, Share, StoryBase, Text, async_twin, known_entities, position_of
 
@@ -147,7 +149,7 @@ class StoryCards(StoryBase):
         if not cards:
             return {}
         matrix = np.stack([self._vectors[card.lasting_text] for card in cards])
-        likeness = _cosines(matrix, wanted).tolist()
+        likeness = (unit_rows(matrix) @ unit_rows(wanted)[0]).tolist()
         return {card.entity_id: value for card, value in zip(cards, likeness, strict=True)}
 
     def _scene_likeness(self, wanted: Vector, cards: Sequence[Card], as_of: StoryPosition) -> dict[str, float]:
@@ -164,7 +166,7 @@ class StoryCards(StoryBase):
         ids, matrix = unit.embeddings.matrix(model, as_of=as_of)
         if not ids or matrix.shape[1] != len(wanted):
             return {}
-        likeness = _cosines(matrix, wanted)
+        likeness = unit_rows(matrix) @ unit_rows(wanted)[0]
         likest = np.argsort(-likeness)[:MAX_SCENE_MEMORIES].tolist()
         chunks = unit.memories.by_ids([ids[row] for row in likest], as_of=as_of)
         by_id = {ids[row]: float(likeness[row]) for row in likest}
@@ -217,7 +219,7 @@ class _CardWords:
     def __init__(self, query: str, cards: Sequence[Card]) -> None:
         phrases = [f" {' '.join(term_tokens(term))} " for term in lexical_terms(query)]
         texts = [_spaced("\n".join([card.name, *card.all_lines])) for card in cards]
-        self._weights = {phrase: rarity(sum(phrase in text for text in texts), len(texts)) for phrase in phrases}
+        self._weights = {phrase: idf(sum(phrase in text for text in texts), len(texts)) for phrase in phrases}
 
     def share(self, text: str) -> float:
         """Return the weight of the query's words that a text holds, from 0 to 1."""
@@ -276,11 +278,6 @@ def _scene_card(scene: StoredScene) -> Card:
 
 def _field(name: str, value: Any, names: Mapping[str, str], labels: Labels) -> str:
     return f"{labels.attribute(name)}{labels.colon}{render_value(value, names, labels)}"
-
-
-def _cosines(matrix: NDArray[np.float32], query: Vector) -> Vector:
-    norms = np.linalg.norm(matrix, axis=1) * np.linalg.norm(query)
-    return np.asarray(matrix @ query / np.maximum(norms, 1e-9), dtype=np.float32)
 
 
 def _spaced(text: str) -> str:
