@@ -5,6 +5,7 @@ from typing import Any
 
 from novelgen.context.labels import Labels, labels_for
 from novelgen.context.lines import ATTRIBUTE_ORDER, NEUTRAL_STATUS, dimension_in_words, render_value
+from novelgen.language.scrub import texts_within
 from novelgen.models.entity import is_entity_id
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.story_difference import (
@@ -250,7 +251,7 @@ def _ids_of(difference: StoryDifference) -> set[str]:
     """Return what has the form of an id in what is told; where it has no name it must not be shown."""
     said: list[Any] = [*difference.names, *(each.entity_id for each in difference.newcomers)]
     for turn in (*difference.states, *difference.deaths):
-        said += [turn.entity_id, *_leaves(turn.was), *_leaves(turn.now)]
+        said += [turn.entity_id, *texts_within(turn.was), *texts_within(turn.now)]
     for handover in difference.handovers:
         said += [handover.item_id, handover.was, handover.now]
     for learning in difference.learnt:
@@ -258,14 +259,6 @@ def _ids_of(difference: StoryDifference) -> set[str]:
     for pair in difference.relationships:
         said += [pair.character_a, pair.character_b]
     return {each for each in said if isinstance(each, str) and is_entity_id(each)}
-
-
-def _leaves(value: Any) -> list[Any]:
-    if isinstance(value, Mapping):
-        return [leaf for each in value.values() for leaf in _leaves(each)]
-    if isinstance(value, list | tuple):
-        return [leaf for each in value for leaf in _leaves(each)]
-    return [value]
 
 
 def _attribute_rank(turn: StateTurn) -> tuple[bool, int]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from novelgen.context.retrieval_plan import PlannedQuery, RetrievalPlan
+from novelgen.language.scrub import texts_within
 from novelgen.memory.attributes import attribute_named
 from novelgen.memory.character_view import INNER_ATTRIBUTES, CharacterView, StoryKnowledge
 from novelgen.memory.outline import OutlineScene, PairChange, StoryChanges, StoryOutline
@@ -183,7 +184,7 @@ class PointOfViewCut:
 
     @cached_property
     def _planned(self) -> str:
-        return "\n".join([*_texts(self.request.scene_plan.model_dump()), *self.request.hints])
+        return "\n".join([*texts_within(self.request.scene_plan.model_dump()), *self.request.hints])
 
     # --- Memories ---
 
@@ -399,11 +400,3 @@ def _tells_alike(one: Relationship, other: Relationship | None) -> bool:
 
 def _said_of(change: StateChange) -> str:
     return f"{change.attribute} {json.dumps(change.value, ensure_ascii=False)}"
-
-
-def _texts(value: object) -> list[str]:
-    if isinstance(value, dict):
-        return [each for part in value.values() for each in _texts(part)]
-    if isinstance(value, list):
-        return [each for part in value for each in _texts(part)]
-    return [value] if isinstance(value, str) else []

@@ -1,7 +1,7 @@
 """Cleaning text and bounding data at the border, so that the same story is the same text everywhere."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from novelgen.errors import UserInputError
@@ -36,6 +36,15 @@ def scrub_tree(value: Any) -> Any:
     if isinstance(value, list):
         return [scrub_tree(each) for each in value]
     return value
+
+
+def texts_within(value: Any) -> Iterator[str]:
+    """Yield every text of plain data, in its order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from texts_within(each)
 
 
 def require_size(text: str, what: str, *, limit_characters: int = SCENE_CHARACTER_LIMIT) -> None:

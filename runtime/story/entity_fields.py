@@ -19,7 +19,7 @@ from novelgen.card_templates import (
 )
 from novelgen.context.labels import labels_for
 from novelgen.errors import UserInputError
-from novelgen.language.language import StoryLanguage, story_language
+from novelgen.language.language import StoryLanguage, stated_language, story_language
 from novelgen.language.resolver import NameResolver
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
@@ -404,9 +404,7 @@ def chosen_name(stores: MemoryStores, *, unit: UnitOfWork) -> str:
 def card_language(unit: UnitOfWork) -> StoryLanguage:
     """Return the language in which a story's fields are named."""
     project = unit.projects.require()
-    if not project.language:
-        return story_language(project.name)
-    return "zh" if labels_for(project.language).language == "zh" else "en"
+    return stated_language(project.language) or story_language(project.name)
 
 
 def _offered_fields(template: CardTemplate, language: str) -> list[OfferedField]:

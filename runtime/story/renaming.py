@@ -1,7 +1,7 @@
 """Another name through the whole memory: what is told of somebody says it from then on; `undo` takes it back."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
@@ -10,6 +10,7 @@ from novelgen.errors import UserInputError
 from novelgen.language.language import is_cjk
 from novelgen.language.matching import NameSwap, longer_names
 from novelgen.language.normalise import name_key
+from novelgen.language.scrub import texts_within
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.record import SceneRecord
@@ -252,7 +253,7 @@ class _Renamed:
         return said
 
     def _note(self, held_by: Held, thing: str, told: Any) -> None:
-        found = [(text, hits) for text in _texts(told) if (hits := self.swap.hits(text))]
+        found = [(text, hits) for text in texts_within(told) if (hits := self.swap.hits(text))]
         times = sum(len(hits) for _, hits in found)
         text, (first, *_) = found[0]
         words = self.swap.said(_around(text, first.start, first.end))
@@ -348,14 +349,3 @@ def _names_around(
     ]
     own = {*names, *entity.names()}
     return {other for other in others if other not in own and any(name in other for name in names)}
-
-
-def _texts(told: Any) -> Iterable[str]:
-    if isinstance(told, str):
-        yield told
-    elif isinstance(told, Mapping):
-        for each in told.values():
-            yield from _texts(each)
-    elif isinstance(told, list):
-        for each in told:
-            yield from _texts(each)
