@@ -1,5 +1,7 @@
 """Kills one of two programs on a story at random moments and compares the stores with what both acknowledged."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -66,12 +68,15 @@ class CrashReport:
     acts_beside: int
 
 
-def kill_again_and_again(folder: Path, *, seed: int, kills: int, database_url: str | None = None) -> CrashReport:
+def kill_again_and_again(
+    nursery: Nursery, folder: Path, *, seed: int, kills: int, database_url: str | None = None
+) -> CrashReport:
     """Kill a project's program so often, and check the database after each kill and all stores at the end.
 
     Another program writes to other places of the same story all the while, and is killed at the end alone.
 
     Args:
+        nursery: Where the programs come from.
         folder: Empty folder for the project.
         seed: Of the acts and of the moments of the kills.
         kills: How often.
@@ -84,21 +89,16 @@ def kill_again_and_again(folder: Path, *, seed: int, kills: int, database_url: s
     settings = settings_of(folder, database_url)
     acknowledged, beside = Acknowledged(), Acknowledged(first_place=PLACES + 1)
     worker_kills = 0
-    with _nursery(settings, beside) as companion, _nursery(settings, acknowledged) as nursery:
-        companion.begin(kills, chance.randrange(1 << 30))
-        companion.wait_for_acts(1)
-        for life in range(kills):
-            nursery.begin(life, chance.randrange(1 << 30))
-            nursery.wait_for_acts(chance.choice(ACTS_OF_A_LIFE))
-            time.sleep(chance.uniform(0.0, LONGEST_REST_S))
-            worker_kills += nursery.kill(with_worker=chance.random() < 0.5)
-            for line in nursery.said():
-                acknowledged.hear(*line)
-            require_acknowledged(settings, acknowledged, where=f"seed {seed}, after kill {life + 1}")
-        companion.kill(with_worker=False)
-        for line in companion.said():
-            beside.hear(*line)
-        require_acknowledged(settings, beside, where=f"seed {seed}, the other program's")
+    companion = nursery.begin(settings, beside, life=kills, seed=chance.randrange(1 << 30))
+    companion.wait_for_acts(1)
+    for number in range(kills):
+        life = nursery.begin(settings, acknowledged, life=number, seed=chance.randrange(1 << 30))
+        life.wait_for_acts(chance.choice(ACTS_OF_A_LIFE))
+        time.sleep(chance.uniform(0.0, LONGEST_REST_S))
+        worker_kills += life.kill(with_worker=chance.random() < 0.5)
+        require_acknowledged(settings, acknowledged, where=f"seed {seed}, after kill {number + 1}")
+    companion.kill(with_worker=False)
+    require_acknowledged(settings, beside, where=f"seed {seed}, the other program's")
     require_stores_agree(settings, where=f"seed {seed}, at the end")
     return CrashReport(kills=kills, acts=acknowledged.acts, worker_kills=worker_kills, acts_beside=beside.acts)
 
@@ -178,66 +178,78 @@ def require_stores_agree(settings: NovelgenSettings, *, where: str) -> None:
         SceneMemoryContext.model_validate_json(file.read_bytes())
 
 
-class _Nursery:
-    """The victim's parent process, seen from the harness."""
+class Nursery:
+    """The victims' parent process, seen from the harness."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
-        self._lines: Queue[tuple[str, int, str | None]] = Queue()
-        self._pid = 0
+        self._lives: dict[int, Life] = {}
         threading.Thread(target=self._listen, daemon=True).start()
 
-    def begin(self, life: int, seed: int) -> None:
+    def begin(self, settings: NovelgenSettings, acknowledged: Acknowledged, *, life: int, seed: int) -> Life:
+        """Let a program begin to act on a project, beside another one at most."""
+        url = settings.database_url
+        if url is not None:
+            named = make_url(url).update_query_dict({"application_name": acknowledged.program})
+            url = named.render_as_string(hide_password=False)
+        first_place = acknowledged.first_place
+        begun = self._lives[first_place] = Life(acknowledged)
+        told = {"folder": str(settings.projects_dir), "database_url": url, "first_place": first_place}
         assert self._process.stdin is not None
-        self._process.stdin.write(f"{life} {seed}\n")
+        self._process.stdin.write(json.dumps({**told, "life": life, "seed": seed}) + "\n")
         self._process.stdin.flush()
-        self._heard: list[tuple[str, int, str | None]] = []
-        self._pid = self._await("pid")
-
-    def wait_for_acts(self, number: int) -> None:
-        """Wait until the life has acknowledged so many acts; however slow the machine is, it gets to them."""
-        while sum(line[0] == "done" for line in self._heard) < number:
-            self._heard.append(self._next("done"))
-
-    def kill(self, *, with_worker: bool) -> bool:
-        """Kill the life, and with it the process of its index where asked and where there is one."""
-        workers = _children_of(self._pid) if with_worker else []
-        for pid in (self._pid, *workers):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        status = self._await("ended")
-        assert os.WIFSIGNALED(status), f"the victim ended by itself: {status}"
-        return bool(workers)
-
-    def said(self) -> list[tuple[str, int, str | None]]:
-        """Return what the life printed."""
-        return self._heard
-
-    def _await(self, what: str) -> int:
-        while (line := self._next(what))[0] != what:
-            self._heard.append(line)
-        return line[1]
-
-    def _next(self, what: str) -> tuple[str, int, str | None]:
-        try:
-            return self._lines.get(timeout=GUARD_S)
-        except Empty:
-            raise AssertionError(f"the victim's parent never said {what!r}") from None
+        begun.pid = begun.wait_for("pid")
+        return begun
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            self._lines.put(tuple(json.loads(line)))
+            what, number, more = json.loads(line)
+            first_place = more if what in ("pid", "ended") else number - (number - 1) % PLACES
+            self._lives[first_place].lines.put((what, number, more))
+
+
+class Life:
+    """A program that acts until it is killed."""
+
+    def __init__(self, acknowledged: Acknowledged) -> None:
+        self.pid = 0
+        self.lines: Queue[tuple[str, int, str | None]] = Queue()
+        self._acknowledged = acknowledged
+        self._acts_before = acknowledged.acts
+
+    def wait_for_acts(self, number: int) -> None:
+        """Wait until it has acknowledged so many acts; however slow the machine is, it gets to them."""
+        while self._acknowledged.acts - self._acts_before < number:
+            self.wait_for("done")
+
+    def kill(self, *, with_worker: bool) -> bool:
+        """Kill it, and with it the process of its index where asked and where there is one."""
+        workers = _children_of(self.pid) if with_worker else []
+        for pid in (self.pid, *workers):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        status = self.wait_for("ended")
+        assert os.WIFSIGNALED(status), f"the victim ended by itself: {status}"
+        return bool(workers)
+
+    def wait_for(self, what: str) -> int:
+        """Take in what it says up to a line of this kind, and return that line's number."""
+        while True:
+            try:
+                said, number, more = self.lines.get(timeout=GUARD_S)
+            except Empty:
+                raise AssertionError(f"the victim's parent never said {what!r}") from None
+            self._acknowledged.hear(said, number, more)
+            if said == what:
+                return number
 
 
 @contextlib.contextmanager
-def _nursery(settings: NovelgenSettings, acknowledged: Acknowledged) -> Iterator[_Nursery]:
-    command = [sys.executable, "-m", "tests.crash.victim", str(settings.projects_dir), str(acknowledged.first_place)]
-    if settings.database_url is not None:
-        url = make_url(settings.database_url).update_query_dict({"application_name": acknowledged.program})
-        command.append(url.render_as_string(hide_password=False))
+def opened_nursery() -> Iterator[Nursery]:
+    """A process from which victims come."""
     process = subprocess.Popen(
-        command,
+        [sys.executable, "-m", "tests.crash.victim"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -245,7 +257,7 @@ def _nursery(settings: NovelgenSettings, acknowledged: Acknowledged) -> Iterator
         env=os.environ | SINGLE_THREADED,
     )
     try:
-        yield _Nursery(process)
+        yield Nursery(process)
     finally:
         process.kill()
         process.communicate()

@@ -1,9 +1,8 @@
 """The program that is killed: it stores, replaces and deletes scenes, builds contexts, and says what it has done.
 
-Started once per project it imports everything, the index's libraries as well, then forks one life per line on
-standard input, `LIFE SEED`. It is given the folder, the first of its places, and the URL of a database where that is
-not SQLite's file. A life prints a JSON line before and after each act; what was printed after is
-acknowledged.
+Started once for all projects it imports everything, the index's libraries as well, then forks one life per line on
+standard input, which holds the arguments of `watch` as JSON. A life prints a JSON line before and after each act; what
+was printed after is acknowledged.
 """
 
 import contextlib
@@ -14,7 +13,7 @@ import random
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from novelgen.errors import UnknownSceneError
 from novelgen.models.context import MemoryContextRequest
@@ -98,9 +97,9 @@ def _acknowledge(place: int, version: str, *_: Any) -> None:
     _say("done", place, version)
 
 
-def _say(what: str, place: int, version: str | None) -> None:
+def _say(what: str, number: int, more: int | str | None) -> None:
     # One write of a short line is whole or not at all, also when the process is killed.
-    os.write(1, (json.dumps([what, place, version]) + "\n").encode())
+    os.write(1, (json.dumps([what, number, more]) + "\n").encode())
 
 
 def settings_of(folder: Path, database_url: str | None) -> NovelgenSettings:
@@ -108,19 +107,25 @@ def settings_of(folder: Path, database_url: str | None) -> NovelgenSettings:
     return settings_for(folder).model_copy(update={"database_url": database_url})
 
 
-def main(folder: Path, first_place: int, database_url: str | None) -> None:
-    """Fork one life per line of standard input and wait for its end."""
+def watch(folder: str, database_url: str | None, first_place: int, life: int, seed: int) -> NoReturn:
+    """Fork a life, say its process id and how it ended, each with the first of its places, and end."""
+    pid = os.fork()
+    if pid == 0:
+        live(settings_of(Path(folder), database_url), first_place, life, seed)
+    _say("pid", pid, first_place)
+    _say("ended", os.waitpid(pid, 0)[1], first_place)
+    os._exit(0)
+
+
+def main() -> None:
+    """Let one life begin per line of standard input."""
     # Here and not above: the harness imports this module too, and needs none of the index's libraries.
     importlib.import_module("tests.support.index_forkserver")
     for line in sys.stdin:
-        life, seed = map(int, line.split())
-        pid = os.fork()
-        if pid == 0:
-            live(settings_of(folder, database_url), first_place, life, seed)
-        os.write(1, (json.dumps(["pid", pid, None]) + "\n").encode())
-        _, status = os.waitpid(pid, 0)
-        os.write(1, (json.dumps(["ended", status, None]) + "\n").encode())
+        # Lives run side by side: what stands between waits for the end of each.
+        if os.fork() == 0:
+            watch(**json.loads(line))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else None)
+    main()

@@ -20,7 +20,7 @@ from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
 import novelgen
 from novelgen import Memory, Story
-from novelgen.errors import ConfigurationError, UnknownProjectError, UnknownSceneError, UserInputError
+from novelgen.errors import ConfigurationError, UnknownSceneError, UserInputError
 from novelgen.models import MemoryContextRequest, SceneMemoryContext, SceneRecord
 from runtime.story.base import ReadsArguments
 from tests.support.demo_project import SHIPPED_PROJECTS
@@ -99,10 +99,6 @@ class TestImport:
         with pytest.raises(AttributeError, match="has no attribute 'opne'"):
             module.opne  # noqa: B018
 
-    def test_the_version_is_that_of_the_package(self) -> None:
-        """There is one place that tells the version."""
-        assert novelgen.__version__.count(".") == 2
-
 
 def printed_by(script: str) -> str:
     """Return what a new interpreter prints."""
@@ -150,13 +146,6 @@ class TestOpen:
             pytest.raises(ConfigurationError, match=r"config\.yaml.*did you mean 'database_url'"),
         ):
             memory.story("demo")
-
-    @pytest.mark.parametrize(("asked", "meant"), [("dmeo", "demo"), ("demo_zh", "demo-zh")])
-    def test_an_unknown_project_names_the_nearest(self, memory: Memory, asked: str, meant: str) -> None:
-        """And nothing is created."""
-        with pytest.raises(UnknownProjectError, match=f"'{asked}'.*did you mean '{meant}'"):
-            memory.story(asked)
-        assert not (memory.settings.projects_dir / asked).exists()
 
     def test_projects_tell_what_they_hold(self, own_memory: Memory) -> None:
         """Stored ones with their counts, folders with what to do, broken ones with the reason."""
@@ -411,11 +400,6 @@ class TestLangChain:
             assert "LengthEmbeddings:one" in note.indexing.issues[0].message
             assert story.reindex().is_sound
             assert story.note("Ada is left-handed.").indexing.issues == []
-
-    def test_embeddings_may_be_a_name(self, ingested_demos: Path) -> None:
-        """As the setting has it."""
-        with novelgen.open(ingested_demos, embeddings="fake:64") as memory:
-            assert memory.settings.memory.embedding_model == "fake:64"
 
     def test_the_tools_reach_this_story_alone(self, demo: Story) -> None:
         """No tool has a project as its argument, and none reads beyond the position."""

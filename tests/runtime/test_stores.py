@@ -245,7 +245,9 @@ def test_embeddings_may_be_those_of_the_caller(tmp_path: Path) -> None:
         MemoryStores(load_settings(projects_dir=tmp_path), embeddings=cast(Embeddings, 7))
 
 
-@pytest.mark.parametrize(("asked", "meant"), [("dmeo", "demo"), ("Demo-zh", "demo-zh"), ("古登", "古灯")])
+@pytest.mark.parametrize(
+    ("asked", "meant"), [("dmeo", "demo"), ("demo_zh", "demo-zh"), ("Demo-zh", "demo-zh"), ("古登", "古灯")]
+)
 def test_an_unknown_project_names_the_nearest(stores: MemoryStores, asked: str, meant: str) -> None:
     """A misspelt id is told the right one, in both scripts."""
     for project_id in ("demo", "demo-zh", "古灯"):

@@ -1,6 +1,6 @@
 """Commands made of the table: what people read, what is asked first, what is refused, what a terminal gets.
 
-That their answers as JSON are those of the other doors is tested in `tests/runtime/doors/test_same_everywhere.py`.
+That their answers as JSON are those of the other doors is tested in `tests/runtime/doors/test_all_doors.py`.
 """
 
 import json
