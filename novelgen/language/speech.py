@@ -188,6 +188,9 @@ _ACTS_AFTER = re.compile(
     rf"|[{CJK_RANGES}]?(?:[将把取走来去上下入出听见闻掣抡使]|说)"
 )
 _ACTS_BEFORE = re.compile(rf"\b(?:{_ENGLISH_VERB}) $", re.IGNORECASE)
+_BEGINS_SENTENCE = re.compile(r"(?:^|[.!?。！？…”」』\"]\s*|\n\s*)$")
+_DOES = re.compile(rf" (?:\w+ly )?[a-z]+ed\b|(?![的把被对向跟给替让将之和与同及是])[{CJK_RANGES}]{{1,3}}[着了]")
+"""After a name that begins a sentence: somebody does something, whatever the verb."""
 _LONGEST_VERB = 14
 LONGEST_OF_ONE_PLACE = {"en": 12_000, "zh": 3_000}
 """Characters of a text beyond which it has no one place: a chapter without breaks goes from one to another."""
@@ -241,7 +244,8 @@ def _stage_score(text: str, mention: Mention, speech: Sequence[tuple[int, int]])
         return SPOKEN_OF_SCORE
     before = text[max(0, mention.start - _LONGEST_VERB) : mention.start]
     acts = _ACTS_AFTER.match(text, mention.end) or _ACTS_BEFORE.search(before)
-    return ACTING_SCORE if acts else NARRATED_SCORE
+    does = _BEGINS_SENTENCE.search(before) and _DOES.match(text, mention.end)
+    return ACTING_SCORE if acts or does else NARRATED_SCORE
 
 
 def _is_spoken(mention: Mention, speech: Sequence[tuple[int, int]]) -> bool:

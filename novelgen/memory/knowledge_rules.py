@@ -447,8 +447,9 @@ def _told(
 
 def _as_known(memory: KnowledgeMemory, knowing: Knowing) -> KnownMemory:
     since = knowing.since
-    if since is not None and since == memory.noted_at:
-        since = read_from(since.chapter_index or 0, since.scene_index)
+    if memory.noted_at is not None and since in (None, memory.noted_at):
+        # Nobody knows of a note before it is read.
+        since = read_from(memory.noted_at.chapter_index or 0, memory.noted_at.scene_index)
     return KnownMemory(
         source_id=memory.source_id,
         content=memory.content,

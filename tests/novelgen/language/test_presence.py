@@ -21,6 +21,8 @@ def presence(text: str, story: list[Entity], previous_location_id: str | None = 
         ("Holmes looked up.", london(), ["C0"]),
         ("行者道：“三藏何在？”", journey(), ["C1"]),
         ("行者取出铁棒。八戒也来。八戒打。", journey(), ["C1", "C2"]),
+        ("It was late. Holmes climbed the stairs.", london(), ["C0"]),
+        ("那时天晚。行者提着铁棒。", journey(), ["C1"]),
         ("It was late. Holmes, of course. And Holmes again.", london(), ["C0"]),
     ],
 )

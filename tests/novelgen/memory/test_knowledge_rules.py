@@ -223,6 +223,8 @@ def test_the_dead_do_not_know_of_their_death(content: str, who: str) -> None:
     story = rules(scene(2, 1, f"{who} C2"), about=note)
     assert (story.knows(who, note).knows, story.knows(who, note).reason) == (False, "dead")
     assert story.knows("C2", note).how == "witnessed"
+    [known] = story.of_character("C2", [note]).known
+    assert (known.since_chapter, known.since_scene) == (2, 2)
 
 
 def test_every_memory_stands_in_exactly_one_list() -> None:
