@@ -5,7 +5,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,7 +153,8 @@ class _Scores:
         self._is_memory = np.array([piece.memory is not None for piece in self.pieces])
         nothing = [np.zeros(len(self.pieces))]
         words = np.array([self._bm25(terms) for terms in of_sentences] or nothing)
-        self._clauses = np.array([self._bm25(terms) for terms in of_clauses] or nothing)
+        # A scene has many clauses, so that a row of each at a time is looked at: all of them fill no cache.
+        self._clauses = [self._bm25(terms) for terms in of_clauses] or nothing
         whole = self._bm25(of_draft)
         self._names = self._names_of(whole)
         named = [self._named_in(number) for number in range(len(asked))]
@@ -166,7 +167,7 @@ class _Scores:
             + IMPORTANCE * np.array([0 if each.memory is None else each.memory.importance - 5 for each in self.pieces])
             - AGE * self._ages()
         )
-        self.total = self._of_text.max(axis=0) + CLAUSE_WORDS * self._clauses.max(axis=0) + self._of_draft
+        self.total = self._of_text.max(axis=0) + CLAUSE_WORDS * reduce(np.maximum, self._clauses) + self._of_draft
 
     def in_order(self) -> Iterator[int]:
         """Yield pieces in the order in which they have a place; some more than once."""
@@ -176,23 +177,25 @@ class _Scores:
         yield from self._of_every_text()
         yield from (int(index) for index in np.argsort(-self.total, kind="stable"))
 
-    def _pieces_by_term(self, asked: frozenset[str]) -> Mapping[str, tuple[NDArray[np.intp], float]]:
-        """Return which pieces hold each term that is asked for, and how much it tells."""
+    def _pieces_by_term(self, asked: frozenset[str]) -> Mapping[str, tuple[NDArray[np.intp], NDArray[np.float64]]]:
+        """Return which pieces hold each term that is asked for, and how much it tells of each of them."""
         holding: defaultdict[str, list[int]] = defaultdict(list)
         for index, piece in enumerate(self.pieces):
             for term in piece.terms & asked:
                 holding[term].append(index)
         count = len(self.pieces)
-        return {term: (np.array(found, dtype=np.intp), idf(len(found), count)) for term, found in holding.items()}
+        return {
+            term: (np.array(found, dtype=np.intp), np.full(len(found), idf(len(found), count)))
+            for term, found in holding.items()
+        }
 
     def _bm25(self, terms: Iterable[str]) -> NDArray[np.float64]:
         """Score pieces by shared words (BM25 with k1 = 0 and b = 0.4: how often one stands there says nothing)."""
-        scores = np.zeros(len(self.pieces))
-        for term in terms:
-            if (found := self._by_term.get(term)) is not None:
-                holding, weight = found
-                scores[holding] += weight
-        return scores / self._length
+        found = [self._by_term[term] for term in terms if term in self._by_term]
+        if not found:
+            return np.zeros(len(self.pieces))
+        holding, weights = (np.concatenate(each) for each in zip(*found, strict=True))
+        return np.bincount(holding, weights, minlength=len(self.pieces)) / self._length
 
     def _meanings(self, asked: int) -> NDArray[np.float64]:
         """Standard scores of the cosines of each sentence, over the memories that have one."""
@@ -292,26 +295,24 @@ class _Scores:
                 yield from sorted(pieces, key=lambda index: -scores[index])[:PIECES_PER_TEXT]
 
     def _of_every_text(self) -> Iterator[int]:
-        texts = self._of_text + self._of_draft
-        clauses = CLAUSE_WORDS * self._clauses + 0.3 * self._of_draft
-        by_text, by_clause = _best_of_rows(texts), _best_of_rows(clauses)
+        by_text = [_best_of(row + self._of_draft) for row in self._of_text]
+        by_clause = [_best_of(CLAUSE_WORDS * row + 0.3 * self._of_draft) for row in self._clauses]
         for rank in range(min(PIECES_PER_TEXT, len(self.pieces))):
-            best = [int(row[rank]) for row in by_text]
+            best = [row[rank] for row in by_text]
             best += [
-                int(row[rank])
-                for number, row in enumerate(by_clause)
-                if self._clauses[number, row[rank]] > MIN_CLAUSE_WORDS
+                row[rank]
+                for row, scores in zip(by_clause, self._clauses, strict=True)
+                if scores[row[rank]] > MIN_CLAUSE_WORDS
             ]
             yield from sorted(dict.fromkeys(best), key=lambda index: -self.total[index])
 
 
-def _best_of_rows(scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return for each row the numbers of its best pieces, the best first, of equal ones the earlier."""
-    left = scores.copy()
-    best = np.empty((len(left), PIECES_PER_TEXT), dtype=np.intp)
-    for rank in range(PIECES_PER_TEXT):
-        best[:, rank] = left.argmax(axis=1)
-        left[np.arange(len(left)), best[:, rank]] = -np.inf
+def _best_of(scores: NDArray[np.float64]) -> list[int]:
+    """Return the numbers of the best pieces, the best first, of equal ones the earlier; the scores are used up."""
+    best = []
+    for _ in range(PIECES_PER_TEXT):
+        best.append(int(scores.argmax()))
+        scores[best[-1]] = -np.inf
     return best
 
 

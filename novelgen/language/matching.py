@@ -7,11 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
 from novelgen.language.language import CJK_RANGES, has_cjk, is_cjk
-from novelgen.language.normalise import ARTICLES, fold_width, simplified
+from novelgen.language.normalise import ARTICLES, folded
 
 _LETTER = rf"[^\W_{CJK_RANGES}]"
 
@@ -50,10 +51,10 @@ class LatinName:
     case_rule: CaseRule
 
     @classmethod
-    def parse(cls, name: str, folded: str, words: Sequence[Word]) -> LatinName:
+    def parse(cls, name: str, spelled: str, words: Sequence[Word]) -> LatinName:
         """Take a name apart."""
         texts = tuple(word.text for word in words)
-        return cls(name, texts, _gaps(folded, words), _case_rule(texts))
+        return cls(name, texts, _gaps(spelled, words), _case_rule(texts))
 
     def matches(self, text: str, words: Sequence[Word]) -> bool:
         """Tell whether these words of a text are the name, and no part of a longer compound."""
@@ -135,16 +136,16 @@ class NameFinder:
 
     def find(self, text: str) -> list[NameMatch]:
         """Find the names in a text."""
-        folded = simplified(fold_width(text))
-        return _without_overlap(self._find_chinese(folded) + self._find_latin(folded))
+        text = folded(text)
+        return _without_overlap(self._find_chinese(text) + self._find_latin(text))
 
     def _add(self, name: str) -> None:
-        folded = " ".join(simplified(fold_width(name)).split())
-        if folded and is_cjk(folded[0]):
-            self._chinese.setdefault(folded[0], []).append((folded, name))
-        elif words := words_of(folded):
+        spelled = " ".join(folded(name).split())
+        if spelled and is_cjk(spelled[0]):
+            self._chinese.setdefault(spelled[0], []).append((spelled, name))
+        elif words := words_of(spelled):
             first, second = ([word.text.casefold() for word in words] + [""])[:2]
-            latin = LatinName.parse(name, folded, words)
+            latin = LatinName.parse(name, spelled, words)
             self._latin.setdefault(first, {}).setdefault(second, []).append(latin)
             self._most_words = max(self._most_words, len(words))
 
@@ -152,10 +153,10 @@ class NameFinder:
         if self._chinese_start is None:
             return []
         return [
-            NameMatch(name, hit.start(), hit.start() + len(folded))
+            NameMatch(name, hit.start(), hit.start() + len(form))
             for hit in self._chinese_start.finditer(text)
-            for folded, name in self._chinese[hit.group()]
-            if text.startswith(folded, hit.start()) and (len(folded) > 1 or _stands_alone(text, hit.start(), hit.end()))
+            for form, name in self._chinese[hit.group()]
+            if text.startswith(form, hit.start()) and (len(form) > 1 or _stands_alone(text, hit.start(), hit.end()))
         ]
 
     def _find_latin(self, text: str) -> list[NameMatch]:
@@ -174,6 +175,12 @@ class NameFinder:
                 if latin.matches(text, part):
                     found.append(NameMatch(latin.name, part[0].start, part[-1].end))
         return found
+
+
+@lru_cache(maxsize=4)
+def name_finder(names: frozenset[str]) -> NameFinder:
+    """Return a finder of names; taking them apart costs more than finding them, and scene after scene has the same."""
+    return NameFinder(names)
 
 
 def _words_from(text: str, start: int, count: int) -> list[Word]:

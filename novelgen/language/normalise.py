@@ -88,6 +88,23 @@ def simplified(text: str) -> str:
     return text.translate(_SIMPLE)
 
 
+class _FoldedCharacters(dict[int, str | int]):
+    """By the number of each character that was met the one that `folded` has in its place."""
+
+    def __missing__(self, number: int) -> str | int:
+        self[number] = _SIMPLE[_SAME_LENGTH_FORMS.get(number, number)]
+        return self[number]
+
+
+_FOLDED = _FoldedCharacters()
+
+
+@lru_cache(maxsize=2)
+def folded(text: str) -> str:
+    """Return a text in simplified characters with its width folded, one for one; the last ones are remembered."""
+    return text if text.isascii() else text.translate(_FOLDED)
+
+
 @lru_cache(maxsize=16384)
 def name_key(name: str) -> str:
     """Return the key under which all spellings of one name are equal.

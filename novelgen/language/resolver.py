@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 
 from novelgen.language.language import has_cjk
-from novelgen.language.matching import NameFinder, NameMatch
+from novelgen.language.matching import NameFinder, NameMatch, name_finder
 from novelgen.language.normalise import (
     ARTICLES,
     TITLES,
@@ -229,7 +229,7 @@ class NameResolver:
 
     @cached_property
     def _finder(self) -> NameFinder:
-        return NameFinder(name for entity in self._entities for name in entity.names())
+        return name_finder(frozenset(name for entity in self._entities for name in entity.names()))
 
     def resolve(self, name: str, *, entity_types: Collection[str] = ()) -> Resolution:
         """Resolve one name.

@@ -249,7 +249,8 @@ def _stage_score(text: str, mention: Mention, speech: Sequence[tuple[int, int]])
 
 
 def _is_spoken(mention: Mention, speech: Sequence[tuple[int, int]]) -> bool:
-    return any(start <= mention.start < end for start, end in speech)
+    at = bisect_right(speech, mention.start, key=lambda each: each[0]) - 1
+    return at >= 0 and mention.start < speech[at][1]
 
 
 def narrator_of(text: str, entities: Sequence[Entity]) -> str | None:

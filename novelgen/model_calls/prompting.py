@@ -6,6 +6,7 @@ a variable. Only the file is a template: values are put in as they are, whatever
 
 import re
 from collections.abc import Collection
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -21,8 +22,9 @@ _FILE_NAME = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z]{2})?\.(?:txt|json)")
 _ROLE_LINE = re.compile(r"^\[(system|human)\]\s*$", re.MULTILINE)
 
 
+@cache
 def read_prompt_file(file_name: str) -> str:
-    """Read a prompt file from the installed package or, in a checkout, from `prompts/`."""
+    """Read a prompt file from the installed package or, in a checkout, from `prompts/`; once in a program."""
     if not _FILE_NAME.fullmatch(file_name):
         raise ConfigurationError(f"prompt file {file_name!r} is not a plain name such as 'plan_retrieval.en.txt'")
     for folder in (resources.files("novelgen").joinpath(PACKAGED_PROMPTS), CHECKOUT_PROMPTS):

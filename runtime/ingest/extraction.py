@@ -294,7 +294,9 @@ def estimate_extraction(
     chain = SceneRecordChain(UnavailableChatModel(reason=NOTHING_ASKED), **bounds_of(stores))
     summarization = stores.settings.memory.summarization
     with stores.database(project_id).read() as unit:
-        chosen = [unit.scenes.require(position) for position in _chosen(unit, choice or SceneChoice())]
+        positions = _chosen(unit, choice or SceneChoice())
+        stored = {scene.position: scene for scene in unit.scenes.list_as_of(with_text=True)}
+        chosen = [stored[position] for position in positions]
         language = stated_language(unit.projects.require().language)
         # Mean tokens of the lists, by what is stored now, in scenes spread over those that are to be read.
         before = spread(chosen, about=SAMPLED_LISTS)

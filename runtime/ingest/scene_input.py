@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.language.language import has_cjk
-from novelgen.language.matching import NameFinder
+from novelgen.language.matching import name_finder
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.scrub import require_size, scrub_text, scrub_tree
 from novelgen.language.speech import presence_of
@@ -172,11 +171,5 @@ def name_mentions(text: str, entities: Sequence[Entity]) -> list[tuple[str, str]
     for entity in entities:
         for name in entity.names():
             bearers.setdefault(name, []).append(entity.entity_id)
-    found = {match.name for match in _finder(frozenset(bearers)).find(text)}
+    found = {match.name for match in name_finder(frozenset(bearers)).find(text)}
     return sorted({(entity_id, name) for name in found for entity_id in bearers[name]})
-
-
-@lru_cache(maxsize=4)
-def _finder(names: frozenset[str]) -> NameFinder:
-    """Taking names apart costs more than finding them, and scene after scene has the same ones."""
-    return NameFinder(names)

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
-from itertools import count
+from itertools import count, groupby
 from typing import Any, Literal, NamedTuple
 from uuid import uuid4
 
@@ -31,11 +32,23 @@ from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, StateChange
 from runtime.ingest.scene_input import RecordOrigin, SceneInput, SceneReading, SceneSurroundings, name_mentions
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change, RowChange
-from runtime.storage.records import MemoryFilter, SceneWrite, SceneWriteResult, StoredKnowledge, StoredScene
+from runtime.storage.records import (
+    MemoryFilter,
+    ScenePlace,
+    SceneWrite,
+    SceneWriteResult,
+    Staging,
+    StoredKnowledge,
+    StoredScene,
+)
+from runtime.storage.session import batches
 from runtime.stores import MemoryStores
 
 SCENES_BEFORE = 3
 """How many scenes back somebody who was on stage may be meant by a shared name."""
+
+SCENES_AT_ONCE = 200
+"""So many scenes are derived before they are stored: all that they bring is in memory then."""
 
 
 def replace_scene(
@@ -87,16 +100,50 @@ def replace_stored_scene(unit: UnitOfWork, stored: StoredScene, *, stores: Memor
 def replace_stored_scenes(
     unit: UnitOfWork, scenes: Sequence[StoredScene], *, stores: MemoryStores
 ) -> list[SceneWriteResult]:
-    """Derive stored scenes anew, one after the other; who is known is read once."""
+    """Derive stored scenes anew, in their order; those without a record, of which a book has many, together."""
     entities = [each.entity for each in unit.entities.list_all()] if scenes else []
     written = []
-    for stored in scenes:
-        scene = SceneInput.of_stored(stored)
-        surroundings = read_surroundings(unit, scene, entities)
-        written.append(
-            replace_scene(unit, scene, surroundings, project_id=stored.project_id, stored=stored, stores=stores)
-        )
+    for has_record, run in groupby(scenes, key=lambda each: each.record is not None):
+        for some in batches(run, 1 if has_record else SCENES_AT_ONCE):
+            if has_record:
+                scene = SceneInput.of_stored(some[0])
+                surroundings = read_surroundings(unit, scene, entities)
+                project_id = some[0].project_id
+                written.append(
+                    replace_scene(unit, scene, surroundings, project_id=project_id, stored=some[0], stores=stores)
+                )
+            else:
+                written += unit.scenes.replace_scenes(_writes_of_texts(unit, some, entities, stores=stores))
     return written
+
+
+def _writes_of_texts(
+    unit: UnitOfWork, scenes: Sequence[StoredScene], entities: Sequence[Entity], *, stores: MemoryStores
+) -> list[SceneWrite]:
+    """Derive stored scenes without a record anew, each knowing what those before it bring, and store nothing yet."""
+    staged: dict[ScenePlace, Staging | SceneWrite] = {each.place: each for each in unit.scenes.stagings()}
+    places = list(staged)
+    stated = unit.states.stated(attributes=STATUS_ATTRIBUTES)
+    writes = []
+    for stored in scenes:
+        place = (stored.chapter_index, stored.scene_index)
+        at = StoryPosition(*place)
+        number = bisect_left(places, place)
+        surroundings = _surroundings(
+            entities,
+            [staged[each] for each in places[max(0, number - SCENES_BEFORE) : number]],
+            deaths(each for each in stated if at.admits(each.chapter_index, each.scene_index)),
+        )
+        staged[place] = write = scene_write(
+            SceneInput.of_stored(stored),
+            surroundings,
+            ended={},
+            project_id=stored.project_id,
+            scene_id=stored.scene_id,
+            stores=stores,
+        )
+        writes.append(write)
+    return writes
 
 
 def same_record(left: SceneRecord | None, right: SceneRecord | None) -> bool:
@@ -112,23 +159,32 @@ def read_surroundings(
 ) -> SceneSurroundings:
     """Read what is known on entering a scene: all entities, who was on stage lately and where, and who is dead."""
     position = StoryPosition(scene.chapter_index, scene.scene_index)
-    before = unit.scenes.list_as_of(as_of=position, last=SCENES_BEFORE)
-    return SceneSurroundings(
-        entities=[stored.entity for stored in unit.entities.list_all()] if entities is None else entities,
-        recent_ids=_participants(before),
-        previous_location_id=before[-1].location_id if before else None,
+    return _surroundings(
+        [stored.entity for stored in unit.entities.list_all()] if entities is None else entities,
+        unit.scenes.stagings(as_of=position, last=SCENES_BEFORE),
         # A record says who is there. Who is dead is told by all that was ever said of anybody's state, so that
         # reading it for each scene would cost more the longer the story is.
-        dead_ids=_dead(unit, position) if scene.record is None else frozenset(),
+        deaths(unit.states.stated(attributes=STATUS_ATTRIBUTES, as_of=position)) if scene.record is None else (),
+    )
+
+
+def _surroundings(
+    entities: Sequence[Entity], before: Sequence[Staging | SceneWrite], dead: Iterable[str]
+) -> SceneSurroundings:
+    return SceneSurroundings(
+        entities=entities,
+        recent_ids=_participants(before),
+        previous_location_id=before[-1].location_id if before else None,
+        dead_ids=frozenset(dead),
     )
 
 
 def lately_on_stage(unit: UnitOfWork, position: StoryPosition) -> list[str]:
     """Return who was there in the scenes just before a position, the latest first."""
-    return _participants(unit.scenes.list_as_of(as_of=position, last=SCENES_BEFORE))
+    return _participants(unit.scenes.stagings(as_of=position, last=SCENES_BEFORE))
 
 
-def _participants(scenes: Sequence[StoredScene]) -> list[str]:
+def _participants(scenes: Sequence[Staging | SceneWrite]) -> list[str]:
     return list(dict.fromkeys(entity_id for scene in reversed(scenes) for entity_id in scene.participants))
 
 
@@ -137,10 +193,6 @@ def memories_still_true(unit: UnitOfWork, position: StoryPosition) -> list[Story
     found = unit.memories.list_matching(MemoryFilter(as_of=position, content_types=["memory"], unconsolidated=True))
     over = {stored.chunk.supersedes for stored in found}
     return [stored.chunk for stored in found if stored.chunk.source_id not in over]
-
-
-def _dead(unit: UnitOfWork, position: StoryPosition) -> frozenset[str]:
-    return frozenset(deaths(unit.states.stated(attributes=STATUS_ATTRIBUTES, as_of=position)))
 
 
 def _new_scene_id(unit: UnitOfWork, project_id: str, scene: SceneInput) -> str:
@@ -179,6 +231,7 @@ def scene_write(
 ) -> SceneWrite:
     """Derive everything that a scene brings."""
     reading = SceneReading(scene, surroundings)
+    mentions = name_mentions(scene.text, surroundings.entities)
     scope = ChunkScope(
         project_id=project_id,
         scene_id=scene_id,
@@ -214,7 +267,7 @@ def scene_write(
         chunks=chunks,
         states=_states(scene, reading, surroundings.entities),
         knowledge=recorded_knowledge(record, text=scene.text, made_by=scene.record_origin) if record else [],
-        mentions=name_mentions(scene.text, surroundings.entities),
+        mentions=mentions,
     )
 
 

@@ -14,7 +14,7 @@ from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LoopImportance
 from runtime.page.relationships import shortened
 from runtime.page.visits import Name, Shown, Visited, router
-from runtime.story.entities import StoryEntities
+from runtime.story.base import StoryBase
 from runtime.story.threads import StoryThreadLedger, StoryThreads
 
 WIDTH = 1000.0
@@ -139,7 +139,7 @@ def threads_page(
     ledger = visit.kept(StoryThreadLedger.thread_ledger)
     here = visit.here()
     places = here.places[: here.known]
-    names = visit.kept(StoryEntities.entity_names)
+    names = visit.kept(StoryBase.entity_names)
     shown = _filtered(ledger, person, kind)
     over = sorted(
         shown.at("over"), key=lambda each: (each.last_chapter_index or 0, each.last_scene_index or 0), reverse=True

@@ -20,7 +20,7 @@ from novelgen.models.state import StateChange
 from novelgen.models.story_time import SceneTime
 from runtime.page.relationships import shortened
 from runtime.page.visits import Visited, router
-from runtime.story.entities import StoryEntities
+from runtime.story.base import StoryBase
 from runtime.story.states import StatedStretch, StoryTimes
 
 LANE = 50.0
@@ -326,7 +326,7 @@ Start = Annotated[int | None, Query(ge=0, le=10_000_000, description="Number of 
 def timeline_page(visit: Visited, start: Start = None, order: Order = "told") -> Response:
     """Show a stretch of the story with a lane for each of its cast, and the whole of it by chapters."""
     told = visit.kept(StoryTimes.story_times).scenes
-    names = visit.kept(StoryEntities.entity_names)
+    names = visit.kept(StoryBase.entity_names)
     scenes = (
         told
         if order == "told"

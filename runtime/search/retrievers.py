@@ -1,8 +1,8 @@
 """What is retrieved for a scene: by meaning, words, entities, threads, and of late; and how answers are kept."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,8 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.lexical import LexicalMatches
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
+
+Told = TypeVar("Told")
 
 PASSAGES_BESIDE_MEMORIES = 20
 """Where distilled memories are found, so many passages per query are enough: they would crowd them out."""
@@ -212,21 +214,22 @@ def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> Query
 
 
 def search_index(
-    stores: MemoryStores, request: SearchRequest, vectors: QueryVectors, *, deadline: Deadline
+    stores: MemoryStores, request: SearchRequest, vectors: QueryVectors, *, must_exist: bool, deadline: Deadline
 ) -> RetrieverAnswer:
     """Ask Chroma, with the ids that SQL allows, or by position alone when SQL is down."""
     index = stores.vectors(request.project_id)
     groups = same_filters(request, vectors.keys())
-    known = _known_in_time(stores, request.project_id, groups, deadline=deadline.share("allowed_ids"))
+    filters = [memory_filter for memory_filter, _ in groups]
+    known = _allowed_ids(stores, request.project_id, filters, deadline=deadline.share("allowed_ids"))
     answers: list[RetrieverAnswer] = []
-    for (_, numbers), allowed in zip(groups, known.allowed_ids, strict=True):
+    for (_, numbers), allowed in zip(groups, known, strict=True):
         found = index.query(
             request.project_id,
             _rows(vectors, numbers),
             top_k=request.candidates_per_query,
             as_of=request.as_of,
             chunk_ids=allowed,
-            must_exist=known.was_indexed,
+            must_exist=must_exist,
             deadline=deadline,
         )
         for number, hits in zip(numbers, found, strict=True):
@@ -273,29 +276,34 @@ def chunk_of_hit(hit: IndexHit) -> StoryMemoryChunk:
     )
 
 
-@dataclass(frozen=True)
-class _KnownInSql:
-    """What SQL says of an index: the ids that each group may find (None: any), and whether rows were written."""
+def was_indexed(stores: MemoryStores, project_id: str, *, deadline: Deadline) -> bool | None:
+    """Tell whether the index was ever given something of a project; None where SQL does not say so in time."""
 
-    allowed_ids: list[list[str] | None]
-    was_indexed: bool
+    def read() -> bool:
+        with stores.database(project_id).read() as unit:
+            return unit.projects.require().embedding_model is not None
+
+    return _told_in_time(read, stage="was-indexed", deadline=deadline)
 
 
-def _known_in_time(
-    stores: MemoryStores, project_id: str, groups: Sequence[tuple[MemoryFilter, list[int]]], *, deadline: Deadline
-) -> _KnownInSql:
+def _allowed_ids(
+    stores: MemoryStores, project_id: str, filters: Sequence[MemoryFilter], *, deadline: Deadline
+) -> list[list[str] | None]:
+    """Return the ids that each filter admits; None: any, for they are too many, or SQL does not say them in time."""
+
+    def read() -> list[list[str] | None]:
+        with stores.database(project_id).read() as unit:
+            found = [unit.memories.filtered_ids(each, limit=MAX_ID_LIST + 1) for each in filters]
+        return [ids if len(ids) <= MAX_ID_LIST else None for ids in found]
+
+    return _told_in_time(read, stage="allowed-ids", deadline=deadline) or [None for _ in filters]
+
+
+def _told_in_time(read: Callable[[], Told], *, stage: str, deadline: Deadline) -> Told | None:
     """Ask SQL; where it does not answer, the index must be asked by position alone and trusted."""
-    read = partial(_known, stores, project_id, [memory_filter for memory_filter, _ in groups])
     try:
-        return call_with_deadline(read, timeout_s=deadline.remaining_s, stage="allowed-ids")
+        return call_with_deadline(read, timeout_s=deadline.remaining_s, stage=stage)
     except (DatabaseError, DeadlineExceededError):
         # With the database down the index still answers by project and position; the outage itself is
         # reported where the memories are read.
-        return _KnownInSql([None for _ in groups], was_indexed=False)
-
-
-def _known(stores: MemoryStores, project_id: str, filters: Sequence[MemoryFilter]) -> _KnownInSql:
-    with stores.database(project_id).read() as unit:
-        found = [unit.memories.filtered_ids(each, limit=MAX_ID_LIST + 1) for each in filters]
-        was_indexed = unit.projects.require().embedding_model is not None
-    return _KnownInSql([ids if len(ids) <= MAX_ID_LIST else None for ids in found], was_indexed)
+        return None

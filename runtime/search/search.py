@@ -35,7 +35,6 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk, found_under, is_entity_target
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from novelgen.nearest import near_names
-from runtime.search.kept_readings import names_in_text
 from runtime.search.retrievers import (
     QueryVectors,
     RetrieverAnswer,
@@ -48,7 +47,9 @@ from runtime.search.retrievers import (
     search_index,
     search_words,
     thread_memories,
+    was_indexed,
 )
+from runtime.search.text_names import names_in_text
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 
@@ -231,9 +232,13 @@ class _SemanticAnswer:
 
 
 def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadline: Deadline) -> _SemanticAnswer:
+    is_indexed = was_indexed(stores, request.project_id, deadline=deadline.share("index"))
+    if is_indexed is False:
+        # To embed the queries and start the index takes a second, and nothing is there to be found.
+        return _SemanticAnswer(RetrieverAnswer(), {})
     vectors = query_vectors(stores, request.queries)
     try:
-        found = search_index(stores, request, vectors, deadline=deadline.share("index"))
+        found = search_index(stores, request, vectors, must_exist=bool(is_indexed), deadline=deadline.share("index"))
     except (StoreError, DeadlineExceededError) as error:
         if isinstance(error, DeadlineExceededError):
             # One that loads its libraries, or is at other work, has nothing to be repaired.

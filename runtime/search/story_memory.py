@@ -13,8 +13,9 @@ from novelgen.memory.story import KnowledgeStory
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from novelgen.models.state import EntityStateSnapshot
-from runtime.search.kept_readings import knowledge_story, names_in_text
+from runtime.search.kept_readings import knowledge_story
 from runtime.search.search import DEFAULT_TOP_K, MAX_TOP_K, SearchFilters, ranked_memories, search_memories
+from runtime.search.text_names import names_in_text
 from runtime.stores import MemoryStores
 
 __all__ = ["DEFAULT_CONTEXT_WINDOW", "DEFAULT_TOP_K", "MAX_TOP_K", "StoryMemoryTools"]

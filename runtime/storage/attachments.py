@@ -17,6 +17,7 @@ from runtime.storage.entities import EntityRepository
 from runtime.storage.memories import MemoryRepository
 from runtime.storage.session import AnyRow, Repository, StorageSession, linked_rows, story_order, unconsolidated
 from runtime.storage.tables import CHUNK_ENTITIES, CHUNKS, SCENES
+from runtime.storage.terms import searchable_text
 
 SHOWN_NAMES = 3
 
@@ -109,8 +110,6 @@ class AttachmentRepository(Repository):
         What an author took off the entity by hand is not among them. A name that may mean somebody else in
         the same text does not count.
         """
-        from runtime.storage.lexical import searchable_text
-
         entities = [one.entity for one in EntityRepository(self._session).list_all()]
         names = [name for one in entities if one.entity_id == entity_id for name in one.names()]
         finder, resolver = NameFinder(names), NameResolver(entities)

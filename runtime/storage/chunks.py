@@ -11,6 +11,7 @@ from novelgen.errors import UnknownProjectError, UserInputError
 from novelgen.memory.supersession import SlotHolder, closed_by
 from novelgen.models.memory import AttachedTo, StoryMemoryChunk, attached_to, is_entity_target, linked_targets
 from novelgen.models.position import StoryPosition, story_place
+from runtime.storage.indexing import OutboxRepository
 from runtime.storage.records import OutboxOperation, StoredMemory
 from runtime.storage.session import AnyRow, StorageSession, batches, before, grouped, story_order
 from runtime.storage.tables import (
@@ -23,6 +24,7 @@ from runtime.storage.tables import (
     PROJECTS,
     alias_with_columns,
 )
+from runtime.storage.terms import LexicalIndex, index_tokens, searchable_text
 
 _FIELDS = tuple(name for name in StoryMemoryChunk.model_fields if name in CHUNKS.c)
 """Columns that are fields of a memory, name for name."""
@@ -55,8 +57,6 @@ def text_hash(*parts: str | None) -> str:
 
 def text_values(memory: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of a memory that follow from its text."""
-    from runtime.storage.lexical import index_tokens, searchable_text
-
     content, short = memory["content"], memory["short"]
     terms = index_tokens(searchable_text(content, short))
     return {"content_hash": text_hash(content, short), "term_count": len(terms)}
@@ -70,7 +70,7 @@ def chunk_values(
     What follows from the text is taken from the old row where that has the same text.
     """
     start, end = chunk.source_span or (None, None)
-    copied = chunk.model_dump(include=set(_FIELDS).difference(_PLACED))
+    copied = {name: getattr(chunk, name) for name in _FIELDS if name not in _PLACED}
     derived = {"entities_mentioned": list(dict.fromkeys(entity_ids)), "span_start": start, "span_end": end}
     if old is None or (old["content"], old["short"]) != (copied["content"], copied["short"]):
         return copied | derived | text_values(copied)
@@ -267,9 +267,6 @@ class ChunkWriter:
     """
 
     def __init__(self, session: StorageSession) -> None:
-        from runtime.storage.indexing import OutboxRepository
-        from runtime.storage.lexical import LexicalIndex
-
         self._session = session
         number = session.value(PROJECTS.c.project_number)
         if number is None:
@@ -295,14 +292,15 @@ class ChunkWriter:
         """
         self.withdraw_consolidations([old["row_id"] for old, _ in changes])
         wholes = [{**old, **new} for old, new in changes]
-        self._session.update_each(CHUNKS.c.row_id, [(old["row_id"], new) for old, new in changes])
-        for (old, _), whole in zip(changes, wholes, strict=True):
-            row_id = old["row_id"]
-            if whole["content_hash"] != old["content_hash"]:
-                self._lexical.remove([(row_id, _searchable(old))])
-                self._lexical.add([(row_id, _searchable(whole))])
-            if whole["content"] != old["content"]:
-                self._session.run(EMBEDDINGS.delete().where(EMBEDDINGS.c.chunk_row_id == row_id))
+        differing = [
+            (old["row_id"], {name: value for name, value in new.items() if old[name] != value}) for old, new in changes
+        ]
+        self._session.update_each(CHUNKS.c.row_id, differing)
+        reworded = {row_id for row_id, new in differing if "content_hash" in new}
+        self._lexical.remove([(old["row_id"], _searchable(old)) for old, _ in changes if old["row_id"] in reworded])
+        self._lexical.add([(each["row_id"], _searchable(each)) for each in wholes if each["row_id"] in reworded])
+        retold = [row_id for row_id, new in differing if "content" in new]
+        self._session.run(EMBEDDINGS.delete().where(self._session.among(EMBEDDINGS.c.chunk_row_id, retold)))
         self.relink(wholes)
         to_tell: dict[OutboxOperation, list[str]] = {"upsert": [], "delete": []}
         for whole, (old, _) in zip(wholes, changes, strict=True):
@@ -330,8 +328,6 @@ class ChunkWriter:
 
     def forget_words(self) -> None:
         """Take all chunks of the project out of the index of words, for they are about to go."""
-        from runtime.storage.lexical import searchable_text
-
         if not self._session.is_sqlite:
             # There the words of a chunk go with it.
             return
@@ -383,6 +379,4 @@ def link_rows(chunk_row_id: int, row: Mapping[str, Any]) -> list[dict[str, Any]]
 
 
 def _searchable(row: Mapping[str, Any]) -> str:
-    from runtime.storage.lexical import searchable_text
-
     return searchable_text(row["content"], row["short"])

@@ -50,9 +50,10 @@ if TYPE_CHECKING:
     from runtime.storage.attachments import AttachmentRepository
     from runtime.storage.characters import CharacterMemoryRepository
     from runtime.storage.consolidations import ConsolidationRepository
+    from runtime.storage.embeddings import EmbeddingRepository
     from runtime.storage.entities import CharacterFileRepository, EntityRepository
     from runtime.storage.events import RelationshipRepository, StateRepository, ThreadRepository
-    from runtime.storage.indexing import EmbeddingChoiceRepository, EmbeddingRepository, OutboxRepository
+    from runtime.storage.indexing import EmbeddingChoiceRepository, OutboxRepository
     from runtime.storage.journal import Journal
     from runtime.storage.knowledge import KnowledgeRepository
     from runtime.storage.lexical import LexicalRepository
@@ -116,7 +117,7 @@ class UnitOfWork:
     knowledge: KnowledgeRepository = _from("knowledge")
     outbox: OutboxRepository = _from("indexing")
     lexical: LexicalRepository = _from("lexical")
-    embeddings: EmbeddingRepository = _from("indexing")
+    embeddings: EmbeddingRepository = _from("embeddings")
     summaries: SummaryRepository = _from("outline")
     words: WordRepository = _from("merges")
     embedding_choices: EmbeddingChoiceRepository = _from("indexing")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -30,6 +30,15 @@ WITHOUT_RECORD: EntityOrigin = "rules"
 
 ScenePlace = tuple[int, int]
 """Chapter and scene."""
+
+
+class Staging(NamedTuple):
+    """Who is on stage in a scene, and where."""
+
+    place: ScenePlace
+    participants: list[str]
+    location_id: str | None
+    pov: str | None
 
 
 class StoredProject(BaseModel):

@@ -28,6 +28,7 @@ from runtime.storage.tables import (
     SCENES,
     STATES,
 )
+from runtime.storage.terms import searchable_text
 
 Change = Callable[[Any], Any]
 """What becomes of a value that may name an entity."""
@@ -338,8 +339,6 @@ class MixedScenes:
         self._relink_knowledge(here)
 
     def _relink_memories(self, scene_ids: list[str]) -> None:
-        from runtime.storage.lexical import searchable_text
-
         changes: dict[int, dict[str, Any]] = {}
         for row in self.session.select(CHUNKS, CHUNKS.c.scene_id.in_(scene_ids)):
             new_ids = self._named_in(searchable_text(row.content, row.short))

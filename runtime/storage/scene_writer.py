@@ -1,12 +1,12 @@
-"""Storing a scene: what came from it before is withdrawn, what it brings now is inserted, nothing else changes."""
+"""Storing scenes: what came from them before is withdrawn, what they bring now is inserted, nothing else changes."""
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import or_
+from sqlalchemy import ColumnElement, Table, or_, select
 
 from novelgen.errors import UserInputError
 from novelgen.models.folds import loop_event_values, recorded_loop_events
@@ -24,7 +24,7 @@ _NO_ATTACHMENTS: _Attachments = {"attached": [], "detached": []}
 
 
 class SceneWriter:
-    """Replaces and withdraws what one scene established."""
+    """Replaces and withdraws what scenes established."""
 
     def __init__(self, session: StorageSession) -> None:
         session.touch()
@@ -32,77 +32,106 @@ class SceneWriter:
         self._chunks = ChunkWriter(session)
         self._counters = CounterRepository(session)
 
-    def replace(self, write: SceneWrite) -> SceneWriteResult:
-        """Store a scene; see `SceneRepository.replace_scene`."""
-        _check(write, self._session.project_id)
-        place = (write.chapter_index, write.scene_index)
-        known_id = scene_ids_at(self._session, [place]).get(place)
-        scene_id = known_id or write.scene_id or uuid4().hex
-        old_text = self._session.value(SCENES.c.text, SCENES.c.scene_id == scene_id)
-        label = self._write_scene(write, scene_id, known_id is None)
-        chunk_changes = self._replace_chunks(write, scene_id)
-        if old_text is not None and old_text != write.text:
-            self._follow_words(scene_id, old_text, write.text, kept=chunk_changes["chunks_kept"])
-        self.withdraw_events(scene_id)
-        self._insert_events(write, scene_id)
-        return SceneWriteResult(scene_id=scene_id, label=label, is_new=known_id is None, **chunk_changes)
+    def replace(self, writes: Sequence[SceneWrite]) -> list[SceneWriteResult]:
+        """Store scenes, all of them at one go; see `SceneRepository.replace_scenes`."""
+        for write in writes:
+            _check(write, self._session.project_id)
+        known = scene_ids_at(self._session, [(write.chapter_index, write.scene_index) for write in writes])
+        ids = [known.get((each.chapter_index, each.scene_index)) or each.scene_id or uuid4().hex for each in writes]
+        hashes = {row.scene_id: row.text_hash for row in self._rows_of(SCENES, ids, "text_hash")}
+        old_texts = {
+            scene_id: self._session.value(SCENES.c.text, SCENES.c.scene_id == scene_id)
+            for write, scene_id in zip(writes, ids, strict=True)
+            if scene_id in hashes and hashes[scene_id] != text_hash(write.text)
+        }
+        labels = self._write_scenes(writes, ids, known=set(known.values()))
+        changes = self._replace_chunks(writes, ids)
+        for write, scene_id in zip(writes, ids, strict=True):
+            if scene_id in old_texts:
+                kept = changes[scene_id]["chunks_kept"]
+                self._follow_words(scene_id, old_texts[scene_id], write.text, kept=kept)
+        self.withdraw_events(ids)
+        self._insert_events(writes, ids)
+        return [
+            SceneWriteResult(
+                scene_id=scene_id, label=labels[scene_id], is_new=scene_id not in known.values(), **changes[scene_id]
+            )
+            for scene_id in ids
+        ]
 
-    def withdraw_events(self, scene_id: str) -> None:
-        """Take back states, loop events, relationship changes, knowledge and mentions that the scene brought."""
+    def withdraw_events(self, scene_ids: Sequence[str]) -> None:
+        """Take back states, loop events, relationship changes, knowledge and mentions that scenes brought."""
         for table in EVENT_TABLES:
-            self._session.run(table.delete().where(table.c.scene_id == scene_id, table.c.origin == "record"))
-        self._session.delete(MENTIONS, MENTIONS.c.scene_id == scene_id)
+            self._session.run(table.delete().where(self._of(table, scene_ids), table.c.origin == "record"))
+        self._session.run(MENTIONS.delete().where(self._of(MENTIONS, scene_ids)))
 
     def withdraw_chunks(self, scene_id: str) -> list[str]:
         """Take back all memories that the scene brought, edited or not, and return their ids in order."""
-        rows = self._stored_chunks(scene_id)
-        self._chunks.remove(list(rows.values()))
-        return sorted(rows)
+        rows = self._stored_chunks([scene_id])[scene_id]
+        self._chunks.remove(rows)
+        return sorted(row["chunk_id"] for row in rows)
 
-    def _write_scene(self, write: SceneWrite, scene_id: str, is_new: bool) -> str:
-        values = _scene_values(write) | {"updated_at": self._session.now()}
-        if not is_new:
-            self._session.update(SCENES, SCENES.c.scene_id == scene_id, **values)
-            return self._session.value(SCENES.c.label, SCENES.c.scene_id == scene_id) or ""
-        label = free_label(self._session, write.label)
-        key = {"scene_id": scene_id, "label": label}
-        place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
-        self._session.insert(SCENES, [values | key | place | {"created_at": values["updated_at"]}])
-        adopt(self._session, scene_id, place)
-        return label
+    def _of(self, table: Table, scene_ids: Sequence[str]) -> ColumnElement[bool]:
+        # Without the project: SQLite would look through all of it. No id of a scene is another project's, too.
+        return self._session.among(table.c.scene_id, scene_ids)
 
-    def _replace_chunks(self, write: SceneWrite, scene_id: str) -> dict[str, list[str]]:
-        stored = self._stored_chunks(scene_id)
-        self._refuse_foreign_ids(write, stored)
-        place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
-        by_hand = _attachments_by_hand(stored.values())
+    def _rows_of(self, table: Table, scene_ids: Sequence[str], *columns: str) -> Sequence[AnyRow]:
+        wanted = [table.c[name] for name in ("project_id", "scene_id", *columns)] if columns else [table]
+        return self._session.own(self._session.rows(select(*wanted).where(self._of(table, scene_ids))))
+
+    def _write_scenes(self, writes: Sequence[SceneWrite], ids: Sequence[str], *, known: Set[str]) -> dict[str, str]:
+        """Write the scenes themselves and return their labels."""
+        changed: list[tuple[str, dict[str, Any]]] = []
+        for write, scene_id in zip(writes, ids, strict=True):
+            values = _scene_values(write) | {"updated_at": self._session.now()}
+            if scene_id in known:
+                changed.append((scene_id, values))
+                continue
+            key = {"scene_id": scene_id, "label": free_label(self._session, write.label)}
+            place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
+            self._session.insert(SCENES, [values | key | place | {"created_at": values["updated_at"]}])
+            adopt(self._session, scene_id, place)
+        self._session.update_each(SCENES.c.scene_id, changed)
+        return {row.scene_id: row.label for row in self._rows_of(SCENES, ids, "label")}
+
+    def _replace_chunks(self, writes: Sequence[SceneWrite], ids: Sequence[str]) -> dict[str, dict[str, list[str]]]:
+        rows = self._stored_chunks(ids)
+        self._refuse_foreign_ids(writes, {row["chunk_id"] for found in rows.values() for row in found})
         added: list[dict[str, Any]] = []
         changed: list[tuple[Mapping[str, Any], dict[str, Any]]] = []
-        result: dict[str, list[str]] = {
-            f"chunks_{outcome}": [] for outcome in ("added", "changed", "removed", "unchanged", "kept")
-        }
-        for chunk in sorted(write.chunks, key=lambda chunk: chunk.chunk_id):
-            links = write.chunk_links.get(chunk.chunk_id, chunk.entities_mentioned)
-            old = stored.pop(chunk.chunk_id, None)
-            values = chunk_values(chunk, links, old=old) | place
-            outcome = _outcome(old, values)
-            result[f"chunks_{outcome}"].append(chunk.chunk_id)
-            if old is None:
-                fresh = {"from_scene": True, "status": "active", "pinned": False}
-                attachments = by_hand.get(chunk.source_id, _NO_ATTACHMENTS)
-                moment = {"scene_id": scene_id, "created_at": chunk.created_at}
-                added.append({**values, **fresh, **attachments, **moment})
-            elif outcome == "changed":
-                changed.append((old, values))
+        gone: list[Mapping[str, Any]] = []
+        results = {}
+        for write, scene_id in zip(writes, ids, strict=True):
+            stored = {row["chunk_id"]: row for row in rows[scene_id]}
+            place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
+            by_hand = _attachments_by_hand(stored.values())
+            result: dict[str, list[str]] = {
+                f"chunks_{outcome}": [] for outcome in ("added", "changed", "removed", "unchanged", "kept")
+            }
+            for chunk in sorted(write.chunks, key=lambda chunk: chunk.chunk_id):
+                links = write.chunk_links.get(chunk.chunk_id, chunk.entities_mentioned)
+                old = stored.pop(chunk.chunk_id, None)
+                values = chunk_values(chunk, links, old=old) | place
+                outcome = _outcome(old, values)
+                result[f"chunks_{outcome}"].append(chunk.chunk_id)
+                if old is None:
+                    fresh = {"from_scene": True, "status": "active", "pinned": False}
+                    attachments = by_hand.get(chunk.source_id, _NO_ATTACHMENTS)
+                    moment = {"scene_id": scene_id, "created_at": chunk.created_at}
+                    added.append({**values, **fresh, **attachments, **moment})
+                elif outcome == "changed":
+                    changed.append((old, values))
+            left = [row for row in stored.values() if not _is_authors(row)]
+            gone += left
+            result["chunks_removed"] = sorted(row["chunk_id"] for row in left)
+            result["chunks_kept"] = sorted(
+                [*result["chunks_kept"], *(row["chunk_id"] for row in stored.values() if _is_authors(row))]
+            )
+            results[scene_id] = result
         self._chunks.update(changed)
         self._chunks.insert(added)
-        gone = [row for row in stored.values() if not _is_authors(row)]
         self._chunks.remove(gone)
-        result["chunks_removed"] = sorted(row["chunk_id"] for row in gone)
-        result["chunks_kept"] = sorted(
-            [*result["chunks_kept"], *(row["chunk_id"] for row in stored.values() if _is_authors(row))]
-        )
-        return result
+        return results
 
     def _follow_words(self, scene_id: str, old_text: str, new_text: str, *, kept: Sequence[str]) -> None:
         """Let the author's own facts follow their words through a new text; without them nothing proves a fact."""
@@ -117,29 +146,38 @@ class SceneWriter:
                 values = {"span_start": start, "span_end": start + len(words)}
             self._session.update(CHUNKS, CHUNKS.c.row_id == row.row_id, **values)
 
-    def _insert_events(self, write: SceneWrite, scene_id: str) -> None:
-        place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
-        position = place | {"scene_id": scene_id, "origin": "record"}
+    def _insert_events(self, writes: Sequence[SceneWrite], ids: Sequence[str]) -> None:
         now = self._session.now()
-        self._session.insert(STATES, [state_values(change, "record", now) | position for change in write.states])
-        if write.record is not None:
-            events = recorded_loop_events(write.record)
-            rows = [loop_event_values(event) | position for event in events]
-            self._session.insert(LOOP_EVENTS, rows)
-            self._counters.jump_over([event.id for event in events])
-            relationships = RelationshipRepository(self._session)
-            relationships.insert_changes(write.record.relationship_changes, position)
-        self._session.insert(KNOWLEDGE_EVENTS, [with_span_columns(each) | position for each in write.knowledge])
-        self._session.insert(MENTIONS, _mention_rows(write, scene_id))
+        states, loops, knowledge, mentions = [], [], [], []
+        for write, scene_id in zip(writes, ids, strict=True):
+            place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
+            position = place | {"scene_id": scene_id, "origin": "record"}
+            states += [state_values(change, "record", now) | position for change in write.states]
+            knowledge += [with_span_columns(each) | position for each in write.knowledge]
+            mentions += _mention_rows(write, scene_id)
+            if write.record is not None:
+                events = recorded_loop_events(write.record)
+                loops += [loop_event_values(event) | position for event in events]
+                self._counters.jump_over([event.id for event in events])
+                relationships = RelationshipRepository(self._session)
+                relationships.insert_changes(write.record.relationship_changes, position)
+        self._session.insert(STATES, states)
+        self._session.insert(LOOP_EVENTS, loops)
+        self._session.insert(KNOWLEDGE_EVENTS, knowledge)
+        self._session.insert(MENTIONS, mentions)
 
-    def _stored_chunks(self, scene_id: str) -> dict[str, dict[str, Any]]:
-        rows = self._session.select(CHUNKS, CHUNKS.c.scene_id == scene_id, CHUNKS.c.from_scene)
-        return {row.chunk_id: dict(row._mapping) for row in rows}
+    def _stored_chunks(self, scene_ids: Sequence[str]) -> defaultdict[Any, list[dict[str, Any]]]:
+        found: defaultdict[Any, list[dict[str, Any]]] = defaultdict(list)
+        for row in self._rows_of(CHUNKS, scene_ids):
+            if row.from_scene:
+                found[row.scene_id].append(dict(row._mapping))
+        return found
 
-    def _refuse_foreign_ids(self, write: SceneWrite, stored: Mapping[str, Any]) -> None:
-        new_ids = [chunk.chunk_id for chunk in write.chunks if chunk.chunk_id not in stored]
-        taken = self._session.value(CHUNKS.c.chunk_id, self._session.among(CHUNKS.c.chunk_id, new_ids))
+    def _refuse_foreign_ids(self, writes: Sequence[SceneWrite], stored: Set[str]) -> None:
+        new = {chunk.chunk_id: write for write in writes for chunk in write.chunks if chunk.chunk_id not in stored}
+        taken = self._session.value(CHUNKS.c.chunk_id, self._session.among(CHUNKS.c.chunk_id, new)) if new else None
         if taken is not None:
+            write = new[taken]
             raise UserInputError(
                 f"memory id {taken!r} of scene {write.chapter_index}:{write.scene_index} belongs to another"
                 " scene already; give it an id of its own"

@@ -24,6 +24,7 @@ from runtime.storage.records import (
     SceneState,
     SceneWrite,
     SceneWriteResult,
+    Staging,
     StoredScene,
 )
 from runtime.storage.session import AnyRow, Repository, StorageSession, batches, before, within
@@ -241,15 +242,19 @@ class SceneRepository(Repository):
     """Writes, reads, moves and deletes scenes; each method is one step of the running transaction."""
 
     def replace_scene(self, write: SceneWrite) -> SceneWriteResult:
-        """Store a scene and all that it brings, in place of what came from the scene at that position.
+        """Store a scene; see `replace_scenes`."""
+        return self.replace_scenes([write])[0]
 
-        Withdrawn are the scene's memories, states, loop events, relationship changes, what its record said of who
+    def replace_scenes(self, writes: Sequence[SceneWrite]) -> list[SceneWriteResult]:
+        """Store scenes and all that they bring, in place of what came from the scenes at those positions.
+
+        Withdrawn are a scene's memories, states, loop events, relationship changes, what its record said of who
         knows what, mentions and links, and nothing else. A memory with a known id and the same content keeps its
         vector and is not queued for the index. What an author edited, pinned, banned, deleted or noted stays as it is.
         """
         from runtime.storage.scene_writer import SceneWriter
 
-        return SceneWriter(self._session).replace(write)
+        return SceneWriter(self._session).replace(writes)
 
     def delete_scene(self, at: StoryPosition) -> list[str]:
         """Delete a scene with everything that came from it; notes of an author at its position stay."""
@@ -258,7 +263,7 @@ class SceneRepository(Repository):
         scene = self.require(at)
         writer = SceneWriter(self._session)
         removed = writer.withdraw_chunks(scene.scene_id)
-        writer.withdraw_events(scene.scene_id)
+        writer.withdraw_events([scene.scene_id])
         self._session.delete(SCENES, SCENES.c.scene_id == scene.scene_id)
         return removed
 
@@ -366,12 +371,12 @@ class SceneRepository(Repository):
             for row in self._before(as_of, *columns)
         ]
 
-    def stagings(self, *, as_of: StoryPosition) -> list[tuple[ScenePlace, frozenset[str]]]:
-        """Return who is in each scene before a position, its location among them, in story order."""
-        return [
-            ((row[0], row[1]), frozenset([*row[2], *([] if row[3] is None else [row[3]])]))
-            for row in self._before(as_of, SCENES.c.participants, SCENES.c.location_id)
-        ]
+    def stagings(self, *, as_of: StoryPosition = END_OF_STORY, last: int | None = None) -> list[Staging]:
+        """Return who is in each of the last scenes before a position, and where, in story order."""
+        columns = [SCENES.c[name] for name in ("chapter_index", "scene_index", *Staging._fields[1:])]
+        latest_first = (SCENES.c.chapter_index.desc(), SCENES.c.scene_index.desc())
+        rows = self._session.select(columns, before(as_of, SCENES), order=latest_first, limit=last)
+        return [Staging((row[0], row[1]), *row[2:]) for row in reversed(rows)]
 
     def tellings(self, *, as_of: StoryPosition) -> list[TellingScene]:
         """Return what the scenes before a position say of when they play, in story order, with how they open."""

@@ -120,11 +120,10 @@ def _seen(unit: UnitOfWork, cut: StoryPosition) -> dict[str, tuple[int, tuple[in
     it counts that texts name it.
     """
     found: dict[str, tuple[int, tuple[int, int] | None]] = {}
-    places = (place for place, _ in unit.scenes.stagings(as_of=cut))
-    for place, scene in zip(places, unit.scenes.casts(as_of=cut), strict=True):
+    for scene in unit.scenes.stagings(as_of=cut):
         for entity_id in filter(None, {scene.pov, scene.location_id, *scene.participants}):
             count, _ = found.get(entity_id, (0, None))
-            found[entity_id] = (count + 1, place)
+            found[entity_id] = (count + 1, scene.place)
     known = (each.entity for each in unit.entities.list_all())
     staged = {each.entity_id for each in known if each.entity_type in ("character", "location")}
     for entity_id, (count, last) in unit.entities.mentions_before(cut).items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import types
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -26,7 +27,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from novelgen.deadlines import run_concurrently
-from novelgen.errors import InvalidPositionError, UnknownEntityError, UnknownSceneError, UserInputError
+from novelgen.errors import DatabaseError, InvalidPositionError, UnknownEntityError, UnknownSceneError, UserInputError
 from novelgen.language.normalise import name_key, title_free_key
 from novelgen.language.resolver import NameResolver
 from novelgen.models.entity import Entity, EntityType
@@ -292,11 +293,20 @@ class StoryBase(ReadsArguments):
         """Bring what an edit changed to the index; who only reads does not load what that needs."""
         return follow_edit(self._stores, self.project_id)
 
+    def entity_names(self, *, as_of: Place = None) -> dict[str, str]:
+        """Return the display names of all entities by id; see `list_entities`."""
+        with self._stores.database(self.project_id).read() as unit:
+            return {each.entity_id: each.name for each in known_entities(unit, position_of(as_of))}
+
     def await_index(self) -> None:
         """Let the vector index load its libraries before a search with a short deadline asks it.
 
-        Waits for as long as one retrieval tool may take. What fails here is left to the search to report.
+        Waits for as long as one retrieval tool may take. What fails here is left to the search to report, and an index
+        of which nothing was ever asked is none to wait for.
         """
+        with contextlib.suppress(DatabaseError), self._stores.database(self.project_id).read() as unit:
+            if unit.projects.require().embedding_model is None:
+                return
         timeout_s = self._stores.settings.memory.tool_timeout_s
 
         def start() -> None:
@@ -311,6 +321,7 @@ class StoryBase(ReadsArguments):
             self.await_index()
             self._is_awake = True
 
+    aentity_names = async_twin(entity_names)
     aawait_index = async_twin(await_index)
 
 

@@ -28,7 +28,7 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.shown import ShownList
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described
-from runtime.search.kept_readings import story_share
+from runtime.search.story_shares import story_share
 from runtime.storage.characters import MemoryVector
 from runtime.stores import MemoryStores
 from runtime.story.base import Number, Place, Text, Weight, async_twin, known_entities, position_of, resolved_entity

@@ -138,10 +138,6 @@ class StoryEntities(StoryBase):
         ]
         return ShownList(found[:limit])
 
-    def entity_names(self, *, as_of: Place = None) -> dict[str, str]:
-        """Return the display names of all entities by id; see `list_entities`."""
-        return {each.entity_id: each.name for each in self.entities(as_of=as_of)}
-
     def entity(self, entity: Name, *, entity_type: EntityType | None = None, as_of: Place = None) -> EntityCard:
         """Return an entity with its state, counts of its scenes, and when its card was made and changed.
 
@@ -423,7 +419,6 @@ class StoryEntities(StoryBase):
     aedit_entity = async_twin(edit_entity)
     aundo = async_twin(undo)
     aentities = async_twin(entities)
-    aentity_names = async_twin(entity_names)
     ahas_scenes = async_twin(has_scenes)
     aadd_card = async_twin(add_card)
     aadd_character = async_twin(add_character)

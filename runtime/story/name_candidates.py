@@ -14,7 +14,7 @@ from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.shown import ShownList
 from novelgen.nearest import MAX_NEAR, nearest_names
-from runtime.search.kept_readings import open_candidates
+from runtime.search.text_names import open_candidates
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change
 from runtime.storage.records import IndexingResult

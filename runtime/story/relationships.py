@@ -20,13 +20,13 @@ from runtime.story.base import (
     Intensity,
     Name,
     Place,
+    StoryBase,
     async_twin,
     known_entities,
     place_of_statement,
     position_of,
     resolved_entity,
 )
-from runtime.story.entities import StoryEntities
 
 DEFAULT_INTENSITY = 5
 
@@ -78,7 +78,7 @@ class RelationshipCourse(BaseModel):
     steps: list[CourseStep] = Field(default_factory=list, description="Oldest first.")
 
 
-class StoryRelationships(StoryEntities):
+class StoryRelationships(StoryBase):
     """What users do with relationships: look at how characters stand to each other, add and change it."""
 
     def relationships(

@@ -339,7 +339,7 @@ def _names_around(
 ) -> set[str]:
     """Return longer names of others that hold one of the names: of cards, and what the text offers."""
     # Late, as what reads names out of prose is heavy, and cards are listed without it.
-    from runtime.search.kept_readings import names_of_text
+    from runtime.search.text_names import names_of_text
 
     offered = [name for each in names_of_text(unit, as_of=END_OF_STORY) for name in each.names()]
     others = [

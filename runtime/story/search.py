@@ -29,8 +29,8 @@ from novelgen.models.shown import ShownList
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
 from runtime.search.story_memory import DEFAULT_TOP_K, MAX_TOP_K
 from runtime.storage.database import UnitOfWork
-from runtime.storage.lexical import index_tokens, lexical_terms, term_tokens
 from runtime.storage.records import StoredScene
+from runtime.storage.terms import index_tokens, lexical_terms, term_tokens
 from runtime.story.base import Count, Place, Share, StoryBase, Text, async_twin, known_entities, position_of
 
 logger = logging.getLogger(__name__)

@@ -28,7 +28,6 @@ from runtime.story.base import (
     resolved_entity,
     story_position,
 )
-from runtime.story.entities import StoryEntities
 
 
 class TimelineView(BaseModel):
@@ -40,7 +39,7 @@ class TimelineView(BaseModel):
     names: dict[str, str] = Field(default_factory=dict)
 
 
-class StoryStates(StoryEntities):
+class StoryStates(StoryBase):
     """How entities stand at a point of the story and around a chapter."""
 
     def state(self, entity: Name, *, as_of: Place = None) -> EntityStateSnapshot | None:

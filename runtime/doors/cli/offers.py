@@ -65,10 +65,10 @@ class View:
     @cached_property
     def names(self) -> dict[str, str]:
         """Display names of the entities by their ids, as of the position that is read at."""
-        from runtime.story.entities import StoryEntities
+        from runtime.story.base import StoryBase
 
         as_of: StoryPosition | None = self.values.get("as_of")
-        return StoryEntities(self.stores, self.project).entity_names(as_of=as_of)
+        return StoryBase(self.stores, self.project).entity_names(as_of=as_of)
 
     @cached_property
     def scene_places(self) -> dict[str, str]:

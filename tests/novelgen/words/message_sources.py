@@ -65,6 +65,7 @@ FOR_PROGRAMS = (
     "runtime/index/bulk_e5.py",
     "runtime/storage/lexical.py",
     "runtime/storage/migrations",
+    "runtime/storage/terms.py",
 )
 """Modules whose other strings are words of a language, patterns, help, or said to a model, an agent or a monitor."""
 

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
+from novelgen.models.entity import Entity, EntityAlias
 from runtime.care.exporting import MemoryDocuments
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.scene_input import SceneInput
+from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
 from tests.benchmarks.marked_scenes import ENTITIES, marked_scene
@@ -81,6 +84,53 @@ def _updates_of_a_merge(stores: MemoryStores, project_id: str, scenes: int) -> l
             act()
         told.append(sum(each.startswith("UPDATE") for each in statements))
     return told
+
+
+def test_a_name_asks_the_database_as_often_in_a_long_story(stores: MemoryStores) -> None:
+    """Scenes of text that hold a new name are derived anew together: 16 ask no more than 8."""
+    counts = []
+    for scenes in (8, 16):
+        project_id = f"t{scenes}"
+        _stored_texts(stores, project_id, ["Ben met Ada. They sailed."] * scenes)
+        with _counted(stores.database(project_id).database._engine) as statements:
+            store_entities(stores, project_id, [Entity(entity_id="C9", entity_type="character", name="Ben")])
+        counts.append(len(statements))
+    assert counts[0] == counts[1]
+
+
+def test_scenes_derived_together_know_what_those_before_them_bring(stores: MemoryStores) -> None:
+    """Whom a description means that several bear is told by the scenes before: as when they were stored in turn."""
+    rain = ["Rain fell."] * 3
+    texts = ["Ada said no. Ada sat.", "Then the keeper rose.", *rain, "Ben said no. Ben left.", "Then the keeper sat."]
+    keepers = [
+        Entity(entity_id=entity_id, entity_type="character", name=name, aliases=[EntityAlias(alias="the keeper")])
+        for entity_id, name in (("C1", "Ada"), ("C2", "Ben"))
+    ]
+    _stored_texts(stores, "together", texts)
+    store_entities(stores, "together", keepers)
+    stores.create_project("in-turn", language="en")
+    store_entities(stores, "in-turn", keepers)
+    _stored_texts(stores, "in-turn", texts)
+    together, in_turn = (_told_of(stores, each) for each in ("together", "in-turn"))
+    assert together == in_turn
+    assert [each[1] for each in together] == [["C1"], ["C1"], [], [], [], ["C2"], ["C2"]]
+
+
+def _stored_texts(stores: MemoryStores, project_id: str, texts: list[str]) -> None:
+    if project_id not in stores.project_ids():
+        stores.create_project(project_id, language="en")
+    scenes = [SceneInput(chapter_index=at, scene_index=1, text=text) for at, text in enumerate(texts, 1)]
+    ingest_scenes(stores, project_id, scenes, index=False)
+
+
+def _told_of(stores: MemoryStores, project_id: str) -> list[tuple[list[str], list[str]]]:
+    """Who is on stage in each scene, and whom its passage names."""
+    with stores.database(project_id).read() as unit:
+        memories = unit.memories.list_matching(MemoryFilter())
+        return [
+            (scene.participants, memory.chunk.entities_mentioned)
+            for scene, memory in zip(unit.scenes.list_as_of(), memories, strict=True)
+        ]
 
 
 @contextmanager

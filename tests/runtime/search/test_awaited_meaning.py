@@ -7,12 +7,14 @@ import pytest
 
 from novelgen.memory.search import SearchQuery, SearchRequest
 from runtime.context_chain import build_context_chain
+from runtime.index.embeddings import CheckedEmbeddings
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.search.search import ranked_memories, search_memories
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.story.story import Story
 
 QUERY = SearchQuery(text="the heron key")
 
@@ -47,6 +49,24 @@ def test_words_answer_and_the_wait_is_said(waiting: MemoryStores) -> None:
     found = search_memories(waiting, _asked())
     assert "stale" not in {issue.kind for issue in found.issues}
     assert "semantic" in {hit.retriever for each in found.candidates for hit in each.hits}
+
+
+def test_a_story_of_which_nothing_is_indexed_needs_no_index(
+    waiting: MemoryStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No index starts, and no query is embedded, for a search that can find nothing by meaning."""
+
+    def refused(*_: object) -> None:
+        raise AssertionError("nothing is there to be found")
+
+    monkeypatch.setattr(MemoryStores, "vectors", refused)
+    monkeypatch.setattr(CheckedEmbeddings, "embed_queries", refused)
+    assert [each.scene_index for each in Story(waiting, "story").search("the heron key")] == [1, 2]
+    monkeypatch.undo()
+    drain_outbox(waiting, "story")
+    monkeypatch.setattr(CheckedEmbeddings, "embed_queries", refused)
+    with pytest.raises(AssertionError):
+        Story(waiting, "story").search("the heron key")
 
 
 def test_the_report_of_a_context_says_it(waiting: MemoryStores) -> None:

@@ -14,7 +14,7 @@ from novelgen.models.position import StoryPosition
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.search import kept_readings
+from runtime.search import text_names
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores, RecentlyUsed
 from runtime.story.entities import StoryEntities
@@ -168,26 +168,26 @@ def test_names_of_a_long_book_are_kept_for_the_next_program(tmp_path: Path, monk
         asked.append(scenes)
         return find_name_candidates(cast(Any, scenes), **how)
 
-    monkeypatch.setattr(kept_readings, "find_name_candidates", told)
-    monkeypatch.setattr(kept_readings, "LONG_BOOK", 100)
+    monkeypatch.setattr(text_names, "find_name_candidates", told)
+    monkeypatch.setattr(text_names, "LONG_BOOK", 100)
     with MemoryStores(load_settings(projects_dir=tmp_path, memory={"embedding_model": "fake:32"})) as stores:
         stores.create_project("harbour", language="en")
         ingest_scenes(stores, "harbour", SCENES, index=False)
 
         def offered_to_a_new_program() -> list[str]:
-            monkeypatch.setattr(kept_readings, "_remembered", RecentlyUsed(8))
+            monkeypatch.setattr(text_names, "_remembered", RecentlyUsed(8))
             return _offered(stores, "harbour")
 
         first = offered_to_a_new_program()
         assert "Miss Holt" in first
         assert offered_to_a_new_program() == first
         assert len(asked) == 1
-        monkeypatch.setattr(kept_readings, "_rules_mark", lambda: "other rules")
+        monkeypatch.setattr(text_names, "_rules_mark", lambda: "other rules")
         assert offered_to_a_new_program() == first
         assert len(asked) == 2
         ingest_scenes(stores, "harbour", [SCENES[1].model_copy(update={"text": "Ben slept. Ben woke."})], index=False)
         assert "Miss Holt" not in offered_to_a_new_program()
-        next(tmp_path.rglob(kept_readings.NAMES_FILE)).write_text("{", encoding="utf-8")
+        next(tmp_path.rglob(text_names.NAMES_FILE)).write_text("{", encoding="utf-8")
         assert "Miss Holt" not in offered_to_a_new_program()
         assert len(asked) == 4
 

@@ -1,0 +1,113 @@
+"""The names that a story's text offers, kept until its text changes."""
+
+import contextlib
+import threading
+from collections.abc import Sequence
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+
+from novelgen.errors import ContextWriteError
+from novelgen.language import candidates
+from novelgen.language.candidates import NameCandidate, candidate_of, find_name_candidates, often_enough, without_known
+from novelgen.language.matching import NameFinder
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.files.paths import write_text_atomically
+from runtime.storage.database import UnitOfWork
+from runtime.storage.journal import Change
+from runtime.stores import RecentlyUsed
+
+REMEMBERED_STORIES = 8
+"""Names of so many stories and positions are kept in memory; the reading of each scene is kept besides."""
+
+NAMES_FILE = "names_of_text.json"
+LONG_BOOK = 100_000
+"""Characters from which on reading the names of a text takes much longer than reading them from a file."""
+
+
+class NamesKept(BaseModel):
+    """The names that all of a story's text offers, with what they were told from and by."""
+
+    rules: str
+    texts: str
+    names: list[NameCandidate]
+
+
+_lock = threading.Lock()
+_remembered: RecentlyUsed[str, list[NameCandidate]] = RecentlyUsed(REMEMBERED_STORIES)
+
+
+def names_of_text(unit: UnitOfWork, *, as_of: StoryPosition) -> list[NameCandidate]:
+    """Return every name that the scenes before a position offer, however rare, whoever is known.
+
+    They are derived from the stored texts alone: a text that changes changes them. Those of a whole long book are
+    kept beside its database, too, for a program that starts anew.
+    """
+    mark = unit.scenes.texts_mark(as_of=as_of)
+    with _lock:
+        found = _remembered.get(mark)
+    if found is not None:
+        return found
+    folder = unit.folder if mark == unit.scenes.texts_mark(as_of=END_OF_STORY) else None
+    file = None if folder is None else folder / NAMES_FILE
+    found = None if file is None else _names_kept(file, mark)
+    if found is None:
+        texts = unit.scenes.texts_as_of(as_of=as_of)
+        found = find_name_candidates(texts, min_count=1)
+        if file is not None and sum(len(text) for _, _, text in texts) >= LONG_BOOK:
+            kept = NamesKept(rules=_rules_mark(), texts=mark, names=found)
+            # What cannot be kept is read again.
+            with contextlib.suppress(ContextWriteError):
+                write_text_atomically(file, kept.model_dump_json(), root=file.parent)
+    with _lock:
+        _remembered.use(mark, found)
+        _remembered.take_surplus()
+    return found
+
+
+def _names_kept(file: Path, mark: str) -> list[NameCandidate] | None:
+    """Return the names that a file keeps, where they are of these texts and by these rules."""
+    try:
+        kept = NamesKept.model_validate_json(file.read_bytes())
+    except (OSError, ValidationError):
+        return None
+    return kept.names if (kept.rules, kept.texts) == (_rules_mark(), mark) else None
+
+
+@cache
+def _rules_mark() -> str:
+    """Return a mark of the rules by which names are told: who corrects a rule must not be told what was kept before."""
+    rules = sorted(Path(candidates.__file__).parent.glob("*.py"))
+    return sha256(b"".join(each.read_bytes() for each in rules)).hexdigest()
+
+
+def open_candidates(unit: UnitOfWork, *, as_of: StoryPosition, min_count: int | None) -> list[NameCandidate]:
+    """Return the names that are no entity's by then and that the author has not dropped, joined as the author said."""
+    decided = _decided(unit)
+    dropped = [change.other_id for change in decided if change.kind == "drop"]
+    known = [name for entity in unit.entities.list_as_of(as_of=as_of) for name in entity.names()]
+    offered = without_known(names_of_text(unit, as_of=as_of), [*known, *dropped], joined=_joined(decided))
+    return often_enough(offered, min_count)
+
+
+def names_in_text(unit: UnitOfWork, names: Sequence[str], *, as_of: StoryPosition) -> dict[str, list[str]]:
+    """Return which names stand in the text before a position, each with all names of who bears it there.
+
+    Dropped candidates are found, too: they are not offered, but their passages are still about them.
+    """
+    offered = without_known(names_of_text(unit, as_of=as_of), [], joined=_joined(_decided(unit)))
+    found = {name: each.names() for name in names if (each := candidate_of(offered, name)) is not None}
+    others = NameFinder(name for name in names if name not in found)
+    texts = unit.scenes.texts_as_of(as_of=as_of) if len(found) < len(set(names)) else []
+    held = {match.name for _, _, text in texts for match in others.find(text)}
+    return found | {name: [name] for name in names if name in held}
+
+
+def _decided(unit: UnitOfWork) -> list[Change]:
+    return [change for change in unit.merges.list_all() if change.undone_at is None]
+
+
+def _joined(decided: Sequence[Change]) -> list[tuple[str, str]]:
+    return [(change.entity_id, change.other_id) for change in decided if change.kind == "join"]
