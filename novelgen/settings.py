@@ -42,7 +42,7 @@ class ContextSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     memory_budget: int = Field(
-        default=2000,
+        default=2150,
         ge=0,
         le=1_000_000,
         description="Tokens for left_off, story_so_far and relevant_memories, which get what the two leave.",
@@ -50,7 +50,7 @@ class ContextSettings(BaseModel):
     top_k: int | None = Field(
         default=None, ge=0, le=10_000, description="Most relevant_memories, beside their budget; None: no bound."
     )
-    state_budget: int = Field(default=600, ge=0, le=1_000_000, description="Tokens for entity_states.")
+    state_budget: int = Field(default=450, ge=0, le=1_000_000, description="Tokens for entity_states.")
     timeline_budget: int = Field(default=400, ge=0, le=1_000_000, description="Tokens for timeline_context.")
     knowledge: KnowledgeMode | None = Field(
         default=None,

@@ -23,10 +23,10 @@ class NeedQuotas(BaseModel):
     )
 
     left_off: float = Field(
-        default=0.15, ge=0, le=1, description="The end of the scene before, word for word, of memory_budget; 0: none."
+        default=0.14, ge=0, le=1, description="The end of the scene before, word for word, of memory_budget; 0: none."
     )
     story_so_far: float = Field(
-        default=0.35, ge=0, le=1, description="The last scenes, chapters and parts, of memory_budget; 0: none."
+        default=0.33, ge=0, le=1, description="The last scenes, chapters and parts, of memory_budget; 0: none."
     )
 
     def tokens(self, name: QuotaName, budget_tokens: int) -> int:
@@ -54,7 +54,7 @@ class SelectionWeights(BaseModel):
         default=0.35, description="Closeness to the plan's queries, in a story of `whole_story_scenes` and more."
     )
     early_relevance: float = Field(
-        default=0.75, description="The same at the beginning of a story; between the two in proportion."
+        default=1.0, description="The same at the beginning of a story; between the two in proportion."
     )
     importance: float = Field(default=0.45, description="Importance, 1-10, as stored.")
     entities: float = Field(default=0.3, description="Entities shared with the plan, rare ones counting more.")

@@ -38,7 +38,7 @@ def test_a_weight_of_the_choice_can_be_set(tmp_path: Path, monkeypatch: pytest.M
 def test_the_template_names_settings_but_no_key() -> None:
     """In Chinese for a Chinese project, each setting that there is and none that is gone."""
     text = config_template("en")
-    assert "#   memory_budget: 2000" in text
+    assert "#   memory_budget: 2150" in text
     assert "\n# model_api_key" not in text
     english, chinese = (config_template(each).split("\n\n", maxsplit=1)[1].splitlines() for each in ("en", "zh"))
     assert [line.partition("  # ")[0] for line in english] == [line.partition("  # ")[0] for line in chinese]
