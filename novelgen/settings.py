@@ -4,6 +4,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.memory.weights import DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
 from novelgen.models.chunk_context import MemoryPriority
+from novelgen.models.context import DEFAULT_STATE_BUDGET
 from novelgen.models.knowledge import KnowledgeMode
 
 
@@ -50,7 +51,7 @@ class ContextSettings(BaseModel):
     top_k: int | None = Field(
         default=None, ge=0, le=10_000, description="Most relevant_memories, beside their budget; None: no bound."
     )
-    state_budget: int = Field(default=450, ge=0, le=1_000_000, description="Tokens for entity_states.")
+    state_budget: int = Field(default=DEFAULT_STATE_BUDGET, ge=0, le=1_000_000, description="Tokens for entity_states.")
     timeline_budget: int = Field(default=400, ge=0, le=1_000_000, description="Tokens for timeline_context.")
     knowledge: KnowledgeMode | None = Field(
         default=None,

@@ -74,7 +74,7 @@ def context_lines(
     """Return the lines of a context in the order of the needs, memories best first, then what is hidden."""
     report = context.report or ContextReport()
     labels = labels_for(report.language)
-    state_budget = max(DEFAULT_STATE_BUDGET, report.tokens.get("states", 0))
+    state_budget = report.tokens.get("states", DEFAULT_STATE_BUDGET)
     lines = [*_lines_of(context, report.names, labels, state_budget, count_tokens), *_memories(report.items, context)]
     hidden = context.hidden
     if hidden is not None:
@@ -161,7 +161,7 @@ def _entries(
 def _hidden(
     hidden: HiddenContext, names: Mapping[str, str], labels: Labels, count_tokens: Callable[[str], int]
 ) -> Iterator[ContextLine]:
-    budget = max(DEFAULT_STATE_BUDGET, hidden.tokens.get("states", 0))
+    budget = hidden.tokens.get("states", DEFAULT_STATE_BUDGET)
     return _lines_of(hidden, {**names, **hidden.names}, labels, budget, count_tokens)
 
 

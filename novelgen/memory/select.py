@@ -101,12 +101,14 @@ def _weighted_columns(
     else:
         words = shared_words(table, scene)
         relevance, told = by_meaning, 1.0
+    is_asked = any(query.kind == "model" for _, query in voting)
+    early = weights.asked_relevance if is_asked else weights.early_relevance
     related = by_meaning + weights.lexical_share * words
     bullets = _lifted(table.best_of_scene(by_meaning, table.summaries))
     flow, around = _scene_parts(table, weights, _scene_evidence(table, weights, related, bullets))
     importance = np.array([row.chunk.importance for row in table.candidates], dtype=float)
     return [
-        ("relevance", told * weights.relevance + (1 - told) * weights.early_relevance, relevance),
+        ("relevance", told * weights.relevance + (1 - told) * early, relevance),
         ("words", weights.words, words),
         *([("novelty", weights.novelty, novelty(table))] if weights.novelty else []),
         ("importance", weights.importance, importance),

@@ -54,7 +54,10 @@ class SelectionWeights(BaseModel):
         default=0.35, description="Closeness to the plan's queries, in a story of `whole_story_scenes` and more."
     )
     early_relevance: float = Field(
-        default=1.0, description="The same at the beginning of a story; between the two in proportion."
+        default=0.75, description="The same at the beginning of a story; between the two in proportion."
+    )
+    asked_relevance: float = Field(
+        default=1.0, description="`early_relevance` where a model asked: its queries say more closely what is needed."
     )
     importance: float = Field(default=0.45, description="Importance, 1-10, as stored.")
     entities: float = Field(default=0.3, description="Entities shared with the plan, rare ones counting more.")

@@ -62,7 +62,7 @@ class MemoryContextRequest(BaseModel):
         return StoryPosition(self.chapter_index, self.scene_index)
 
 
-DEFAULT_STATE_BUDGET = 600
+DEFAULT_STATE_BUDGET = 450
 """Tokens that the states of a context take in a prompt, where nobody says otherwise."""
 
 Form = Literal["full", "short"]
@@ -362,9 +362,7 @@ class SceneMemoryContext(Shown, BaseModel):
         return render_context(
             self,
             language=language,
-            state_budget=max(DEFAULT_STATE_BUDGET, report.tokens.get("states", 0))
-            if state_budget is None
-            else state_budget,
+            state_budget=report.tokens.get("states", DEFAULT_STATE_BUDGET) if state_budget is None else state_budget,
         )
 
 

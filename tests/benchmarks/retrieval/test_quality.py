@@ -75,5 +75,5 @@ def test_variants_differ_from_the_whole_in_one_setting_or_kind() -> None:
         for name, weights in variants.items()
     }
 
-    assert all(1 <= len(changed) <= 2 for changed in changes.values())
-    assert changes["without relevance"] == {"relevance", "early_relevance"}
+    assert all(1 <= len(changed) <= 3 for changed in changes.values())
+    assert changes["without relevance"] == {"relevance", "early_relevance", "asked_relevance"}

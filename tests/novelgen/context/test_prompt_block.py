@@ -199,6 +199,18 @@ def test_lines_say_what_they_are_of_and_what_they_cost() -> None:
     assert context_lines(built(memory_budget=0, state_budget=0, timeline_budget=0)) == []
 
 
+def test_a_prompt_holds_the_states_that_its_context_was_built_to_show() -> None:
+    """Also where their budget is less than the usual one."""
+    whole = built()
+    assert whole.report is not None
+    tight = built(state_budget=whole.report.tokens["states"] - 1)
+    assert tight.report is not None
+    lost = set(whole.as_prompt().splitlines()) - set(tight.as_prompt().splitlines())
+    assert 0 < tight.report.tokens["states"] < whole.report.tokens["states"]
+    assert any(line.startswith("- ") for line in lost)
+    assert tight.as_prompt() == tight.as_prompt(state_budget=tight.report.tokens["states"])
+
+
 def test_who_has_another_name_in_the_plan_is_told_by_both_once() -> None:
     """Where the line of the state begins; a form of the own name needs no telling."""
     request = lighthouse_request()
