@@ -107,10 +107,14 @@ def test_stdio_ends_with_its_input(demo_folder: Path) -> None:
 
 
 def test_http_serves_all_stories(demo_folder: Path) -> None:
-    """A client over HTTP chooses a story, reads and stores; other routes see at once what it stored."""
+    """A client with a server's token chooses a story, reads and stores; other routes see at once what it stored."""
+    bearer, reader = ({"Authorization": f"Bearer {each.get_secret_value()}"} for each in (TOKEN, READ_TOKEN))
 
     async def run(url: str, mode: str) -> tuple[set[str], str, str, str]:
-        async with Client(f"{url}/mcp", mode=mode) as client:
+        async with (
+            httpx2.AsyncClient(headers=bearer, timeout=30) as http,
+            Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as client,
+        ):
             tools = names_of((await client.list_tools()).tools)
             thread = await client.call_tool(
                 "add_thread", {"project": "demo", "description": "Who rang the bell at noon?"}
@@ -119,37 +123,42 @@ def test_http_serves_all_stories(demo_folder: Path) -> None:
             [card] = (await client.read_resource("novelgen://projects/demo/entities/Ines")).contents
             return tools, text_of(thread), text_of(found), card.model_dump()["text"]
 
-    with running_server(demo_folder) as url:
-        for mode in MODES:
-            tools, thread, found, card = asyncio.run(run(url, mode))
-            assert json.loads(thread)["loop_id"] in httpx.get(f"{url}/v1/projects/demo/threads", timeout=30).text
-            assert tools == READING | STORING | {"list_projects"}
-            assert json.loads(found)["memories"]
-            assert json.loads(card)["entity"]["entity_id"] == "C0"
-
-
-def test_http_is_behind_the_token(demo_folder: Path) -> None:
-    """Without the token nobody comes in; the reading one is offered reading tools alone, the other one all."""
-
-    async def tools_with(url: str, token: str) -> set[str]:
-        headers = {"Authorization": f"Bearer {token}"}
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=30) as http,
-            Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
-        ):
-            listed = names_of((await client.list_tools()).tools)
-            stored = await client.call_tool("add_note", {"project": "demo", "text": "It rains."})
-            assert stored.is_error == ("add_note" not in listed)
-            return listed
-
     tokens = {
         "NOVELGEN_SERVER_TOKEN": TOKEN.get_secret_value(),
         "NOVELGEN_SERVER_READ_TOKEN": READ_TOKEN.get_secret_value(),
     }
     with running_server(demo_folder, **tokens) as url:
-        refused = httpx.post(f"{url}/mcp", json=CALL, headers=HEADERS, timeout=30)
-        everything = asyncio.run(tools_with(url, TOKEN.get_secret_value()))
-        reading = asyncio.run(tools_with(url, READ_TOKEN.get_secret_value()))
+        threads = f"{url}/v1/projects/demo/threads"
+        for mode in MODES:
+            tools, thread, found, card = asyncio.run(run(url, mode))
+            assert json.loads(thread)["loop_id"] in httpx.get(threads, headers=reader, timeout=30).text
+            assert tools == READING | STORING | {"list_projects"}
+            assert json.loads(found)["memories"]
+            assert json.loads(card)["entity"]["entity_id"] == "C0"
+        assert httpx.post(f"{url}/mcp", json=CALL, headers=HEADERS, timeout=30).status_code == 401
+        assert httpx.post(threads, json={"description": "Who?"}, headers=reader, timeout=30).status_code == 403
+
+
+def test_http_is_behind_the_token(demo_folder: Path) -> None:
+    """Without the token nobody comes in; the reading one is offered reading tools alone, the other one all."""
+    with client_of(demo_folder, ServerSettings(token=TOKEN, read_token=READ_TOKEN)) as client:
+
+        async def tools_with(token: str) -> set[str]:
+            headers = {"Authorization": f"Bearer {token}"}
+            transport = httpx2.ASGITransport(app=client.app)
+            async with (
+                httpx2.AsyncClient(transport=transport, headers=headers, timeout=30) as http,
+                Client(streamable_http_client("http://localhost/mcp", http_client=http)) as agent,
+            ):
+                listed = names_of((await agent.list_tools()).tools)
+                stored = await agent.call_tool("add_note", {"project": "demo", "text": "It rains."})
+                assert stored.is_error == ("add_note" not in listed)
+                return listed
+
+        assert client.portal is not None
+        refused = client.post("/mcp", json=CALL, headers=HEADERS)
+        everything = client.portal.call(tools_with, TOKEN.get_secret_value())
+        reading = client.portal.call(tools_with, READ_TOKEN.get_secret_value())
     assert refused.status_code == 401
     assert everything == READING | STORING | {"list_projects"}
     assert reading == READING | {"list_projects"}
