@@ -67,60 +67,66 @@ class AgentDoor:
 
     def __init__(self, house: House) -> None:
         self._house = house
-        self._managers: dict[str, Any] = {}
+        self._serving: asyncio.Task[None] | None = None
+        self._is_open = False
         self.route = Route(AGENTS_PATH, endpoint=self, methods=["POST"], name="mcp")
 
     @contextlib.asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
-        """Be open; without the SDK it only tells what to install."""
-        if importlib.util.find_spec("mcp") is None:
-            yield
-            return
-        is_open, ends = asyncio.Event(), asyncio.Event()
-        serving = asyncio.create_task(self._serve(is_open, ends))
-        opening = asyncio.create_task(is_open.wait())
-        await asyncio.wait({serving, opening}, return_when=asyncio.FIRST_COMPLETED)
-        opening.cancel()
-        if serving.done():
-            serving.result()
+        """Be open; the SDK is loaded when the first agent comes, and without it one is told what to install."""
+        self._is_open = importlib.util.find_spec("mcp") is not None
+        self._ends = asyncio.Event()
         try:
             yield
         finally:
-            ends.set()
-            # A call in a thread cannot be stopped; it ends when the stores close.
-            await asyncio.wait({serving}, timeout=ENDING_S)
-            self._managers.clear()
+            self._is_open = False
+            self._ends.set()
+            if self._serving is not None:
+                # A call in a thread cannot be stopped; it ends when the stores close.
+                await asyncio.wait({self._serving}, timeout=ENDING_S)
+                self._serving = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         scope["route"] = self.route
-        manager = self._managers.get(scope.get("access", "read"))
-        if manager is None:
+        if not self._is_open:
             raise Refusal(
                 404, "unknown-route", "this server has no MCP; run pip install 'novelgen[mcp]' and start it again"
             )
+        if self._serving is None:
+            self._managers: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+            self._serving = asyncio.create_task(self._serve())
+        managers = await asyncio.shield(self._managers)
         try:
-            await manager.handle_request(scope, receive, send)
+            await managers[scope.get("access", "read")].handle_request(scope, receive, send)
         except ClientDisconnect:
             # Agents go away in the middle of a request; nobody is left to be answered.
             return
 
-    async def _serve(self, is_open: asyncio.Event, ends: asyncio.Event) -> None:
-        house = self._house
+    async def _serve(self) -> None:
+        try:
+            managers = await anyio.to_thread.run_sync(self._built)
+        except Exception as error:  # noqa: BLE001 - whoever asks is told
+            self._managers.set_exception(error)
+            return
+        async with contextlib.AsyncExitStack() as stack:
+            for each in managers.values():
+                await stack.enter_async_context(each.run())
+            self._managers.set_result(managers)
+            await self._ends.wait()
+
+    def _built(self) -> dict[str, Any]:
         # Late, as `novelgen[server]` does not bring the SDK.
         server = importlib.import_module("runtime.doors.mcp.server")
-        async with contextlib.AsyncExitStack() as stack:
-            for access in ("all", "read"):
-                manager = server.build_session_manager(
-                    house.stores,
-                    is_read_only=access == "read",
-                    chat_model=house.chat_model,
-                    body_bytes=house.settings.limits.body_bytes,
-                )
-                await stack.enter_async_context(manager.run())
-                self._managers[access] = manager
-            is_open.set()
-            await ends.wait()
+        return {
+            access: server.build_session_manager(
+                self._house.stores,
+                is_read_only=access == "read",
+                chat_model=self._house.chat_model,
+                body_bytes=self._house.settings.limits.body_bytes,
+            )
+            for access in ("all", "read")
+        }
 
 
 EXAMPLES_FILE = Path(__file__).with_name("examples.json")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -46,8 +47,9 @@ PROMPT_TYPE = "text/plain"
 _PLACE: dict[str, Any] = {"chapter_index": ChapterNumber, "scene_index": SceneNumber}
 
 
+@cache
 def operation_routes() -> AnsweringRouter:
-    """Return a router with a route for each operation."""
+    """Return the router with a route for each operation, of every application of this program."""
     router = AnsweringRouter(prefix=PREFIX)
     for operation in OPERATIONS:
         verb, _, path = operation.http.partition(" ")
