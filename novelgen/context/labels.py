@@ -56,10 +56,15 @@ class Labels:
     latest: str
     dimensions: Mapping[str, FeelingWords]
     attributes: Mapping[str, str]
+    values: Mapping[str, str]
 
     def attribute(self, name: str) -> str:
         """Return the attribute's word, or its own name when there is none."""
         return self.attributes.get(name, name)
+
+    def value(self, value: object) -> str:
+        """Return the word for a value that programs write, such as True or dead; any other as it is."""
+        return self.values.get(str(value).casefold(), str(value))
 
 
 @cache
@@ -70,6 +75,7 @@ def _labels(language: str) -> Labels:
         **words("context", language, "labels"),
         dimensions={name: FeelingWords(*map(tuple, named)) for name, named in dimensions.items()},
         attributes=words("context", language, "attributes"),
+        values=words("context", language, "values"),
     )
 
 

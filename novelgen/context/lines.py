@@ -159,8 +159,7 @@ def render_value(value: Any, names: Mapping[str, str], labels: Labels) -> str:
         return labels.list_separator.join(pairs)
     if isinstance(value, list | tuple):
         return labels.list_separator.join(render_value(each, names, labels) for each in value)
-    text = str(value)
-    return names.get(text, text)
+    return names.get(str(value)) or labels.value(value)
 
 
 def state_parts(

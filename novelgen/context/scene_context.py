@@ -284,7 +284,7 @@ def assemble_context(
     language = language_of(request, story)
     assembler = _Assembler(request, story, plan, bounds, labels_for(language), count_tokens)
     found = cut.known if cut else FoundStory(story, search, states, timeline)
-    names = {entity.entity_id: entity.name for entity in found.outline.entities}
+    names = found.outline.names
     also_called = _also_called(found, request, [each.entity_id for each in found.states])
     ended, unknown = _known_end(left_off, cut, point_of_view, names)
     before = [*ended.present, ended.location_id or ""] if ended else []
@@ -399,7 +399,7 @@ memories take what is left."""
 
 def _hidden(assembler: _Assembler, cut: PointOfViewCut) -> HiddenContext | None:
     """Return what the point of view does not know, or None where nothing of it was found or fits."""
-    names = {entity.entity_id: entity.name for entity in cut.found.outline.entities}
+    names = cut.found.outline.names
     budget_tokens = assembler.bounds.hidden_budget
     beside = int(_SHARE_BESIDE_MEMORIES * budget_tokens)
     within = assembler.within(assembler.bounds.model_copy(update={"state_budget": beside, "timeline_budget": beside}))

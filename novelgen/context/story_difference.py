@@ -93,7 +93,8 @@ def tell_difference(stretch: StoryStretch) -> StoryDifference:
         newcomers=_newcomers(stretch),
         identities=list(_identities(stretch, names)),
         deaths=deaths,
-        names=names,
+        # What was stored of a mask is told of who was behind it.
+        names={**{mask: names[each] for mask, each in stretch.masks.items() if each in names}, **names},
     )
 
 

@@ -87,6 +87,15 @@ class StoryOutline(BaseModel):
     story_version: str | None = Field(
         default=None, description="Mark of everything stored before the position; changes when that changes."
     )
+    masks: dict[str, str] = Field(
+        default_factory=dict, description="Id of who turned out to be somebody else by then to that one's id."
+    )
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names by id; whoever turned out to be somebody else has that one's."""
+        names = {each.entity_id: each.name for each in self.entities}
+        return {**{mask: names[each] for mask, each in self.masks.items() if each in names}, **names}
 
 
 RECALLED_SCENES = 12

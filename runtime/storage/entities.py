@@ -244,6 +244,10 @@ class EntityRepository(Repository):
         """Return all entities whole, in order of id (C2 before C10); for authors, never for prompts."""
         return self._stored(entity_types=entity_types)
 
+    def masks_as_of(self, as_of: StoryPosition) -> dict[str, str]:
+        """Return whom the story has shown before a position to be somebody else, and who that is."""
+        return masks_as_of(self._session, as_of)
+
     def list_as_of(self, *, as_of: StoryPosition) -> list[Entity]:
         """Return the entities as the story had shown them before a position, in order of id.
 
@@ -311,6 +315,13 @@ class EntityRepository(Repository):
         self._session.insert(ALIASES, rows, unless_stored=("project_id", "entity_id", "alias"))
 
 
+def masks_as_of(session: StorageSession, as_of: StoryPosition) -> dict[str, str]:
+    """Return whom the story has shown before a position to be somebody else, and who that is."""
+    said = cast(ENTITIES.c.profile, Text).contains(f'"{SAME_AS}"')
+    entities = [_stored_entity(row, []).entity for row in session.select(ENTITIES, said)]
+    return {each.entity_id: each.profile[SAME_AS]["entity_id"] for each in entities if is_unmasked(each, as_of)}
+
+
 def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFilter:
     """Return a filter that admits also what was told of its entities while the story had them as somebody else.
 
@@ -318,16 +329,10 @@ def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFi
     """
     if not memory_filter.entities:
         return memory_filter
-    said = cast(ENTITIES.c.profile, Text).contains(f'"{SAME_AS}"')
-    rows = session.select(ENTITIES, said)
-    unmasked = [entity for row in rows if is_unmasked(entity := _stored_entity(row, []).entity, memory_filter.as_of)]
+    masks = masks_as_of(session, memory_filter.as_of)
     wanted = list(memory_filter.entities)
     for shown in wanted:
-        wanted += [
-            entity.entity_id
-            for entity in unmasked
-            if entity.profile[SAME_AS]["entity_id"] == shown and entity.entity_id not in wanted
-        ]
+        wanted += [mask for mask, revealed in masks.items() if revealed == shown and mask not in wanted]
     return memory_filter.model_copy(update={"entities": wanted})
 
 

@@ -9,11 +9,11 @@ from functools import cache, partial
 from sqlalchemy import ColumnElement, Text, case, cast
 
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
-from novelgen.models.entity import Entity, revealed_identity
+from novelgen.models.entity import Entity
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.memory import BOOK, is_entity_target, linked_targets
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.storage.entities import EntityRepository, is_unmasked
+from runtime.storage.entities import EntityRepository, masks_as_of
 from runtime.storage.events import span_of, with_span_columns
 from runtime.storage.records import WITHOUT_RECORD, StoredKnowledge
 from runtime.storage.session import (
@@ -96,11 +96,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     """
     entities = EntityRepository(session)
     stored = [each.entity for each in entities.list_all()]
-    unmasked = {
-        each.entity_id: revealed.entity_id
-        for each in stored
-        if is_unmasked(each, as_of) and (revealed := revealed_identity(each))
-    }
+    unmasked = masks_as_of(session, as_of)
     said = [_as_one(each, unmasked) for each in _said(session, before(as_of, KNOWLEDGE_EVENTS))]
     scenes = session.select(
         [

@@ -31,7 +31,7 @@ from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.user_file import StoryPart
 from runtime.storage.consolidations import ConsolidationRepository
-from runtime.storage.entities import EntityRepository
+from runtime.storage.entities import EntityRepository, masks_as_of
 from runtime.storage.events import RelationshipRepository, ThreadRepository, holders_as_of
 from runtime.storage.records import WITHOUT_RECORD, MemoryFilter, ScenePlace, StoredSummary, SummaryLevel, SummaryWriter
 from runtime.storage.session import (
@@ -423,6 +423,7 @@ def read_outline(
         holders=holders_as_of(session, as_of),
         stated_ids=last_changed_first(session.values(STATES.c.entity_id, *stated, order=order_in_force(STATES))),
         story_version=story_version(session, as_of, entities=entities),
+        masks=masks_as_of(session, as_of),
     )
 
 

@@ -7,7 +7,6 @@ from novelgen.context.story_difference import StoryStretch, tell_difference
 from novelgen.errors import DatabaseError, InvalidPositionError, UnknownSceneError
 from novelgen.language.language import stated_language
 from novelgen.models.context import ReportIssue
-from novelgen.models.entity import revealed_identity
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.memory import DISTILLED_TYPES, SUMMARY_TYPE
 from novelgen.models.position import Place as ScenePlace
@@ -84,9 +83,7 @@ class StoryDifferences(StoryThreadLedger):
                 relationships=unit.relationships.list_as_of(as_of=end),
                 entities_before=entities_before,
                 entities=entities,
-                masks=_masks(
-                    unit, {each.entity_id for each in entities_before} - {each.entity_id for each in entities}, end
-                ),
+                masks=unit.entities.masks_as_of(end),
                 seen_before=frozenset(_seen(unit, begin)),
                 seen=[each for scene in scenes for each in (*scene.participants, scene.location_id) if each],
             )
@@ -175,17 +172,6 @@ def _told(scene: StoredScene) -> ToldScene:
         title=scene.title,
         has_record=scene.record is not None,
     )
-
-
-def _masks(unit: UnitOfWork, gone: set[str], end: StoryPosition) -> dict[str, str]:
-    """Return who is not shown any more since the story has told who it is, by whom."""
-    stored = [found.entity for each in sorted(gone) if (found := unit.entities.get(each)) is not None]
-    revealed = {each.entity_id: told for each in stored if (told := revealed_identity(each)) is not None}
-    return {
-        entity_id: told.entity_id
-        for entity_id, told in revealed.items()
-        if end.admits(told.chapter_index, told.scene_index)
-    }
 
 
 def _seen(unit: UnitOfWork, before: StoryPosition) -> set[str]:

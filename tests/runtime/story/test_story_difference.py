@@ -12,6 +12,7 @@ from novelgen.errors import InvalidPositionError, UnknownSceneError
 from novelgen.models.entity import SAME_AS, Entity, EntityType
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
+from novelgen.models.state import StateChange
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
@@ -161,6 +162,19 @@ ALL = ((1, 1), (1, 2), (1, 3))
 def _told(stores: MemoryStores, project_id: str, chapter: int, scene: int) -> list[str]:
     difference = StoryDifferences(stores, project_id).what_scene_changed(position=StoryPosition(chapter, scene))
     return [line.strip().removeprefix("- ") for line in difference_lines(difference)]
+
+
+def test_what_was_stored_of_a_mask_is_told_by_the_shown_name_in_known_words(stores: MemoryStores) -> None:
+    """Once it is known who was behind it, no id stands for the mask, in a context neither; `dead` is a word."""
+    project_id = _story(stores, "zh", *ALL)
+    with stores.database(project_id).write() as unit:
+        stated = StateChange(entity_id="C3", attribute="status", value="dead", chapter_index=1, scene_index=3)
+        unit.states.append([stated])
+    told = "\n".join(_told(stores, project_id, 1, 3))
+    assert f"{_WORDS['zh']['C1']}：已死" in told.replace(": ", "：")
+    with stores.database(project_id).read() as unit:
+        outline = unit.outline(as_of=StoryPosition(1, 4))
+    assert (outline.masks, outline.names["C3"]) == ({"C3": "C1"}, _WORDS["zh"]["C1"])
 
 
 def test_a_scene_tells_every_kind_of_change(stores: MemoryStores) -> None:
