@@ -94,7 +94,7 @@ def test_a_thing_of_which_only_the_holder_is_known_is_told_by_its_holder(
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [("C0", "Ada"), (["C0", "rope"], "Ada, rope"), ({"who": "C0"}, "who: Ada"), (3, "3"), (True, "True")],
+    [("C0", "Ada"), (["C0", "rope"], "Ada, rope"), ({"who": "C0"}, "who: Ada"), (3, "3"), (True, "yes")],
 )
 def test_values_of_every_shape_render(value: Any, text: str) -> None:
     """Ids become names, lists and dicts are joined."""
@@ -108,7 +108,7 @@ def test_chinese_lists_are_joined_the_chinese_way() -> None:
 
 @pytest.mark.parametrize(
     ("labels", "line"),
-    [(ENGLISH, "- C0: body: hale; status: alive (unverified)"), (CHINESE, "- C0：身体：hale；状况：alive（未证实）")],
+    [(ENGLISH, "- C0: body: hale; status: alive (unverified)"), (CHINESE, "- C0：身体：hale；状况：在世（未证实）")],
 )
 def test_what_no_quote_proves_comes_last_and_says_so(labels: Labels, line: str) -> None:
     """An unverified attribute gives way to the proven ones of its entity, and is marked."""
