@@ -311,7 +311,16 @@ def assemble_context(
         queries=[cut.reported(query) if cut else ReportedQuery(**query.model_dump()) for query in plan.queries],
         entities=plan.entity_ids,
         unresolved_names=cut.reported_names(plan.unresolved_names) if cut else plan.unresolved_names,
-        names=_names_in_use(names, [*plan.entity_ids, *_ids_in(shown.snapshots), *_ids_in(times.timeline), *before]),
+        names=_names_in_use(
+            names,
+            [
+                *plan.entity_ids,
+                *_ids_in(shown.snapshots),
+                *(each.id for each in shown.left_out),
+                *_ids_in(times.timeline),
+                *before,
+            ],
+        ),
         also_called={
             each.entity_id: also_called[each.entity_id] for each in shown.snapshots if each.entity_id in also_called
         },

@@ -197,9 +197,8 @@ def test_a_context_shows_its_block_and_why(reader: TestClient) -> None:
     context = reader.post("/v1/projects/demo/context", json=asked).json()
     for item in context["report"]["items"]:
         assert item["text"] in seen.text
-    names = context["report"]["names"]
     for item in context["report"]["left_out"]:
-        assert (item["text"].removeprefix("- ") or names.get(item["id"], item["id"])) in seen.text
+        assert (item["text"].removeprefix("- ") or context["report"]["names"][item["id"]]) in seen.text
     assert ENGLISH["prompt_block"] in seen.text
     assert "What the story has established before this scene" in seen.text
     fields = {each.get("name"): each.get("value") for each in seen.all("input")}
