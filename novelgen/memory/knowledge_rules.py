@@ -447,9 +447,10 @@ def _told(
 
 def _as_known(memory: KnowledgeMemory, knowing: Knowing) -> KnownMemory:
     since = knowing.since
-    if memory.noted_at is not None and since in (None, memory.noted_at):
-        # Nobody knows of a note before it is read.
-        since = read_from(memory.noted_at.chapter_index or 0, memory.noted_at.scene_index)
+    if memory.noted_at is not None:
+        # Nobody knows of a note before it is read, whenever they were there.
+        read = read_from(memory.noted_at.chapter_index or 0, memory.noted_at.scene_index)
+        since = read if since is None else max(since, read)
     return KnownMemory(
         source_id=memory.source_id,
         content=memory.content,

@@ -102,7 +102,7 @@ class StoryScenePlans(StoryProjects):
         return found[::-1]
 
     def _next_place(self, chapter_index: int | None) -> tuple[int, int]:
-        """Return the scene after the last stored one of a chapter, or of all."""
+        """Return the scene after the last stored one of a chapter, or of all; where each chapter is one scene, that."""
         try:
             with self._stores.database(self.project_id).read() as unit:
                 places = [(each.chapter_index, each.scene_index) for each in unit.scenes.list_as_of()]
@@ -110,6 +110,8 @@ class StoryScenePlans(StoryProjects):
             places = []
         if chapter_index is None:
             return next_place(places)
+        if len(places) > 2 and all(scene == 1 for _, scene in places):
+            return chapter_index, 1
         return chapter_index, max((scene for chapter, scene in places if chapter == chapter_index), default=0) + 1
 
     afind_planned_scene = async_twin(find_planned_scene)

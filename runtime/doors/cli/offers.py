@@ -684,7 +684,7 @@ def _show_candidates_hint(result: Any, view: View) -> None:
     if asked is not None:
         _ask_whether_same(asked, view)
     if result:
-        command = f"novelgen entity confirm {view.project} NAME"
+        command = f'novelgen entity confirm {view.project} "{result[0].name}"'
         print_text(view.labels["line.makes_one_an_entity_merge_and_drop"].format(command, "novelgen entity --help"))
 
 

@@ -63,7 +63,10 @@ def test_a_chapter_plan_of_novel_gen_has_it(stores: MemoryStores, is_given: bool
 
 
 def test_a_plan_is_said_and_its_place_is_the_next(stores: MemoryStores) -> None:
-    """Without numbers the scene is the first of the chapter after the last stored one, or the next of its own."""
+    """Without numbers the scene is the first of the chapter after the last stored one, or the next of its own.
+
+    Where each chapter is one scene, a chapter means that.
+    """
     spoken = {"purpose": "Ada opens the door", "characters": ["Ada"]}
     assert StoryScenePlans(stores, PROJECT).find_planned_scene(spoken_plan=spoken).chapter_index == 1
     StoryIngest(stores, PROJECT).ingest_project()
@@ -72,6 +75,10 @@ def test_a_plan_is_said_and_its_place_is_the_next(stores: MemoryStores) -> None:
     assert found.chapter_plan is not None
     within = StoryScenePlans(stores, PROJECT).find_planned_scene(chapter_index=2, spoken_plan=spoken)
     assert (within.chapter_index, within.scene_index) == (2, 3)
+    for chapter in (1, 2, 3):
+        StoryIngest(stores, "single").store_scene(chapter_index=chapter, scene_index=1, text="Ada waits.")
+    within = StoryScenePlans(stores, "single").find_planned_scene(chapter_index=2, spoken_plan=spoken)
+    assert (within.chapter_index, within.scene_index) == (2, 1)
 
 
 @pytest.mark.parametrize(("chapter", "scene"), [(3, 7), (9, 1)])
