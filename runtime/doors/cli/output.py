@@ -180,7 +180,9 @@ def report_indexing(indexing: IndexingResult, project_id: str) -> None:
 
 
 def print_condition(condition: StoryCondition, labels: ViewLabels) -> None:
-    """Print what a project holds now and what to do next, in the story's language."""
+    """Print what a project holds now and what to do next, in the language of who reads it."""
+    from runtime.story.condition import next_steps_in
+
     counts = {
         "chapters": condition.chapters,
         "scenes": condition.scenes,
@@ -198,7 +200,7 @@ def print_condition(condition: StoryCondition, labels: ViewLabels) -> None:
     for line in ((labels[f"line.{key}"].format(number) for key, number in counts.items()), (read,), (by_meaning,)):
         print_text("  " + labels["line.comma"].join(line))
     print_heading(labels["line.what_to_do_next"])
-    for step in condition.next_steps:
+    for step in next_steps_in(condition, labels.language):
         print_text(f"  {step.command}")
         print_text(f"      {step.reason}")
 

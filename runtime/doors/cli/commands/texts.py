@@ -69,7 +69,7 @@ def edit_summary(
     """Do `novelgen summary edit`."""
     place = summary_place(chapter, part)
     if place is None:
-        raise click.UsageError("give --chapter N or --part N")
+        raise click.UsageError("give one of --chapter N and --part N")
     level, number = place
     with opened_project(session, project) as stores:
         labels, summaries = story_labels(stores, project), StorySummarizing(stores, project)

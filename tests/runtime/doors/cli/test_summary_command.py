@@ -126,7 +126,7 @@ def test_a_model_writes_what_nobody_wrote(run: Run, ingested: Path, monkeypatch:
 def test_what_cannot_be_done_is_said(run: Run, ingested: Path) -> None:
     """With exit code 2, and nothing is changed."""
     cases: list[tuple[tuple[str, ...], str]] = [
-        (("edit", PROJECT), "give --chapter N or --part N"),
+        (("edit", PROJECT), "give one of --chapter N and --part N"),
         (("edit", PROJECT, "--chapter", "1", "--part", "1"), "not both"),
         (("show", PROJECT, "--chapter", "9"), "nothing is stored of chapter 9"),
         (("show", "nobody"), "nobody"),
