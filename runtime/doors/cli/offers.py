@@ -1073,6 +1073,8 @@ def _show_flags(found: dict[str, Any], view: View) -> None:
         return
     rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in found.items()]
     print_table(("flag", "value"), rows, labels=view.labels)
+    if view.asked["settings"]:
+        view.say("undo", command=f"novelgen undo {view.project}")
 
 
 def _offer(name: str, told: dict[str, Any]) -> Offer:
