@@ -196,7 +196,9 @@ def _of_offered(unit: UnitOfWork, candidates: Sequence[NameCandidate], name: str
         return found
     bearer = next((each for each in known_entities(unit, None) if name_key(name) in map(name_key, each.names())), None)
     if bearer is not None:
-        raise UnknownEntityError(f"{name!r} has a card already: {bearer.entity_id} ({bearer.name})")
+        raise UnknownEntityError(
+            f"{name!r} has a card already: {bearer.entity_id} ({bearer.name}); `novelgen entity delete` takes it away"
+        )
     names = {variant: each.name for each in reversed(candidates) for variant in each.names()}
     near = nearest_names(name, names, at_most=MAX_NEAR, likeness=0.4)
     advice = f"near it: {', '.join(near)}" if near else "list them with `novelgen entity candidates`"

@@ -446,7 +446,14 @@ def _first_and_last(candidate: Any, _: View) -> str:
 
 @does("aside", "delete_scene")
 def _file_aside(_: Any, view: View) -> None:
-    view.remark("file_still_holds_it")
+    if _has_files(view):
+        view.remark("file_still_holds_it")
+
+
+def _has_files(view: View) -> bool:
+    """Whether the project is made of files, which an ingest takes in again; a book that was imported has none."""
+    folder = view.stores.paths(view.project).chapters
+    return folder.is_dir() and any(folder.iterdir())
 
 
 @does("asks", "undo_consolidations")
@@ -824,7 +831,7 @@ def _show_inserted(change: Any, view: View) -> None:
 
 @does("aside", "insert_scene", "move_scene")
 def _remind_of_files(change: Any, view: View) -> None:
-    if change.moved:
+    if change.moved and _has_files(view):
         view.remark("renumber_files")
 
 
