@@ -152,7 +152,7 @@ class StoryContinuity(StoryIndexing):
             if each.text and each.text.strip()
         ]
         self.await_index()
-        checks = list(checker.in_order(checker.check, drafts, progress=progress))
+        checks = [_of_stored(each) for each in checker.in_order(checker.check, drafts, progress=progress)]
         return StoredCheck(checks=checks, without_text=len(scenes) - len(drafts))
 
     def scene_of_draft(self, *, as_of: At) -> tuple[int, int]:
@@ -220,3 +220,9 @@ def _plan(given: Any) -> ScenePlan:
     except ValueError as error:
         raise UserInputError(str(error)) from error
     return read_given(ScenePlan, fields)
+
+
+def _of_stored(check: DraftCheck) -> DraftCheck:
+    """Return the check of a stored scene; that who first comes in it is not known before goes without saying."""
+    issues = [each for each in check.issues if (each.stage, each.kind) != ("plan", "unresolved")]
+    return check.model_copy(update={"issues": issues})
