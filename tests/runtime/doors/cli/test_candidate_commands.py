@@ -82,7 +82,7 @@ def test_candidates_are_confirmed_merged_dropped_and_that_is_undone(run: Run) ->
 
 @pytest.mark.usefixtures("story")
 def test_an_import_of_text_is_taken_back_whole(run: Run) -> None:
-    """All its scenes go in one undo, also one that was deleted and came back; no files are named where there are none."""
+    """All its scenes go in one undo, also one that was deleted and came back; no files are named where none are."""
     assert "chapters/" not in run("scene", "delete", "gulls", "2:1", "--yes").stderr
     assert run("undo", "gulls").exit_code == 0
     assert "scenes taken in of 1:1–2:1" in run("undo", "gulls").stdout
