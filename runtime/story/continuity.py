@@ -224,5 +224,5 @@ def _plan(given: Any) -> ScenePlan:
 
 def _of_stored(check: DraftCheck) -> DraftCheck:
     """Return the check of a stored scene; that who first comes in it is not known before goes without saying."""
-    issues = [each for each in check.issues if (each.stage, each.kind) != ("plan", "unresolved")]
-    return check.model_copy(update={"issues": issues})
+    issues = [each for each in check.report.issues if (each.stage, each.kind) != ("plan", "unresolved")]
+    return check.model_copy(update={"report": check.report.model_copy(update={"issues": issues})})
