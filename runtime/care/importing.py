@@ -199,7 +199,8 @@ class _ImportPlan:
     @property
     def is_text_alone(self) -> bool:
         """Whether nothing but scenes of text is new."""
-        return not (self.scenes or self.entities or self.told_beside) and self.rest == ProjectContents()
+        rest = self.rest.model_copy(update={"parts": []})
+        return not (self.scenes or self.entities or self.told_beside) and rest == ProjectContents()
 
     @property
     def stored_text(self) -> StoredText:
