@@ -385,7 +385,7 @@ class StoryEntities(StoryBase):
 
         Args:
             change_id: Its number, which the result of a change has, and the lists of changes; None takes the last one
-                that was not undone yet.
+                that was not undone yet. Many scenes that came at once go back by their number alone.
 
         Raises:
             UserInputError: When there is none of that number, none at all, or something of it changed again since.
@@ -394,6 +394,11 @@ class StoryEntities(StoryBase):
             journal = unit.journal
             kept = journal.last_standing() if change_id is None else journal.require_standing(change_id)
             listed = listed_change(unit, kept, END_OF_STORY) if kept.subject in ("memory", "scene") else None
+            if change_id is None and kept.kind in TAKEN and listed is not None and "–" in listed.position:
+                raise UserInputError(
+                    f"the last change took in or read scenes {listed.position}, which would all go back; say so by its"
+                    f" number: `novelgen undo {self.project_id} {kept.change_id}`"
+                )
             change = _undone(self._stores, unit, kept)
             entity, other = (unit.entities.get(each) for each in (change.entity_id, change.other_id))
         return _followed(

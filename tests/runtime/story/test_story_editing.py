@@ -183,10 +183,12 @@ def test_undo_takes_back_all_scenes_of_one_taking_in(story: Story) -> None:
     folder = story._stores.paths("guild").chapters
     folder.mkdir(parents=True)
     (folder / "chapter_001.txt").write_text("The guild met.\n\n***\n\nIt waited.\n\n***\n\nIt went home.", "utf-8")
-    assert story.ingest(records=False).change_id is not None
+    taken = story.ingest(records=False)
     assert list(story.scene_places()) == [(1, 1), (1, 2), (1, 3), (2, 1)]
     assert [(each.kind, each.position) for each in story.author_changes()[:1]] == [("ingest", "1:1–1:3")]
-    assert story.undo().what == "1:1–1:3"
+    with pytest.raises(UserInputError, match=f"undo guild {taken.change_id}"):
+        story.undo()
+    assert story.undo(taken.change_id).what == "1:1–1:3"
     assert told() == before
 
 

@@ -82,10 +82,11 @@ def test_candidates_are_confirmed_merged_dropped_and_that_is_undone(run: Run) ->
 
 @pytest.mark.usefixtures("story")
 def test_an_import_of_text_is_taken_back_whole(run: Run, tmp_path: Path) -> None:
-    """All its scenes go in one undo, also one that was deleted and came back; no files are named where none are."""
+    """All its scenes go in one undo by its number, also one that was deleted and came back; no files are named."""
     assert "chapters/" not in run("scene", "delete", "gulls", "2:1", "--yes").stderr
     assert run("undo", "gulls").exit_code == 0
-    assert "scenes taken in of 1:1–2:1" in run("undo", "gulls").stdout
+    assert "1:1–2:1" in run("undo", "gulls").stderr
+    assert "scenes taken in of 1:1–2:1" in run("undo", "gulls", "2").stdout
     assert _json(run, "scene", "list", "gulls")["scenes"] == []
     book = tmp_path / "volumes.txt"
     book.write_text("VOLUME I\n\nCHAPTER I\n\nRain.\n\nVOLUME II\n\nCHAPTER I\n\nSun.\n", encoding="utf-8")
