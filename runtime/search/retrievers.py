@@ -281,7 +281,8 @@ def was_indexed(stores: MemoryStores, project_id: str, *, deadline: Deadline) ->
 
     def read() -> bool:
         with stores.database(project_id).read() as unit:
-            return unit.projects.require().embedding_model is not None
+            project = unit.projects.get()
+            return project is not None and project.embedding_model is not None
 
     return _told_in_time(read, stage="was-indexed", deadline=deadline)
 

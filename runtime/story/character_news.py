@@ -100,7 +100,7 @@ class CharacterNews(CharacterMemories):
                 raise UserInputError("nothing is to be told; give the id of a memory, or what it is about")
             chosen = [_required(known, self.character_id, memory_id) for memory_id in ids]
         texts = [wording or each.content for each in chosen]
-        vectors, failed = embedded_texts(self._stores, texts) if texts else ({}, [])
+        vectors, failed = embedded_texts(self._stores, texts=texts) if texts else ({}, [])
         told: list[CharacterMemory] = []
         known_already: list[str] = []
         with self._stores.database(self.project_id).write() as unit:
@@ -171,7 +171,7 @@ class StoryCharacterNews(StoryBase):
             raise UserInputError("nobody is named who sees the event or hears of it; pass witnesses or told_to")
         if isinstance(delay, int) and not isinstance(at, tuple):
             raise UserInputError(f"a delay of {delay!r} turns needs at=(session, turn); or pass a timedelta")
-        vectors, issues = embedded_texts(self._stores, [happening.text, *(each.text for each in seen.values())])
+        vectors, issues = embedded_texts(self._stores, texts=[happening.text, *(each.text for each in seen.values())])
         with self._stores.database(self.project_id).write() as unit:
             known = known_entities(unit, None)
             heard_of = people_named(told_to)

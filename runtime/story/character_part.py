@@ -118,7 +118,7 @@ class CharacterWriter:
         return list(over.values())
 
 
-def embedded_texts(stores: MemoryStores, texts: Sequence[str]) -> tuple[dict[str, MemoryVector], list[ReportIssue]]:
+def embedded_texts(stores: MemoryStores, *, texts: Sequence[str]) -> tuple[dict[str, MemoryVector], list[ReportIssue]]:
     """Embed texts, equal ones once; none where the model fails, which is told."""
     wanted = list(dict.fromkeys(texts))
     try:

@@ -173,7 +173,7 @@ class CharacterMemories(CharacterPart):
         )
         event = event.model_copy(update={"state_deltas": {**as_state_deltas(deltas), **event.state_deltas}})
         told = event.model_copy(update={"slot": None, "supersedes": None}).as_told_by(witnesses)
-        vectors, issues = embedded_texts(self._stores, [event.text, *(each.text for each in told.values())])
+        vectors, issues = embedded_texts(self._stores, texts=[event.text, *(each.text for each in told.values())])
         with self._stores.database(self.project_id).write() as unit:
             known = learning(at, now=now, how=how, heard_from=known_ids(unit, [heard_from or ""])[0] or None)
             event_id = unit.characters.next_id()
@@ -302,7 +302,7 @@ class CharacterMemories(CharacterPart):
             if not given["content"]:
                 raise UserInputError("the content is empty; delete the memory instead")
             given.setdefault("short", derived_short(given["content"]))
-            vectors, issues = embedded_texts(self._stores, [given["content"]])
+            vectors, issues = embedded_texts(self._stores, texts=[given["content"]])
         if given.get("slot") is not None:
             require_slot(str(given["slot"]), settings)
         with self._stores.database(self.project_id).write() as unit:
@@ -421,7 +421,7 @@ class CharacterMemories(CharacterPart):
         memories = [mind.memories[place] for place in places[:MAX_EMBEDDED_LATER].tolist()]
         if not memories:
             return mind
-        vectors, failed = embedded_texts(self._stores, [each.content for each in memories])
+        vectors, failed = embedded_texts(self._stores, texts=[each.content for each in memories])
         issues += failed
         if failed:
             return mind

@@ -705,7 +705,10 @@ def _sides(result: Any, view: View) -> list[_Side]:
     """Return each pair from the side from which it is told: that of who was asked for, else that of the first."""
     if not view.values.get("character"):
         return [_Side(each.character_a, each.seen_by(each.character_a)) for each in result]
-    own = view.part.entity(view.values["character"], as_of=view.values.get("as_of")).entity.entity_id
+    from runtime.story.entities import StoryEntities
+
+    story = StoryEntities(view.stores, view.project)
+    own = story.entity(view.values["character"], as_of=view.values.get("as_of")).entity.entity_id
     return [_Side(own, each.seen_by(own)) for each in result]
 
 

@@ -205,7 +205,7 @@ def _tell_scene(unit: UnitOfWork, project_id: str, place: tuple[int, int], told:
         if given["deed"] in ("attach", "detach"):
             getattr(unit.attachments, given["deed"])([chunk.chunk_id], ["C0"])
         elif given["deed"]:
-            getattr(unit.memories, given["deed"])(chunk.chunk_id)
+            unit.memories.decide(chunk.chunk_id, given["deed"])
 
 
 def _change(state: tuple[str, str, Any, Any], chapter: int | None, number: int | None) -> StateChange:
