@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import zip_longest
+from operator import add
 
 from novelgen.language.language import CJK_RANGES, is_cjk, word_list
 from novelgen.language.matching import NameFinder, NameMatch
@@ -147,12 +148,14 @@ def read_chinese(text: str) -> ChineseScene:
             start, end = _speaker_in(match.group(1))
             if end > start:
                 scene.speakers[match.group(1)[start:end]] += 1
-    for clause in _CHINESE.findall(simple):
-        lead = _LEAD_INS.match(clause)
-        begin = lead.end() if lead else 0
-        for length in range(2, LONGEST_HEAD + 1):
-            if begin + length <= len(clause):
-                scene.heads[clause[begin : begin + length]] += 1
+    clauses = _CHINESE.findall(simple)
+    begins = [lead.end() if (lead := _LEAD_INS.match(clause)) else 0 for clause in clauses]
+    for length in range(2, LONGEST_HEAD + 1):
+        scene.heads.update(
+            clause[begin : begin + length]
+            for clause, begin in zip(clauses, begins, strict=True)
+            if begin + length <= len(clause)
+        )
     scene.others.update(filter(None, map(_foreign_name, _FOREIGN.findall(text))))
     scene.others.update(_LATIN_NAME.findall(text))
     scene.titled.update(_TITLED.findall(simple))
@@ -446,21 +449,19 @@ class _Finder:
         for name in sorted(listed, key=lambda each: (-len(each), each)):
             if is_cjk(name[0]):
                 self._by_pair[name[:2]].append(name)
-        firsts = "".join({re.escape(pair[0]) for pair in self._by_pair})
-        self._start = re.compile(f"[{firsts}]") if firsts else None
         self._latin = NameFinder(name for name in listed if not is_cjk(name[0]))
 
     def find(self, text: str) -> Iterable[NameMatch]:
         """Return the matches, those in Latin letters last."""
         at = 0
-        while self._start is not None and (hit := self._start.search(text, at)) is not None:
-            start = hit.start()
-            at = start + 1
-            for name in self._by_pair.get(text[start : start + 2], ()):
-                if text.startswith(name, start):
-                    at = start + len(name)
-                    yield NameMatch(name, start, at)
-                    break
+        # Nearly every character begins some name, so that the pairs are gone through without looking for those.
+        for start, names in enumerate(map(self._by_pair.get, map(add, text, text[1:]))):
+            if names is not None and start >= at:
+                for name in names:
+                    if text.startswith(name, start):
+                        at = start + len(name)
+                        yield NameMatch(name, start, at)
+                        break
         yield from self._latin.find(text)
 
 

@@ -48,7 +48,7 @@ One Chinese character says about as much as five Latin letters, so a fifth of th
 
 _CJK = re.compile(f"[{CJK_RANGES}]+")
 
-_LETTER = re.compile(r"[^\W\d_]")
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 FUNCTION_WORDS = frozenset(word_list("language_function_words"))
 """English words that stand in every text and tell nothing."""
@@ -71,7 +71,7 @@ def count_cjk(text: str) -> int:
 
 def story_language(text: str) -> StoryLanguage:
     """Tell a text's language by the share of Chinese characters among its letters."""
-    letters = len(_LETTER.findall(text))
+    letters = sum(map(len, _LETTERS.findall(text)))
     return "zh" if letters and count_cjk(text) >= CJK_SHARE_OF_CHINESE_TEXT * letters else "en"
 
 

@@ -122,6 +122,7 @@ class NameFinder:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
+        self._last: tuple[str, Sequence[NameMatch]] = ("", ())
         self._chinese: dict[str, list[tuple[str, str]]] = {}
         self._latin: dict[str, dict[str, list[LatinName]]] = {}
         self._most_words = 0
@@ -135,9 +136,13 @@ class NameFinder:
         )
 
     def find(self, text: str) -> list[NameMatch]:
-        """Find the names in a text."""
-        text = folded(text)
-        return _without_overlap(self._find_chinese(text) + self._find_latin(text))
+        """Find the names in a text; those of the last one are remembered."""
+        last, found = self._last
+        if last != text:
+            spelled = folded(text)
+            found = _without_overlap(self._find_chinese(spelled) + self._find_latin(spelled))
+            self._last = (text, found)
+        return list(found)
 
     def _add(self, name: str) -> None:
         spelled = " ".join(folded(name).split())

@@ -37,6 +37,8 @@ _WORD_BEFORE = re.compile(r"([^\W\d_]+(?:\.[^\W\d_]+)*)$")
 
 ABBREVIATIONS = frozenset(word_list("sentences_abbreviations"))
 
+_GOES_ON = re.compile(r"\s*(?P<first>\S)")
+
 _NUMBERED = frozenset({"no", "nos", "p", "art", "sec", "ch"})
 
 _LONGEST_WORD = 24
@@ -108,8 +110,9 @@ def _ends_western(text: str, match: re.Match[str]) -> bool:
         return bool(match["close"]) if is_ellipsis else not before.isdigit()
     if not following.isspace():
         return following in _OPENING and not is_ellipsis and match["western"] != "." and not match["close"]
-    rest = text[match.end() : match.end() + 200].lstrip()
-    if rest and (rest[0].islower() or rest[0] in ",;:"):
+    goes_on = _GOES_ON.match(text, match.end(), match.end() + 200)
+    rest = goes_on["first"] if goes_on else ""
+    if rest.islower() or rest in tuple(",;:"):
         return False
     return match["western"] != "." or bool(match["close"]) or not _is_abbreviation(text, match.start(), rest)
 
@@ -121,7 +124,7 @@ def _is_abbreviation(text: str, stop: int, rest: str) -> bool:
     word = found.group(1)
     if len(word) == 1 and word.isupper() and word != "I":
         return True
-    if word.casefold() in _NUMBERED and rest[:1].isdigit():
+    if word.casefold() in _NUMBERED and rest.isdigit():
         return True
     return word.casefold() in ABBREVIATIONS and bool(rest)
 

@@ -31,7 +31,8 @@ from novelgen.reading.request import (
 from runtime.index.chat_models import UnavailableChatModel
 from runtime.ingest.chapter_pass import ChapterPass, chapters_to_retry, reconcile_chapter
 from runtime.ingest.consolidation import consolidate_beyond_setting
-from runtime.ingest.entities import store_entities_in, store_identities_in
+from runtime.ingest.entities import store_entities_in
+from runtime.ingest.identities import store_identities_in
 from runtime.ingest.indexing import drain_outbox, rebuild_if_bloated
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_passes import (
@@ -220,7 +221,7 @@ def _stored(
     if result.record is None and stored.record is not None:
         return _outcome(read, "failed", result)
     known_loops: dict[str, str] = {}
-    open_before = unit.outline(as_of=read.position).open_loops
+    open_before = unit.threads.list_as_of(as_of=read.position)
     if result.record is not None:
         created = result.record.open_loops_created
         known_loops = dict(loops_said_again(created, open_before))

@@ -45,9 +45,6 @@ ENTRIES_PER_STEP = 128
 """Entries that are embedded, indexed and marked together: what a crash may have to do again. Four times as many cost
 the index a third less CPU time than 32."""
 
-ENTRIES_OF_AN_EDIT = 2 * ENTRIES_PER_STEP
-"""More than an edit brings. Where more waits, the index was left for later (`--no-index`), or has failed for long."""
-
 _FAILURES = (VectorIndexError, EmbeddingError, ConfigurationError, DeadlineExceededError)
 
 
@@ -131,13 +128,6 @@ def drain_outbox(
         logger.warning("project %r: %s", project_id, issue.message)
         result.issues.append(issue)
     return result.model_copy(update={"waiting": drain.waiting(), "embedded": drain.vectors.embedded})
-
-
-def follow_edit(stores: MemoryStores, project_id: str) -> IndexingResult:
-    """Bring what an edit changed to the index, unless a book waits for it: its author must not wait for the book."""
-    drain = _Drain(stores, project_id)
-    waiting = drain.waiting()
-    return drain_outbox(stores, project_id) if waiting <= ENTRIES_OF_AN_EDIT else IndexingResult(waiting=waiting)
 
 
 def _one_pass(stores: MemoryStores) -> AbstractContextManager[None]:

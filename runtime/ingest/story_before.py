@@ -8,7 +8,6 @@ from novelgen.language.candidates import find_name_candidates
 from novelgen.language.language import estimate_tokens, stated_language, story_language
 from novelgen.language.matching import NameFinder
 from novelgen.language.sentences import split_sentences
-from novelgen.memory.outline import OutlineScene
 from novelgen.models.entity import Entity, revealed_identity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place, StoryPosition
@@ -20,7 +19,7 @@ from novelgen.reading.request import EntitySighting, PromptMemory, SceneBefore, 
 from runtime.ingest.scene_writes import lately_on_stage, memories_still_true
 from runtime.storage.database import UnitOfWork
 from runtime.storage.entities import is_unmasked
-from runtime.storage.records import StoredScene
+from runtime.storage.records import Staging, StoredScene
 
 LAST_SCENES = 3
 
@@ -72,18 +71,18 @@ def read_story_before(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
     position = scene.position
     entities = _described(unit, scene)
     states = unit.states.snapshots([entity.entity_id for entity in entities], as_of=position)
-    outline = unit.outline(as_of=position)
+    stagings = unit.scenes.stagings(as_of=position)
     memories = memories_still_true(unit, position)
     return {
         "entities": entities,
-        "open_loops": outline.open_loops,
+        "open_loops": unit.threads.list_as_of(as_of=position),
         "states": states,
-        "relationships": outline.relationships,
+        "relationships": unit.relationships.list_as_of(as_of=position),
         "stand_ins": _stand_ins(unit, StoryPosition(scene.chapter_index, scene.scene_index + 1)),
         "memories": [_known(chunk) for chunk in memories],
         "scenes_before": _last_scenes(unit, position),
-        "story_places": [(scene.chapter_index, scene.scene_index) for scene in outline.scenes],
-        "sightings": _sightings(entities, position, outline.scenes, memories, states),
+        "story_places": [each.place for each in stagings],
+        "sightings": _sightings(entities, position, stagings, memories, states),
     }
 
 
@@ -167,7 +166,7 @@ def _last_words(text: str) -> str:
 def _sightings(
     entities: Iterable[Entity],
     position: StoryPosition,
-    scenes: Sequence[OutlineScene],
+    scenes: Sequence[Staging],
     memories: Iterable[StoryMemoryChunk],
     states: Iterable[EntityStateSnapshot],
 ) -> dict[str, EntitySighting]:
@@ -178,10 +177,9 @@ def _sightings(
         if first[0] is not None and first[1] is not None and position.admits(*first):
             places[entity.entity_id].add((first[0], first[1]))
     for scene in scenes:
-        here = (scene.chapter_index, scene.scene_index)
         for entity_id in (*scene.participants, scene.location_id):
             if entity_id is not None:
-                places[entity_id].add(here)
+                places[entity_id].add(scene.place)
     for memory in memories:
         if memory.chapter_index is not None and memory.scene_index is not None:
             for entity_id in memory.entities_mentioned:

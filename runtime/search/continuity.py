@@ -92,7 +92,7 @@ def story_before(
     """Return the story strictly before a position as a check of a draft sees it."""
     with stores.database(project_id).read() as unit:
         entities = unit.entities.list_as_of(as_of=as_of)
-        language = unit.outline(as_of=as_of).language
+        language = unit.projects.require().language
         changes = unit.states.changes_before(as_of, entity_ids=[each.entity_id for each in entities])
         memories = [each.chunk for each in unit.memories.list_matching(_told_before(as_of))]
         relationships = unit.relationships.list_as_of(as_of=as_of)

@@ -232,6 +232,8 @@ class _SemanticAnswer:
 
 
 def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadline: Deadline) -> _SemanticAnswer:
+    # A setting that names no model is told, whether there is something to be found or not.
+    _ = stores.embeddings
     is_indexed = was_indexed(stores, request.project_id, deadline=deadline.share("index"))
     if is_indexed is False:
         # To embed the queries and start the index takes a second, and nothing is there to be found.

@@ -7,13 +7,13 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from novelgen.errors import ContextWriteError
 from novelgen.language import candidates
 from novelgen.language.candidates import NameCandidate, candidate_of, find_name_candidates, often_enough, without_known
 from novelgen.language.matching import NameFinder
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import StoryPosition
 from runtime.files.paths import write_text_atomically
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change
@@ -22,64 +22,60 @@ from runtime.stores import RecentlyUsed
 REMEMBERED_STORIES = 8
 """Names of so many stories and positions are kept in memory; the reading of each scene is kept besides."""
 
-NAMES_FILE = "names_of_text.json"
+NAMES_FOLDER = "names_of_text"
 LONG_BOOK = 100_000
 """Characters from which on reading the names of a text takes much longer than reading them from a file."""
 
-
-class NamesKept(BaseModel):
-    """The names that all of a story's text offers, with what they were told from and by."""
-
-    rules: str
-    texts: str
-    names: list[NameCandidate]
-
-
 _lock = threading.Lock()
 _remembered: RecentlyUsed[str, list[NameCandidate]] = RecentlyUsed(REMEMBERED_STORIES)
+_names = TypeAdapter(list[NameCandidate])
 
 
 def names_of_text(unit: UnitOfWork, *, as_of: StoryPosition) -> list[NameCandidate]:
     """Return every name that the scenes before a position offer, however rare, whoever is known.
 
-    They are derived from the stored texts alone: a text that changes changes them. Those of a whole long book are
-    kept beside its database, too, for a program that starts anew.
+    They are derived from the stored texts alone: a text that changes changes them. Those of a long text are kept
+    beside its database, too, for a program that starts anew.
     """
-    mark = unit.scenes.texts_mark(as_of=as_of)
+    mark = sha256(f"{_rules_mark()} {unit.scenes.texts_mark(as_of=as_of)}".encode()).hexdigest()
     with _lock:
         found = _remembered.get(mark)
     if found is not None:
         return found
-    folder = unit.folder if mark == unit.scenes.texts_mark(as_of=END_OF_STORY) else None
-    file = None if folder is None else folder / NAMES_FILE
-    found = None if file is None else _names_kept(file, mark)
+    file = None if unit.folder is None else unit.folder / NAMES_FOLDER / f"{mark}.json"
+    found = None if file is None else _names_kept(file)
     if found is None:
         texts = unit.scenes.texts_as_of(as_of=as_of)
         found = find_name_candidates(texts, min_count=1)
         if file is not None and sum(len(text) for _, _, text in texts) >= LONG_BOOK:
-            kept = NamesKept(rules=_rules_mark(), texts=mark, names=found)
-            # What cannot be kept is read again.
-            with contextlib.suppress(ContextWriteError):
-                write_text_atomically(file, kept.model_dump_json(), root=file.parent)
+            _keep(file, found)
     with _lock:
         _remembered.use(mark, found)
         _remembered.take_surplus()
     return found
 
 
-def _names_kept(file: Path, mark: str) -> list[NameCandidate] | None:
-    """Return the names that a file keeps, where they are of these texts and by these rules."""
+def _names_kept(file: Path) -> list[NameCandidate] | None:
     try:
-        kept = NamesKept.model_validate_json(file.read_bytes())
+        return _names.validate_json(file.read_bytes())
     except (OSError, ValidationError):
         return None
-    return kept.names if (kept.rules, kept.texts) == (_rules_mark(), mark) else None
+
+
+def _keep(file: Path, names: list[NameCandidate]) -> None:
+    """Write names into the file of their texts and rules, and let go of those that were written longest ago."""
+    # What cannot be kept is read again.
+    with contextlib.suppress(ContextWriteError, OSError):
+        write_text_atomically(file, _names.dump_json(names).decode(), root=file.parents[1])
+        for old in sorted(file.parent.glob("*.json"), key=lambda each: each.stat().st_mtime)[:-REMEMBERED_STORIES]:
+            old.unlink(missing_ok=True)
 
 
 @cache
 def _rules_mark() -> str:
     """Return a mark of the rules by which names are told: who corrects a rule must not be told what was kept before."""
-    rules = sorted(Path(candidates.__file__).parent.glob("*.py"))
+    folder = Path(candidates.__file__).parent
+    rules = sorted([*folder.glob("*.py"), *folder.glob("*.toml")])
     return sha256(b"".join(each.read_bytes() for each in rules)).hexdigest()
 
 

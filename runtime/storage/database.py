@@ -90,7 +90,9 @@ def _from(module: str) -> Any:
 def _load_repositories() -> None:
     """Import what a transaction uses before it begins to write: all other writers would wait for the imports, too."""
     modules = {each.module for each in vars(UnitOfWork).values() if isinstance(each, _From)}
-    for module in sorted(modules | {"runtime.storage.scene_writer"}):
+    # Who writes vectors, or what characters remember, has loaded numpy already, which is what takes time in these.
+    of_vectors = {f"runtime.storage.{name}" for name in ("characters", "embeddings", "lexical", "play", "transfer")}
+    for module in sorted((modules - of_vectors) | {"runtime.storage.scene_writer"}):
         importlib.import_module(module)
 
 

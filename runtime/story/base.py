@@ -27,7 +27,14 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from novelgen.deadlines import run_concurrently
-from novelgen.errors import DatabaseError, InvalidPositionError, UnknownEntityError, UnknownSceneError, UserInputError
+from novelgen.errors import (
+    DatabaseError,
+    InvalidPositionError,
+    UnknownEntityError,
+    UnknownProjectError,
+    UnknownSceneError,
+    UserInputError,
+)
 from novelgen.language.normalise import name_key, title_free_key
 from novelgen.language.resolver import NameResolver
 from novelgen.models.entity import Entity, EntityType
@@ -35,13 +42,13 @@ from novelgen.models.position import END_OF_STORY, SCENE_LABEL, StoryPosition
 from novelgen.nearest import did_you_mean, listed_entities, near_names
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import ChangeNumber as ChangeNumber
+from runtime.storage.records import IndexingResult
 from runtime.stores import MemoryStores
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from runtime.search.story_memory import StoryMemoryTools
-    from runtime.storage.records import IndexingResult
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -255,11 +262,20 @@ def async_twin(
     return twin
 
 
-def follow_edit(stores: MemoryStores, project_id: str) -> IndexingResult:
-    """Bring what an edit changed to the index, unless a book waits for it."""
-    from runtime.ingest import indexing
+ENTRIES_OF_AN_EDIT = 256
+"""More than an edit brings. Where more waits, the index was left for later (`--no-index`), or has failed for long."""
 
-    return indexing.follow_edit(stores, project_id)
+
+def follow_edit(stores: MemoryStores, project_id: str) -> IndexingResult:
+    """Bring what an edit changed to the index, unless a book waits for it: its author must not wait for the book."""
+    with stores.database(project_id).read() as unit:
+        counts = unit.outbox.counts()
+    waiting = counts["pending"] + counts["failed"]
+    if not 0 < waiting <= ENTRIES_OF_AN_EDIT:
+        return IndexingResult(waiting=waiting)
+    from runtime.ingest.indexing import drain_outbox
+
+    return drain_outbox(stores, project_id)
 
 
 class StoryBase(ReadsArguments):
@@ -304,7 +320,10 @@ class StoryBase(ReadsArguments):
         Waits for as long as one retrieval tool may take. What fails here is left to the search to report, and an index
         of which nothing was ever asked is none to wait for.
         """
-        with contextlib.suppress(DatabaseError), self._stores.database(self.project_id).read() as unit:
+        with (
+            contextlib.suppress(DatabaseError, UnknownProjectError),
+            self._stores.database(self.project_id).read() as unit,
+        ):
             if unit.projects.require().embedding_model is None:
                 return
         timeout_s = self._stores.settings.memory.tool_timeout_s

@@ -410,8 +410,8 @@ class StoryThreadLedger(StoryBase):
         if not taken:
             return []
         with self._stores.database(self.project_id).read() as unit:
-            stored = unit.outline(as_of=END_OF_STORY).scenes[-len(taken) :]
-        earlier = StoryPosition(stored[0].chapter_index, stored[0].scene_index) if stored else END_OF_STORY
+            stored = unit.scenes.stagings(last=len(taken))
+        earlier = StoryPosition(*stored[0].place) if stored else END_OF_STORY
         return ledger_warnings(self.thread_ledger(), taken, before=self.thread_ledger(as_of=earlier))
 
     athread_ledger = async_twin(thread_ledger)

@@ -104,7 +104,7 @@ def test_an_edit_leaves_a_book_to_be_indexed_later(
     stores: MemoryStores, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where more waits for the index than an edit brings, the edit embeds nothing and says what waits."""
-    monkeypatch.setattr("runtime.ingest.indexing.ENTRIES_OF_AN_EDIT", 1)
+    monkeypatch.setattr("runtime.story.base.ENTRIES_OF_AN_EDIT", 1)
     noted = StoryMemories(stores, project).note("Ben cannot swim.")
     assert (noted.indexing.embedded, noted.indexing.waiting) == (0, 3)
 
@@ -187,9 +187,17 @@ def test_names_of_a_long_book_are_kept_for_the_next_program(tmp_path: Path, monk
         assert len(asked) == 2
         ingest_scenes(stores, "harbour", [SCENES[1].model_copy(update={"text": "Ben slept. Ben woke."})], index=False)
         assert "Miss Holt" not in offered_to_a_new_program()
-        next(tmp_path.rglob(text_names.NAMES_FILE)).write_text("{", encoding="utf-8")
+        kept = list(tmp_path.rglob(f"{text_names.NAMES_FOLDER}/*.json"))
+        for file in kept:
+            file.write_text("{", encoding="utf-8")
         assert "Miss Holt" not in offered_to_a_new_program()
-        assert len(asked) == 4
+        assert (len(kept), len(asked)) == (3, 4)
+        # At an earlier position they are kept, too; of so many texts no more.
+        monkeypatch.setattr(text_names, "REMEMBERED_STORIES", 2)
+        for _ in range(2):
+            monkeypatch.setattr(text_names, "_remembered", RecentlyUsed(8))
+            assert "Gull Harbour" in _offered(stores, "harbour", StoryPosition(5, 0))
+        assert (len(list(tmp_path.rglob(f"{text_names.NAMES_FOLDER}/*.json"))), len(asked)) == (2, 5)
 
 
 def test_a_confirmed_candidate_is_known_from_its_first_scene(stores: MemoryStores, project: str) -> None:

@@ -111,6 +111,21 @@ def test_a_listing_loads_nothing_of_what_writes_or_searches(ingested: Path) -> N
     assert not (ingested / "data" / "vectors").exists()
 
 
+def test_an_edit_of_a_card_loads_no_index_and_nothing_that_models_read(unrecorded: Path) -> None:
+    """A name that scenes of text hold is derived anew in them without numpy, the index or what prompts are made of."""
+    code = (
+        "import contextlib, io, sys\nfrom runtime.doors.cli.main import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):\n"
+        f"    main(['--projects-dir', {str(unrecorded.parent)!r}, 'card', 'edit', {unrecorded.name!r}, 'C0',"
+        " 'alias=the lamp', '--json'])\n"
+        "heavy = ('numpy', 'novelgen.reading.request', 'runtime.ingest.indexing')\n"
+        "print('the lamp' in shown.getvalue(), 'runtime.storage.scene_writer' in sys.modules,"
+        " [name for name in heavy if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert result.stdout.splitlines()[-1] == "True True []"
+
+
 @pytest.mark.parametrize(("arguments", "shown"), [([], "Fill the memory"), (["memory"], "attach-mentions")])
 def test_without_a_command_the_help_is_shown(run: Run, arguments: list[str], shown: str) -> None:
     """The bare program, and a bare group, show their help as `--help` does and end with 0."""
