@@ -4,9 +4,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
-import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import InvalidRequestError
 from sqlalchemy.sql import FromClause
@@ -112,43 +112,51 @@ from pathlib import Path
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 from tests.runtime.storage.stories import memory, scene
-folder, name = Path(sys.argv[1]), sys.argv[2]
+name = sys.argv[1]
 print("ready", flush=True)
-sys.stdin.readline()
-with MemoryStores(NovelgenSettings(projects_dir=folder)) as stores:
-    stores.ensure_project("demo", name="Demo", language="en")
-    with stores.database("demo").write() as unit:
-        unit.scenes.replace_scene(scene(int(name), 1, memory(f"M{name}")))
+for folder in sys.stdin:
+    with MemoryStores(NovelgenSettings(projects_dir=Path(folder.strip()))) as stores:
+        stores.ensure_project("demo", name="Demo", language="en")
+        with stores.database("demo").write() as unit:
+            unit.scenes.replace_scene(scene(int(name), 1, memory(f"M{name}")))
+    print("stored", flush=True)
 """
 
 
-@pytest.mark.parametrize("attempt", range(3))
-def test_programs_that_open_a_new_project_at_the_same_moment_all_succeed(tmp_path: Path, attempt: int) -> None:
-    """One creates it, the others find it; each stores its scene."""
-    creators = [
-        subprocess.Popen(
-            [sys.executable, "-c", CREATOR, str(tmp_path), str(number)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(4)
-    ]
-    for each in creators:
-        assert each.stdout is not None
-        assert each.stdout.readline() == "ready\n"
-    for each in creators:
-        assert each.stdin is not None
-        each.stdin.write("go\n")
-        each.stdin.flush()
-    codes = [each.communicate(timeout=120) and each.returncode for each in creators]
-    database = DatabaseManager.open(tmp_path / "demo" / "data" / "novel.db")
-    with database.project("demo").read() as unit:
-        stored = unit.memories.index_ids()
-    database.close()
+def test_programs_that_open_a_new_project_at_the_same_moment_all_succeed(tmp_path: Path) -> None:
+    """One creates it, the others find it; each stores its scene: as their first deed, and with all of it loaded."""
+    with ExitStack() as running:
+        creators = [
+            running.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", CREATOR, str(number)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            for number in range(4)
+        ]
+        assert [_said_by(each) for each in creators] == ["ready"] * 4
+        for attempt in range(3):
+            for each in creators:
+                assert each.stdin is not None
+                each.stdin.write(f"{tmp_path / str(attempt)}\n")
+                each.stdin.flush()
+            assert [_said_by(each) for each in creators] == ["stored"] * 4
+            database = DatabaseManager.open(tmp_path / str(attempt) / "demo" / "data" / "novel.db")
+            with database.project("demo").read() as unit:
+                assert unit.memories.index_ids() == {"M0", "M1", "M2", "M3"}
+            database.close()
+        for each in creators:
+            each.communicate(timeout=120)
+        assert [each.returncode for each in creators] == [0] * 4
 
-    assert codes == [0, 0, 0, 0]
-    assert stored == {"M0", "M1", "M2", "M3"}
+
+def _said_by(program: subprocess.Popen[str]) -> str:
+    """Return the next line of a program; nothing where it has ended."""
+    assert program.stdout is not None
+    return program.stdout.readline().strip()
 
 
 def test_threads_that_come_together_at_a_new_alias_can_all_join_it() -> None:
