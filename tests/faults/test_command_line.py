@@ -1,4 +1,4 @@
-"""What somebody at the command line meets of the matrix: exit code, stdout and stderr of the real program."""
+"""What somebody at the command line meets of the matrix: exit code, stdout and stderr."""
 
 import json
 import os
@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from runtime.doors.cli.main import novelgen as program
 from tests.acceptance.test_memory_context_retrieval import damage_database, damage_index
 from tests.faults.disks import fill_disk, immutable, mount_small_disk, unmount_disk
 from tests.faults.expectations import HANG_GUARD_S
@@ -50,7 +52,7 @@ def _environment(projects_dir: Path, **more: str) -> dict[str, str]:
 
 
 def novelgen(*arguments: str, projects_dir: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the program to its end."""
+    """Run the real program to its end."""
     return subprocess.run(
         [sys.executable, "-m", "novelgen", *arguments],
         capture_output=True,
@@ -58,6 +60,14 @@ def novelgen(*arguments: str, projects_dir: Path, **environment: str) -> subproc
         timeout=HANG_GUARD_S,
         env=_environment(projects_dir, **environment),
     )
+
+
+def in_this_process(*arguments: str, projects_dir: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command that is refused, without a process of its own."""
+    environment = _environment(projects_dir)
+    others = dict.fromkeys(os.environ.keys() - environment.keys())
+    result = CliRunner(env={**others, **environment}).invoke(program, arguments)
+    return subprocess.CompletedProcess(arguments, result.exit_code, result.stdout, result.stderr)
 
 
 @contextmanager
@@ -187,7 +197,7 @@ def test_a_chapter_that_cannot_be_stored_is_refused(demo_folder: Path, fault: Fa
     """Exit code 3, one line that says what failed and what to do."""
     _new_chapter(demo_folder / "demo")
     with fault(demo_folder / "demo"):
-        finished = novelgen(*INGEST, projects_dir=demo_folder)
+        finished = in_this_process(*INGEST, projects_dir=demo_folder)
     _require_refused(finished, 3, said)
 
 
@@ -209,7 +219,7 @@ def test_a_chapter_is_stored_while_the_index_is_somebody_elses(demo_folder: Path
 @pytest.mark.parametrize("project_id", ["../demo", "nobody"])
 def test_a_bad_project_is_refused_and_nothing_created(tmp_path: Path, project_id: str) -> None:
     """Exit code 2, and the folder of the projects stays as it was."""
-    finished = novelgen("context", project_id, "--chapter", "1", "--scene", "1", projects_dir=tmp_path)
+    finished = in_this_process("context", project_id, "--chapter", "1", "--scene", "1", projects_dir=tmp_path)
     _require_refused(finished, 2, repr(project_id))
     assert list(tmp_path.iterdir()) == []
 
