@@ -7,6 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
@@ -95,8 +96,17 @@ class StorageSession:
     ) -> Sequence[AnyRow]:
         """Return the project's rows of a table, whole or some columns of it, that fit all conditions."""
         table, columns = (what, [what]) if isinstance(what, Table) else (what[0].table, what)
-        statement = select(*columns).where(self.owns(table), *conditions).group_by(*group).order_by(*order)
-        return self.rows(statement.limit(limit).offset(offset))
+        statement = select(*columns).where(self.owns(table), *conditions)
+        # Each of these copies the statement, also where it adds nothing.
+        if group:
+            statement = statement.group_by(*group)
+        if order:
+            statement = statement.order_by(*order)
+        if limit is not None:
+            statement = statement.limit(limit)
+        if offset is not None:
+            statement = statement.offset(offset)
+        return self.rows(statement)
 
     def models(self, model: type[Model], table: Table, *conditions: ColumnElement[bool], **options: Any) -> list[Model]:
         """Return the project's rows of a table that fit all conditions as models, whose fields they hold."""
@@ -191,7 +201,7 @@ class StorageSession:
 
     def owns(self, table: FromClause) -> ColumnElement[bool]:
         """Return the condition that a row of the table belongs to the project."""
-        return table.c.project_id == self.project_id
+        return _belongs(table, self.project_id)
 
     def own(self, rows: Sequence[AnyRow]) -> Sequence[AnyRow]:
         """Return the rows after checking that each carries the project's id."""
@@ -214,6 +224,13 @@ class StorageSession:
         """Return the number of the last write to the project, this transaction's own if it touched it."""
         statement = select(PROJECTS.c.story_revision).where(self.owns(PROJECTS))
         return int(self.connection.execute(statement).scalar_one())
+
+
+@lru_cache(maxsize=512)
+def _belongs(table: FromClause, project_id: str) -> ColumnElement[bool]:
+    # Nearly every statement has it, and an expression can stand in many of them.
+    belongs: ColumnElement[bool] = table.c.project_id == project_id
+    return belongs
 
 
 class Repository:

@@ -49,20 +49,6 @@ CHINESE = ReplyGround(
         ("So you are Jasper, the one with the lamp.", "contradicted_slot", "Jasper", "Theron"),
         ("You ride with the bandits, I hear.", "contradicted_slot", "the bandits", "the watch"),
         ("Osmund is waiting for you at the inn.", "contradicted_slot", "Osmund is waiting", "dead"),
-    ],
-)
-def test_what_is_wrong_with_an_english_reply_is_found(text: str, kind: str, quote: str, evidence: str) -> None:
-    """Seed 002.40, 002.42: leaks, invented people with who may be meant, slots turned round; each with its place."""
-    [found] = check_reply(text, ENGLISH)
-    assert found.kind == kind
-    assert quote in found.quote == text[found.start : found.end]
-    assert evidence in found.evidence + found.message
-    assert found.message.isascii()
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "quote", "evidence"),
-    [
         ("好吧。我和强盗做了交易，拿粮食换保护。", "leaked_secret", "交易", "交易"),
         ("昨天王大锤来过，他说要找你。", "unknown_name", "王大锤", ""),
         ("我听葛雷格说，桥断了。", "unknown_name", "葛雷格", ""),
@@ -76,13 +62,13 @@ def test_what_is_wrong_with_an_english_reply_is_found(text: str, kind: str, quot
         ("奥斯蒙还活着，在酒馆里。", "contradicted_slot", "奥斯蒙还活着", "奥斯蒙"),
     ],
 )
-def test_what_is_wrong_with_a_chinese_reply_is_found(text: str, kind: str, quote: str, evidence: str) -> None:
-    """Seed 002.40, 002.42, told in Chinese."""
-    [found] = check_reply(text, CHINESE)
+def test_what_is_wrong_with_a_reply_is_found(text: str, kind: str, quote: str, evidence: str) -> None:
+    """Seed 002.40, 002.42: leaks, invented people with who may be meant, slots turned round; each with its place."""
+    [found] = check_reply(text, ENGLISH if text.isascii() else CHINESE)
     assert found.kind == kind
     assert quote in found.quote == text[found.start : found.end]
     assert evidence in found.evidence + found.message
-    assert not found.message.isascii()
+    assert found.message.isascii() == text.isascii()
 
 
 CLEAN_ENGLISH = [
@@ -123,16 +109,12 @@ CLEAN_CHINESE = [
 ]
 
 
-@pytest.mark.parametrize("text", CLEAN_ENGLISH)
-def test_a_clean_english_reply_raises_no_alarm(text: str) -> None:
-    """Talk of known people, of trades, weekdays and God, and of what used to be."""
-    assert check_reply(text, ENGLISH) == []
-
-
-@pytest.mark.parametrize("text", CLEAN_CHINESE)
-def test_a_clean_chinese_reply_raises_no_alarm(text: str) -> None:
-    """Words that look like names (高山, 安静, 马匹, 柳树) are none."""
-    assert check_reply(text, CHINESE) == []
+@pytest.mark.parametrize(
+    ("text", "ground"), [*((each, ENGLISH) for each in CLEAN_ENGLISH), *((each, CHINESE) for each in CLEAN_CHINESE)]
+)
+def test_a_clean_reply_raises_no_alarm(text: str, ground: ReplyGround) -> None:
+    """Talk of known people, of trades, weekdays and God, of what used to be; words like names (高山, 马匹) are none."""
+    assert check_reply(text, ground) == []
 
 
 @pytest.mark.parametrize(
