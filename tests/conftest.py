@@ -38,12 +38,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Spare the garbage collector what collecting makes: all of it lives as long as the tests do."""
+    """Spare the garbage collector most rounds, and what collecting made, which lives as long as the tests do."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(50_000)
         gc.enable()
 
 
