@@ -384,8 +384,8 @@ class StoryEntities(StoryBase):
         """Undo a change of any kind: of cards, relationships, threads, memories, scenes that came, or of characters.
 
         Args:
-            change_id: Its number, which the result of a change has, and the lists of changes; None takes the last one
-                that was not undone yet. Many scenes that came at once go back by their number alone.
+            change_id: Its number, as its result and lists of changes tell it; None takes the last that stands. Many
+                scenes that came at once need it.
 
         Raises:
             UserInputError: When there is none of that number, none at all, or something of it changed again since.
