@@ -378,7 +378,7 @@ def marked_items(
 
     def marked(item: ContextItem, chunk: StoryMemoryChunk) -> ContextItem:
         knows = {view.character_id: view.knows(chunk) for view in views}
-        source_id, newer = chunk.source_id or chunk.chunk_id, item.holds_now
+        source_id, newer = chunk.memory_id, item.holds_now
         if newer is not None and any(view.is_kept_in_the_dark(newer.source_id) for view in views):
             newer = newer.model_copy(update={"text": ""})
         return item.model_copy(

@@ -174,7 +174,7 @@ def _memories(items: list[ContextItem], context: SceneMemoryContext) -> Iterator
         yield ContextLine(
             need="passages" if is_passage else "memories",
             section="memories",
-            id=item.source_id or item.chunk_id,
+            id=item.memory_id,
             text=item.text,
             tokens=item.tokens,
             chapter_index=item.chapter_index,

@@ -103,11 +103,9 @@ class AssembledMemories(BaseModel):
         slot, else the memory that has it now. `slots` are from when on the states have them, and those words.
         """
         named = {
-            each.source_id or each.chunk_id: each
-            for each in found
-            if request.position.admits(each.chapter_index, each.scene_index)
+            each.memory_id: each for each in found if request.position.admits(each.chapter_index, each.scene_index)
         }
-        told = {each.source_id or each.chunk_id for each in self.items}
+        told = {each.memory_id for each in self.items}
         items: list[ContextItem] = []
         for item, chunk in zip(self.items, self.chunks, strict=True):
             newer = _newest(chunk, named)
@@ -116,7 +114,7 @@ class AssembledMemories(BaseModel):
                 source_id = (newer and newer.source_id) or chunk.superseded_by or ""
                 now = HoldsNow(source_id=source_id, chapter_index=slot[0][0], scene_index=slot[0][1], text=slot[1])
             elif newer is not None:
-                source_id = newer.source_id or newer.chunk_id
+                source_id = newer.memory_id
                 words = newer.short or newer.content
                 is_new = source_id not in told and newer.superseded_by is None
                 # A newer memory of several facts may be short for another one of them.

@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from novelgen.language.language import CJK_RANGES, has_cjk, is_cjk
-from novelgen.language.normalise import ARTICLES, folded
+from novelgen.language.normalise import ARTICLES, same_characters
 
 _LETTER = rf"[^\W_{CJK_RANGES}]"
 
@@ -139,13 +139,13 @@ class NameFinder:
         """Find the names in a text; those of the last one are remembered."""
         last, found = self._last
         if last != text:
-            spelled = folded(text)
+            spelled = same_characters(text)
             found = _without_overlap(self._find_chinese(spelled) + self._find_latin(spelled))
             self._last = (text, found)
         return list(found)
 
     def _add(self, name: str) -> None:
-        spelled = " ".join(folded(name).split())
+        spelled = " ".join(same_characters(name).split())
         if spelled and is_cjk(spelled[0]):
             self._chinese.setdefault(spelled[0], []).append((spelled, name))
         elif words := words_of(spelled):

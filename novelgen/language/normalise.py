@@ -89,7 +89,7 @@ def simplified(text: str) -> str:
 
 
 class _FoldedCharacters(dict[int, str | int]):
-    """By the number of each character that was met the one that `folded` has in its place."""
+    """By the number of each character that was met the one that `same_characters` has in its place."""
 
     def __missing__(self, number: int) -> str | int:
         self[number] = _SIMPLE[_SAME_LENGTH_FORMS.get(number, number)]
@@ -100,7 +100,7 @@ _FOLDED = _FoldedCharacters()
 
 
 @lru_cache(maxsize=2)
-def folded(text: str) -> str:
+def same_characters(text: str) -> str:
     """Return a text in simplified characters with its width folded, one for one; the last ones are remembered."""
     return text if text.isascii() else text.translate(_FOLDED)
 

@@ -146,6 +146,11 @@ class ContextItem(BaseModel):
         default=None, exclude_if=is_unsaid, description="What came in its place, where that was found as well."
     )
 
+    @property
+    def memory_id(self) -> str:
+        """The id by which records and authors name the memory; see `StoryMemoryChunk.memory_id`."""
+        return self.source_id or self.chunk_id
+
 
 class PointOfView(BaseModel):
     """From whose point of view a context is, and what became of what that one does not know."""

@@ -430,7 +430,7 @@ def _told_difference(was: SceneMemoryContext, now: SceneMemoryContext, frame: Fr
         "went": [each for each in changes if not each.now],
         "otherwise": [each for each in changes if each.was and each.now],
         "moves": difference.moves,
-        "texts": {each.source_id or each.chunk_id: each.text for each in (now.report or ContextReport()).items},
+        "texts": {each.memory_id: each.text for each in (now.report or ContextReport()).items},
         "tokens": [(each, difference.tokens_was.get(each, 0), difference.tokens_now.get(each, 0)) for each in sections],
         "is_same": difference.is_empty,
     }

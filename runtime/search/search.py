@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from novelgen.deadlines import Deadline, call_with_deadline, run_concurrently
 from novelgen.errors import (
-    ConfigurationError,
     DeadlineExceededError,
     NovelgenError,
     SchemaVersionError,
@@ -294,11 +293,12 @@ def _read_memories(
 
 def _memories_in_sql(stores: MemoryStores, request: SearchRequest, answer: RetrieverAnswer) -> _ReadMemories:
     project_id, as_of = request.project_id, request.as_of
-    model_name = _embedding_model_name(stores)
+    model_name = stores.embedding_model
     with stores.database(project_id).read() as unit:
         found = unit.memories.by_ids(sorted(answer.hits), as_of=as_of)
         chunks = {chunk.chunk_id: chunk for chunk in found}
         if model_name is None:
+            # Said by the semantic retriever; what words and entities found is read all the same.
             return _ReadMemories(chunks=chunks, vectors={})
         names, matrix = unit.embeddings.matrix(model_name, as_of=as_of, ids=list(chunks))
         awaited = unit.outbox.awaited().memories if request.queries else 0
@@ -313,15 +313,6 @@ def _awaited_meaning(request: SearchRequest, awaited: int) -> list[ReportIssue]:
         f"{awaited} memories are found by words and names only until `novelgen index {request.project_id}` is done"
     )
     return [ReportIssue(stage="index", kind="stale", message=message)]
-
-
-def _embedding_model_name(stores: MemoryStores) -> str | None:
-    """Return the model's name without asking the model, which may be down; None where none can be used."""
-    try:
-        return stores.embeddings.model_name
-    except ConfigurationError:
-        # Said by the semantic retriever; what words and entities found is read all the same.
-        return None
 
 
 def _is_allowed(chunk: StoryMemoryChunk, request: SearchRequest) -> bool:

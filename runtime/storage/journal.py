@@ -94,12 +94,22 @@ ChangeKind = EntityChangeKind | AuthorChangeKind | ThreadChangeKind | CharacterC
 NOT_OF_ENTITIES: frozenset[ChangeKind] = frozenset({"summary", "waive", "template", "flag"})
 """Kinds that are undone as those of entities are, and say nothing of any."""
 
+PlayKind = Literal["feel", "secret", "reveal", "show", "flag"]
+
+_OF_PLAY: Mapping[PlayKind, Table] = {
+    "feel": DISPOSITION_CHANGES,
+    "secret": CHARACTER_SECRETS,
+    "reveal": DISCLOSURES,
+    "show": DISCLOSURES,
+    "flag": STORY_FLAGS,
+}
+
 RUNS: tuple[AuthorChangeKind, ...] = ("shorten", "ingest", "extract")
 """Kinds of which one run brings as many changes as there are scenes; they go back together."""
 
 MAX_KEPT_CHANGES = 500
-"""Of memories, scenes, threads and consolidations, but for those of runs; the oldest are forgotten, and cannot be
-undone any more."""
+"""Of memories, scenes, threads and consolidations, and as many runs, each whole; the oldest are forgotten, and cannot
+be undone any more."""
 
 _FORGOTTEN: tuple[ChangeSubject, ...] = ("memory", "scene", "thread", "consolidation")
 
@@ -283,8 +293,11 @@ class Journal(Repository):
             "created_at": self._session.now(),
             "changed_rows": [row.model_dump() for row in rows],
         }
+        begins_run = kind in RUNS and other_id != self._last_run()
         number = self._session.scalar(CHANGES.insert().values(**values).returning(CHANGES.c.row_id))
-        if subject in _FORGOTTEN and kind not in RUNS:
+        if begins_run:
+            self._forget_old_runs()
+        elif subject in _FORGOTTEN and kind not in RUNS:
             self._forget_old()
         return self.require(number)
 
@@ -368,11 +381,10 @@ class Journal(Repository):
 
         yield from self._recorded(pictured)
 
-    def changing_play(
-        self, table: Table, kind: CharacterChangeKind | Literal["flag"], whose: str, other_id: str = ""
-    ) -> Keeping:
+    def changing_play(self, kind: PlayKind, whose: str, other_id: str = "") -> Keeping:
         """Write down what the block adds to feelings, disclosures or flags, or changes in a secret of a character."""
-        if table is CHARACTER_SECRETS:
+        table = _OF_PLAY[kind]
+        if kind == "secret":
             condition = and_(table.c.character_id == whose, table.c.secret_id == other_id)
         else:
             condition = table.c.row_id > (self._session.connection.scalar(select(func.max(table.c.row_id))) or 0)
@@ -572,6 +584,20 @@ class Journal(Repository):
             offset=MAX_KEPT_CHANGES,
         )
         self._session.delete(CHANGES, self._session.among(CHANGES.c.row_id, [row.row_id for row in old]))
+
+    def _last_run(self) -> str | None:
+        last = self._session.select((CHANGES.c.other_id,), CHANGES.c.kind.in_(RUNS), order=_LATEST_FIRST, limit=1)
+        return last[0].other_id if last else None
+
+    def _forget_old_runs(self) -> None:
+        old = (
+            select(CHANGES.c.other_id)
+            .where(self._session.owns(CHANGES), CHANGES.c.kind.in_(RUNS))
+            .group_by(CHANGES.c.other_id)
+            .order_by(func.max(CHANGES.c.row_id).desc())
+            .offset(MAX_KEPT_CHANGES)
+        )
+        self._session.delete(CHANGES, CHANGES.c.kind.in_(RUNS), CHANGES.c.other_id.in_(old))
 
     def _recorded(self, pictured: Callable[[], Images]) -> Iterator[list[RowChange]]:
         changes: list[RowChange] = []

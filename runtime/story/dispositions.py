@@ -28,7 +28,6 @@ from novelgen.language.normalise import name_key
 from novelgen.models.state import DIMENSION_RANGES
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import Happened, StoredDispositionChange
-from runtime.storage.tables import DISPOSITION_CHANGES
 from runtime.story.base import ChangeNumber, async_twin
 from runtime.story.character_part import CharacterPart, When
 
@@ -104,7 +103,7 @@ class CharacterFeelings(CharacterPart):
             other_id = other_id_of(unit, other)
             if other_id == self.character_id:
                 raise UserInputError(f"{other!r} is the character itself; name whom it feels something for")
-            with unit.journal.changing_play(DISPOSITION_CHANGES, "feel", self.character_id, other_id) as kept:
+            with unit.journal.changing_play("feel", self.character_id, other_id) as kept:
                 unit.play.add_disposition(
                     StoredDispositionChange(
                         character_id=self.character_id,

@@ -19,7 +19,6 @@ from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described, shown
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import Disclosure, FlagChange
-from runtime.storage.tables import CHARACTER_SECRETS, DISCLOSURES, STORY_FLAGS
 from runtime.story.base import ChangeNumber, Name, StoryBase, async_twin, known_entities
 from runtime.story.character_part import CharacterPart, When
 from runtime.story.dispositions import happened, header_line, other_id_of, terms_between
@@ -81,7 +80,7 @@ class CharacterSecrets(CharacterPart):
             raise UserInputError(f"that is no secret: {described(error)}{_meant_field(error)}") from error
         with (
             self._stores.database(self.project_id).write() as unit,
-            unit.journal.changing_play(CHARACTER_SECRETS, "secret", self.character_id, given.secret_id) as kept,
+            unit.journal.changing_play("secret", self.character_id, given.secret_id) as kept,
         ):
             unit.play.keep_secret(self.character_id, given)
         return KeptSecret(**dict(given), change_id=kept.change_id)
@@ -94,7 +93,7 @@ class CharacterSecrets(CharacterPart):
         """
         with self._stores.database(self.project_id).write() as unit:
             secret = require_secret(unit.play.secrets(self.character_id), secret_id)
-            with unit.journal.changing_play(CHARACTER_SECRETS, "secret", self.character_id, secret_id) as kept:
+            with unit.journal.changing_play("secret", self.character_id, secret_id) as kept:
                 unit.play.drop_secret(self.character_id, secret_id)
         return KeptSecret(**dict(secret), change_id=kept.change_id)
 
@@ -185,7 +184,7 @@ class StoryFlags(StoryBase):
         require_json(value, f"flag {flag!r}")
         with self._stores.database(self.project_id).write() as unit:
             change = FlagChange(name=flag, value=scrub_tree(value), **dict(happened(as_moment(at), now)))
-            with unit.journal.changing_play(STORY_FLAGS, "flag", flag):
+            with unit.journal.changing_play("flag", flag):
                 unit.play.set_flag(change)
             return flags_in(unit, None)
 
@@ -231,7 +230,7 @@ def reveal_in(
 def disclose_in(unit: UnitOfWork, disclosure: Disclosure) -> KeptDisclosure:
     """Write down what was disclosed, so that it can be undone."""
     kind: Literal["reveal", "show"] = "reveal" if disclosure.kind == "revealed" else "show"
-    with unit.journal.changing_play(DISCLOSURES, kind, disclosure.character_id, disclosure.other_id) as kept:
+    with unit.journal.changing_play(kind, disclosure.character_id, disclosure.other_id) as kept:
         unit.play.disclose(disclosure)
     return KeptDisclosure(**dict(disclosure), change_id=kept.change_id)
 

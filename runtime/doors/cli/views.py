@@ -207,7 +207,7 @@ def _print_scores(report: ContextReport, labels: ViewLabels) -> None:
         (
             number,
             labels.memory_place(item),
-            item.source_id or item.chunk_id,
+            item.memory_id,
             f"{item.score:.3f}",
             labels.reason(", ".join(f"{part} {value:.2f}" for part, value in item.score_parts.items())),
             labels.reason(", ".join(f"{retriever} {rank}" for retriever, rank in item.arm_ranks.items())),

@@ -105,15 +105,18 @@ class AgentDoor:
 
     async def _serve(self) -> None:
         try:
-            managers = await anyio.to_thread.run_sync(self._built)
-        except Exception as error:  # noqa: BLE001 - whoever asks is told
+            async with contextlib.AsyncExitStack() as stack:
+                managers = await anyio.to_thread.run_sync(self._built)
+                for each in managers.values():
+                    await stack.enter_async_context(each.run())
+                self._managers.set_result(managers)
+                await self._ends.wait()
+        except Exception as error:
+            if self._managers.done():
+                raise
+            # Whoever asked is told; the next one tries again.
             self._managers.set_exception(error)
-            return
-        async with contextlib.AsyncExitStack() as stack:
-            for each in managers.values():
-                await stack.enter_async_context(each.run())
-            self._managers.set_result(managers)
-            await self._ends.wait()
+            self._serving = None
 
     def _built(self) -> dict[str, Any]:
         # Late, as `novelgen[server]` does not bring the SDK.

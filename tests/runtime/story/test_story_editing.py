@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from novelgen.errors import InvalidPositionError, UserInputError
+from novelgen.errors import InvalidPositionError, UnknownIdError, UserInputError
 from novelgen.language.scrub import is_deeper
 from novelgen.models.position import StoryPosition
 from runtime.files.file_reading import MAX_DEPTH
@@ -190,6 +190,18 @@ def test_undo_takes_back_all_scenes_of_one_taking_in(story: Story) -> None:
         story.undo()
     assert story.undo(taken.change_id).what == "1:1–1:3"
     assert told() == before
+
+
+def test_of_runs_as_many_are_kept_as_of_other_changes(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that writes one scene again and again does not let the journal grow; the last runs can be undone."""
+    monkeypatch.setattr("runtime.storage.journal.MAX_KEPT_CHANGES", 2)
+    texts = ["The guild met.", "The guild waited.", "The guild went home."]
+    numbers = [story.ingest(text=each, chapter_index=1, scene_index=2).change_id for each in texts]
+    assert [each.change_id for each in story.author_changes() if each.kind == "ingest"] == numbers[:0:-1]
+    with pytest.raises(UnknownIdError):
+        story.undo(numbers[0])
+    assert [story.undo().change.kind for _ in range(2)] == ["ingest", "ingest"]
+    assert story.get_scene((1, 2)).scene.text == texts[0]
 
 
 def test_undo_takes_back_insertions_summaries_and_waivers(story: Story) -> None:
