@@ -23,10 +23,8 @@ from novelgen.models.position import StoryPosition
 from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from tests.benchmarks.marked_scenes import position_of
-from tests.benchmarks.soak_clients import Client, Ledger, Version, check_project
-from tests.benchmarks.soak_faults import Refused
-from tests.benchmarks.soak_subjects import HttpDoor
+from tests.crash.clients import Client, HttpDoor, Ledger, Refused, Version, check_project
+from tests.support.marked_scenes import position_of
 from tests.support.served_process import FAKE_EMBEDDINGS, ServedProcess
 
 PROJECTS = ("killed-a", "killed-b")
@@ -119,7 +117,7 @@ def kill_servers(folder: Path, *, seed: int, kills: int) -> ServedKillReport:
         for client in clients:
             client.join(GUARD_S)
             client.ledger.settled()
-            report.writes += sum(len(client.times_s[each]) for each in ("ingest", "edit", "delete"))
+            report.writes += client.writes
             report.refusals += client.counts
             report.broken += client.errors
     report.found = _checked(folder, ledgers)

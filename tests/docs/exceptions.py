@@ -4,7 +4,7 @@ NOT_RUN = {
     "main-command": "makes an environment and installs into it; tests/test_packaging.py does so with the wheel",
     "main-command-zh": "the same in Chinese",
     "test-command": "installs and runs these tests; .ci/run runs this very line",
-    "minutes": "a measurement of minutes to hours; tests/benchmarks runs those of docs/scaling.md at a small size",
+    "minutes": "a measurement of minutes to hours, of which the page tells the commit",
 }
 """Markers of blocks that no test runs, and why."""
 

@@ -16,9 +16,9 @@ from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from tests.benchmarks.marked_scenes import marked_scene
 from tests.runtime.index.conftest import OpenManager, ServerProcess
 from tests.support.demo_project import settings_for
+from tests.support.marked_scenes import marked_scene
 
 TOKEN = "open-sesame-1234567890"
 

@@ -9,9 +9,9 @@ from runtime.ingest.indexing import reindex, verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
-from tests.benchmarks.marked_scenes import marked_scene
 from tests.runtime.index.conftest import ServerProcess
 from tests.support.demo_project import settings_for
+from tests.support.marked_scenes import marked_scene
 
 PROJECT = "same-id"
 

@@ -12,8 +12,8 @@ from runtime.ingest import indexing
 from runtime.ingest.indexing import IndexingResult, verify_index
 from runtime.ingest.ingest import IngestResult, ingest_scene
 from runtime.stores import MemoryStores
-from tests.benchmarks.marked_scenes import marked_scene
 from tests.support.demo_project import settings_for
+from tests.support.marked_scenes import marked_scene
 
 PROJECT = "interrupted"
 

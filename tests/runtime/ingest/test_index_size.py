@@ -15,8 +15,8 @@ from runtime.ingest.indexing import IndexingResult, reindex, verify_index
 from runtime.ingest.ingest import IngestResult, ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from tests.benchmarks.marked_scenes import marked_scene
 from tests.support.demo_project import settings_for
+from tests.support.marked_scenes import marked_scene
 
 PROJECT = "edited"
 

@@ -17,8 +17,8 @@ from runtime.ingest.scene_input import SceneInput
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
-from tests.benchmarks.marked_scenes import ENTITIES, marked_scene
 from tests.support.demo_project import settings_for
+from tests.support.marked_scenes import ENTITIES, marked_scene
 
 STEPS_AT_ONCE = 20
 SHORT, LONG = 10, 90

@@ -1,22 +1,26 @@
-"""The clients of the soak: what they do, what was acknowledged to them, and whether it is all there at the end."""
+"""Clients of a server that is killed: what they do, what was acknowledged to them, and whether it is all there."""
 
 import logging
 import random
 import threading
-import time
-from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
+
+import httpx
 
 from novelgen.errors import NovelgenError
+from novelgen.models.context import SceneMemoryContext
+from novelgen.models.plan import ScenePlan
+from novelgen.models.position import StoryPosition
 from runtime.care.checks import repair_index
+from runtime.doors.http.problems import Problem
 from runtime.ingest.indexing import verify_index
+from runtime.ingest.scene_input import SceneInput
 from runtime.storage.database import UnitOfWork
 from runtime.stores import MemoryStores
-from tests.benchmarks.marked_scenes import marked_contents, marked_scene, misplaced_marks, plan_for, position_of
-from tests.benchmarks.soak_faults import Refused
-from tests.benchmarks.soak_subjects import Door
+from tests.support.marked_scenes import marked_contents, marked_scene, misplaced_marks, plan_for, position_of
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +28,24 @@ Version = int | None
 """Which version of a scene stands at a place; None: no scene."""
 
 ACTS = {"store": 4, "delete": 0.4, "context": 5}
+
+LONGEST_ANSWER_S = 100.0
+"""A server answers within 60 s and lets nobody wait longer than 10 s for a turn."""
+
+
+class Refused(Exception):
+    """A call was refused, as it may be; its message is the kind.
+
+    Args:
+        kind: What was told.
+        may_come_late: Whether it may still be done after later calls.
+        retry_after_s: When to try again.
+    """
+
+    def __init__(self, kind: str, *, may_come_late: bool = False, retry_after_s: float = 0.0) -> None:
+        super().__init__(kind)
+        self.may_come_late = may_come_late
+        self.retry_after_s = retry_after_s
 
 
 class Ledger:
@@ -56,6 +78,65 @@ class Ledger:
             self._may_come_late.setdefault((project, place), set()).add(version)
 
 
+class HttpDoor:
+    """Calls a server, and looks at every answer: it is what the documentation says, or a clear refusal.
+
+    Args:
+        url: Of the server.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._client = httpx.Client(base_url=url, timeout=LONGEST_ANSWER_S)
+
+    def store(self, project_id: str, scene: SceneInput) -> None:
+        """Store a scene, or replace it."""
+        assert scene.record is not None
+        body = {"text": scene.text, "record": scene.record.model_dump(mode="json", exclude_unset=True)}
+        self.ask("PUT", _scene_path(project_id, StoryPosition(scene.chapter_index, scene.scene_index)), body)
+
+    def delete(self, project_id: str, at: StoryPosition) -> None:
+        """Delete a scene."""
+        self.ask("DELETE", _scene_path(project_id, at))
+
+    def context(self, project_id: str, at: StoryPosition, plan: ScenePlan) -> SceneMemoryContext:
+        """Build the context of a planned scene."""
+        told = plan.model_dump(mode="json", exclude_unset=True)
+        asked = {"chapter_index": at.chapter_index, "scene_index": at.scene_index, "scene_plan": told}
+        answer = self.ask("POST", f"/v1/projects/{project_id}/context", asked)
+        return SceneMemoryContext.model_validate_json(answer.content)
+
+    def ask(self, method: str, path: str, body: Any = None) -> httpx.Response:
+        """Send a request.
+
+        Raises:
+            Refused: When the server says no, clearly, or gives no answer.
+            AssertionError: When it says no in another way, or has a bug.
+        """
+        try:
+            answer = self._client.request(method, path, json=body)
+        except httpx.HTTPError as error:
+            raise Refused(f"no answer: {type(error).__name__}", may_come_late=True) from error
+        if answer.is_success:
+            return answer
+        told = answer.text[:300]
+        assert answer.status_code != 500, told
+        assert answer.headers["content-type"] == "application/problem+json", told
+        problem = Problem.model_validate_json(answer.content)
+        assert problem.status == answer.status_code, told
+        assert problem.detail, told
+        retry_after = answer.headers.get("retry-after", "0")
+        assert answer.status_code not in (429, 503) or int(retry_after) > 0, told
+        raise Refused(
+            f"{answer.status_code} {problem.type.rpartition(':')[2]}",
+            may_come_late=answer.status_code == 504,
+            retry_after_s=float(retry_after),
+        )
+
+
+def _scene_path(project_id: str, at: StoryPosition) -> str:
+    return f"/v1/projects/{project_id}/scenes/{at.chapter_index}/{at.scene_index}"
+
+
 class Client(threading.Thread):
     """Stores, edits and deletes scenes at places of its own, and asks for contexts anywhere.
 
@@ -75,18 +156,17 @@ class Client(threading.Thread):
         number: int,
         clients: int,
         *,
-        door: Door,
+        door: HttpDoor,
         project_ids: Sequence[str],
         places: int,
         stop: threading.Event,
         seed: int | str,
         ledger: Ledger | None = None,
     ) -> None:
-        super().__init__(name=f"soak-client-{number}")
+        super().__init__(name=f"client-{number}")
         self.ledger = Ledger() if ledger is None else ledger
-        self.times_s: dict[str, array[float]] = {name: array("f") for name in ("ingest", "edit", "delete", "context")}
+        self.writes = 0
         self.counts: Counter[str] = Counter()
-        self.issues: Counter[str] = Counter()
         self.errors: list[str] = []
         self._door = door
         self._project_ids = project_ids
@@ -144,7 +224,6 @@ class Client(threading.Thread):
         )
 
     def _write(self, kind: str, write: Callable[[], object], *, at: tuple[int, int], version: Version) -> None:
-        started_s = time.monotonic()
         try:
             write()
         except Refused as refusal:
@@ -152,7 +231,7 @@ class Client(threading.Thread):
             self._take_refusal(kind, refusal)
         else:
             self.ledger.acknowledged(*at, version)
-            self.times_s[kind].append(time.monotonic() - started_s)
+            self.writes += 1
 
     def _take_refusal(self, kind: str, refusal: Refused) -> None:
         self.counts[f"{kind} refused: {refusal}"] += 1
@@ -161,20 +240,14 @@ class Client(threading.Thread):
     def _build_context(self, project: int) -> None:
         place = self._dice.randrange(self._places)
         at = position_of(place)
-        started_s = time.monotonic()
         try:
             context = self._door.context(self._project_ids[project], at, plan_for(place, self._dice))
         except Refused as refusal:
             self._take_refusal("context", refusal)
             return
-        self.times_s["context"].append(time.monotonic() - started_s)
         foreign, late = misplaced_marks(context.model_dump_json(), project=project, before=place)
-        self.counts["foreign rows"] += foreign
-        self.counts["rows of later scenes"] += late
-        self.counts["memories returned"] += len(context.relevant_memories)
-        self.counts["entity states returned"] += len(context.entity_states)
-        for issue in context.report.issues if context.report else []:
-            self.issues[f"{issue.stage}: {issue.kind}"] += 1
+        if foreign or late:
+            self.errors.append(f"the context of {at} held {foreign} memories of other projects, {late} of later scenes")
 
 
 def check_project(
@@ -206,7 +279,6 @@ def check_project(
         logger.exception("the index of %r cannot be repaired", project_id)
         found["index not repaired"] += 1
         return found
-    found["indexed"] = verification.rows
     found["index not repaired"] += not verification.is_sound
     return found
 
