@@ -158,15 +158,11 @@ def is_elsewhen(draft: Draft, sentence: Span) -> bool:
     What somebody says aloud before it does not count, since it is said in the present.
     """
     paragraph = draft.plain.rfind("\n", 0, sentence.start) + 1
-    start = max(paragraph, _second_sentence_before(draft, sentence))
+    at = draft.sentence_index_at(sentence.start) or 0
+    start = max(paragraph, draft.sentences[at - 2].start if at >= 2 else 0)
     return _WRITTEN.search(draft.plain, paragraph, sentence.end) is not None or any(
         draft.speech_at(match.start()) is None for match in _ELSEWHEN.finditer(draft.plain, start, sentence.end)
     )
-
-
-def _second_sentence_before(draft: Draft, sentence: Span) -> int:
-    at = draft.sentence_index_at(sentence.start) or 0
-    return draft.sentences[at - 2].start if at >= 2 else 0
 
 
 def _opening_end(draft: Draft) -> int:
@@ -213,14 +209,10 @@ def _chinese_act(text: str, mention: Mention, sentence: Span) -> Act | None:
     spoken = _CHINESE_SPOKEN.match(text, mention.end, sentence.end)
     if not moved and not spoken:
         return None
+    bounds = [each.end() for each in re.finditer(r"[，；：。！？”」』\n]", text[sentence.start : mention.start])]
     return Act(
         mention.entity_id,
         mention.name,
-        tight(text, Span(_chinese_clause_start(text, mention.start, sentence), sentence.end)),
+        tight(text, Span(sentence.start + (bounds[-1] if bounds else 0), sentence.end)),
         moves=moved is not None,
     )
-
-
-def _chinese_clause_start(text: str, start: int, sentence: Span) -> int:
-    bounds = [each.end() for each in re.finditer(r"[，；：。！？”」』\n]", text[sentence.start : start])]
-    return sentence.start + (bounds[-1] if bounds else 0)

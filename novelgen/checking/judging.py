@@ -346,7 +346,9 @@ def read_verdicts(answer: ModelVerdicts, issues: Sequence[ContinuityIssue]) -> S
         if verdict is None:
             kept += [issue] if _stands_alone(issue) else []
         elif verdict.stands:
-            kept.append(_as_sure_as(issue, verdict))
+            kept.append(
+                issue if verdict.confidence is None else issue.model_copy(update={"confidence": verdict.confidence})
+            )
     unjudged = len(issues) - len(verdicts)
     fallen = sum(not each.stands for each in verdicts.values())
     return SecondLook(kept, fallen=fallen, unjudged=unjudged)
@@ -359,12 +361,6 @@ def without_second_look(issues: Sequence[ContinuityIssue]) -> SecondLook:
 
 def _stands_alone(issue: ContinuityIssue) -> bool:
     return issue.by == "rule" or issue.confidence >= SURE
-
-
-def _as_sure_as(issue: ContinuityIssue, verdict: ModelVerdict) -> ContinuityIssue:
-    if verdict.confidence is None:
-        return issue
-    return issue.model_copy(update={"confidence": verdict.confidence})
 
 
 def _nearest(issue: ContinuityIssue, found: Sequence[ContinuityEvidence]) -> list[ContinuityEvidence]:

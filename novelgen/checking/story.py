@@ -116,20 +116,16 @@ class StoryWords:
     def _frequencies(self) -> dict[str, int]:
         return {}
 
-    def _frequency(self, word: str) -> int:
-        """Return in how many sentences a word is; few words are ever asked for, and a stem begins its words."""
-        if word not in self._frequencies:
-            holding = [piece for piece, text in zip(self.sentences, self._folded, strict=True) if word in text]
-            self._frequencies[word] = sum(is_cjk(word[0]) or word in telling_words(each.words) for each in holding)
-        return self._frequencies[word]
-
     @cached_property
     def _memories_of(self) -> Mapping[str, int]:
         return Counter(each for memory in self.memories for each in set(memory.entities_mentioned))
 
     def rarity(self, word: str) -> float:
         """Return how much a word tells: 0 for one that is in every sentence."""
-        rare = log(max(2, len(self.sentences)) / max(1, self._frequency(word)))
+        if word not in self._frequencies:
+            holding = [piece for piece, text in zip(self.sentences, self._folded, strict=True) if word in text]
+            self._frequencies[word] = sum(is_cjk(word[0]) or word in telling_words(each.words) for each in holding)
+        rare = log(max(2, len(self.sentences)) / max(1, self._frequencies[word]))
         return rare * _SINGLE_CHARACTER if len(word) == 1 else rare
 
     def entity_rarity(self, entity_id: str) -> float:

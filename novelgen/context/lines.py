@@ -90,7 +90,12 @@ def render_states(
     """
     others = (also_called or {}).items()
     heads = {**names, **{each: f"{names.get(each, each)}{labels.also.format(other)}" for each, other in others}}
-    held = _said_by_holders(snapshots)
+    holders = {thing_id: each.entity_id for each in snapshots for thing_id in each.holds}
+    held = {
+        each.entity_id: holders[each.entity_id]
+        for each in snapshots
+        if each.entity_id in holders and _is_merely_held(each)
+    }
     beside = {each.entity_id: each for each in snapshots}
     parts = [[] if each.entity_id in held else state_parts(each, names, labels, beside=beside) for each in snapshots]
     factual = {index for index, each in enumerate(parts) if {name for name, _ in each} - MIND_ATTRIBUTES}
@@ -127,16 +132,6 @@ def render_states(
         if holder_id in lines and not {HOLDS, INVENTORY_ATTRIBUTE} & set(dropped.get(holder_id, ()))
     }
     return RenderedStates(lines=lines, minds=minds, held=told_of, tokens=used, dropped=dropped)
-
-
-def _said_by_holders(snapshots: Sequence[EntityStateSnapshot]) -> dict[str, str]:
-    """Return the things that the lines of other entities tell, each with its holder."""
-    holders = {thing_id: each.entity_id for each in snapshots for thing_id in each.holds}
-    return {
-        each.entity_id: holders[each.entity_id]
-        for each in snapshots
-        if each.entity_id in holders and _is_merely_held(each)
-    }
 
 
 def _is_merely_held(thing: EntityStateSnapshot) -> bool:

@@ -244,7 +244,9 @@ def render_context(
         ]
         for heading, below in _GROUPS.items()
     }
-    heading = labels.hidden.format(_name_of_view(context, names, labels))
+    view = context.report.point_of_view if context.report else None
+    name = names.get(view.character_id or "", view.name) if view else ""
+    heading = labels.hidden.format(name if _PLAIN_NAME.fullmatch(name) else labels.point_of_view)
     hidden = _hidden_lines(context, names, labels, count_tokens)
     mark = fence_mark(line for lines in (*sections.values(), hidden, [heading]) for line in lines)
     if hidden:
@@ -253,12 +255,6 @@ def render_context(
     if not blocks:
         return ""
     return "\n\n".join([f"# {labels.title}\n{labels.note}", *blocks]) + "\n"
-
-
-def _name_of_view(context: SceneMemoryContext, names: Mapping[str, str], labels: Labels) -> str:
-    view = context.report.point_of_view if context.report else None
-    name = names.get(view.character_id or "", view.name) if view else ""
-    return name if _PLAIN_NAME.fullmatch(name) else labels.point_of_view
 
 
 def _hidden_lines(

@@ -1,7 +1,7 @@
 """The timeline of a context: open threads, relationships and changes, within its budget."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -86,7 +86,9 @@ def fill_timeline(
 
     told = {"budget": str(budget_tokens)}
     no_room = LeftOutWhy(code="no_room_in_timeline", values=told)
-    for line in _in_rounds(lines):
+    rounds = range(max((len(each) for each in lines.values()), default=0))
+    ordered = [lines[section][depth] for depth in rounds for section in FILL_ORDER if depth < len(lines[section])]
+    for line in sorted(ordered, key=lambda line: line.section != "open_loops"):
         quota = _QUOTA_OF.get(line.section)
         if quota and used[line.section] + line.tokens > quotas.tokens(quota, budget_tokens):
             waiting.append(line)
@@ -96,12 +98,6 @@ def fill_timeline(
         over = {**told, "quota": quotas.described(_QUOTA_OF[line.section])}
         offer(line, LeftOutWhy(code="over_timeline_quota", values=over))
     return FilledTimeline(tuple(taken), tuple(left_out))
-
-
-def _in_rounds(lines: Mapping[str, Sequence[TimelineLine]]) -> Iterable[TimelineLine]:
-    rounds = range(max((len(each) for each in lines.values()), default=0))
-    ordered = [lines[section][depth] for depth in rounds for section in FILL_ORDER if depth < len(lines[section])]
-    return sorted(ordered, key=lambda line: line.section != "open_loops")
 
 
 class AssembledTimeline(BaseModel):

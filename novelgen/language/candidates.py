@@ -65,7 +65,9 @@ def _chinese_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
         for each in longer[short]:
             if root(each) != root(short):
                 hosts[root(each)] += by_name[each].count
-        host = _clear_host(hosts)
+        ranked = hosts.most_common(2)
+        is_clear = len(ranked) == 1 or (len(ranked) == 2 and ranked[0][1] >= CLEARLY_MORE * ranked[1][1])
+        host = ranked[0][0] if is_clear else ""
         if host:
             parent[root(short)] = host
     groups: dict[str, list[FoundName]] = defaultdict(list)
@@ -95,19 +97,14 @@ def _parts(name: str) -> Iterable[str]:
         yield name[len(before) :]
 
 
-def _clear_host(totals: Counter[str]) -> str:
-    ranked = totals.most_common(2)
-    is_clear = len(ranked) == 1 or (len(ranked) == 2 and ranked[0][1] >= CLEARLY_MORE * ranked[1][1])
-    return ranked[0][0] if is_clear else ""
-
-
 def _chinese_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
     bearer = {simplified(each.name): at for at, group in groups.items() for each in group}
     counts = {at: sum(each.count for each in group) for at, group in groups.items()}
     longer = _by_part(bearer)
     families: dict[str, set[int]] = defaultdict(set)
     for name, at in bearer.items():
-        if _is_full_name(name):
+        is_named = has_surname(name) and not name.endswith(CHINESE_TITLES_AFTER)
+        if is_named and not looks_like_a_thing(name) and not is_description(name):
             families[surname_of(name)].add(at)
     found: dict[int, int] = {}
     for name, at in bearer.items():
@@ -135,12 +132,6 @@ def _surname_meant(name: str) -> str:
     if not surname or _KINSHIP.intersection(title):
         return ""
     return surname if title in CHINESE_TITLES_AFTER else ""
-
-
-def _is_full_name(name: str) -> bool:
-    """Tell whether a name is a surname and a given name, no title and no place."""
-    is_named = has_surname(name) and not name.endswith(CHINESE_TITLES_AFTER)
-    return is_named and not looks_like_a_thing(name) and not is_description(name)
 
 
 MIN_COUNT = 3

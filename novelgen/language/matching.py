@@ -140,7 +140,15 @@ class NameFinder:
         last, found = self._last
         if last != text:
             spelled = same_characters(text)
-            found = _without_overlap(self._find_chinese(spelled) + self._find_latin(spelled))
+            matches = self._find_chinese(spelled) + self._find_latin(spelled)
+            taken: set[int] = set()
+            kept = []
+            for match in sorted(matches, key=lambda each: (each.start - each.end, each.start, each.name)):
+                span = range(match.start, match.end)
+                if taken.isdisjoint(span):
+                    taken.update(span)
+                    kept.append(match)
+            found = sorted(kept, key=lambda each: each.start)
             self._last = (text, found)
         return list(found)
 
@@ -195,17 +203,6 @@ def _words_from(text: str, start: int, count: int) -> list[Word]:
 def _stands_alone(text: str, start: int, end: int) -> bool:
     beside = text[max(0, start - 1) : start] + text[end : end + 1]
     return not any(is_cjk(character) for character in beside)
-
-
-def _without_overlap(matches: list[NameMatch]) -> list[NameMatch]:
-    taken: set[int] = set()
-    kept = []
-    for match in sorted(matches, key=lambda each: (each.start - each.end, each.start, each.name)):
-        span = range(match.start, match.end)
-        if taken.isdisjoint(span):
-            taken.update(span)
-            kept.append(match)
-    return sorted(kept, key=lambda each: each.start)
 
 
 _LEAST = 2

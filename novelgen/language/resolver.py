@@ -255,7 +255,19 @@ class NameResolver:
         family = self._index.by_family(bare_name)
         if len(family) > 1:
             return Resolution(name, None, family, "names several together")
-        return self._resolve_phrase(name, entity_types)
+        contained = self.entity_ids_in(name)
+        wants_place = "location" in entity_types
+        if wants_place and not any(self._types[entity_id] == "location" for entity_id in contained):
+            places = self._index.by_place_words(name)
+            if places:
+                return self._only(name, places, "part of a place's name")
+        if contained:
+            return self._only(name, self._of_types(contained, entity_types), "known name inside")
+        ambiguous = self.find_ambiguous(name)
+        possible = list(dict.fromkeys(each for found in ambiguous for each in found.candidate_ids))
+        if possible:
+            return self._chosen(name, self._of_types(possible, entity_types), "known name inside")
+        return Resolution(name, None, [], "unknown")
 
     def find_mentions(self, text: str, *, also_present: Sequence[str] = ()) -> list[Mention]:
         """Find the entities named in a text."""
@@ -269,21 +281,6 @@ class NameResolver:
         """Return the ids of the entities that a text names, each once, in the order of first mention."""
         mentions = self.find_mentions(text, also_present=also_present)
         return list(dict.fromkeys(mention.entity_id for mention in mentions))
-
-    def _resolve_phrase(self, phrase: str, entity_types: Collection[str]) -> Resolution:
-        contained = self.entity_ids_in(phrase)
-        wants_place = "location" in entity_types
-        if wants_place and not any(self._types[entity_id] == "location" for entity_id in contained):
-            places = self._index.by_place_words(phrase)
-            if places:
-                return self._only(phrase, places, "part of a place's name")
-        if contained:
-            return self._only(phrase, self._of_types(contained, entity_types), "known name inside")
-        ambiguous = self.find_ambiguous(phrase)
-        possible = list(dict.fromkeys(each for found in ambiguous for each in found.candidate_ids))
-        if possible:
-            return self._chosen(phrase, self._of_types(possible, entity_types), "known name inside")
-        return Resolution(phrase, None, [], "unknown")
 
     def _read(self, text: str, also_present: Sequence[str]) -> tuple[list[Mention], list[AmbiguousMention]]:
         matches = [(match, self._candidates(match, text)) for match in self._finder.find(text)]

@@ -243,13 +243,8 @@ def reading_windows(
     room = int(SHARE_OF_CONTEXT * window_characters)
     windows = [ReadingWindow(piece.start, piece.end, piece.start) for piece in pieces[:1]]
     for before, piece in pairwise(pieces):
-        context = _context_start(text, before, overlap_sentences, room)
+        last = split_sentences(text[before.start : before.end])[-overlap_sentences:] if overlap_sentences else []
+        fitting = [each for each in last if before.end - before.start - each.start <= room]
+        context = before.start + fitting[0].start if fitting else None
         windows.append(ReadingWindow(piece.start, piece.end, piece.start if context is None else context))
     return windows
-
-
-def _context_start(text: str, before: Span, sentences: int, room: int) -> int | None:
-    """Where the last sentences of a window begin, as many as there is room for; None when there is none."""
-    last = split_sentences(text[before.start : before.end])[-sentences:] if sentences else []
-    fitting = [each for each in last if before.end - before.start - each.start <= room]
-    return before.start + fitting[0].start if fitting else None

@@ -73,7 +73,15 @@ def find_speeches(text: str, people: Sequence[Mention], *, narrator_id: str | No
         text = simplified(text)
         return [Speech(start, end, _chinese_speaker(text, spans, at, outside)) for at, (start, end) in enumerate(spans)]
     named = [Speech(start, end, _english_speaker(text, (start, end), outside, narrator_id)) for start, end in spans]
-    return _one_a_paragraph(text, named)
+    paragraph = [text.count("\n", 0, each.start) for each in named]
+    told: dict[int, set[str]] = {}
+    for number, each in zip(paragraph, named, strict=True):
+        if each.speaker_id is not None:
+            told.setdefault(number, set()).add(each.speaker_id)
+    return [
+        Speech(each.start, each.end, each.speaker_id or _only(told.get(number, set())))
+        for number, each in zip(paragraph, named, strict=True)
+    ]
 
 
 def speech_at(speeches: Sequence[Speech], position: int) -> Speech | None:
@@ -112,18 +120,6 @@ def _sentence_start(text: str, end: int) -> int:
         if not _ABBREVIATED.search(text[max(0, at - 7) : at].rstrip()):
             return at
     return max(0, end - 300)
-
-
-def _one_a_paragraph(text: str, speeches: Sequence[Speech]) -> list[Speech]:
-    paragraph = [text.count("\n", 0, each.start) for each in speeches]
-    told: dict[int, set[str]] = {}
-    for number, each in zip(paragraph, speeches, strict=True):
-        if each.speaker_id is not None:
-            told.setdefault(number, set()).add(each.speaker_id)
-    return [
-        Speech(each.start, each.end, each.speaker_id or _only(told.get(number, set())))
-        for number, each in zip(paragraph, speeches, strict=True)
-    ]
 
 
 def _only(ids: set[str]) -> str | None:

@@ -218,7 +218,12 @@ class CharacterView:
         if memory.position is None or knowing.since is None:
             return not self._tells_secret(memory.content)
         if knowing.how == "told":
-            if not self._is_told_plainly(memory, knowing.since):
+            scene = self.shared.rules.story.scene_at[knowing.since]
+            if not any(
+                self.shared.rules.retellings.share_retold(memory.content, text, leaving_out=self.shared.all_names)
+                >= MIN_SHOWN_RETOLD
+                for text in (scene.text, scene.learnt.get(self.character_id, ""))
+            ):
                 return False
         elif not self.was_in(memory.position.chapter_index, memory.position.scene_index):
             return False
@@ -229,14 +234,6 @@ class CharacterView:
             and not self.knows_source(each.source_id)
             and share_told(memory.content, each.content, leaving_out=self._own_names) >= MIN_RETOLD
             for each in self.shared.told_at.get(knowing.since, ())
-        )
-
-    def _is_told_plainly(self, memory: KnowledgeMemory, since: StoryPosition) -> bool:
-        scene = self.shared.rules.story.scene_at[since]
-        return any(
-            self.shared.rules.retellings.share_retold(memory.content, text, leaving_out=self.shared.all_names)
-            >= MIN_SHOWN_RETOLD
-            for text in (scene.text, scene.learnt.get(self.character_id, ""))
         )
 
     # --- Secrets: what a record or an author says is kept from them, or known to others ---

@@ -50,14 +50,11 @@ class QuoteFinder:
     def find(self, quote: str | None, *, start: int = 0) -> Span | None:
         """Find a quote."""
         bare = (quote or "").strip(_AROUND_A_QUOTE)
-        if self._is_too_short(bare):
+        shortest, shortest_chinese = self._min_characters
+        if len("".join(bare.split())) < (shortest_chinese if count_cjk(bare) else shortest):
             return None
         found = self._find_from(bare, start)
         return found if found is not None or start == 0 else self._find_from(bare, 0)
-
-    def _is_too_short(self, quote: str) -> bool:
-        shortest, shortest_chinese = self._min_characters
-        return len("".join(quote.split())) < (shortest_chinese if count_cjk(quote) else shortest)
 
     @cached_property
     def _folded(self) -> _FoldedText:

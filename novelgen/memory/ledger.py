@@ -346,10 +346,8 @@ def _ending(thread: _Thread, doers: Sequence[str], deaths: Mapping[str, Place]) 
 
 
 def _expected(thread: _Thread, rhythm: BookRhythm) -> ThreadWindow | None:
-    said: tuple[tuple[StatedSource, Mapping[str, Any]], ...] = (
-        ("author", thread.detail),
-        ("record", _expected_by_record(thread)),
-    )
+    expected: Mapping[str, Any] = thread.detail.get("expected") or {}
+    said: tuple[tuple[StatedSource, Mapping[str, Any]], ...] = (("author", thread.detail), ("record", expected))
     for source, stated in said:
         due_from, due_by = (_stated_place(stated.get(name)) for name in ("due_from", "due_by"))
         if due_from or due_by:
@@ -358,11 +356,6 @@ def _expected(thread: _Thread, rhythm: BookRhythm) -> ThreadWindow | None:
     if window is None or window.due_after_scenes is None:
         return None
     return ThreadWindow(source="rhythm", **dict(window))
-
-
-def _expected_by_record(thread: _Thread) -> Mapping[str, Any]:
-    expected: Mapping[str, Any] = thread.detail.get("expected") or {}
-    return expected
 
 
 def _pays_part(event: ThreadEvent) -> bool:

@@ -279,16 +279,12 @@ def _rolled_up(scenes: Sequence[OutlineScene], weights: Mapping[tuple[int, int],
             weight_of.setdefault(sentence, weights.get(story_place(scene), 0.0))
     told = [sentence for sentence in weight_of if estimate_tokens(sentence) <= PART_TOKENS]
     for count in range(min(max_bullets, len(told)), 0, -1):
-        stretches = _stretches(told, count)
+        borders = [len(told) * index // count for index in range(count + 1)]
+        stretches = [told[start:end] for start, end in pairwise(borders)]
         text = join_sentences(max(stretch, key=weight_of.__getitem__) for stretch in stretches)
         if estimate_tokens(text) <= PART_TOKENS:
             return text
     return ""
-
-
-def _stretches(bullets: Sequence[str], count: int) -> list[Sequence[str]]:
-    borders = [len(bullets) * index // count for index in range(count + 1)]
-    return [bullets[start:end] for start, end in pairwise(borders)]
 
 
 def _summed_up(scenes: Sequence[OutlineScene], max_bullets: int, max_characters: int) -> str:

@@ -105,7 +105,11 @@ def _weighted_columns(
     early = weights.asked_relevance if is_asked else weights.early_relevance
     related = by_meaning + weights.lexical_share * words
     bullets = _lifted(table.best_of_scene(by_meaning, table.summaries))
-    flow, around = _scene_parts(table, weights, _scene_evidence(table, weights, related, bullets))
+    everywhere = np.ones(len(table.scenes), dtype=bool)
+    memories = _lifted(table.best_of_scene(related, table.measure))
+    flow, around = _scene_parts(
+        table, weights, standardise(memories, everywhere) + weights.bullet_share * standardise(bullets, everywhere)
+    )
     importance = np.array([row.chunk.importance for row in table.candidates], dtype=float)
     return [
         ("relevance", told * weights.relevance + (1 - told) * early, relevance),
@@ -118,13 +122,6 @@ def _weighted_columns(
         ("surroundings", told * weights.surroundings, table.spread(around)),
         ("summaries", told * weights.summaries, table.spread(bullets)),
     ]
-
-
-def _scene_evidence(table: CandidateTable, weights: SelectionWeights, related: Column, bullets: Column) -> Column:
-    """How much speaks for each scene as such: its best memory, and its summary."""
-    everywhere = np.ones(len(table.scenes), dtype=bool)
-    memories = _lifted(table.best_of_scene(related, table.measure))
-    return standardise(memories, everywhere) + weights.bullet_share * standardise(bullets, everywhere)
 
 
 def _scene_parts(table: CandidateTable, weights: SelectionWeights, evidence: Column) -> tuple[Column, Column]:
