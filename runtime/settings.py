@@ -19,7 +19,7 @@ from pydantic_settings import (
 )
 from yaml import YAMLError, safe_load
 
-from novelgen.characters.settings import CharacterMemorySettings
+from novelgen.characters.memory import CharacterMemorySettings
 from novelgen.errors import ConfigurationError
 from novelgen.nearest import ALIKE, did_you_mean, nearest_name
 from novelgen.settings import ChunkContextSettings, ContextSettings, ContinuitySettings

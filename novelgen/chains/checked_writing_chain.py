@@ -16,7 +16,7 @@ from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.checking.prompt_lists import told
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, stated_language, story_language
-from novelgen.language.scrub import scrub_text
+from novelgen.language.normalise import scrub_text
 from novelgen.language.sentences import Span
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.model_calls.answers import AtMost, ModelPart, Texts, UnusableAnswerError, as_list

@@ -42,7 +42,7 @@ from novelgen.checking.story import Draft, StoryBefore, part_of
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, StoreError
 from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens
-from novelgen.language.scrub import require_size
+from novelgen.language.normalise import require_size
 from novelgen.language.sentences import reading_windows
 from novelgen.model_calls.json_model import JsonConversation, Question, issue_kind_of
 from novelgen.model_calls.usage import ModelUsage, total_usage

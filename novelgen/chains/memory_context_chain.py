@@ -45,7 +45,7 @@ from novelgen.context.scene_planning import (
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
 from novelgen.errors import ContextWriteError, UnknownProjectError, UserInputError
 from novelgen.language.language import TokenCounter, estimate_tokens
-from novelgen.language.scrub import scrub_tree
+from novelgen.language.normalise import scrub_tree
 from novelgen.memory.character_view import StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.outline import OutlineScene, StoryChanges, StoryOutline, StoryRecap

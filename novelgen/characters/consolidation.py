@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from novelgen.characters.memory import CharacterMemory
+from novelgen.characters.memory import CharacterMemory, CharacterMemorySettings
 from novelgen.characters.mind import Mind, View
 from novelgen.characters.recall import SECONDS_PER_DAY, score_parts
-from novelgen.characters.settings import CharacterMemorySettings
 
 MAX_SOURCES = 6
 """More cannot be told and found as one memory."""

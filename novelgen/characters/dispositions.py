@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.characters.settings import CharacterMemorySettings
+from novelgen.characters.memory import CharacterMemorySettings
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage
 from novelgen.models.state import DIMENSION_RANGES, RelationshipDimension

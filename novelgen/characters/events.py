@@ -13,12 +13,19 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from novelgen.characters.memory import CharacterMemory, CharacterTier, GamePosition, HowLearnt, Moment
-from novelgen.characters.settings import SLOT_SEPARATOR, CharacterMemorySettings
+from novelgen.characters.memory import (
+    SLOT_SEPARATOR,
+    CharacterMemory,
+    CharacterMemorySettings,
+    CharacterTier,
+    GamePosition,
+    HowLearnt,
+    Moment,
+)
 from novelgen.errors import UserInputError
 from novelgen.language.extractive import short_form
-from novelgen.language.scrub import scrub_text
-from novelgen.memory.supersession import Opened, likeliest_ended
+from novelgen.language.normalise import scrub_text
+from novelgen.memory.attributes import Opened, likeliest_ended
 from novelgen.models.context import ReportIssue
 from novelgen.nearest import did_you_mean, nearest_name
 

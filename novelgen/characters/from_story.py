@@ -10,9 +10,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from novelgen.characters.memory import KnownStoryMemory
+from novelgen.characters.memory import CharacterMemorySettings, KnownStoryMemory
 from novelgen.characters.mind import Mind, View
-from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.memory.character_view import CharacterView
 from novelgen.memory.query_scores import Mask, Vectors, unit_rows
 from novelgen.models.entity import Entity

@@ -16,9 +16,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.characters.memory import TIERS, CharacterMemory, KnownStoryMemory
+from novelgen.characters.memory import TIERS, CharacterMemory, CharacterMemorySettings, KnownStoryMemory
 from novelgen.characters.mind import NOWHERE, Mind, View
-from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.memory.character_view import MIN_SHOWN_CERTAINTY
 from novelgen.memory.query_scores import Column, Mask

@@ -11,8 +11,7 @@ from novelgen.checking.notes import Stay, elsewhere_of, stays_in_notes
 from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.language import has_cjk, word_pattern
 from novelgen.language.normalise import simplified
-from novelgen.memory.attributes import STATUS_ATTRIBUTES, is_death, is_return_to_life
-from novelgen.memory.supersession import split_slot
+from novelgen.memory.attributes import STATUS_ATTRIBUTES, is_death, is_return_to_life, split_slot
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, Severity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition

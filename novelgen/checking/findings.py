@@ -5,11 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from novelgen.checking.story import Draft, StoryBefore
-from novelgen.context.labels import Labels, labels_for
-from novelgen.context.lines import render_value
+from novelgen.context.lines import Labels, labels_for, render_value
 from novelgen.language.sentences import Span
-from novelgen.memory.attributes import is_death
-from novelgen.memory.supersession import slot_of
+from novelgen.memory.attributes import is_death, slot_of
 from novelgen.models.continuity import (
     ContinuityEvidence,
     ContinuityIssue,

@@ -13,7 +13,7 @@ from novelgen.language.language import has_cjk, word_pattern
 from novelgen.language.normalise import simplified, title_gender
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import Span
-from novelgen.memory.supersession import split_slot
+from novelgen.memory.attributes import split_slot
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE

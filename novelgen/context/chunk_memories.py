@@ -8,8 +8,7 @@ from types import MappingProxyType
 
 from pydantic import BaseModel, Field
 
-from novelgen.context.labels import labels_for
-from novelgen.context.lines import place_of
+from novelgen.context.lines import labels_for, place_of
 from novelgen.context.prompt_block import fence_mark, fenced
 from novelgen.language.language import StoryLanguage
 from novelgen.language.resolver import Mention, NameResolver

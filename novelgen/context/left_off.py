@@ -3,8 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
-from novelgen.context.labels import Labels
-from novelgen.context.lines import render_told_before
+from novelgen.context.lines import Labels, render_told_before
 from novelgen.language.language import TokenCounter
 from novelgen.language.sentences import as_sentence, join_sentences, split_sentences
 from novelgen.memory.merge import spread

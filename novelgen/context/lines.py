@@ -1,11 +1,13 @@
-"""Entity states and timeline entries as compact lines, the states within a token budget."""
+"""Headings of the prompt block, and states and timeline entries as lines, in the story's language and within bounds."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, Field
 
-from novelgen.context.labels import Labels
+from novelgen.language.language import stated_language
 from novelgen.memory.attributes import (
     INVENTORY_ATTRIBUTE,
     LOCATION_ATTRIBUTE,
@@ -18,6 +20,84 @@ from novelgen.models.entity import is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import Place, place_text, place_told, sort_key
 from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, EntityStateSnapshot, turned_type
+from novelgen.words import words
+
+
+@dataclass(frozen=True, slots=True)
+class FeelingWords:
+    """What a dimension of a relationship is called above and below 0: slight, plain and strong."""
+
+    above: tuple[str, str, str]
+    below: tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The words around the story's facts."""
+
+    language: str
+    title: str
+    note: str
+    states: str
+    left_off: str
+    left_off_with: str
+    story_so_far: str
+    ended: str
+    timeline: str
+    people: str
+    relationships: str
+    minds: str
+    memories: str
+    open_loops: str
+    snapshots: str
+    everywhere: str
+    in_scene: str
+    advanced: str
+    unverified: str
+    outdated: str
+    also: str
+    changed: str
+    later: str
+    missing: str
+    point_of_view: str
+    hidden: str
+    real_name: str
+    unknown_to: str
+    known_to_alone: str
+    separator: str
+    list_separator: str
+    colon: str
+    intensity: str
+    latest: str
+    dimensions: Mapping[str, FeelingWords]
+    attributes: Mapping[str, str]
+    values: Mapping[str, str]
+
+    def attribute(self, name: str) -> str:
+        """Return the attribute's word, or its own name when there is none."""
+        return self.attributes.get(name, name)
+
+    def value(self, value: object) -> str:
+        """Return the word for a value that programs write, such as True or dead; any other as it is."""
+        return self.values.get(str(value).casefold(), str(value))
+
+
+@cache
+def _labels(language: str) -> Labels:
+    dimensions = words("context", language, "dimensions")
+    return Labels(
+        language=language,
+        **words("context", language, "labels"),
+        dimensions={name: FeelingWords(*map(tuple, named)) for name, named in dimensions.items()},
+        attributes=words("context", language, "attributes"),
+        values=words("context", language, "values"),
+    )
+
+
+def labels_for(language: str) -> Labels:
+    """Return the labels of a language code such as `zh`, `zh-CN` or `en`; English for all others."""
+    return _labels(stated_language(language) or "en")
+
 
 Placing = tuple[int | None, int | None]
 """Chapter and scene of something, each None where it has none."""

@@ -11,10 +11,11 @@ from html import escape
 from typing import Any
 
 from novelgen.context.difference_block import difference_lines
-from novelgen.context.labels import Labels, labels_for
 from novelgen.context.lines import (
     NEUTRAL_STATUS,
     SECTION_ORDER,
+    Labels,
+    labels_for,
     place_of,
     render_left_off,
     render_timeline_entry,
@@ -22,7 +23,7 @@ from novelgen.context.lines import (
     state_parts,
 )
 from novelgen.language.language import story_language
-from novelgen.language.scrub import scrub_text
+from novelgen.language.normalise import scrub_text
 from novelgen.memory.search import RankedMemory
 from novelgen.models.context import ContextItem, ContextReport, ReportIssue, SceneMemoryContext
 from novelgen.models.continuity import ContinuityIssue, DraftCheck

@@ -4,8 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from novelgen.context.labels import labels_for
-from novelgen.context.lines import render_states, render_value
+from novelgen.context.lines import labels_for, render_states, render_value
 from novelgen.language.language import StoryLanguage, estimate_tokens
 from novelgen.language.normalise import name_key
 from novelgen.memory.outline import OutlineScene, StoryOutline, StoryRecap

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from novelgen.context.retrieval_plan import PlannedQuery, RetrievalPlan
-from novelgen.language.scrub import texts_within
+from novelgen.language.normalise import texts_within
 from novelgen.memory.attributes import attribute_named
 from novelgen.memory.character_view import INNER_ATTRIBUTES, CharacterView, StoryKnowledge
 from novelgen.memory.outline import OutlineScene, PairChange, StoryChanges, StoryOutline

@@ -8,9 +8,10 @@ from typing import Literal, TypeVar, get_args
 
 from pydantic import BaseModel, Field
 
-from novelgen.context.labels import Labels, labels_for
 from novelgen.context.lines import (
     SECTION_ORDER,
+    Labels,
+    labels_for,
     render_left_off,
     render_states,
     render_timeline_entry,

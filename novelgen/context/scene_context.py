@@ -10,21 +10,27 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from novelgen.context.labels import Labels, labels_for
 from novelgen.context.left_off import story_so_far
-from novelgen.context.lines import render_attribute, render_states, render_timeline_entry, state_parts
+from novelgen.context.lines import (
+    Labels,
+    labels_for,
+    render_attribute,
+    render_states,
+    render_timeline_entry,
+    state_parts,
+)
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut
 from novelgen.context.prompt_block import prompt_order
 from novelgen.context.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.context.scene_planning import language_of
 from novelgen.context.timeline import AssembledTimeline, assemble_timeline
 from novelgen.language.language import TokenCounter, significant_words
+from novelgen.memory.attributes import slot_of
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead
 from novelgen.memory.retelling import content_words
 from novelgen.memory.search import NAMES_PURPOSE, QueryKind, SceneQuery, SearchResult, SelectionScene
 from novelgen.memory.select import select_memories
-from novelgen.memory.supersession import slot_of
 from novelgen.memory.weights import DEFAULT_QUOTAS, NeedQuotas, SelectionWeights
 from novelgen.models.context import (
     ContextItem,

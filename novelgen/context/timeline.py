@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from novelgen.context.labels import Labels
-from novelgen.context.lines import SECTION_ORDER, render_timeline_entry
+from novelgen.context.lines import SECTION_ORDER, Labels, render_timeline_entry
 from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead, threads_by_pay_off

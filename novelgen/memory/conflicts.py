@@ -13,10 +13,9 @@ from novelgen.language.language import folded
 from novelgen.language.normalise import title_free_key
 from novelgen.language.numerals import CHINESE_NUMERAL, ENGLISH_NUMERAL, chinese_number, english_number
 from novelgen.language.reading import is_out_of_time, read_story_time
-from novelgen.memory.attributes import STATUS_ATTRIBUTES, is_death, is_return_to_life
+from novelgen.memory.attributes import STATUS_ATTRIBUTES, is_death, is_return_to_life, slot_of, split_slot
 from novelgen.memory.conflict import Conflict, ConflictSource, conflict_between, revelations, said, source_in
 from novelgen.memory.relationship_conflicts import StatedRelationship, relationships_at_odds
-from novelgen.memory.supersession import slot_of, split_slot
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.memory import StoryMemoryChunk

@@ -16,10 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from novelgen.language.extractive import SHORT_FORM_CHARACTERS
 from novelgen.language.language import estimate_tokens
 from novelgen.language.sentences import as_sentence, join_sentences, split_sentences
+from novelgen.memory.attributes import SUPERSESSION_CHAINS
 from novelgen.memory.budget import is_cut, short_form_defect
 from novelgen.memory.query_scores import unit_rows
 from novelgen.memory.search import Vector
-from novelgen.memory.supersession import SUPERSESSION_CHAINS
 from novelgen.model_calls.answers import require_grounded, whole_sentences
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.state import OpenLoop

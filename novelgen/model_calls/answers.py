@@ -29,7 +29,7 @@ from pydantic_core.core_schema import CoreSchema, no_info_before_validator_funct
 from novelgen.errors import ModelOutputError
 from novelgen.language.language import estimate_tokens, significant_words
 from novelgen.language.matching import NameFinder
-from novelgen.language.scrub import is_deeper
+from novelgen.language.normalise import is_deeper
 from novelgen.language.sentences import SENTENCE_ENDS
 
 MAX_TEXT_CHARACTERS = 1000

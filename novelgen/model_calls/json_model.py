@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from novelgen.deadlines import Deadline, call_with_deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, ModelUnavailableError
 from novelgen.language.language import StoryLanguage, estimate_tokens
-from novelgen.language.scrub import scrub_text
+from novelgen.language.normalise import scrub_text
 from novelgen.model_calls.answers import UnusableAnswerError, noted_cuts, parse_json_object
 from novelgen.model_calls.model_answer import (
     CHECK_THE_SERVER,

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from novelgen.language.language import StoryLanguage, estimate_tokens
-from novelgen.language.normalise import is_description
-from novelgen.language.scrub import scrub_text
+from novelgen.language.normalise import is_description, scrub_text
 from novelgen.models.entity import Entity
 from novelgen.models.position import place_text
 

@@ -12,10 +12,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from novelgen.language.extractive import short_form
-from novelgen.language.scrub import scrub_text
-from novelgen.memory.attributes import MEMBERS_ATTRIBUTE, attribute_named
+from novelgen.language.normalise import scrub_text
+from novelgen.memory.attributes import MEMBERS_ATTRIBUTE, attribute_named, slot_of
 from novelgen.memory.evidence import QuoteFinder
-from novelgen.memory.supersession import slot_of
 from novelgen.model_calls.prompt_data import as_data
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT

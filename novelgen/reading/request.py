@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from novelgen.language.language import StoryLanguage, story_language
-from novelgen.language.scrub import require_size, scrub_text
+from novelgen.language.normalise import require_size, scrub_text
 from novelgen.language.sentences import OVERLAP_SENTENCES, reading_windows
 from novelgen.model_calls.prompt_data import NOTHING, as_data_lines, place_in_words
 from novelgen.model_calls.usage import ModelWork

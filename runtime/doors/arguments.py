@@ -27,7 +27,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from novelgen.errors import InvalidPositionError, InvalidRequestError, UserInputError
-from novelgen.language.scrub import DEEPEST, is_deeper
+from novelgen.language.normalise import DEEPEST, is_deeper
 from novelgen.models.memory import chapter_target
 from novelgen.models.position import SCENE_LABEL, StoryPosition
 from runtime.files.file_reading import described

@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from novelgen.errors import InvalidFileError, InvalidProjectIdError
-from novelgen.language.scrub import is_deeper, scrub_tree
+from novelgen.language.normalise import is_deeper, scrub_tree
 from novelgen.models.position import require_project_id
 
 MAX_DEPTH = 100

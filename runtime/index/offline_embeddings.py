@@ -19,7 +19,7 @@ from typing import Any
 from langchain_core.embeddings import Embeddings
 
 from novelgen.errors import ConfigurationError
-from novelgen.language.scrub import scrub_text
+from novelgen.language.normalise import scrub_text
 from novelgen.model_calls.model_answer import described
 from runtime.index.bulk_e5 import BulkE5
 

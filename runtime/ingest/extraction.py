@@ -11,8 +11,8 @@ from novelgen.chains.question_chains import ChapterPassChain
 from novelgen.chains.scene_record_chain import ReadScene, SceneRecordChain
 from novelgen.errors import UserInputError
 from novelgen.language.language import stated_language
+from novelgen.memory.attributes import with_supersessions
 from novelgen.memory.merge import known_loop_ids, loops_said_again, with_loops_said_again
-from novelgen.memory.supersession import with_supersessions
 from novelgen.model_calls.usage import TokenPrices
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity

@@ -10,7 +10,7 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import Field
 
 from novelgen.chains.question_chains import ShortFormsChain, ShortFormsRequest, ShortFormsResult
-from novelgen.chains.scene_knowledge_chain import SceneKnowledgeChain, SceneKnowledgeResult
+from novelgen.chains.scene_record_chain import SceneKnowledgeChain, SceneKnowledgeResult
 from novelgen.errors import UserInputError
 from novelgen.language.language import stated_language, story_language
 from novelgen.memory.knowledge_rules import KnowledgeRules

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.language.language import has_cjk
 from novelgen.language.matching import name_finder
+from novelgen.language.normalise import require_size, scrub_text, scrub_tree
 from novelgen.language.resolver import Mention, NameResolver
-from novelgen.language.scrub import require_size, scrub_text, scrub_tree
 from novelgen.language.speech import presence_of
 from novelgen.models.entity import Entity
 from novelgen.models.plan import GeneratedChapter, GeneratedScene

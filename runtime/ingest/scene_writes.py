@@ -20,10 +20,9 @@ from novelgen.language.extractive import short_form
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import TARGET_CHARACTERS, chunk_text
-from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
+from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths, ends_another, with_supersessions
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.memory.story import recorded_events
-from novelgen.memory.supersession import ends_another, with_supersessions
 from novelgen.models.entity import ID_PREFIXES, Entity, EntityType
 from novelgen.models.memory import ContentType, MemoryOrigin, StoryMemoryChunk
 from novelgen.models.position import StoryPosition

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple, get_args
 
 from starlette.responses import Response
 
-from novelgen.context.labels import labels_for
-from novelgen.context.lines import render_value
+from novelgen.context.lines import labels_for, render_value
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.knowledge import KnownMemory
 from novelgen.models.position import END_OF_STORY

@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from novelgen.chains.checked_writing_chain import CheckedWriting
 from novelgen.checking.rules import RULES
 from novelgen.errors import NovelgenError, UserInputError
-from novelgen.language.scrub import scrub_text
+from novelgen.language.normalise import scrub_text
 from novelgen.models.continuity import ContinuityIssue, DraftCheck
 from runtime.doors.http.house import READS, House, ServedProject
 from runtime.doors.http.jobs import OVER, Job, JobOrder

@@ -12,8 +12,7 @@ from typing import Any, Literal, get_args
 from starlette.responses import RedirectResponse, Response
 
 from novelgen.context.context_difference import compare_contexts
-from novelgen.context.labels import labels_for
-from novelgen.context.lines import render_attribute, render_timeline_entry
+from novelgen.context.lines import labels_for, render_attribute, render_timeline_entry
 from novelgen.context.prompt_block import NEEDS, ContextLine
 from novelgen.errors import UserInputError
 from novelgen.models.context import (

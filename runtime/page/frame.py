@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 from starlette.datastructures import QueryParams
 from starlette.responses import HTMLResponse
 
-from novelgen.context.labels import labels_for
+from novelgen.context.lines import labels_for
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import memory_place_text
 from novelgen.models.position import StoryPosition, place_text

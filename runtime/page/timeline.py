@@ -11,8 +11,7 @@ from typing import Annotated, Literal
 from fastapi import Query
 from starlette.responses import Response
 
-from novelgen.context.labels import Labels, labels_for
-from novelgen.context.lines import render_value
+from novelgen.context.lines import Labels, labels_for, render_value
 from novelgen.memory.attributes import is_death, is_return_to_life
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import StoryPosition

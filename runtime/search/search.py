@@ -19,8 +19,8 @@ from novelgen.errors import (
     UserInputError,
 )
 from novelgen.language.language import estimate_tokens
+from novelgen.language.normalise import scrub_text
 from novelgen.language.resolver import NameResolver
-from novelgen.language.scrub import scrub_text
 from novelgen.memory.query_scores import relevance, search_order
 from novelgen.memory.search import (
     KEYWORD_RETRIEVER,

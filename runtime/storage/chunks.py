@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, bindparam, select
 
 from novelgen.errors import UnknownProjectError, UserInputError
-from novelgen.memory.supersession import SlotHolder, closed_by
+from novelgen.memory.attributes import SlotHolder, closed_by
 from novelgen.models.memory import AttachedTo, StoryMemoryChunk, attached_to, is_entity_target, linked_targets
 from novelgen.models.position import StoryPosition, story_place
 from runtime.storage.indexing import OutboxRepository

@@ -24,7 +24,7 @@ from novelgen.errors import (
     SchemaVersionError,
     UserInputError,
 )
-from novelgen.language.scrub import is_deeper
+from novelgen.language.normalise import is_deeper
 
 WRITING = "novelgen_writing"
 """Execution option of a connection that is about to write."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Table, and_, exists, or_, true
 
-from novelgen.characters.settings import SLOT_SEPARATOR
+from novelgen.characters.memory import SLOT_SEPARATOR
 from novelgen.models.entity import EntityType
 from novelgen.models.state import turned_type
 from runtime.storage.chunks import ChunkWriter, text_hash

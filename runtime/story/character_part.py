@@ -7,10 +7,9 @@ import numpy as np
 
 from novelgen.characters.dispositions import as_player
 from novelgen.characters.events import GivenEvent, Learning, ended_by, made_memory
-from novelgen.characters.memory import CharacterChange, CharacterMemory
+from novelgen.characters.memory import CharacterChange, CharacterMemory, CharacterMemorySettings
 from novelgen.characters.mind import Mind
 from novelgen.characters.reply_check import PLAYER_NAME_SLOT, slot_value
-from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.errors import ConfigurationError, EmbeddingError
 from novelgen.language.normalise import name_key
 from novelgen.models.context import ReportIssue

@@ -19,7 +19,7 @@ from novelgen.characters.mind import Mind
 from novelgen.characters.recall import Asked, Compared, ProtectedLine, Recall
 from novelgen.errors import ConfigurationError, EmbeddingError, UnknownEntityError, UserInputError
 from novelgen.language.language import story_language
-from novelgen.language.scrub import scrub_text
+from novelgen.language.normalise import scrub_text
 from novelgen.memory.consolidation import consolidated_vector
 from novelgen.memory.query_scores import Mask, Vectors, unit_rows
 from novelgen.models.context import ReportIssue

@@ -10,10 +10,9 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.language.chronology import scene_times
 from novelgen.language.language import stated_language
-from novelgen.memory.attributes import is_death
+from novelgen.memory.attributes import is_death, split_slot
 from novelgen.memory.conflict import Conflict, ConflictSource
 from novelgen.memory.conflicts import ACTING_ATTRIBUTES, find_conflicts
-from novelgen.memory.supersession import split_slot
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from novelgen.models.record import RecordedRelationshipChange, RecordedStateChange, SceneRecord
 from novelgen.models.state import StateChange

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.chains.checked_writing_chain import CheckedWritingChain, WrittenDraft, check_after_writing
 from novelgen.errors import UnknownIdError, UnknownSceneError, UserInputError
-from novelgen.language.scrub import require_size
+from novelgen.language.normalise import require_size
 from novelgen.models.continuity import DraftCheck
 from novelgen.models.given import given_fields
 from novelgen.models.plan import ScenePlan

@@ -18,10 +18,9 @@ from novelgen.characters.dispositions import (
     status_of,
 )
 from novelgen.characters.events import STATE_DELTAS
-from novelgen.characters.memory import CharacterMemory, GamePosition, Moment, as_moment
+from novelgen.characters.memory import CharacterMemory, CharacterMemorySettings, GamePosition, Moment, as_moment
 from novelgen.characters.mind import Mind
 from novelgen.characters.recall import ProtectedLine
-from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, stated_language, story_language
 from novelgen.language.normalise import name_key

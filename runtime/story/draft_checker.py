@@ -22,7 +22,7 @@ from novelgen.checking.rules import RULES, find_by_rules
 from novelgen.checking.story import Draft, StoryBefore, read_draft
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
 from novelgen.errors import ConfigurationError, InvalidFileError, NovelgenError, UnknownProjectError, UserInputError
-from novelgen.language.scrub import require_size, scrub_text
+from novelgen.language.normalise import require_size, scrub_text
 from novelgen.language.sentences import split_sentences
 from novelgen.models.context import ReportIssue
 from novelgen.models.continuity import CheckedDraft, ContinuityEvidence, ContinuityReport, DraftCheck

@@ -17,7 +17,7 @@ from novelgen.card_templates import (
     shipped_templates,
     template_of,
 )
-from novelgen.context.labels import labels_for
+from novelgen.context.lines import labels_for
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, stated_language, story_language
 from novelgen.language.resolver import NameResolver

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.errors import InvalidFileError, InvalidPositionError, UnknownProjectError, UserInputError
-from novelgen.language.scrub import DEEPEST, is_deeper
+from novelgen.language.normalise import DEEPEST, is_deeper
 from novelgen.models.given import given_record
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord, is_unsaid

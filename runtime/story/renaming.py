@@ -9,8 +9,7 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UserInputError
 from novelgen.language.language import is_cjk
 from novelgen.language.matching import NameSwap, longer_names
-from novelgen.language.normalise import name_key
-from novelgen.language.scrub import texts_within
+from novelgen.language.normalise import name_key, texts_within
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.record import SceneRecord

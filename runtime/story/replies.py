@@ -37,13 +37,11 @@ from novelgen.characters.reply_stream import (
     stream_text,
 )
 from novelgen.characters.secrets import find_secret
-from novelgen.context.labels import labels_for
-from novelgen.context.lines import state_parts
+from novelgen.context.lines import labels_for, state_parts
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, UserInputError
 from novelgen.language.language import StoryLanguage
-from novelgen.language.normalise import is_description
-from novelgen.language.scrub import scrub_text
+from novelgen.language.normalise import is_description, scrub_text
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import issue_kind_of

@@ -5,8 +5,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from novelgen.context.labels import Labels, labels_for
-from novelgen.context.lines import render_value
+from novelgen.context.lines import Labels, labels_for, render_value
 from novelgen.errors import UnknownSceneError
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.models.entity import Entity

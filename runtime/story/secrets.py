@@ -13,8 +13,7 @@ from novelgen.characters.mind import Mind, View
 from novelgen.characters.recall import ProtectedLine
 from novelgen.characters.secrets import Secret, SecretStanding, UnlockConditions, require_secret, withheld_places
 from novelgen.errors import UserInputError
-from novelgen.language.normalise import name_key
-from novelgen.language.scrub import DEEPEST, scrub_text, scrub_tree
+from novelgen.language.normalise import DEEPEST, name_key, scrub_text, scrub_tree
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described, shown
 from runtime.storage.database import UnitOfWork

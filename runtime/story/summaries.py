@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from novelgen.chains.question_chains import SceneSummaryChain, SceneSummaryRequest, SummaryChain, SummaryRequest
 from novelgen.errors import UserInputError
 from novelgen.language.extractive import bullets
-from novelgen.language.scrub import require_size, scrub_text
+from novelgen.language.normalise import require_size, scrub_text
 from novelgen.memory.outline import SummaryOrigin
 from novelgen.models.context import ReportIssue
 from novelgen.models.position import END_OF_STORY

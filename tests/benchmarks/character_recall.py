@@ -20,9 +20,9 @@ import numpy as np
 
 from novelgen.characters import recall as recalling
 from novelgen.characters.events import GivenEvent, learning, made_memory
+from novelgen.characters.memory import CharacterMemorySettings
 from novelgen.characters.mind import Mind, RelevanceScale
 from novelgen.characters.recall import Asked, Recall
-from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.memory.query_scores import unit_rows
 from runtime.settings import load_settings
 from runtime.storage.characters import MemoryVector

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from novelgen.characters.dispositions import RELATIONSHIP_DELTAS, deltas_of
-from novelgen.characters.settings import CharacterMemorySettings
+from novelgen.characters.memory import CharacterMemorySettings
 from novelgen.deadlines import SHARES
 from novelgen.memory.weights import SelectionWeights
 from novelgen.settings import ContextSettings

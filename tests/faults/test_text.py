@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from novelgen.errors import UserInputError
-from novelgen.language.scrub import scrub_text
+from novelgen.language.normalise import scrub_text
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ScenePlan
 from novelgen.models.record import SceneRecord

@@ -5,7 +5,7 @@ import os
 import re
 from functools import cache
 
-from novelgen.context.labels import labels_for
+from novelgen.context.lines import labels_for
 from novelgen.language.language import StoryLanguage
 from novelgen.words import Words, words
 from novelgen.words.messages import message_in
@@ -42,7 +42,7 @@ def _language_of_locale() -> str:
 
 
 class ViewLabels:
-    """Headings, names of columns and sentences by their keys; those of the prompt block come from `context.labels`."""
+    """Headings, names of columns and sentences by their keys; those of the prompt block come from `context.lines`."""
 
     def __init__(self, language: StoryLanguage) -> None:
         self.language = language

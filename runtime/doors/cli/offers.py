@@ -463,8 +463,7 @@ def _consolidation_asked(view: View, payload: Mapping[str, Any]) -> str:
 
 @does("show", "get_entity")
 def _show_entity(card: Any, view: View) -> None:
-    from novelgen.context.labels import labels_for
-    from novelgen.context.lines import render_value
+    from novelgen.context.lines import labels_for, render_value
     from novelgen.models.entity import METADATA
     from runtime.doors.cli.views import print_states
     from runtime.story.attachments import StoryAttachments

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novelgen.language.scrub import scrub_text
+from novelgen.language.normalise import scrub_text
 from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
 
 if TYPE_CHECKING:

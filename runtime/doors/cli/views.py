@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from novelgen.context.labels import labels_for
 from novelgen.context.lines import (
     SECTION_ORDER,
+    labels_for,
     render_left_off,
     render_timeline_entry,
     render_told_before,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.chains.scene_knowledge_chain import SceneKnowledgeChain, SceneKnowledgeResult
+from novelgen.chains.scene_record_chain import SceneKnowledgeChain, SceneKnowledgeResult
 from novelgen.errors import InvalidProjectIdError
 from novelgen.language.language import StoryLanguage
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory

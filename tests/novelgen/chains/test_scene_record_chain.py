@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from novelgen.chains.scene_record_chain import SceneRecordChain
 from novelgen.errors import InvalidProjectIdError, UserInputError
 from novelgen.language.language import StoryLanguage
-from novelgen.language.scrub import SCENE_CHARACTER_LIMIT
+from novelgen.language.normalise import SCENE_CHARACTER_LIMIT
 from novelgen.model_calls.prompting import read_prompt_file
 from novelgen.models.entity import Entity
 from novelgen.models.state import OpenLoop

@@ -16,7 +16,7 @@ from novelgen.characters.dispositions import (
     status_of,
     status_words,
 )
-from novelgen.characters.settings import CharacterMemorySettings
+from novelgen.characters.memory import CharacterMemorySettings
 from novelgen.models.state import DIMENSION_RANGES
 
 SETTINGS = CharacterMemorySettings()

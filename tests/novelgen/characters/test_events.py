@@ -13,7 +13,7 @@ from novelgen.characters.events import (
     require_deltas,
     typed_interaction,
 )
-from novelgen.characters.settings import CharacterMemorySettings
+from novelgen.characters.memory import CharacterMemorySettings
 from novelgen.errors import UserInputError
 
 SETTINGS = CharacterMemorySettings()

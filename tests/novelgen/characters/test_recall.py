@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from novelgen.characters.memory import CharacterMemory
+from novelgen.characters.memory import CharacterMemory, CharacterMemorySettings
 from novelgen.characters.mind import Mind, RelevanceScale, scale_of
 from novelgen.characters.recall import (
     Asked,
@@ -18,7 +18,6 @@ from novelgen.characters.recall import (
     recall,
     score_parts,
 )
-from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.words import words
 
 NOW = datetime(2031, 5, 1, 12, tzinfo=UTC)

@@ -1,6 +1,6 @@
 """Which states enter a context."""
 
-from novelgen.context.labels import labels_for
+from novelgen.context.lines import labels_for
 from novelgen.context.scene_context import AssembledStates, assemble_states
 from novelgen.language.language import estimate_tokens
 from novelgen.models.position import END_OF_STORY

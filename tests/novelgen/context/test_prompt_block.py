@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
-from novelgen.context.labels import labels_for
+from novelgen.context.lines import labels_for
 from novelgen.context.prompt_block import NEEDS, context_lines, fence_mark, fenced, prompt_order, render_context
 from novelgen.models.context import ContextItem, ContextReport, HoldsNow, SceneMemoryContext
 from novelgen.models.state import EntityStateSnapshot

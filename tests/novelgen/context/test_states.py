@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.context.labels import Labels, labels_for
-from novelgen.context.lines import render_states, render_value
+from novelgen.context.lines import Labels, labels_for, render_states, render_value
 from novelgen.language.language import estimate_tokens
 from novelgen.models.folds import snapshot_of
 from novelgen.models.position import END_OF_STORY

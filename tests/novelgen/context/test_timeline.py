@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.context.labels import labels_for
-from novelgen.context.lines import SECTION_ORDER, render_timeline_entry
+from novelgen.context.lines import SECTION_ORDER, labels_for, render_timeline_entry
 from novelgen.context.timeline import (
     MAX_LISTED_THREADS,
     RECENT_SCENES,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.language.scrub import is_deeper
+from novelgen.language.normalise import is_deeper
 
 
 @pytest.mark.parametrize(

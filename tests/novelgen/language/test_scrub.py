@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.errors import UserInputError
-from novelgen.language.scrub import require_size, scrub_text, scrub_tree
+from novelgen.language.normalise import require_size, scrub_text, scrub_tree
 
 ANY_TEXT = st.text(st.characters())
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from novelgen.memory.budget import Priced, fill, gain_per_token
-from novelgen.memory.neighbours import SceneTies, similar_scenes, spread_evidence, surroundings
 from novelgen.memory.query_scores import (
     CLIP,
     RANK_CONSTANT,
@@ -16,7 +15,14 @@ from novelgen.memory.query_scores import (
 )
 from novelgen.memory.retelling import content_words
 from novelgen.memory.search import Candidate
-from novelgen.memory.select import MAX_SCENES, score_candidates
+from novelgen.memory.select import (
+    MAX_SCENES,
+    SceneTies,
+    score_candidates,
+    similar_scenes,
+    spread_evidence,
+    surroundings,
+)
 from novelgen.memory.weights import SelectionWeights
 from tests.novelgen.memory.build import AXES, candidate, chunk, crowd, lexical, plan_scene, semantic
 

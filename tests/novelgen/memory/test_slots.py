@@ -2,7 +2,7 @@
 
 import pytest
 
-from novelgen.memory.supersession import SlotHolder, closed_by, slot_of, split_slot
+from novelgen.memory.attributes import SlotHolder, closed_by, slot_of, split_slot
 
 HOLDERS = [SlotHolder((1, 2), "M1"), SlotHolder((2, 1), "M2"), SlotHolder((2, 1), "M3"), SlotHolder((4, 1), "M4")]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from novelgen.memory.supersession import SUPERSESSION_CHAINS, ends_another, with_supersessions
+from novelgen.memory.attributes import SUPERSESSION_CHAINS, ends_another, with_supersessions
 from novelgen.models.memory import EVENT_TYPES
 from tests.novelgen.memory.record_parts import memory, record, stored
 

@@ -16,7 +16,7 @@ from novelgen.errors import (
     UnknownSceneError,
     UserInputError,
 )
-from novelgen.language.scrub import SCENE_CHARACTER_LIMIT
+from novelgen.language.normalise import SCENE_CHARACTER_LIMIT
 from novelgen.models.continuity import ContinuityIssue, DraftCheck
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition

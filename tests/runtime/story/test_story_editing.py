@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import InvalidPositionError, UnknownIdError, UserInputError
-from novelgen.language.scrub import is_deeper
+from novelgen.language.normalise import is_deeper
 from novelgen.models.position import StoryPosition
 from runtime.files.file_reading import MAX_DEPTH
 from runtime.ingest.entities import store_entities

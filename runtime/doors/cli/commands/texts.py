@@ -7,7 +7,7 @@ from typing import Any, TextIO
 import click
 
 from novelgen.errors import UserInputError
-from novelgen.language.scrub import require_size, scrub_text
+from novelgen.language.normalise import require_size, scrub_text
 from novelgen.models.chunk_context import MAX_CHUNK_CHARACTERS
 from runtime.chunk_context import build_chunk_context
 from runtime.doors.cli.error_handling import ExitCode
