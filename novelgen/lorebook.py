@@ -11,7 +11,6 @@ from novelgen.language.language import has_cjk
 from novelgen.language.matching import NameFinder
 
 LorebookForm = Literal["sillytavern", "novelai"]
-
 MAX_ENTRIES = 2_000
 MAX_ENTRY_CHARACTERS = 20_000
 MAX_KEYS = 100
@@ -165,7 +164,6 @@ def _texts(value: Any) -> list[str]:
 
 
 KEY_TAG = "key:"
-
 _WORD = re.compile(r"[^\W_]+")
 
 

@@ -29,9 +29,7 @@ from novelgen.models.plan import GeneratedScene, ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex
 
 REPAIR_STAGE = "repair"
-
 MAX_PASSAGES = 16
-
 MAX_PASSAGE_CHARACTERS = 4000
 
 SHORTEST_PASSAGE = (2, 1)
@@ -134,7 +132,6 @@ class CheckedWriting(BaseModel):
 
 
 WritingInput = WrittenDraft | Mapping[str, Any]
-
 Check = Callable[[WrittenDraft], DraftCheck]
 
 

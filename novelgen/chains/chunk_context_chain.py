@@ -37,7 +37,6 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition, require_project_id
 
 logger = logging.getLogger(__name__)
-
 ChunkInput = ChunkContextRequest | Mapping[str, Any]
 
 

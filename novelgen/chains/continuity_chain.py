@@ -50,7 +50,6 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.continuity import CONTINUITY_KINDS, CheckedDraft, ContinuityEvidence, ContinuityIssue
 
 logger = logging.getLogger(__name__)
-
 EVIDENCE_STAGE = "evidence"
 JUDGE_STAGE = "judge"
 SECOND_LOOK_STAGE = "second_look"
@@ -146,7 +145,6 @@ class _Run:
 
 
 Shape = TypeVar("Shape", bound=BaseModel)
-
 Read = TypeVar("Read")
 
 

@@ -22,6 +22,7 @@ from pydantic import ValidationError
 from novelgen.chains.stepwise_chain import (
     NOTHING_FOUND,
     StepwiseChain,
+    T,
     Untraced,
     issue_of,
     trace_retrievers,
@@ -61,6 +62,7 @@ from novelgen.memory.protocol import (
 )
 from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.memory.story import KnowledgeStory
+from novelgen.memory.weights import QuotaName
 from novelgen.models.context import (
     ContextReport,
     LeftOff,
@@ -69,16 +71,13 @@ from novelgen.models.context import (
     ReportIssue,
     SceneMemoryContext,
 )
-from novelgen.models.position import require_project_id, utc_now
+from novelgen.models.position import require_project_id, story_place, utc_now
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.settings import ContextSettings
 
 logger = logging.getLogger(__name__)
-
 NO_KNOWLEDGE: Untraced[StoryKnowledge | None] = Untraced(None, "not read")
-
 NO_CHANGES: Untraced[StoryChanges | None] = Untraced(None, "not read")
-
 NOT_READ: Untraced[StoryOutline | None] = Untraced(None, "not read")
 
 
@@ -116,37 +115,14 @@ class ContextRun:
         """What all retrievers found."""
         return self.found.value
 
-    def with_outline(self, outline: StoryOutline) -> ContextRun:
-        """Return the run with the story before the scene."""
-        shown = f"{len(outline.scenes)} scenes, {len(outline.entities)} entities"
-        return replace(self, story=Untraced(outline, shown))
-
-    def of_unknown_project(self, message: str) -> ContextRun:
-        """Return the run of a project that is not stored: one issue says so, and nothing is looked up."""
-        issue = ReportIssue(stage="outline", kind="unresolved", message=message)
-        return replace(self.with_issues(issue), is_unknown_project=True)
-
-    def with_search(self, search: SearchResult) -> ContextRun:
-        """Return the run with what all retrievers found."""
-        return replace(self, found=untraced_search(search))
-
-    def with_issues(self, *issues: ReportIssue) -> ContextRun:
+    def with_issues(self, *issues: ReportIssue | None) -> ContextRun:
         """Return the run with further issues; each is logged once, here."""
-        for issue in issues:
+        found = [issue for issue in issues if issue is not None]
+        for issue in found:
             # What waits for `novelgen index` waits by choice, and stands in the context itself.
             level = logging.INFO if (issue.stage, issue.kind) == ("index", "stale") else logging.WARNING
             logger.log(level, "%s %s: %s", issue.stage, issue.kind, issue.message)
-        return replace(self, issues=(*self.issues, *issues))
-
-    def with_knowledge(self, story: KnowledgeStory, changes: StoryChanges | None) -> ContextRun:
-        """Return the run with who knows what."""
-        stands_for = changes.stands_for if changes else {}
-        shown = f"{len(story.memories)} memories, {len(story.events)} events"
-        return replace(
-            self,
-            knowledge=Untraced(StoryKnowledge(KnowledgeRules(story), stands_for), shown),
-            changes=Untraced(changes, f"{len(changes.states) if changes else 0} changes"),
-        )
+        return replace(self, issues=(*self.issues, *found))
 
     def with_timings(self, timings_s: dict[str, float]) -> ContextRun:
         """Return the run with further stages' seconds."""
@@ -167,7 +143,6 @@ class ContextWriter(Protocol):
 
 
 TRACE_TAG = "novelgen"
-
 ContextInput = MemoryContextRequest | Mapping[str, Any]
 
 
@@ -254,11 +229,14 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         outcome = run_concurrently({"outline": read}, timeouts_s={"outline": timeout_s})["outline"]
         run = run.with_timings({"outline": outcome.elapsed_s})
         if isinstance(outcome.error, UnknownProjectError):
-            return run.of_unknown_project(str(outcome.error))
-        issue = self._issue("outline", outcome)
-        if outcome.value is not None:
-            run = run.with_outline(outcome.value)
-        return run.with_issues(issue) if issue else run
+            # One issue says so, and nothing is looked up.
+            issue = ReportIssue(stage="outline", kind="unresolved", message=str(outcome.error))
+            return replace(run.with_issues(issue), is_unknown_project=True)
+        outline = outcome.value
+        if outline is not None:
+            shown = f"{len(outline.scenes)} scenes, {len(outline.entities)} entities"
+            run = replace(run, story=Untraced(outline, shown))
+        return run.with_issues(self._issue("outline", outcome))
 
     def _plan(self, run: ContextRun) -> ContextRun:
         started_s = time.monotonic()
@@ -273,8 +251,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         run = run.with_timings({"plan": time.monotonic() - started_s})
         run = self._with_names_of_text(run)
         point_of_view, issue = decided_point_of_view(run.request, run.plan, run.outline, self._settings.knowledge)
-        run = replace(run.with_issues(*run.plan.issues), point_of_view=point_of_view)
-        return run.with_issues(issue) if issue else run
+        return replace(run.with_issues(*run.plan.issues, issue), point_of_view=point_of_view)
 
     def _recall(
         self, run: ContextRun, unread: list[ReportIssue], entity_ids: Sequence[str]
@@ -291,21 +268,17 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             )
         timeout_s = self._stage(run.deadline, "recap").remaining_s
         outcomes = run_concurrently(reads, timeouts_s=dict.fromkeys(reads, timeout_s))
-        issues = (self._issue("plan", outcome) for outcome in outcomes.values())
-        unread += [issue for issue in issues if issue is not None]
+        unread += filter(None, (self._issue("plan", outcome) for outcome in outcomes.values()))
         values = {name: outcome.value for name, outcome in outcomes.items()}
         return values.get("recap") or told, values.get("states") or ()
 
     def _plan_on(self, run: ContextRun, planned: PlannedScene) -> ContextRun:
         """Let the model see the first hits and ask on; whatever fails leaves the first round's plan."""
         asked = self._search_request(run, self._stage(run.deadline, "first_hits"))
-        search = partial(self._memory.search, asked)
-        outcome = run_concurrently({"search": search}, timeouts_s={"search": asked.timeout_s})["search"]
-        run = run.with_timings({"first_hits": outcome.elapsed_s})
-        issue = self._issue("plan", outcome)
-        if outcome.value is None or self._planner is None:
-            return run.with_issues(issue) if issue else run
-        further = plan_on(planned, run.request, run.outline, planner=self._planner, found=outcome.value)
+        run, found = self._called(run, "first_hits", partial(self._memory.search, asked), of="plan")
+        if found is None or self._planner is None:
+            return run
+        further = plan_on(planned, run.request, run.outline, planner=self._planner, found=found)
         took_s = further.model_time_s - planned.model_time_s
         run = replace(run, plan=further.plan, deadline=run.deadline.later(took_s))
         return run.with_timings({"model": further.model_time_s})
@@ -317,12 +290,8 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             return run
         request = run.request
         look = partial(memory.names_in_text, request.project_id, names, as_of=request.position)
-        timeout_s = self._stage(run.deadline, "names").remaining_s
-        outcome = run_concurrently({"names": look}, timeouts_s={"names": timeout_s})["names"]
-        run = run.with_timings({"names": outcome.elapsed_s})
-        if (issue := self._issue("names", outcome)) is not None:
-            return run.with_issues(issue)
-        return replace(run, plan=with_names_of_text(run.plan, outcome.value or {}))
+        run, found = self._called(run, "names", look, of="names")
+        return run if found is None else replace(run, plan=with_names_of_text(run.plan, found))
 
     def _retrieve(self, run: ContextRun) -> ContextRun:
         if run.is_unknown_project:
@@ -334,11 +303,16 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         asked = self._search_request(run, deadline.share("search"))
         beside = self._reads_of_knowledge(run, state_ids)
         beside_s = deadline.share("knowledge").remaining_s
-        last_scene = self._scene_before(run)
+        # The scene whose end the context shows, where there is room for it and the memory gives texts.
+        last_scene = scene_before(story.scenes, run.point_of_view, as_of=request.position)
+        ends: dict[str, Callable[[], Any]] = {}
+        if last_scene is not None and self._tokens_of("left_off") and isinstance(self._memory, SceneTexts):
+            read = partial(self._memory.scene_text, request.project_id, *story_place(last_scene))
+            ends["left_off"] = partial(read, as_of=request.position)
         outcomes = run_concurrently(
             {
                 **beside,
-                **self._reads_of_end(run, last_scene),
+                **ends,
                 "search": partial(self._memory.search, asked),
                 "states": partial(
                     self._memory.get_entity_states, request.project_id, state_ids, as_of=request.position
@@ -358,38 +332,18 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             run = self._with_left_off(run, last_scene, outcomes.pop("left_off"))
         run = self._with_knowledge(run, {name: outcomes.pop(name) for name in beside})
         run = run.with_timings({stage: outcome.elapsed_s for stage, outcome in outcomes.items()})
-        issues = (self._issue(stage, outcome) for stage, outcome in outcomes.items())
-        run = run.with_issues(*(issue for issue in issues if issue is not None))
+        run = run.with_issues(*(self._issue(stage, outcome) for stage, outcome in outcomes.items()))
         search = outcomes["search"].value or run.search
         trace_retrievers(asked, search)
         return replace(
-            run.with_issues(*search.issues).with_timings(dict(search.timings_s)).with_search(search),
+            run.with_issues(*search.issues).with_timings(dict(search.timings_s)),
+            found=untraced_search(search),
             states=outcomes["states"].value or (),
             timeline=outcomes["timeline"].value or (),
         )
 
-    def _scene_before(self, run: ContextRun) -> OutlineScene | None:
-        """Return the scene whose end the context shows; None where there is none, or no room for it."""
-        if not self._left_off_tokens:
-            return None
-        scenes = known_story(run.request, run.outline).scenes
-        return scene_before(scenes, run.point_of_view, as_of=run.request.position)
-
-    @property
-    def _tells_story_so_far(self) -> bool:
-        return self._settings.quotas.tokens("story_so_far", self._settings.memory_budget) > 0
-
-    @property
-    def _left_off_tokens(self) -> int:
-        return self._settings.quotas.tokens("left_off", self._settings.memory_budget)
-
-    def _reads_of_end(self, run: ContextRun, scene: OutlineScene | None) -> dict[str, Callable[[], Any]]:
-        """Return what is read to tell how a scene ended: nothing where the memory gives no texts."""
-        memory, request = self._memory, run.request
-        if scene is None or not isinstance(memory, SceneTexts):
-            return {}
-        place = (scene.chapter_index, scene.scene_index)
-        return {"left_off": partial(memory.scene_text, request.project_id, *place, as_of=request.position)}
+    def _tokens_of(self, quota: QuotaName) -> int:
+        return self._settings.quotas.tokens(quota, self._settings.memory_budget)
 
     def _with_left_off(self, run: ContextRun, scene: OutlineScene, outcome: CallOutcome[Any]) -> ContextRun:
         """Return the run with the end of the scene before, or with the issue that says why it is missing."""
@@ -400,7 +354,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         if not outcome.value:
             message = f"the text of scene {place} is not stored, so that the context does not show how it ended"
             return run.with_issues(ReportIssue(stage="left_off", kind="unavailable", message=message))
-        tokens = self._left_off_tokens
+        tokens = self._tokens_of("left_off")
         ended = left_off(scene, outcome.value, budget_tokens=tokens, count_tokens=self._count_tokens)
         if ended is None:
             message = f"the last sentence of scene {place} does not fit the {tokens} tokens of its share"
@@ -421,15 +375,20 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
 
     def _with_knowledge(self, run: ContextRun, outcomes: Mapping[str, CallOutcome[Any]]) -> ContextRun:
         """Take over who knows what; where that is missing, say what becomes of the point of view."""
-        issues = [self._issue("knowledge", outcome) for outcome in outcomes.values()]
-        run = run.with_issues(*(issue for issue in issues if issue is not None))
+        run = run.with_issues(*(self._issue("knowledge", outcome) for outcome in outcomes.values()))
         values = {name: outcome.value for name, outcome in outcomes.items()}
         if outcomes:
             run = run.with_timings({"knowledge": max(outcome.elapsed_s for outcome in outcomes.values())})
-        story = values.get("knowledge")
-        if story is not None:
-            return run.with_knowledge(story, values.get("changes"))
-        return self._without_knowledge(run)
+        story: KnowledgeStory | None = values.get("knowledge")
+        if story is None:
+            return self._without_knowledge(run)
+        changes: StoryChanges | None = values.get("changes")
+        rules = StoryKnowledge(KnowledgeRules(story), changes.stands_for if changes else {})
+        return replace(
+            run,
+            knowledge=Untraced(rules, f"{len(story.memories)} memories, {len(story.events)} events"),
+            changes=Untraced(changes, f"{len(changes.states) if changes else 0} changes"),
+        )
 
     def _without_knowledge(self, run: ContextRun) -> ContextRun:
         """Say what becomes of a point of view of which nobody can tell what it knows."""
@@ -470,17 +429,11 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             changes=run.changes.value,
             request=run.request,
         )
-        timeout_s = self._stage(run.deadline, "knowers").remaining_s
-        outcome = run_concurrently({"knowers": cut.counted}, timeouts_s={"knowers": timeout_s})["knowers"]
-        run = run.with_timings({"knowers": outcome.elapsed_s})
-        if (issue := self._issue("knowledge", outcome)) is not None:
-            run = self._without_knowledge(replace(run.with_issues(issue), knowledge=NO_KNOWLEDGE))
-            if view.mode == "separate":
-                return run, None
-            cut = replace(cut, view=None)
-            return run, cut
-        counted = view.model_copy(update={"unknown": outcome.value})
-        return replace(run, point_of_view=counted), cut
+        run, unknown = self._called(run, "knowers", cut.counted, of="knowledge")
+        if unknown is None:
+            run = self._without_knowledge(replace(run, knowledge=NO_KNOWLEDGE))
+            return run, None if view.mode == "separate" else replace(cut, view=None)
+        return replace(run, point_of_view=view.model_copy(update={"unknown": unknown})), cut
 
     def _assemble(self, run: ContextRun) -> SceneMemoryContext:
         run, cut = self._cut(run)
@@ -505,7 +458,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             run = _without_quotes(run)
             context = _with_report(context, planner=run.plan.planner)
         # Of the second scene of a story the end of the first tells what went before.
-        is_told = not self._tells_story_so_far or run.outline is None or len(run.outline.scenes) < 2
+        is_told = not self._tokens_of("story_so_far") or run.outline is None or len(run.outline.scenes) < 2
         if run.left_off is not None and cut is None and not context.story_so_far and not is_told:
             message = "nothing that is stored tells the scenes before in short, or it does not fit its share"
             run = run.with_issues(ReportIssue(stage="story_so_far", kind="unavailable", message=message))
@@ -518,13 +471,8 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         if knowledge is None or not cast or context.report is None:
             return run, context
         mark = partial(marked_items, context.report.items, context.relevant_memories, cast, knowledge)
-        timeout_s = self._stage(run.deadline, "knowers").remaining_s
-        outcome = run_concurrently({"knowers": mark}, timeouts_s={"knowers": timeout_s})["knowers"]
-        spent_s = run.timings_s.get("knowers", 0.0) + outcome.elapsed_s
-        run = run.with_timings({"knowers": spent_s})
-        if (issue := self._issue("knowledge", outcome)) is not None:
-            return run.with_issues(issue), context
-        return run, _with_report(context, items=outcome.value)
+        run, items = self._called(run, "knowers", mark, of="knowledge")
+        return run, context if items is None else _with_report(context, items=items)
 
     def _write(self, context: SceneMemoryContext) -> SceneMemoryContext:
         if self._writer is None:
@@ -551,6 +499,13 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             candidates_per_query=self._settings.candidates_per_query,
             timeout_s=deadline.remaining_s,
         )
+
+    def _called(self, run: ContextRun, name: str, call: Callable[[], T], *, of: str) -> tuple[ContextRun, T | None]:
+        """Call one tool within its share of the time; the run tells what it took, and at the stage `of` a failure."""
+        timeout_s = self._stage(run.deadline, name).remaining_s
+        outcome = run_concurrently({name: call}, timeouts_s={name: timeout_s})[name]
+        spent_s = run.timings_s.get(name, 0.0) + outcome.elapsed_s
+        return run.with_issues(self._issue(of, outcome)).with_timings({name: spent_s}), outcome.value
 
     def _stage(self, deadline: Deadline, stage: str) -> Deadline:
         """Return the deadline of a stage's calls to tools, each of which has a limit of its own."""

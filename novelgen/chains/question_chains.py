@@ -114,10 +114,8 @@ def _says_no_more(short: str, memory: RecordedMemory, names: Sequence[str]) -> b
 
 
 logger = logging.getLogger(__name__)
-
 SUMMARY_STAGE = "summary"
 SUMMARY_TOKENS = 150
-
 SCENE_SUMMARY_STAGE = "scene_summary"
 BULLET_TOKENS = 60
 MAX_SCENE_CHARACTERS = 60_000
@@ -201,9 +199,9 @@ class SceneSummaryResult(ModelWork):
 class _BulletsQuestion(Question[ModelBullets]):
     """Asks for bullets; an answer that has them line by line in place of a JSON object says the same."""
 
-    def read(self, answer: AIMessage) -> ModelBullets:
+    def read(self, answer: AIMessage, *, cuts: list[str]) -> ModelBullets:
         try:
-            return super().read(answer)
+            return super().read(answer, cuts=cuts)
         except UnusableAnswerError as error:
             lines = [line for line in spoken_text(answer.text).splitlines() if line.strip()]
             bullets = [line for line in lines if _BULLET_MARK.match(line)] or (lines if len(lines) > 1 else [])

@@ -50,7 +50,6 @@ from novelgen.reading.prompt_lists import PROMPT_LIST_TOKENS, PromptLists, chose
 from novelgen.reading.request import PromptMemory, ScenePart, SceneRecordRequest, SceneRecordResult, SceneResult
 
 logger = logging.getLogger(__name__)
-
 PROMPT = "scene_record"
 
 MIN_BULLETS = 3
@@ -273,7 +272,6 @@ def _last_that_fit(texts: Sequence[str], max_tokens: int) -> str:
 
 
 logger = logging.getLogger(__name__)
-
 EARLIER_TOKENS = 4000
 
 WINDOWS_AT_ONCE = 2

@@ -32,7 +32,6 @@ def issue_of(stage: str, outcome: CallOutcome[Any], *, propagate_bugs: bool) -> 
 
 
 Given = TypeVar("Given")
-
 Built = TypeVar("Built")
 
 

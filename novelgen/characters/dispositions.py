@@ -166,11 +166,8 @@ def status_of(disposition: Disposition, *, has_met: bool) -> Status:
 
 
 ENEMY_AT = -40
-
 CLOSE_FRIEND_FROM = 75
-
 FRIEND_FROM = 50
-
 FRIENDLY_FROM = 40
 
 

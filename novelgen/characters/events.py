@@ -30,9 +30,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.nearest import did_you_mean, nearest_name
 
 HIGHEST_IMPORTANCE = 10
-
 SHORT_CHARACTERS = 80
-
 LONGEST_SHORT_CHARACTERS = 160
 
 STATE_DELTAS = (

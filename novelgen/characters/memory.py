@@ -176,11 +176,8 @@ class CharacterMemorySettings(BaseModel):
 
 
 CharacterTier = Literal["pinned", "important", "regular"]
-
 TIERS: tuple[CharacterTier, ...] = ("pinned", "important", "regular")
-
 HowLearnt = Literal["own_doing", "witnessed", "told", "overheard", "read"]
-
 CharacterMemoryStatus = Literal["active", "consolidated", "deleted"]
 
 SECOND_HAND: frozenset[KnowledgeSource] = frozenset({"told", "overheard", "read"})

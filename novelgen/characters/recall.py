@@ -31,9 +31,7 @@ UNKNOWN_RELEVANCE = 0.5
 """Relevance of everything where nothing was said."""
 
 Form = Literal["full", "short"]
-
 Source = Literal["meaning", "words", "high_signal", "slot", "standing"]
-
 RecalledBy = Literal["meaning", "words", "standing"]
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, Field
@@ -222,7 +221,7 @@ def _english_people(text: str) -> Iterator[tuple[str, int]]:
             continue
         name = opening["name"]
         word = name.casefold()
-        if word not in _NOT_SUBJECTS and word not in _ADDRESSES and word not in lower and word not in _common():
+        if word not in _NOT_SUBJECTS and word not in _ADDRESSES and word not in lower and word not in _COMMON:
             yield name, opening.start("name")
 
 
@@ -237,9 +236,7 @@ def _is_place_only(text: str, name: str) -> bool:
     return heard is None and of_place == len(re.findall(rf"\b{escaped}\b", text))
 
 
-@lru_cache(maxsize=1)
-def _common() -> frozenset[str]:
-    return frozenset("well now then there here yes no aye nay what why how who perhaps maybe never always".split())
+_COMMON = frozenset("well now then there here yes no aye nay what why how who perhaps maybe never always".split())
 
 
 def _first_letter(text: str, start: int) -> int:

@@ -103,7 +103,6 @@ _THOUGHT_END = re.compile(r"</think(?:ing)?>\s*", re.IGNORECASE)
 _MAYBE_THOUGHT = ("<thinking>", "<think>")
 _RESPONSE_KEY = re.compile(r'"(?:response|dialogue|reply|speech)"\s*:\s*"')
 _ESCAPES = {"n": "\n", "t": "\t", "r": "", "b": "", "f": ""}
-
 _Mode = Literal["start", "thought", "speech", "object", "analysis"]
 
 
@@ -302,7 +301,6 @@ def _unavailable(error: Exception, model: BaseChatModel) -> ModelUnavailableErro
 
 
 PROMPT_NAME = "character_reply"
-
 MAX_CARD_CHARACTERS = 4_000
 
 MAX_TURNS = 20

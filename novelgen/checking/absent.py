@@ -127,18 +127,13 @@ def death_of(entity_id: str, story: StoryBefore) -> Standing | None:
     shown = [scene for scene in story.scenes if scene.has_record or not is_noted]
     if any(entity_id in scene.present and scene.position > told[-1][0] for scene in shown):
         return None
-    if _LIVES_ON.search(" ".join(_later_words(entity_id, story, first))):
+    later = (each for each in story.memories if entity_id in each.entities_mentioned and place_of(each) >= first)
+    if _LIVES_ON.search(" ".join(simplified(each.content) for each in later)):
         return None
     return Standing("dead", first, tuple(evidence for _, evidence in told[:3]))
 
 
 _LIVES_ON = word_pattern("absent_lives_on")
-
-
-def _later_words(entity_id: str, story: StoryBefore, since: StoryPosition) -> Iterator[str]:
-    for memory in story.memories:
-        if entity_id in memory.entities_mentioned and place_of(memory) >= since:
-            yield simplified(memory.content)
 
 
 _DIED = re.compile(

@@ -46,7 +46,6 @@ MIN_CLAUSE_WORDS = 5.0
 """BM25 from which the best piece for a clause has a place of its own."""
 
 PIECES_PER_TEXT = 2
-
 CONSIDERED_PASSAGES = 600
 REMEMBERED_TEXTS = 2000
 

@@ -22,7 +22,6 @@ from novelgen.models.position import StoryPosition
 from novelgen.words import words
 
 MAX_FINDINGS = 12
-
 MAX_CITED = 4
 
 DEFAULT_CONFIDENCE = 0.7
@@ -41,7 +40,6 @@ MAX_FURTHER = 4
 """Pieces of further evidence that are shown with a finding."""
 
 FURTHER_TOKENS = 250
-
 MAX_LOOK_TOKENS = 3000
 
 MAX_DRAFT_TOKENS = 1500
@@ -76,7 +74,6 @@ Number = Annotated[Text, BeforeValidator(str)]
 
 
 _SEVERITY_WORDS: Mapping[str, Any] = synonyms("severities")
-
 _NUMBER = re.compile(r"\W*([EFef])\s*(\d{1,4})")
 
 
@@ -100,7 +97,6 @@ def _within_one(value: float) -> float:
 
 
 Confidence = Annotated[float, BeforeValidator(_confidence), AfterValidator(_within_one)]
-
 SeverityWord = Annotated[Severity, BeforeValidator(_severity)]
 
 
@@ -250,9 +246,7 @@ def find_in_draft(quote: str, draft: Draft) -> Span | None:
 # --- The second look ---
 
 _YES = frozenset({"true", "yes", "keep", "stands", "1", "是", "成立", "保留"})
-
 _NO = frozenset({"false", "no", "drop", "dropped", "0", "否", "不成立", "删", "删去"})
-
 _FINDING_NUMBER = re.compile(r"\W*K?\s*(\d{1,4})", re.IGNORECASE)
 
 

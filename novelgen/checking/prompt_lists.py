@@ -29,7 +29,6 @@ MAX_KNOWERS_ASKED = 6
 """Of so many characters of a draft it is told what is kept from them."""
 
 MAX_THREADS = 8
-
 MAX_QUOTE_CHARACTERS = 240
 
 LAST_WORDS_CHARACTERS = 400

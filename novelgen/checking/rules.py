@@ -45,7 +45,6 @@ MIN_CHARACTERS = 4
 """Chinese characters that two passages must share, a name that both bear for two: more than one word."""
 
 _WINDOW = {"en": 120, "zh": 40}
-
 _CLAUSE_END = re.compile(r"[，、；：。！？,;:—.!?“”‘\n]")
 
 _COMPARED = frozenset({"duration", "length", "weight", "money"})
@@ -56,7 +55,6 @@ _HEAD = re.compile(
 )
 
 _NO_HEAD = frozenset(word_list("rules_no_head"))
-
 _VALUE = re.compile(r"\b(?:worth|valued?|priced?|costs?)\b", re.IGNORECASE)
 _VALUED = re.compile(
     r"\bworth\s+of\s+(?:the\s+|his\s+|her\s+|their\s+)?(?P<before>[a-z]{4,})"

@@ -30,7 +30,6 @@ from novelgen.models.story_time import SceneTime
 
 _WORD = re.compile(rf"[^\W\d_{CJK_RANGES}]+(?:[’'][a-z]+)?")
 _CHINESE_RUN = re.compile(f"[{CJK_RANGES}]+")
-
 _COMMON = frozenset(word_list("story_common"))
 _COMMON_CHINESE = frozenset(
     "的了是在有不也我你他她它这那一个人就都又与和把被着得地说道来去上下之其而以为所可要会能只便却还再见今如何甚么"

@@ -233,12 +233,8 @@ def _fits(
     is_own = chunk.project_id == request.project_id
     about = targets_of(chunk)
     is_about = chunk.chunk_id in named or not targets.isdisjoint(about)
-    is_elsewhere = request.chapter_index is not None and bool(about) and all(map(_is_chapter, about))
+    is_elsewhere = request.chapter_index is not None and bool(about) and None not in map(chapter_of_target, about)
     return is_own and is_before and (is_about or (is_found and not is_elsewhere))
-
-
-def _is_chapter(target: str) -> bool:
-    return chapter_of_target(target) is not None
 
 
 def _unspaced(text: str) -> str:

@@ -30,7 +30,6 @@ _KEYS = {
 }
 # The age of a thread grows with every scene before the position; whether a value is proven is not the value.
 _UNTOLD = frozenset({"age_scenes", "unverified", "tokens"})
-
 _MemoryKey = tuple[int | None, int | None, str]
 
 

@@ -21,7 +21,6 @@ from novelgen.models.story_difference import (
 from novelgen.words import words
 
 MAX_BLOCK_LINES = 12
-
 MAX_BLOCK_FACTS = 4
 
 MAX_BLOCK_ITEMS = 3

@@ -105,13 +105,13 @@ def story_so_far(
     chapters = fitting([_of_chapter(each) for each in recent or wanted[-1:]], left // 2 if finished else left)
     left -= sum(each.tokens for each in chapters)
     untold -= {each.chapter_index for each in chapters}
-    telling = (each for each in finished if each.origin == "author" or _holds_any(each, untold))
+    telling = (
+        part
+        for part in finished
+        if part.origin == "author" or any(part.first_chapter <= each <= part.last_chapter for each in untold)
+    )
     parts = fitting([_of_part(each) for each in telling], left)
     return _each_sentence_once([*parts, *chapters, *scenes], labels, count_tokens)
-
-
-def _holds_any(part: PartSummary, chapters: set[int]) -> bool:
-    return any(part.first_chapter <= each <= part.last_chapter for each in chapters)
 
 
 def _of_scene(scene: OutlineScene) -> ToldBefore:

@@ -1,6 +1,6 @@
 """The plan of what to look up, made by a language model and trusted only where it fits the scene."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -93,7 +93,8 @@ def _grounded_queries(answer: ModelRetrievalPlan, ground: Ground) -> list[Planne
         if not text or text in echoes:
             continue
         mentions = ground.names.find_mentions(query.query)
-        if mentions or _speaks_of_the_scene(query.query, scene_words):
+        shared = significant_words(query.query).intersection(scene_words)
+        if mentions or len(shared) >= SHARED_WORDS_OF_A_GROUNDED_QUERY:
             says_more = bool(significant_words(_without(query.query, mentions)))
             kept.setdefault(text, _planned(query, purpose if says_more else NAMES_PURPOSE, ground.names))
     return list(kept.values())[:MAX_QUERIES]
@@ -124,11 +125,6 @@ def _without(text: str, mentions: Sequence[Mention]) -> str:
     for mention in sorted(mentions, key=lambda each: each.start, reverse=True):
         text = f"{text[: mention.start]} {text[mention.end :]}"
     return text
-
-
-def _speaks_of_the_scene(text: str, scene_words: Collection[str]) -> bool:
-    shared = significant_words(text).intersection(scene_words)
-    return len(shared) >= SHARED_WORDS_OF_A_GROUNDED_QUERY
 
 
 def _search_texts(plan: ModelRetrievalPlan) -> frozenset[str]:

@@ -24,11 +24,8 @@ NOWHERE = "–"
 """Where something stands in a list that has no place."""
 
 MAX_PLAN_CHARACTERS = 6000
-
 MAX_BACKGROUND_CHARACTERS = 1500
-
 MAX_CARDS = 8
-
 MAX_CARD_CHARACTERS = 300
 
 

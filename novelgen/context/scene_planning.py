@@ -20,16 +20,13 @@ from novelgen.models.state import EntityStateSnapshot, Relationship
 from novelgen.models.user_file import CharactersConfig
 
 MAX_RULE_QUERIES = 24
-
 MAX_ACTION_QUERIES = 10
-
 MAX_HINT_QUERIES = 4
 
 TELLING_ACTIONS = 4
 """A plan of fewer key actions says too little: for each that it lacks, how two of its people stand is asked."""
 
 MAX_CHARACTER_QUERIES = 6
-
 MAX_QUERY_CHARACTERS = 1000
 
 

@@ -35,8 +35,6 @@ MAX_FACTS_OF_A_SCENE = 7
 INVENTORY_ATTRIBUTE = "inventory"
 """Of a character: what they carry, in words; where a thing is known by itself, its `holder` says so, too."""
 
-_UNPLACED = (None, None)
-
 
 @dataclass(frozen=True)
 class StoryStretch:
@@ -120,16 +118,11 @@ def _facts(stretch: StoryStretch) -> list[NewFact]:
             short=each.short or "",
             importance=each.importance,
             verified=each.verified,
-            replaces=_replaced(each, stretch),
+            replaces=stretch.replaced[ended].content if (ended := each.supersedes or "") in stretch.replaced else "",
         )
         for each in (*distilled, *summed)
     ]
     return sorted(facts, key=lambda fact: (-fact.importance, not fact.verified))
-
-
-def _replaced(memory: StoryMemoryChunk, stretch: StoryStretch) -> str:
-    earlier = stretch.replaced.get(memory.supersedes or "")
-    return earlier.content if earlier is not None else ""
 
 
 def _best_of_scenes(facts: Sequence[NewFact]) -> list[NewFact]:
@@ -312,14 +305,10 @@ def _newcomers(stretch: StoryStretch) -> list[Newcomer]:
         Newcomer(
             entity_id=entity_id,
             entity_type=entities[entity_id].entity_type,
-            was_known=entity_id in known and _is_placed(entities[entity_id]),
+            was_known=entity_id in known and entities[entity_id].first_chapter is not None,
         )
         for entity_id in dict.fromkeys((*on_stage, *shown))
     ]
-
-
-def _is_placed(entity: Entity) -> bool:
-    return (entity.first_chapter, entity.first_scene) != _UNPLACED
 
 
 def _identities(stretch: StoryStretch, names: Mapping[str, str]) -> Iterator[IdentityTurn]:

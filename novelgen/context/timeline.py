@@ -32,7 +32,6 @@ somebody has who is not in it."""
 # Threads take their room first. Then rounds serve the sections in this order, so that each gets its most wanted entry
 # before any gets a second.
 FILL_ORDER = ("open_loops", "relationships", "snapshots")
-
 _QUOTA_OF: dict[str, Literal["obligations", "relations"]] = {"open_loops": "obligations", "relationships": "relations"}
 
 

@@ -16,11 +16,8 @@ from novelgen.language.normalise import CHINESE_TITLES_BEFORE, simplified
 from novelgen.language.sightings import FoundName, NameSighting, ScenePlace, found_names
 
 _SURNAMES = frozenset(word_list("chinese_names_surnames"))
-
 _SPEECH = "道|曰|云|说|问|答|叫|喊|喝|骂|嚷|言|吼|劝|叹|念|吟|诵|解释|补充|回应|追问|反问|开口|低语|嘀咕|喃喃|插嘴|提醒"
-
 _MANNERS = word_list("chinese_names_manners")
-
 _MANNER_END = re.compile(f"(?:{'|'.join(sorted(_MANNERS, key=len, reverse=True))})$")
 
 _LEAD_INS = re.compile(
@@ -75,12 +72,10 @@ _PERSON_ENDS = tuple(word_list("chinese_names_person_ends"))
 _NUMBER_OF = re.compile("^[一二两三四五六七八九十百千万几数半]+[里座条个间处道位本把层重丈尺张部卷]")
 _GENERIC_FIRST = frozenset("那这高深远本此我你下上满大小前后东西南北一二两三四几数各山全半每多新老古旧进出入开关回")
 _SURNAMES_ALSO_VERBS = frozenset("谢连和于向应解习管相经封纪屈离干都通从安查容包牧闻")
-
 _FOREIGN = re.compile(rf"[{CJK_RANGES}]{{1,6}}(?:·[{CJK_RANGES}]{{1,6}})+")
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9_])[A-Z][A-Za-z]+(?:[ -][A-Z][a-z]+)*(?![A-Za-z0-9_])")
 _TITLED = re.compile(r"《([^《》\n]{2,12})》")
 _CHINESE = re.compile(rf"[{CJK_RANGES}]+")
-
 _LEAST_COUNT = 2
 
 _WRAPPED = re.compile(rf"(?<=[{CJK_RANGES}，、；：])\r?\n[ \u3000]?(?=[{CJK_RANGES}])")

@@ -14,16 +14,13 @@ from novelgen.language.sentences import ABBREVIATIONS
 from novelgen.language.sightings import FoundName, NameSighting, ScenePlace, found_names
 
 _RANKS = frozenset(word_list("english_names_ranks"))
-
 _TITLES_OF_PEOPLE = MALE_TITLES | FEMALE_TITLES | _RANKS
 
 _NEVER_NAMES = frozenset(word_list("english_names_never_names"))
 """Capitalised for other reasons than that they name somebody of this story; also in the forms of `i'm`."""
 
 _FUNCTION_WORDS = frozenset(word_list("english_names_function_words"))
-
 _SPEECH_VERBS = word_list("english_names_speech_verbs")
-
 _ACTING_VERBS = word_list("english_names_acting_verbs")
 
 _PLACE_PREPOSITIONS = dict.fromkeys("in at into through across outside inside".split(), 1.0) | dict.fromkeys(
@@ -32,11 +29,8 @@ _PLACE_PREPOSITIONS = dict.fromkeys("in at into through across outside inside".s
 """What each says of a place; people are walked to and looked at, too."""
 
 PLACE_WORDS = frozenset(word_list("english_names_place_words"))
-
 FACTION_WORDS = frozenset(word_list("english_names_faction_words"))
-
 ITEM_WORDS = frozenset(word_list("english_names_item_words"))
-
 _JOINING = "of|of the|de|de la|du|des|del|della|di|da|la|le|von|van|van der|von der|al|el|bin|ibn|ben"
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ](?:[^\W\d_]|['](?=[A-Za-z]))*\.?(?:-[^\W\d_]+)*"
 _RUN = re.compile(rf"\b{_CAPITAL}(?:(?:[ \n]|\.[ ])(?:(?:{_JOINING}) )?{_CAPITAL})*")

@@ -21,7 +21,6 @@ def _split(entries: Iterable[str]) -> dict[str, tuple[str, ...]]:
 _SHORT_FORMS = {**_split(_MEN), **_split(_WOMEN)}
 _MALE_NAMES = frozenset(_split(_MEN)) | {short for each in _split(_MEN).values() for short in each}
 _FEMALE_NAMES = frozenset(_split(_WOMEN)) | {short for each in _split(_WOMEN).values() for short in each}
-
 _FORMAL: dict[str, tuple[str, ...]] = {}
 for _name, _shorts in _SHORT_FORMS.items():
     for _short in _shorts:
@@ -44,7 +43,6 @@ OFTEN_SIDE_BY_SIDE = 2.5
 
 LEAST_COUNT = 3
 LARGE_FAMILY = 4
-
 _PARTICLES = frozenset("de la du des del della di da le von van der den al el bin ibn of".split())
 _PLAIN_TITLES = frozenset("mr mrs miss ms old young little poor dear my our his her your their mx".split())
 _GIVEN_TITLES = frozenset(

@@ -68,7 +68,6 @@ _NARROW: tuple[tuple[str, tuple[int, int]], ...] = (
 
 _PATTERNS = tuple((part, re.compile(words, re.IGNORECASE)) for part, words in _WORDS)
 _CLOSER = tuple((re.compile(words, re.IGNORECASE), minutes) for words, minutes in _NARROW)
-
 _HOUR_WORDS = "one two three four five six seven eight nine ten eleven twelve".split()
 _HOUR = rf"(?:1[0-2]|[1-9]|{'|'.join(_HOUR_WORDS)})"
 _BETWEEN = re.compile(rf"\bbetween\s+({_HOUR})\s+and\s+({_HOUR})\b(?!\s+(?:days|weeks|months|years))", re.IGNORECASE)

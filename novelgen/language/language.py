@@ -47,7 +47,6 @@ One Chinese character says about as much as five Latin letters, so a fifth of th
 """
 
 _CJK = re.compile(f"[{CJK_RANGES}]+")
-
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 FUNCTION_WORDS = frozenset(word_list("language_function_words"))
@@ -99,7 +98,6 @@ def stated_language(code: str) -> StoryLanguage | None:
 
 
 _LONG_WORD = re.compile(rf"[^\W\d_{CJK_RANGES}]{{4,}}")
-
 _CHINESE_RUN = re.compile(f"[{CJK_RANGES}]+")
 
 

@@ -15,13 +15,9 @@ from novelgen.language.language import CJK_RANGES, has_cjk, is_cjk
 from novelgen.language.normalise import ARTICLES, same_characters
 
 _LETTER = rf"[^\W_{CJK_RANGES}]"
-
 _WORD = re.compile(f"{_LETTER}+")
-
 _GAP_NOISE = re.compile(r"[.\s]+")
-
 _JOINERS = "'-"
-
 _SHORTEST_NAME_IN_CAPITALS = 3
 
 

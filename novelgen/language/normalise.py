@@ -17,7 +17,6 @@ from typing import Any
 from novelgen.errors import UserInputError
 
 SCENE_CHARACTER_LIMIT = 2_000_000
-
 _LINE_ENDS = re.compile("\r\n?|\u0085|\u2028|\u2029")
 
 _UNWANTED = re.compile(
@@ -91,15 +90,10 @@ _SAME_LENGTH_FORMS = {
 }
 
 _POSSESSIVE = re.compile(r"(?<=\w)'s?$", re.IGNORECASE)
-
 _QUOTES_AROUND = '"“”「」『』《》〈〉【】 \t\n'
-
 _SPACES = re.compile(r"\s+")
-
 _SPACE_BY_DOT = re.compile(r"\s*·\s*")
-
 _SPACE_IN_CHINESE = re.compile(rf"(?<=[{CJK_RANGES}])\s+(?=[{CJK_RANGES}])")
-
 ARTICLES = frozenset({"the", "a", "an"})
 
 MALE_TITLES = frozenset(
@@ -109,16 +103,13 @@ MALE_TITLES = frozenset(
 )
 
 FEMALE_TITLES = frozenset(word_list("normalise_female_titles"))
-
 OTHER_TITLES = frozenset(word_list("normalise_other_titles"))
 
 TITLES = MALE_TITLES | FEMALE_TITLES | OTHER_TITLES
 """English words before a name that do not belong to it, in the form of `name_key`."""
 
 _CHINESE_TITLES = word_list("normalise_chinese_titles")
-
 CHINESE_TITLES_AFTER = tuple(sorted(_CHINESE_TITLES, key=len, reverse=True))
-
 CHINESE_TITLES_BEFORE = ("老", "小", "阿")
 
 
@@ -234,9 +225,7 @@ _CHINESE_DESCRIPTION = re.compile(
 )
 
 _WORD = re.compile(r"[^\W\d_]+")
-
 _THIS_OR_THAT = frozenset({"this", "that", "same", "another", "one"})
-
 _PLACES_OF_ANYBODY = frozenset(word_list("normalise_places_of_anybody"))
 
 _CHINESE_PLACE_OF_ANYBODY = re.compile(

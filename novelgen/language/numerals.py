@@ -14,7 +14,6 @@ CHINESE_NUMERAL = "[0-9０-９零〇一二三四五六七八九十百千两廿�
 _CHINESE_DIGITS = {**{digit: value for value, digit in enumerate("零一二三四五六七八九")}, "〇": 0, "两": 2}
 _CHINESE_UNITS = {"十": 10, "百": 100, "千": 1000}
 _CHINESE_TENS = {"廿": 20, "卅": 30, "卌": 40}
-
 _SMALL_NUMBERS = word_list("numerals_small_numbers")
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _SMALL_ORDINALS = word_list("numerals_small_ordinals")
@@ -34,7 +33,6 @@ _ENGLISH_VALUES = {
     "dozen": 12,
 }
 _ENGLISH_UNITS = {"hundred": 100, "thousand": 1000}
-
 _ONE_WORD = "|".join(sorted([*_SMALL_NUMBERS[1:], *_TENS, *_ENGLISH_UNITS, "dozen"], key=len, reverse=True))
 ENGLISH_NUMERAL = rf"(?:\d[\d,]*|(?:an?\s+)?(?:{_ONE_WORD})(?:(?:\s+and\s+|[\s-]+)(?:{_ONE_WORD}))*|an?)\b"
 """Pattern of an English number: digits, or words; a and an are one."""

@@ -42,9 +42,7 @@ _CURRENCY = {"guinea": "pound", "crown": "pound", "shilling": "pound", "sterling
 """What is counted in another's parts."""
 
 _IRREGULAR = {"feet": "foot", "inches": "inch", "centuries": "century", "sterling": "pound"}
-
 _CHINESE_UNITS = _units("quantities_chinese")
-
 _CHINESE_CURRENCY = {"文": "两", "贯": "两", "块钱": "元"}
 
 _SMALL = {
@@ -59,7 +57,6 @@ _TENS = {
     for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
 }
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "dozen": 12, "score": 20}
-
 _CARDINAL = "|".join(sorted([*_SMALL, *_TENS], key=len, reverse=True))
 _SCALE = "|".join(_SCALES)
 _JOIN = r"(?:[\s-]+and[\s-]+|[\s-]+)"
@@ -94,7 +91,6 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _DENIED = re.compile(r"\b(?:not|never|no|nor)\s+(?:\w+\s+)?$|(?:不是|并非|何止|岂止|不止|哪有)\s*$", re.IGNORECASE)
-
 _DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _CHINESE_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "亿": 10**8}
 _CHINESE_DIGIT = "〇零一二两三四五六七八九十百千万亿"

@@ -23,7 +23,6 @@ _HOUR = (
     r"|breakfast)"
 )
 _CLOCK = rf"(?:half|a quarter|\d|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|{_HOUR})\b"
-
 _YEARS_BACK = r"years? (?:ago|earlier|before)"
 
 PAST = re.compile(
@@ -128,7 +127,6 @@ _CHINESE_MONTH = re.compile(
 _FIRST_TEN = re.compile(r"初([一二三四五六七八九十])(?![更年])")
 _LUNAR = re.compile(r"农历|阴历|旧历|正月|腊月|冬月|闰|初[一二三四五六七八九十](?!更)|月[望朔晦]|望[日后]|朔日")
 _CHINESE_WEEKDAY = re.compile(r"(?:星期|礼拜|周)([一二三四五六日天末])(?![年岁])")
-
 _PART = "(?:day|morning|afternoon|evening|night|noon)"
 _UNIT = "(?:days?|nights?|weeks?|fortnights?|months?|years?)"
 _MANY = rf"(?:some|several|a few|a couple of|many|{ENGLISH_NUMERAL})"

@@ -20,9 +20,7 @@ from novelgen.language.normalise import (
 from novelgen.models.entity import Entity
 
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-
 _SHORTEST_CHINESE_PART = 2
-
 _SHORTEST_SHARED_RUN = 3
 
 _GENDERS = {"male": "male", "m": "male", "man": "male", "男": "male"} | {
@@ -176,7 +174,6 @@ def _entity_gender(entity: Entity) -> str | None:
 
 
 _REMARK = re.compile(r"\s*[(（\[【][^)）\]】]*[)）\]】]\s*")
-
 _LAST_WORD = re.compile(r"([^\W\d_]+)\.?\s+$")
 
 

@@ -20,7 +20,6 @@ class Span(NamedTuple):
 
 
 _CLOSING = "”’」』》〉）)\\]】\"'"
-
 _OPENING = "“‘「『《〈（([【\"'—*_"
 
 _CANDIDATE = re.compile(
@@ -30,17 +29,11 @@ _CANDIDATE = re.compile(
 )
 
 _CHINESE_CONTINUES = frozenset("，、；：,;:—…～）")
-
 _ENDS_LIKE_CHINESE = re.compile(rf"[{CJK_RANGES}，。、；：！？…—“”‘’「」『』《》（）]")
-
 _WORD_BEFORE = re.compile(r"([^\W\d_]+(?:\.[^\W\d_]+)*)$")
-
 ABBREVIATIONS = frozenset(word_list("sentences_abbreviations"))
-
 _GOES_ON = re.compile(r"\s*(?P<first>\S)")
-
 _NUMBERED = frozenset({"no", "nos", "p", "art", "sec", "ch"})
-
 _LONGEST_WORD = 24
 
 
@@ -207,7 +200,6 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 WINDOW_CHARACTERS = 6000
-
 OVERLAP_SENTENCES = 3
 
 SHARE_OF_A_TAIL = 1 / 6

@@ -1,4 +1,4 @@
-"""What can be said of a state: the names of attributes, who is dead by them, and what puts an end to an earlier fact."""
+"""What can be said of a state: the names of attributes, who is dead by them, what puts an end to an earlier fact."""
 
 import re
 from bisect import bisect_right
@@ -172,12 +172,9 @@ MAX_ENTRIES: Mapping[str, int] = {"goals": 8, "knowledge": 8}
 """How many entries stay, the newest, when more are added to a list that grows with every scene."""
 
 _OTHER_NAMES: Mapping[str, str] = synonyms("attribute_names")
-
 _VITAL_ATTRIBUTES = frozenset({"alive", "dead", "vital_status"})
-
 _NO = frozenset({"false", "no", "否"})
 _YES = frozenset({"true", "yes", "是"})
-
 _NAME = re.compile(r"[^\W\d][\w-]{0,39}")
 
 _NOTHING = re.compile(

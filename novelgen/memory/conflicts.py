@@ -328,7 +328,6 @@ def find_conflicts(
 
 
 STORY_TIME = "story_time"
-
 AGE_ATTRIBUTES = frozenset({"age", "年龄", "年纪", "岁数"})
 
 _AGE = re.compile(

@@ -20,7 +20,6 @@ from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES, LoopImporta
 from novelgen.words import words
 
 ThreadKind = Literal["promise", "question", "mystery", "threat", "plan", "debt", "foreshadowing", "relationship"]
-
 _CATEGORY_WORDS: Mapping[str, Any] = synonyms("thread_kinds")
 
 
@@ -55,9 +54,7 @@ def asks_something(category: str, description: str) -> bool:
 
 
 ThreadStage = Literal["planted", "moved", "due", "overdue", "over"]
-
 StatedSource = Literal["author", "record"]
-
 Place = tuple[int, int]
 
 MIN_PAID = 5

@@ -16,9 +16,7 @@ from novelgen.models.record import (
 from novelgen.models.state import OpenLoop
 
 MAX_KEY_EVENTS = 8
-
 MAX_EMOTIONAL_BEATS = 6
-
 SHARED_WORDS_OF_A_DUPLICATE = 0.7
 
 MIN_SHARED_WORDS = 3
@@ -37,8 +35,7 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
     """
     first = records[0]
     now = [record for record in records if not record.is_flashback] or records
-    resolved = _last_by_key(_all(records, "open_loops_resolved"), lambda loop: loop.id)
-    resolved_ids = {loop.id for loop in resolved}
+    resolved = {loop.id: loop for loop in _all(records, "open_loops_resolved")}
     advanced = merged_moves(_all(records, "open_loops_advanced"))
     return SceneRecord(
         chapter_index=first.chapter_index,
@@ -55,8 +52,8 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
         state_changes=_merged_states(_all(records, "state_changes")),
         relationship_changes=_merged_relationships(_all(records, "relationship_changes")),
         open_loops_created=_first_by_key(_all(records, "open_loops_created"), lambda loop: folded(loop.description)),
-        open_loops_advanced=[loop for loop in advanced if loop.id not in resolved_ids],
-        open_loops_resolved=resolved,
+        open_loops_advanced=[loop for loop in advanced if loop.id not in resolved],
+        open_loops_resolved=list(resolved.values()),
         memories=_distinct_memories(records),
         learned=_all(records, "learned"),
         memories_repeated=_first_by_key(_all(records, "memories_repeated"), lambda each: each.memory_id),
@@ -158,10 +155,6 @@ def _first_by_key(items: Iterable[Item], key: Callable[[Item], Hashable]) -> lis
     for item in items:
         kept.setdefault(key(item), item)
     return list(kept.values())
-
-
-def _last_by_key(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[Item]:
-    return list({key(item): item for item in items}.values())
 
 
 def merged_moves(moves: Iterable[RecordedLoopAdvance]) -> list[RecordedLoopAdvance]:

@@ -189,9 +189,7 @@ RECENT_CHAPTERS = 3
 timeline has no room for the part, they are told in its stead."""
 
 CHAPTER_BULLETS = 6
-
 SUMMARY_CHARACTERS = 900
-
 PART_BULLETS = 8
 
 PART_TOKENS = 120

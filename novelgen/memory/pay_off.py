@@ -42,9 +42,7 @@ FOUND_MEMORIES = 15
 """Best memories of the context whose words speak for a thread."""
 
 LAST_SCENES = 3
-
 MIN_STEM = 3
-
 _ENDINGS = ("ing", "ed", "es", "s", "e", "y")
 
 

@@ -26,7 +26,6 @@ from novelgen.memory.search import (
 from novelgen.models.memory import DISTILLED_TYPES, SCENE_RECORD_TYPES, SUMMARY_TYPE, StoryMemoryChunk
 
 Vectors = NDArray[np.float32]
-
 Mask = NDArray[np.bool_]
 
 
@@ -46,7 +45,6 @@ def unit_rows(vectors: Sequence[Sequence[float]] | Sequence[float] | Sequence[Ve
 
 
 Column = NDArray[np.float64]
-
 Matrix = NDArray[np.float64]
 
 RANK_CONSTANT = 60

@@ -60,7 +60,6 @@ class Kinship(NamedTuple):
 _ELDER_WORDS: Mapping[str, Any] = synonyms("kin_elder")
 _YOUNGER_WORDS: Mapping[str, Any] = synonyms("kin_younger")
 _SIBLING_WORDS = frozenset("brother sister sibling twin 哥哥 姐姐 弟弟 妹妹 兄 弟 姐 妹".split())
-
 _PAIRS: Mapping[str, Any] = synonyms("kin_pairs")
 _NO_KIN = (
     *("not related", "no relation", "no blood relation", "unrelated by blood", "not related by blood"),
@@ -112,7 +111,6 @@ _MARRIAGES = frozenset(
 """In English alone: in the stories of old China somebody may well have several wives."""
 
 _ANY_MARRIAGES = _MARRIAGES | {"夫妻", "夫妇", "丈夫与妻子", "妻子与丈夫"}
-
 _MARRIAGE_OVER = word_pattern("relationship_conflicts_marriage_over")
 
 _ENMITIES = frozenset(

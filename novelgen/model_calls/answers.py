@@ -8,8 +8,6 @@ strings, repeated keys. Never tolerated: an object that ends too early, for nobo
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, NoReturn
@@ -22,9 +20,10 @@ from pydantic import (
     ConfigDict,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    ValidationInfo,
     model_validator,
 )
-from pydantic_core.core_schema import CoreSchema, no_info_before_validator_function
+from pydantic_core.core_schema import CoreSchema, with_info_before_validator_function
 
 from novelgen.errors import ModelOutputError
 from novelgen.language.language import estimate_tokens, significant_words
@@ -33,43 +32,30 @@ from novelgen.language.normalise import is_deeper
 from novelgen.language.sentences import SENTENCE_ENDS
 
 MAX_TEXT_CHARACTERS = 1000
-
 Text = Annotated[str, AfterValidator(lambda value: " ".join(value.split())[:MAX_TEXT_CHARACTERS])]
 Texts = Annotated[list[Text], AfterValidator(lambda texts: [text for text in texts if text])]
 
 
-_cuts: ContextVar[list[str] | None] = ContextVar("cuts", default=None)
-
-
-@contextmanager
-def noted_cuts() -> Iterator[list[str]]:
-    """Return a list that fills with what `AtMost` cuts off meanwhile: `memories: 12 of 15`."""
-    told: list[str] = []
-    token = _cuts.set(told)
-    try:
-        yield told
-    finally:
-        _cuts.reset(token)
-
-
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """Cuts a list off after so many items, blanks and repeats left out, and tells the bound in the schema."""
+    """Cuts a list off after so many items, blanks and repeats left out, and tells the bound in the schema.
+
+    What is cut off is noted in the list `cuts` of the validation's context: `memories: 12 of 15`.
+    """
 
     limit: int
 
-    def _cut(self, value: Any, *, field: str) -> Any:
+    def _cut(self, value: Any, info: ValidationInfo, *, field: str) -> Any:
         if not isinstance(value, list):
             return value
         items = list({str(each): each for each in value if each not in (None, "")}.values())
-        told = _cuts.get()
-        if told is not None and len(items) > self.limit:
-            told.append(f"{field}: {self.limit} of {len(items)}")
+        if info.context and len(items) > self.limit:
+            info.context["cuts"].append(f"{field}: {self.limit} of {len(items)}")
         return items[: self.limit]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         cut = partial(self._cut, field=handler.field_name or "")
-        return no_info_before_validator_function(cut, handler(source))
+        return with_info_before_validator_function(cut, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return {**handler(schema), "maxItems": self.limit}
@@ -103,30 +89,20 @@ class ModelPart(BaseModel):
 
 
 MAX_ANSWER_CHARACTERS = 60_000
-
 MAX_DEPTH = 16
 
 MAX_CANDIDATES = 200
 """Braces at which an object may begin; each costs a look at the whole rest of the answer."""
 
 AnswerFault = Literal["cut", "not_json", "schema", "empty", "echo", "ungrounded"]
-
 _REASONING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-
 _REASONING_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-
 _CHAT_MARKER = re.compile(r"<\|[^|<>\n]{1,40}\|>|</s>|<(?:start|end)_of_turn>")
-
 _END_OF_INPUT = "Unexpected end of input"
-
 _CUT_MESSAGE = "the answer ends within its JSON object; it must be complete and shorter"
-
 _DEPTH_MESSAGE = "the answer nests too deep"
-
 _CHINESE_QUOTED = re.compile(r"[“”]([^“”\"]*)[“”]")
-
 _CHINESE_PUNCTUATION = str.maketrans({"：": ":", "，": ",", "｛": "{", "｝": "}", "［": "[", "］": "]"})
-
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 

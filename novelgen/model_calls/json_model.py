@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
-from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.output_parsers import PydanticOutputParser
@@ -19,7 +17,7 @@ from novelgen.deadlines import Deadline, call_with_deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, ModelUnavailableError
 from novelgen.language.language import StoryLanguage, estimate_tokens
 from novelgen.language.normalise import scrub_text
-from novelgen.model_calls.answers import UnusableAnswerError, noted_cuts, parse_json_object
+from novelgen.model_calls.answers import UnusableAnswerError, parse_json_object
 from novelgen.model_calls.model_answer import (
     CHECK_THE_SERVER,
     NOTHING_LEFT,
@@ -75,15 +73,10 @@ def _strict(node: Any) -> Any:
 
 
 logger = logging.getLogger(__name__)
-
 _FIELDS_OF_OLLAMA = frozenset({"format", "num_predict", "num_ctx"})
-
 MAX_REPAIRED_CHARACTERS = 2000
-
 _SCHEMA_KEYS = frozenset({"properties", "$defs", "$schema"})
-
 Answer = TypeVar("Answer", bound=BaseModel)
-
 Accepted = TypeVar("Accepted")
 
 
@@ -115,7 +108,6 @@ class Question(Generic[Answer]):
         self._model = model
         self._keys = tuple(keys)
         self._shape = shape
-        self._parser: PydanticOutputParser[Answer] = PydanticOutputParser(pydantic_object=shape)
         self._formats = response_formats(model, shape)
         self._prompt = prompt
         self._repair = repair
@@ -177,18 +169,16 @@ class Question(Generic[Answer]):
             logger.warning("%s", issue.message)
             return None, {**conversation.work(), "issues": [issue]}
 
-    def call(
-        self, messages: list[BaseMessage], *, deadline: Deadline, stage: str, count_request: Callable[[], None]
-    ) -> AIMessage:
+    def call(self, messages: list[BaseMessage], *, conversation: JsonConversation[Answer]) -> AIMessage:
         """Call the model in the strictest response format that its server takes, and remember that one."""
         formats = self._formats
         while True:
-            count_request()
+            conversation.requests += 1
             response_format, *looser = formats
             model = self._model.bind(**response_format) if response_format else self._model
             try:
                 answer = call_with_deadline(
-                    partial(model.invoke, messages), timeout_s=deadline.remaining_s, stage=stage
+                    partial(model.invoke, messages), timeout_s=conversation.deadline.remaining_s, stage=self._stage
                 )
             except (DeadlineExceededError, ModelUnavailableError):
                 # What stands in the place of a model that cannot be had says whole what is to be done.
@@ -210,17 +200,20 @@ class Question(Generic[Answer]):
                 self._formats = formats
                 return answer
 
-    def read(self, answer: AIMessage) -> Answer:
-        """Read an answer."""
+    def read(self, answer: AIMessage, *, cuts: list[str]) -> Answer:
+        """Read an answer; what of its lists is over their bounds is added to the cuts."""
         if is_cut(answer):
             raise UnusableAnswerError("cut", "the answer was cut at its token limit; make it much shorter")
         found = parse_json_object(scrub_text(answer.text), keys=self._keys)
         if _SCHEMA_KEYS & found.keys():
             raise UnusableAnswerError("echo", "the answer repeats the JSON schema instead of filling it")
         try:
-            return self._parser.parse(json.dumps(found))
-        except OutputParserException as error:
-            raise UnusableAnswerError("schema", _schema_problem(error)) from error
+            return self._shape.model_validate(found, context={"cuts": cuts})
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"])
+            message = f"the JSON does not fit the schema: {place}: {first['msg']}"
+            raise UnusableAnswerError("schema", message) from error
 
 
 def _unavailable(error: Exception, secrets: Collection[str]) -> ModelUnavailableError:
@@ -237,7 +230,7 @@ class JsonConversation(Generic[Answer]):
 
     def __init__(self, question: Question[Answer], *, deadline: Deadline, stage: str) -> None:
         self._question = question
-        self._deadline = deadline
+        self.deadline = deadline
         self._stage = stage
         self._started_s = time.monotonic()
         self.requests = 0
@@ -255,38 +248,27 @@ class JsonConversation(Generic[Answer]):
         """Ask for an object, and once more when the answer cannot be used."""
         answer = self._ask(messages)
         try:
-            return accept(self._read(answer))
+            return accept(self._question.read(answer, cuts=self._cuts))
         except UnusableAnswerError as error:
             logger.info("%s: the model is asked once more: %s", self._stage, error)
             said = AIMessage(str(answer.text)[:MAX_REPAIRED_CHARACTERS] or "-")
             messages = [*messages, said, *repair(str(error))]
-        return accept(self._read(self._ask(messages)))
+        return accept(self._question.read(self._ask(messages), cuts=self._cuts))
 
     def ask_again(self, messages: list[BaseMessage]) -> Answer:
         """Say something about the last answer, in the same conversation, and return the answer to that."""
-        return self._read(self._ask([*self._said, *messages]))
+        return self._question.read(self._ask([*self._said, *messages]), cuts=self._cuts)
 
     def issues(self, stage: str = "") -> list[ReportIssue]:
         """Say which lists of the answers were longer than their bounds."""
         message = f"the answer's lists were cut at their bounds: {', '.join(dict.fromkeys(self._cuts))}"
         return [ReportIssue(stage=stage or self._stage, kind="over_limit", message=message)] if self._cuts else []
 
-    def _read(self, answer: AIMessage) -> Answer:
-        with noted_cuts() as cuts:
-            read = self._question.read(answer)
-        self._cuts += cuts
-        return read
-
     def _ask(self, messages: list[BaseMessage]) -> AIMessage:
-        answer = self._question.call(
-            messages, deadline=self._deadline, stage=self._stage, count_request=self._count_request
-        )
+        answer = self._question.call(messages, conversation=self)
         self.usage = self.usage.plus(usage_of(answer))
         self._said = [*messages, AIMessage(str(answer.text) or "-")]
         return answer
-
-    def _count_request(self) -> None:
-        self.requests += 1
 
     def work(self) -> dict[str, Any]:
         """Return what the calls took so far, as the fields of a `ModelWork`."""
@@ -315,11 +297,3 @@ def failure_fields(error: ModelError | DeadlineExceededError, *, stage: str, mes
         "is_nobody_there": isinstance(error, ModelRefusedError) and error.is_nobody_there,
         "issues": [ReportIssue(stage=stage, kind=issue_kind_of(error), message=message)],
     }
-
-
-def _schema_problem(error: OutputParserException) -> str:
-    if not isinstance(error.__cause__, ValidationError):
-        return "the JSON does not fit the schema"
-    first = error.__cause__.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return f"the JSON does not fit the schema: {place}: {first['msg']}"

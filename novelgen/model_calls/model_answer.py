@@ -19,13 +19,9 @@ CHECK_THE_SERVER = "check the model, its address and its server"
 """The advice where nothing else is known of a failure."""
 
 NOTHING_LEFT = "its quota or balance is used up: top up the account, or name another model"
-
 WRONG_KEY = "set the right key in the provider's own variable or in NOVELGEN_MODEL_API_KEY"
-
 NO_SUCH_MODEL = "correct the model's name (provider:model, as `novelgen doctor` shows it) or its address"
-
 NOBODY_THERE = "nobody answers at its address: check the network, start the server, or correct NOVELGEN_MODEL_BASE_URL"
-
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason")
 _CUT_REASONS = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
 _STATUS_OF_A_WRONG_KEY = frozenset({401, 403})

@@ -17,7 +17,6 @@ from novelgen.language.language import StoryLanguage
 
 PACKAGED_PROMPTS = "_prompts"
 CHECKOUT_PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
-
 _FILE_NAME = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z]{2})?\.(?:txt|json)")
 _ROLE_LINE = re.compile(r"^\[(system|human)\]\s*$", re.MULTILINE)
 

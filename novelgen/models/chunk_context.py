@@ -11,7 +11,6 @@ from novelgen.models.position import ChapterIndex, StoryPosition
 from novelgen.models.record import is_unsaid
 
 MAX_CHUNK_CHARACTERS = 100_000
-
 MemoryPriority = Literal["score", "least_recently_read"]
 
 

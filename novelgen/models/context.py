@@ -372,7 +372,6 @@ class SceneMemoryContext(Shown, BaseModel):
 
 
 Change = Literal["in", "out", "changed"]
-
 MemoryChange = Literal["in", "out", "form", "text"]
 
 
@@ -484,7 +483,10 @@ def context_document(context: SceneMemoryContext, *, is_full: bool = False) -> d
     if is_full:
         return document
     for memory, chunk in zip(document["relevant_memories"], context.relevant_memories, strict=True):
-        _leave_out_silent(memory, chunk, _SILENT_MEMORY_FIELDS)
+        for name in _SILENT_MEMORY_FIELDS:
+            field = type(chunk).model_fields[name]
+            if getattr(chunk, name) == field.get_default(call_default_factory=True):
+                del memory[name]
         if memory["embedding_id"] == memory["chunk_id"]:
             del memory["embedding_id"]
     return document
@@ -504,10 +506,3 @@ def with_references_read(given: Any) -> Any:
             for each in given["relevant_memories"]
         ],
     }
-
-
-def _leave_out_silent(told: dict[str, Any], model: BaseModel, names: tuple[str, ...]) -> None:
-    for name in names:
-        field = type(model).model_fields[name]
-        if getattr(model, name) == field.get_default(call_default_factory=True):
-            del told[name]

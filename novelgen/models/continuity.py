@@ -27,9 +27,7 @@ forgotten; wounds, age and looks; kin, rank, friend and enemy; rules of the worl
 order of days; a past event, person or conversation that never was."""
 
 CONTINUITY_KINDS: tuple[ContinuityKind, ...] = get_args(ContinuityKind)
-
 Severity = Literal["low", "medium", "high"]
-
 EvidenceSource = Literal["memory", "note", "passage", "state", "relationship", "thread", "knowledge", "presence"]
 
 

@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field
 from novelgen.models.shown import Shown
 
 EntityType = Literal["character", "location", "item", "faction", "term"]
-
 ID_PREFIXES: dict[EntityType, str] = {"character": "C", "location": "L", "item": "I", "faction": "F", "term": "T"}
 
 
@@ -118,7 +117,6 @@ def renamed(entity: Entity, name: str) -> Entity:
 
 
 TRANSLATION = "translation"
-
 ALIAS_TRANSLATIONS = "alias_translations"
 
 

@@ -30,7 +30,6 @@ by these novelgen/memory/consolidation.py knows what is owed), `REVEALING_EVENTS
 """
 
 ContentType = Literal["scene", "dialogue", "description", "summary", "memory", "note"]
-
 CONTENT_TYPES: tuple[ContentType, ...] = ("scene", "dialogue", "description", "summary", "memory", "note")
 
 DISTILLED_TYPES: tuple[ContentType, ...] = ("memory", "note")
@@ -48,12 +47,10 @@ WHOLE_TEXT_TYPES: tuple[ContentType, ...] = ("scene",)
 """Passages that together are the whole text, and so outnumber everything else."""
 
 MemoryTier = Literal["pinned", "important", "regular"]
-
 MemoryOrigin = Literal["record", "extracted", "text", "author"]
 
 
 AttachmentKind = Literal["character", "location", "item", "faction", "term", "chapter", "book"]
-
 AttachmentOrigin = Literal["record", "mention", "manual", "position", "default"]
 
 BOOK: Literal["book"] = "book"
@@ -191,15 +188,11 @@ def attached_to(targets: Sequence[str], known: Mapping[str, AttachedTo]) -> list
     if not targets:
         return [AttachedTo(type=BOOK, id=BOOK, is_default=True)]
     found = [
-        known[each] if each in known else _beyond_entities(each)
+        known[each] if each in known else AttachedTo(type=BOOK if each == BOOK else "chapter", id=each)
         for each in targets
         if each in known or not is_entity_target(each)
     ]
     return sorted(found, key=lambda each: (each.type == BOOK, each.type == "chapter"))
-
-
-def _beyond_entities(target: str) -> AttachedTo:
-    return AttachedTo(type=BOOK if target == BOOK else "chapter", id=target)
 
 
 def found_under(chunk: StoryMemoryChunk) -> set[str]:

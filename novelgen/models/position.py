@@ -66,9 +66,7 @@ def _problem_with(name: str) -> str | None:
 
 
 GREATEST_INDEX = 1_000_000
-
 ChapterIndex = Annotated[int, Field(ge=0, le=GREATEST_INDEX)]
-
 SceneIndex = Annotated[int, Field(ge=0, le=GREATEST_INDEX)]
 
 

@@ -12,7 +12,6 @@ from novelgen.models.state import LoopImportance, RelationshipDimensions, turned
 from novelgen.models.user_file import UserFileModel
 
 logger = logging.getLogger(__name__)
-
 SHORT_FORM_LIMIT = 80
 
 

@@ -69,7 +69,6 @@ class EntityStateSnapshot(Shown, BaseModel):
 
 
 LoopStatus = Literal["open", "advanced", "resolved", "abandoned"]
-
 LoopImportance = Literal["low", "medium", "high", "critical"]
 
 UNRESOLVED_STATUSES: tuple[LoopStatus, ...] = ("open", "advanced")

@@ -10,9 +10,7 @@ from novelgen.models.record import is_unsaid
 from novelgen.models.shown import Shown
 
 Season = Literal["spring", "summer", "autumn", "winter"]
-
 SEASONS: tuple[Season, ...] = get_args(Season)
-
 PartOfDay = Literal["small_hours", "dawn", "morning", "noon", "afternoon", "evening", "night", "midnight"]
 
 Certainty = Literal["told", "inferred", "at_least", "unknown"]

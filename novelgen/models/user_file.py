@@ -20,7 +20,6 @@ from pydantic_core import CoreSchema
 from novelgen.models.position import ChapterIndex
 
 logger = logging.getLogger(__name__)
-
 _unknown_fields: ContextVar[list[str] | None] = ContextVar("unknown_fields", default=None)
 
 

@@ -45,11 +45,8 @@ from novelgen.reading.request import NewName, ProposedEntity, SameEntities, Scen
 from novelgen.reading.scene_touch import name_evidence
 
 STAGE = "extract"
-
 TEMPORARY_LOOP_PREFIX = "new-loop-"
-
 _MEMORY_NUMBER = re.compile(r"\b(M\d{1,4})\b", re.IGNORECASE)
-
 _ATTRIBUTE = re.compile(r"[^\W\d][\w-]{0,39}")
 
 
@@ -469,7 +466,6 @@ So little is lost of who learnt what: the pass over who knows what reads the sce
 """
 
 _NEVER_CORRECTED = frozenset({"summary", "key_events", "emotional_beats", "memories", "open_loops_created", "learned"})
-
 _PLACE = re.compile(r"(\w+)(?:\[(\d+)\])?")
 
 

@@ -36,7 +36,6 @@ ENDED_WHEN_SEEN_AGAIN = ("emotional_state", PASSING_ATTRIBUTE)
 """What does not outlast a scene: it holds until its bearer is next seen."""
 
 WHERE_A_PERSON_IS = (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE)
-
 WHERE_A_THING_IS = (*WHERE_A_PERSON_IS, HOLDER_ATTRIBUTE)
 
 

@@ -23,11 +23,8 @@ from novelgen.reading.request import NewName, PromptMemory, SameEntities
 from novelgen.reading.scene_touch import name_evidence
 
 CHAPTER_STAGE = "reconcile"
-
 MAX_IDENTITIES = 16
-
 LEAST_DRIFT = 2
-
 MAX_NEW_TOKENS = 2500
 MAX_KNOWN_TOKENS = 2500
 MAX_THREAD_TOKENS = 2500
@@ -93,7 +90,6 @@ class ChapterReading(BaseModel):
 
 
 _Scene = Annotated[Text, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)]
-
 _SCENE_FIELD = "the scene that proves it, as the list writes it: 3:2"
 
 
@@ -256,7 +252,6 @@ def _thread_line(thread: OpenLoop) -> str:
 
 
 _PLACE = re.compile(r"(\d+)\s*[:：.]\s*(\d+)")
-
 _MEMORY_NUMBER = re.compile(r"\W*[Mm](\d+)\W*")
 
 

@@ -25,7 +25,6 @@ from novelgen.reading.model_record import ModelLearning
 from novelgen.reading.request import PromptMemory, SceneRequest
 
 KNOWLEDGE_STAGE = "knowledge"
-
 MAX_JUDGED = 40
 MAX_JUDGED_KNOWERS = 60
 
@@ -40,7 +39,6 @@ EVERYTHING = frozenset({"all", "*", "everything", "全部", "所有", "一切"})
 """In place of numbers: all that somebody has lived through."""
 
 _NUMBER = re.compile(r"\W*([MN]\d{1,4})\b", re.IGNORECASE)
-
 MAX_CAST_TOKENS = 1200
 MAX_CONSIDERED = 400
 """Of so many earlier memories, those nearest to the text in words and people, it is asked who knows them."""

@@ -19,15 +19,10 @@ from novelgen.reading.request import NewName, ProposedEntity, SceneRecordRequest
 from novelgen.reading.scene_touch import StoryClock, name_evidence
 
 TEMPORARY_ENTITY_PREFIX = "new-"
-
 _LEADING_ID = re.compile(r"\s*([A-Za-z]{1,4}-?\d{1,9})\b")
-
 _LOOKS_LIKE_AN_ID = re.compile(r"(?:[CLIFTSR]|OL|new-)\d{1,9}", re.IGNORECASE)
-
 _ID_WITHIN_TEXT = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(ID_PREFIXES.values())})\d{{1,9}}(?![A-Za-z0-9])")
-
 _MERELY_INSIDE = "known name inside"
-
 _PART = "part of a name"
 
 

@@ -20,27 +20,20 @@ MAX_IDENTITIES = 8
 MAX_NAMES = 8
 MAX_KNOWERS = 16
 LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE = 1, 10
-
 _ENTITY_TYPE_WORDS: Mapping[str, str] = synonyms("entity_types")
 _BOUNDS_TOLD = ", ".join(f"{name} {bound}" for name, bound in DELTA_BOUNDS.items())
 _IMPORTANCE_WORDS: Mapping[str, str] = synonyms("importances")
 
 
 LoopOutcome = Literal["advanced", "part", "resolved", "abandoned"]
-
 _OUTCOME_WORDS: Mapping[str, str] = synonyms("thread_outcomes")
-
 IdentityHow = Literal["same", "unmasked"]
-
 _IDENTITY_WORDS: Mapping[str, str] = synonyms("identities")
 
 
 LearningKind = Literal["knows", "deceived", "doubts"]
-
 _LEARNING_KIND_WORDS: Mapping[str, str] = synonyms("learning_kinds")
-
 LearningHow = Literal["told", "overheard", "read", "deduced", "witnessed", "own_doing"]
-
 _LEARNING_HOW_WORDS: Mapping[str, str] = synonyms("ways_of_learning")
 
 

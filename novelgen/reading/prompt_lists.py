@@ -33,7 +33,6 @@ from novelgen.reading.request import PromptMemory, SceneBefore
 from novelgen.reading.scene_touch import recency, touches, weight_in_story
 
 PROMPT_LIST_TOKENS = 4000
-
 ListKind = Literal["entities", "threads", "states", "relationships", "memories", "scenes"]
 
 SHARES: Mapping[ListKind, float] = {
@@ -66,7 +65,6 @@ MAX_SCENE_TOKENS = 140
 MAX_NAMES_OF_A_SCENE = 12
 MAX_STATE_LINE_TOKENS = 160
 MAX_DESCRIPTION_TOKENS = 24
-
 WALK_ON_SCENES = 2
 FORGOTTEN_AFTER_SCENES = 12
 """Who was in fewer scenes than three, and in none of the last twelve, is listed only where the scene touches it."""
@@ -88,7 +86,6 @@ ON_ENTITY_LINE = ("status", "holder", "location_id", "place")
 """Attributes that tell an entity apart and where it is; they stand on its line and not among the states."""
 
 FIRST_ATTRIBUTES = ("identity", "disguise", "physical_state", "goals", "inventory", "knowledge", "emotional_state")
-
 _ORDINARY_STATUSES = frozenset({"alive", "living", "活着", "在世"})
 
 

@@ -19,7 +19,6 @@ from novelgen.models.record import SceneRecord
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship, turned_type
 
 ExtractionFault = Literal["timeout", "unavailable", "cut", "not_json", "schema", "echo", "ungrounded", "empty"]
-
 _PART: Mapping[StoryLanguage, str] = {"en": ", part {part} of {parts}", "zh": "，第{part}部分，共{parts}部分"}
 
 

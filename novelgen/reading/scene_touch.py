@@ -35,10 +35,8 @@ RECENT_SCENES = 10
 """A common word may mean somebody who was seen within so many scenes; of others it tells a third."""
 
 OF_ONE_LONG_UNSEEN = 1 / 3
-
 REPEATED_MENTION = 0.1
 MAX_COUNTED_MENTIONS = 5
-
 _SHORTEST_PART = 2
 _SHORTEST_PART_OF_A_PLACE = 3
 _SHORTEST_WORD = 3

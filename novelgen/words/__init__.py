@@ -13,7 +13,6 @@ from importlib import resources
 from typing import Any
 
 LANGUAGES = ("en", "zh")
-
 _HAN = r"[\u3400-\u9fff“”《》]"
 _LOOSE = re.compile(rf"({_HAN})(?:\0 \0?| \0)(?={_HAN})")
 

@@ -51,11 +51,9 @@ class _Template(NamedTuple):
 
 def message_in(message: str, language: str) -> str:
     """Return a message of ours in a language; what no template fits stays as it is, as English does."""
-    return _in_chinese(message) if language == "zh" else message
-
-
-def _in_chinese(message: str) -> str:
-    """Say a message by the templates that leave the least of it unsaid."""
+    if language != "zh":
+        return message
+    # By the templates that leave the least of it unsaid.
     said, chinese = _best(message)
     return chinese if said else message
 

@@ -32,7 +32,6 @@ BOTH_LANGUAGES = (
     "novelgen/characters/mind.py",
     "novelgen/context/chunk_memories.py",
     "novelgen/context/difference_block.py",
-    "novelgen/context/lines.py",
     "novelgen/context/notebook.py",
     "novelgen/context/planner_prompt.py",
     "novelgen/memory/board.py",
