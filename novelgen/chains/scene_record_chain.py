@@ -220,10 +220,7 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
             ),
         )
         return WindowAnswer(
-            said,
-            lists=lists,
-            shortage=lists.shortage(self._list_tokens),
-            proposed={each.temporary_id: each for each in so_far.proposed},
+            said, lists=lists, shortage=lists.shortage(), proposed={each.temporary_id: each for each in so_far.proposed}
         )
 
     def _asked_again(

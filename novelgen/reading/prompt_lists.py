@@ -7,7 +7,7 @@ not find room is counted by list. Who was seen long ago, mattered little and is 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
@@ -43,7 +43,7 @@ SHARES: Mapping[ListKind, float] = {
     "memories": 0.13,
     "scenes": 0.1,
 }
-"""What of the budget belongs to each list; what it leaves goes to the others, the first ones first."""
+"""What of the budget belongs to each list; what it leaves goes first to what the scene touches, then to the rest."""
 
 REPORTED: Mapping[ListKind, str] = {
     "entities": "entities",
@@ -93,8 +93,8 @@ _ORDINARY_STATUSES = frozenset({"alive", "living", "活着", "在世"})
 class PromptLists:
     """The lists of one prompt as texts, and what an answer to it may refer to.
 
-    `memory_ids` gives the ids of the memories that stand as M1, M2 … in it. `left_out` counts by list what would
-    have been shown had there been room; lists without any are missing.
+    `memory_ids` gives the ids of the memories that stand as M1, M2 … in it. `left_out` counts by list what the
+    text touches and found no room; lists without any are missing.
     """
 
     texts: Mapping[str, str]
@@ -102,15 +102,13 @@ class PromptLists:
     memory_ids: Mapping[str, str]
     left_out: Mapping[ListKind, int]
 
-    def shortage(self, max_tokens: int) -> str | None:
+    def shortage(self) -> str | None:
         """Say what found no room, or None when everything did."""
-        missing = [f"{self.left_out[kind]} {name}" for kind, name in REPORTED.items() if self.left_out.get(kind)]
-        if not missing:
-            return None
-        return (
-            f"the lists of the prompt had no room for {', '.join(missing)} within {max_tokens} tokens; "
-            "memory.summarization.prompt_list_tokens gives more"
+        missing = ", ".join(
+            f"{name}: {self.left_out[kind]}" for kind, name in REPORTED.items() if self.left_out.get(kind)
         )
+        message = f"the lists of the prompt had no room for all that the scene touches ({missing}); "
+        return f"{message}memory.summarization.prompt_list_tokens gives more" if missing else None
 
 
 def chosen_lists(
@@ -125,6 +123,16 @@ def chosen_lists(
         "states": listed(choice.with_states(), choice.state_line, budgets["states"]),
         "relationships": listed(choice.relationships(), choice.relationship_line, budgets["relationships"]),
     }
+    wanted: Sequence[Sequence[Any]] = (
+        choice.entities(),
+        choice.threads(),
+        choice.with_states(),
+        choice.relationships(),
+    )
+    left_out = {
+        kind: sum(choice.is_touched(each) for each in items if each not in listing.items)
+        for (kind, listing), items in zip(chosen.items(), wanted, strict=True)
+    }
     memories = listed(choice.memories(), choice.memory_line, budgets["memories"]).items
     numbered = dict(enumerate(sorted(memories, key=_place_of_memory), start=1))
     lines: dict[ListKind, list[str]] = {
@@ -136,19 +144,19 @@ def chosen_lists(
         texts={kind: "\n".join(each) or NOTHING[language] for kind, each in lines.items()},
         shown_ids=tuple(choice.listed),
         memory_ids={f"M{at}": each.memory_id for at, each in numbered.items()},
-        left_out={kind: each.left_out for kind, each in chosen.items() if each.left_out},
+        left_out={kind: count for kind, count in left_out.items() if count},
     )
 
 
 def _fitting_entities(choice: _Choice, max_tokens: int) -> Listed[Entity]:
     """A line speaks of others by id where they are listed, else by name: so it depends on which are."""
-    wanted = chosen = choice.entities()
-    choice.listed = dict.fromkeys(entity.entity_id for entity in wanted)
+    chosen = choice.entities()
+    choice.listed = dict.fromkeys(entity.entity_id for entity in chosen)
     while True:
         fitting = listed(chosen, choice.entity_line, max_tokens)
         choice.listed = dict.fromkeys(entity.entity_id for entity in fitting.items)
         if not fitting.left_out:
-            return Listed(fitting.items, fitting.lines, len(wanted) - len(chosen))
+            return fitting
         chosen = fitting.items
 
 
@@ -156,10 +164,11 @@ def _budgets(choice: _Choice, max_tokens: int) -> dict[ListKind, int]:
     needs = choice.needs()
     budgets = {kind: min(needs[kind], int(share * max_tokens)) for kind, share in SHARES.items()}
     spare = max_tokens - sum(budgets.values())
-    for kind in SHARES:
-        more = min(spare, needs[kind] - budgets[kind])
-        budgets[kind] += more
-        spare -= more
+    for wanted in (choice.needs(touched=True), needs):
+        for kind in SHARES:
+            more = max(0, min(spare, wanted[kind] - budgets[kind]))
+            budgets[kind] += more
+            spare -= more
     return budgets
 
 
@@ -185,14 +194,18 @@ class _Choice:
     def _words(self) -> frozenset[str]:
         return significant_words(self._text)
 
-    def needs(self) -> dict[ListKind, int]:
-        """What the lists would cost whole, memories and scenes up to their bounds."""
+    def needs(self, *, touched: bool = False) -> dict[ListKind, int]:
+        """What the lists would cost whole, memories and scenes up to their bounds; of the others what is touched."""
         self.listed = dict.fromkeys(entity.entity_id for entity in self.entities())
+
+        def cost(items: Iterable[Any], line_of: Callable[[Any], str]) -> int:
+            return _sum(line_of(each) for each in items if not touched or self.is_touched(each))
+
         needs: dict[ListKind, int] = {
-            "entities": _sum(map(self.entity_line, self.entities())),
-            "threads": _sum(map(self.thread_line, self.threads())),
-            "states": _sum(map(self.state_line, self.with_states())),
-            "relationships": _sum(map(self.relationship_line, self.relationships())),
+            "entities": cost(self.entities(), self.entity_line),
+            "threads": cost(self.threads(), self.thread_line),
+            "states": cost(self.with_states(), self.state_line),
+            "relationships": cost(self.relationships(), self.relationship_line),
             "memories": min(MAX_MEMORY_TOKENS, _sum(map(self.memory_line, self.memories()))),
             "scenes": _sum(self.scene_lines(MAX_SCENES_BEFORE * MAX_SCENE_TOKENS)),
         }
@@ -273,7 +286,7 @@ class _Choice:
         ago = self._so_far.clock.scenes_since(*place)
         if loop.importance != "low" or ago is None or ago <= FADED_AFTER_SCENES:
             return True
-        return self._touch_of(loop.related_entities) >= 1 or self._overlap(significant_words(loop.description)) > 0.5
+        return self.is_touched(loop)
 
     def _recency_of(self, loop: OpenLoop) -> float:
         place = _last_move(loop)
@@ -286,6 +299,18 @@ class _Choice:
 
     def _overlap(self, words: frozenset[str]) -> float:
         return len(words & self._words) / len(words) if words else 0.0
+
+    def is_touched(self, item: Entity | OpenLoop | Relationship | str) -> bool:
+        """Whether the text speaks of it, so that its line would tell the model something of this scene."""
+        match item:
+            case OpenLoop():
+                by_words = self._overlap(significant_words(item.description)) > 0.5
+                return by_words or self._touch_of(item.related_entities) >= 1
+            case Relationship():
+                ids = [item.character_a, item.character_b]
+            case _:
+                ids = [item if isinstance(item, str) else item.entity_id]
+        return all(self._touch.get(each, 0.0) >= LEAST_TOUCH for each in ids)
 
     def with_states(self) -> list[str]:
         """Listed entities that have more states than their line says, those that the scene touches first."""

@@ -15,6 +15,7 @@ from novelgen.words import entries, filled
 _PLACE = re.compile(r"\{(\d+)\}")
 _QUOTED = re.compile(r"'([^']*)'(?=$|[^\w'])|\"([^\"]*)\"")
 _LISTED = re.compile(r"('[^']*')(?:, | or | and )(?=')")
+_PROSE = re.compile(r"[a-z]{2,} [a-z]{2,}")
 _MAY_PART = re.compile(r"(?=[;,(.]| \()")
 _LONGEST = 4000
 """Longer text is no message of ours."""
@@ -25,6 +26,11 @@ class _Template(NamedTuple):
 
     parts: tuple[str, ...]
     chinese: str
+
+    @property
+    def only_joins(self) -> bool:
+        """Whether it has no words of its own: then what it joins must not stay English."""
+        return not any(map(str.isalpha, "".join(self.parts)))
 
     def values(self, message: str) -> list[str] | None:
         """Return what stands in the places of a message of this template; None for any other message."""
@@ -70,6 +76,8 @@ def _best(message: str) -> tuple[int, str]:
         if values is None or message in values:
             continue
         told = [_best(value) for value in values]
+        if template.only_joins and any(not part and _PROSE.search(_QUOTED.sub("", chinese)) for part, chinese in told):
+            continue
         said = sum(map(len, template.parts)) + sum(each for each, _ in told)
         if said > best[0]:
             best = said, template.filled([chinese for _, chinese in told])

@@ -436,12 +436,12 @@ def test_the_frame_of_the_prompt(language: StoryLanguage) -> None:
 def test_the_report_says_what_the_prompt_had_no_room_for() -> None:
     """A budget that binds is told with counts; one that does not is not."""
     loops = [
-        OpenLoop(loop_id=f"OL{number}", description=f"What became of lantern number {number} of the lighthouse?")
-        for number in range(40)
+        OpenLoop(loop_id=f"OL{n}", description=f"What became of lantern {n}?", related_entities=["C0", "C1"])
+        for n in range(40)
     ]
     chain = SceneRecordChain(answering(answer()), prompt_list_tokens=300)
     bound = chain.invoke(request(open_loops=loops))
-    assert [issue.kind for issue in bound.issues if "open loops within 300 tokens" in issue.message] == ["over_limit"]
+    assert [issue.kind for issue in bound.issues if "no room for all" in issue.message] == ["over_limit"]
     assert "no room" not in messages_of(extracted(answer(), open_loops=loops))
 
 

@@ -169,13 +169,14 @@ def test_lines_are_whole_the_budget_is_kept_and_no_list_starves(lists: PromptLis
 
 
 def test_what_found_no_room_is_counted(lists: PromptLists) -> None:
-    """The report says how many lines of which list were left out, and where to give more."""
-    shortage = lists.shortage(2000)
+    """The report says how much that the text touches was left out, and where to give more; the rest is no want."""
+    assert len(ids_in(lists.texts["threads"])) < 120
+    assert lists.shortage() is None
+    scarce = chosen_lists(TEXT, long_story(), language="en", max_tokens=100)
+    shortage = scarce.shortage()
     assert shortage is not None
-    assert f"{lists.left_out['threads']} open loops" in shortage
+    assert f"entities: {scarce.left_out['entities']}" in shortage
     assert "memory.summarization.prompt_list_tokens" in shortage
-    assert lists.left_out["threads"] + len(ids_in(lists.texts["threads"])) == 120
-    assert chosen_lists(TEXT, long_story(), language="en", max_tokens=60_000).shortage(60_000) is None
 
 
 def test_memories_and_scenes_are_told_as_they_can_be_followed(lists: PromptLists) -> None:

@@ -101,6 +101,11 @@ def _unescaped(text: str) -> str:
         ("error: no thread 'L9' is stored; list them to find its id", "错误：没有存入线索“L9”；请列出它们，找到编号"),
         ("--chapter needs 'a', 'b' or 'c'", "--chapter 还需要“a”、“b”、“c”"),
         ("Nothing that novelgen says.", "Nothing that novelgen says."),
+        ("Something else, of libraries: two words", "Something else, of libraries: two words"),
+        (
+            "what else could not be placed: 'Zhao' (C3 bears it; same_entities if they are one), 'OL2'",
+            "其余未能归位的：“Zhao”（C3 用这个名字；若是同一个，请用 same_entities）、“OL2”",
+        ),
     ],
 )
 def test_messages_stand_in_messages(message: str, said: str) -> None:

@@ -4,6 +4,7 @@ After a change that is meant, and told in CHANGELOG.md: `python -m tests.runtime
 """
 
 import json
+import re
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ from runtime.doors.cli.generated import described_commands
 from runtime.doors.cli.main import novelgen
 from runtime.doors.cli.manifest import MANIFEST_FILE
 from runtime.doors.cli.offers import GROUPS, SECTIONS
+from runtime.settings import MemorySettings
 
 INVENTORY = Path(__file__).with_name("commands.json")
 
@@ -48,6 +50,15 @@ def test_every_command_has_the_arguments_and_options_that_the_inventory_tells() 
     """A command, an argument or an option that goes, comes or takes something else shows in the inventory."""
     expected = json.loads(INVENTORY.read_text(encoding="utf-8"))
     assert commands_of(novelgen, click.Context(novelgen)) == expected
+
+
+def test_the_defaults_that_help_tells_are_those_of_the_settings() -> None:
+    """Where an option of a context stands for a setting, its help names that setting's number."""
+    described = {name: each for each in described_commands()["context"]["options"] for name in each["names"]}
+    for setting in ("memory_budget", "state_budget", "timeline_budget"):
+        told_default = re.search(r"\[default: (\d+)\]", described[f"--{setting.replace('_', '-')}"]["help"])
+        assert told_default
+        assert int(told_default[1]) == getattr(MemorySettings(), setting)
 
 
 def manifest_text() -> str:
