@@ -414,7 +414,7 @@ class SourceImport(ImportResult):
         default_factory=list, description="What the author says to readers in a manuscript; left out."
     )
     encodings: list[str] = Field(default_factory=list, description="Of the files of a manuscript.")
-    unreadable: int = Field(default=0, description="Damaged places in them, marked U+FFFD in the text.")
+    damaged: list[Remark] = Field(default_factory=list, description="Lines of them that look damaged; they are kept.")
     passed_over: list[str] = Field(default_factory=list, description="Files of a folder that are no chapters.")
     changes: ManuscriptChanges | None = Field(
         default=None, description="What differs from the story that is stored; None where none is."
@@ -493,7 +493,7 @@ def _import_manuscript(
     result = import_story(stores, project_id, IncomingStory(contents, followed.scenes), update=update, **options)
     if not options["dry_run"]:
         follow_volumes(stores, project_id, manuscript.parts)
-    told = manuscript.model_dump(include={"left_out", "odd_numbers", "encodings", "unreadable", "passed_over"})
+    told = manuscript.model_dump(include={"left_out", "odd_numbers", "encodings", "damaged", "passed_over"})
     return SourceImport(
         **dict(result),
         **told,

@@ -37,8 +37,19 @@ _STYLES = (
 
 
 def _plain(chapters: Sequence[BookChapter], title: str, language: str, *, mark: str = "") -> bytes:
-    pieces = [piece for each in chapters for piece in (mark + each.heading, f"\n\n{BREAK}\n\n".join(each.scenes))]
+    pieces = [
+        piece
+        for each in chapters
+        for piece in (mark + each.heading, f"\n\n{BREAK}\n\n".join(map(_set_in, each.scenes)))
+    ]
     return ("\n\n".join(pieces) + "\n" if pieces else "").encode("utf-8", "replace")
+
+
+def _set_in(text: str) -> str:
+    """Set the first paragraph in as far as all others: what stands before a scene's first word is not stored."""
+    others = [line for line in text.split("\n")[1:] if line.strip()]
+    widths = {len(line) - len(line.lstrip("\u3000")) for line in others}
+    return "\u3000" * widths.pop() + text if len(widths) == 1 else text
 
 
 def _markdown(chapters: Sequence[BookChapter], title: str, language: str) -> bytes:

@@ -23,7 +23,7 @@ MAX_FILE_BYTES = 20 * 1024 * 1024
 _SHOWN_VALUE_LENGTH = 80
 _CHINESE_ENCODINGS = {"GB18030": "gb18030", "Big5": "big5hkscs"}
 """Names that people know, to Python's codecs; each holds all of its older forms."""
-_COMMON_SHARE = 0.8
+_COMMON_SHARE = 0.67
 _JUDGED_CHARACTERS = 100_000
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 

@@ -25,6 +25,7 @@ from runtime.files.chapter_headings import (
     without_remarks,
 )
 from runtime.files.chapter_text import SCENE_TITLE_FIELD, chapter_from_text, chapter_number, unwrapped, wrapped_at
+from runtime.files.damaged_text import damaged_lines
 from runtime.files.file_reading import DecodedText, read_story_text
 
 _TEXT_SUFFIXES = frozenset({".txt", ".md", ".markdown"})
@@ -81,7 +82,9 @@ class Manuscript(BaseModel):
     odd_numbers: list[OddNumber] = Field(default_factory=list, description="Headings that do not follow the last one.")
     remarks: list[Remark] = Field(default_factory=list, description="What the author says to readers; left out.")
     encodings: list[str] = Field(default_factory=list, description="Of the files, each once.")
-    unreadable: int = Field(default=0, description="Damaged places in the files, marked U+FFFD in the text.")
+    damaged: list[Remark] = Field(
+        default_factory=list, description="Lines that look damaged: lost or wrongly read characters. They are kept."
+    )
     passed_over: list[str] = Field(default_factory=list, description="Files of a folder that are no chapters.")
 
     def part_of(self, chapter_number: int) -> str:
@@ -161,7 +164,7 @@ def read_manuscript(
     else:
         decoded = _read_file(path, while_waiting)
         manuscript = split_manuscript(decoded.text, title=path.stem, keep_remarks=keep_remarks)
-        manuscript.encodings, manuscript.unreadable = [decoded.encoding], decoded.unreadable
+        manuscript.encodings = [decoded.encoding]
     if not manuscript.chapters:
         raise InvalidFileError(f"{str(path)!r} holds no text; check the file")
     return manuscript
@@ -213,7 +216,9 @@ def _assembled(pieces: Sequence[_Piece], *, title: str, left_out: str, keep_rema
     manuscript = Manuscript(title=title, left_out=left_out, odd_numbers=_odd_numbers(pieces))
     width = wrapped_at([line for piece in pieces for line in piece.body.split("\n")])
     volumes: dict[int, str] = {}
-    for piece, number in zip(pieces, _numbers(pieces), strict=True):
+    numbers = _numbers(pieces)
+    manuscript.damaged = damaged_lines(zip(numbers, (piece.body for piece in pieces), strict=True))
+    for piece, number in zip(pieces, numbers, strict=True):
         body, remarks = (piece.body, []) if keep_remarks else without_remarks(piece.body, chapter_number=number)
         chapter = _chapter(piece.title, body if width is None else unwrapped(body, width), number)
         manuscript.remarks += remarks
@@ -346,22 +351,18 @@ def _read_folder(folder: Path, *, keep_remarks: bool, every_file: bool, while_wa
     pieces: list[_Piece] = []
     encodings: list[str] = []
     passed_over: list[str] = []
-    unreadable = 0
     for file, name in files:
         if name is None:
             passed_over.append(str(file.relative_to(folder)))
             continue
         decoded = _read_file(file, while_waiting)
         encodings.append(decoded.encoding)
-        unreadable += decoded.unreadable
         volume = file.parent.name if file.parent != folder else pieces[-1].volume if pieces else ""
         pieces += _pieces_of_file(decoded.text, name, volume)
     manuscript = _assembled(
         _numbered_by_headings(pieces), title=folder.resolve().name, left_out="", keep_remarks=keep_remarks
     )
-    return manuscript.model_copy(
-        update={"encodings": sorted(set(encodings)), "unreadable": unreadable, "passed_over": passed_over}
-    )
+    return manuscript.model_copy(update={"encodings": sorted(set(encodings)), "passed_over": passed_over})
 
 
 def _numbered_by_headings(pieces: Sequence[_Piece]) -> Sequence[_Piece]:

@@ -12,6 +12,7 @@ from novelgen.language.language import stated_language
 from runtime.care import exporting
 from runtime.care.importing import SourceImport, StoredText, import_source
 from runtime.files.book_writing import BOOK_WRITERS, BookChapter
+from runtime.files.chapter_headings import heading_of
 from runtime.files.chapter_text import chapter_number
 from runtime.story.base import Progress, async_twin
 from runtime.story.condition import StoryCondition, StoryConditions
@@ -167,6 +168,6 @@ class StoryTransfer(StoryConditions):
 
 def _heading(number: int, title: str, *, is_chinese: bool) -> str:
     plain = " ".join(title.partition(" · ")[0].split())
-    if chapter_number(plain) == number:
+    if chapter_number(plain) == number or (number == 0 and heading_of(plain) is not None):
         return plain
     return f"{f'第{number}章' if is_chinese else f'Chapter {number}'} {plain}".strip()

@@ -230,11 +230,11 @@ MAX_REMARKS = 12
 """So many remarks are shown; a serial has one in every chapter."""
 
 
-def print_remarks(remarks: Sequence[Remark], labels: ViewLabels) -> None:
-    """Print what was left out of a story's text because it is said to readers; nothing where there is none."""
+def print_remarks(remarks: Sequence[Remark], labels: ViewLabels, *, heading: str = "remarks_left_out") -> None:
+    """Print lines of a story's text: those left out because they are said to readers, or what the heading says."""
     if not remarks:
         return
-    print_heading(labels["line.remarks_left_out"])
+    print_heading(labels[f"line.{heading}"])
     for remark in remarks[:MAX_REMARKS]:
         place = labels["line.chapter_line"].format(remark.chapter_number, remark.line)
         print_text(f"  {place}: {remark.text}")

@@ -28,6 +28,14 @@ def test_what_is_written_is_read_back(kind: str, tmp_path: Path) -> None:
     assert [line for line in lines if line != "雨 & 渡口"] == LINES
 
 
+@pytest.mark.parametrize("text", ["灯灭了。\n\n\u3000\u3000雨没有停。", "灯灭了。\n\u3000\u3000雨没有停。\n天亮了。"])
+def test_the_first_paragraph_is_set_in_as_all_others_are(text: str) -> None:
+    """Only where all others are: what stands before a scene's first word is not stored."""
+    written = BOOK_WRITERS["txt"].write([BookChapter("楔子", [text])], "雨", "zh").decode()
+    first = text if "天亮" in text else f"\u3000\u3000{text}"
+    assert written == f"楔子\n\n{first}\n"
+
+
 def test_archives_hold_what_their_readers_ask_for(tmp_path: Path) -> None:
     """Every part is whole XML; an EPUB begins with its type, uncompressed, and lists its chapters by title."""
     for kind in ("docx", "epub"):

@@ -133,6 +133,8 @@ def test_a_chapter_posted_in_pieces_is_one() -> None:
         "手机用户请浏览m.example.com阅读，更优质的阅读体验。",
         "本章未完，请点击下一页继续阅读",
         "求打赏求收藏",
+        "上一页 目录 后一页",
+        "Previous Chapter | Table of Contents | Next Chapter",
         "首页|原创书库|现代|古代|排行榜",
         "上一章 返回目录 下一章",
         "后一页",

@@ -175,10 +175,10 @@ def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> No
     for each in result.odd_numbers[:MAX_LISTED]:
         report_warning(labels[f"line.odd_{each.kind}"].format(title=each.title, after=each.after))
     print_remarks(result.remarks, labels)
+    print_remarks(result.damaged, labels, heading="damaged_lines")
     print_heading(labels["line.would_import" if result.dry_run else "line.imported"])
     told = {
         "read_as": ", ".join(result.encodings),
-        "damaged_places": result.unreadable or None,
         "passed_over": _listed(result.passed_over, labels),
         "new_entities": _listed(preview.new_entities, labels),
         "new_scenes": _listed(preview.new_scenes, labels),
