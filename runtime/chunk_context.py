@@ -57,7 +57,11 @@ def build_chunk_context(
             language=language,
             priority=priority or settings.priority,
         )
-        _require_known(lent, project_id)
+        # A project that is not stored is refused; a database that fails is left to the chain to report.
+        try:
+            lent.database(project_id)
+        except StoreError as error:
+            logger.info("whether project %r is stored could not be read: %s", project_id, error)
         context = build_chunk_context_chain(lent).invoke(request)
         if (settings.touch if touch is None else touch) and context.memories:
             _touch(lent, context)
@@ -67,14 +71,6 @@ def build_chunk_context(
 def build_chunk_context_chain(stores: MemoryStores) -> ChunkContextChain:
     """Return the chain over open stores, which it does not close, with the deadline of the settings."""
     return ChunkContextChain(StoryMemoryTools(stores), timeout_s=stores.settings.memory.tool_timeout_s)
-
-
-def _require_known(stores: MemoryStores, project_id: str) -> None:
-    """Refuse a project that is not stored; a database that fails is left to the chain to report."""
-    try:
-        stores.database(project_id)
-    except StoreError as error:
-        logger.info("whether project %r is stored could not be read: %s", project_id, error)
 
 
 def _touch(stores: MemoryStores, context: ChunkContext) -> None:

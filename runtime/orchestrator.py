@@ -77,7 +77,14 @@ def build_scene_pipeline(
     writer = write_scene if isinstance(write_scene, Runnable) else RunnableLambda(write_scene)
 
     def remember(request: MemoryContextRequest) -> SceneBrief:
-        _make_ready(stores, request.project_id)
+        # A project that is not stored is made, so that its first scene knows the cards that its folder holds.
+        try:
+            if not stores.is_stored(request.project_id) and stores.paths(request.project_id).folder.is_dir():
+                StoryIngest(stores, request.project_id).ingest_project()
+            stores.ensure_project(request.project_id)
+        except NovelgenError as error:
+            # The context says what it lacks, and the writer still runs.
+            logger.error("project %r was not created: %s", request.project_id, error)
         return SceneBrief(request=request, context=context_chain.invoke(request))
 
     def write_and_store(brief: SceneBrief) -> SceneOutcome:
@@ -87,17 +94,6 @@ def build_scene_pipeline(
 
     steps = RunnableLambda(remember).with_config(run_name="remember")
     return steps | RunnableLambda(write_and_store).with_config(run_name="write_and_store")
-
-
-def _make_ready(stores: MemoryStores, project_id: str) -> None:
-    """Create a project that is not stored, so that its first scene knows the cards that its folder holds."""
-    try:
-        if not stores.is_stored(project_id) and stores.paths(project_id).folder.is_dir():
-            StoryIngest(stores, project_id).ingest_project()
-        stores.ensure_project(project_id)
-    except NovelgenError as error:
-        # The context says what it lacks, and the writer still runs.
-        logger.error("project %r was not created: %s", project_id, error)
 
 
 def _stored(stores: MemoryStores, brief: SceneBrief, written: WrittenScene) -> SceneOutcome:

@@ -122,13 +122,9 @@ def _flat_groups(model: type[BaseModel]) -> dict[str, str]:
 
 
 def _inner(settings: type[BaseModel], name: str) -> list[str]:
-    model = _model_of(settings, name)
-    return [] if model is None else [*model.model_fields, *_flat_groups(model)]
-
-
-def _model_of(settings: type[BaseModel], name: str) -> type[BaseModel] | None:
     annotation = settings.model_fields[name].annotation
-    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+    model = annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+    return [] if model is None else [*model.model_fields, *_flat_groups(model)]
 
 
 def _as_mapping(group: Any) -> dict[str, Any]:

@@ -157,7 +157,11 @@ class MemoryStores:
         with self._database_lock:
             database = self._open_database(paths, create=False)
             if paths.project_id not in self._known_projects:
-                self._require_stored(database, paths.project_id)
+                try:
+                    with database.project(paths.project_id).read() as unit:
+                        unit.projects.require()
+                except UnknownProjectError as error:
+                    raise self._unknown(paths.project_id, error) from error
                 self._known_projects.add(paths.project_id)
             return database.project(paths.project_id)
 
@@ -223,7 +227,9 @@ class MemoryStores:
             VectorIndexError: When the index cannot be opened, or the database cannot tell its id.
         """
         self.require_open()
-        self._require_traces(self.paths(project_id))
+        paths = self.paths(project_id)
+        if self.settings.database_url is None and not (paths.database.exists() or paths.vectors.exists()):
+            raise self._unknown(paths.project_id)
         with self._vectors_lock:
             known = self._vectors.get(project_id)
         if known is not None:
@@ -346,13 +352,6 @@ class MemoryStores:
                 f"the memory of {str(self.settings.projects_dir)!r} was closed; open it again with novelgen.open"
             )
 
-    def _require_stored(self, database: DatabaseManager, project_id: str) -> None:
-        try:
-            with database.project(project_id).read() as unit:
-                unit.projects.require()
-        except UnknownProjectError as error:
-            raise self._unknown(project_id, error) from error
-
     def _open_database(self, paths: ProjectPaths, *, create: bool) -> DatabaseManager:
         self.require_open()
         if self.settings.database_url is not None:
@@ -417,11 +416,6 @@ class MemoryStores:
             # Whatever keeps it from starting is raised by the first call that needs it.
             index.start()
         return index
-
-    def _require_traces(self, paths: ProjectPaths) -> None:
-        """Refuse a project of which no file is there; in a shared database only a query could tell."""
-        if self.settings.database_url is None and not (paths.database.exists() or paths.vectors.exists()):
-            raise self._unknown(paths.project_id)
 
     def _unknown(self, project_id: str, cause: UnknownProjectError | None = None) -> UnknownProjectError:
         if self.paths(project_id).hold_a_project or demo_folder(project_id):

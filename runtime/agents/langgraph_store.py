@@ -129,7 +129,11 @@ class StoryStore(BaseStore):
         if isinstance(op, SearchOp):
             return self._search(op)
         if isinstance(op, ListNamespacesOp):
-            return self._namespaces(op)
+            targets = StoryKeyedNotes(self._stores, self._project_id).list_memory_targets(as_of=self._as_of)
+            namespaces = [(self.label, each) for each in targets]
+            fitting = [each for each in namespaces if all(_matches(one, each) for one in op.match_conditions or ())]
+            found = sorted({each[: op.max_depth] for each in fitting})
+            return list(found[op.offset : op.offset + op.limit])
         if isinstance(op, PutOp):
             return None
         raise ValueError(f"{type(op).__name__} is no operation that a store knows")
@@ -155,7 +159,12 @@ class StoryStore(BaseStore):
             return []
         wanted = dict(op.filter or {})
         cut = self._earlier(wanted.pop(AS_OF, None))
-        _require_fields(wanted)
+        for name in wanted:
+            if name not in VALUE_FIELDS:
+                raise UserInputError(
+                    f"a memory has no field {name!r} to filter by{did_you_mean(str(name), VALUE_FIELDS)}; there are"
+                    f" {', '.join(VALUE_FIELDS)}, and as_of"
+                )
         target = None
         if len(op.namespace_prefix) == 2:
             target = StoryKeyedNotes(self._stores, self._project_id).known_target(
@@ -199,13 +208,6 @@ class StoryStore(BaseStore):
             updated_at=chunk.created_at,
             score=score,
         )
-
-    def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        targets = StoryKeyedNotes(self._stores, self._project_id).list_memory_targets(as_of=self._as_of)
-        namespaces = [(self.label, each) for each in targets]
-        fitting = [each for each in namespaces if all(_matches(one, each) for one in op.match_conditions or ())]
-        found = sorted({each[: op.max_depth] for each in fitting})
-        return list(found[op.offset : op.offset + op.limit])
 
     def _earlier(self, place: object) -> StoryPosition | None:
         """Return the position of a search: that of its filter, which cannot read on beyond the store's own."""
@@ -254,15 +256,6 @@ class StoryStore(BaseStore):
 
 def _value_of(chunk: StoryMemoryChunk) -> dict[str, Any]:
     return chunk.model_dump(mode="json", include=set(VALUE_FIELDS))
-
-
-def _require_fields(wanted: Mapping[str, Any]) -> None:
-    for name in wanted:
-        if name not in VALUE_FIELDS:
-            raise UserInputError(
-                f"a memory has no field {name!r} to filter by{did_you_mean(str(name), VALUE_FIELDS)}; there are"
-                f" {', '.join(VALUE_FIELDS)}, and as_of"
-            )
 
 
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}

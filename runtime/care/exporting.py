@@ -82,12 +82,20 @@ class MemoryDocuments:
             include={"first_chapter", "first_scene", "name_first_chapter", "name_first_scene", "said_from"},
             exclude_none=True,
         )
+        # Plain names where nothing more is known; who wrote an alias is told where it differs from the card.
+        by_author = set(given.author_aliases)
+        listed: list[Any] = []
+        for alias in given.entity.aliases:
+            detail: Mapping[str, Any] = alias.model_dump(exclude_none=True)
+            if (alias.alias in by_author) != (given.origin == "author"):
+                detail = {**detail, "by_author": alias.alias in by_author}
+            listed.append(alias.alias if list(detail) == ["alias"] else detail)
         return {
             "id": entity.entity_id,
             "type": entity.entity_type,
             **_moments(given),
             "name": entity.name,
-            "aliases": _aliases(given),
+            "aliases": listed,
             "role": entity.role,
             "description": entity.description,
             **{name: value for name, value in profile.items() if name not in reserved},
@@ -251,18 +259,6 @@ def folded_state(states: Sequence[StoredState]) -> dict[str, Any]:
 def folded_relationship(changes: Sequence[StoredRelationshipChange]) -> dict[str, Any]:
     """Return how a pair stands at the end of the story."""
     return fold_relationship_changes(in_force(changes))
-
-
-def _aliases(given: StoredEntity) -> list[Any]:
-    """Plain names where nothing more is known; who wrote an alias is told where it differs from the card."""
-    by_author = set(given.author_aliases)
-    listed: list[Any] = []
-    for alias in given.entity.aliases:
-        detail: Mapping[str, Any] = alias.model_dump(exclude_none=True)
-        if (alias.alias in by_author) != (given.origin == "author"):
-            detail = {**detail, "by_author": alias.alias in by_author}
-        listed.append(alias.alias if list(detail) == ["alias"] else detail)
-    return listed
 
 
 def _state_history(states: Sequence[tuple[int, StoredState]], ticks: Mapping[str, int]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ Nothing that is stored is changed, unless an update is asked for, and a repeated
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import accumulate
@@ -225,7 +225,16 @@ class _ImportPlan:
         def new(name: str) -> list[Any]:
             events = [each for each in getattr(self.contents, name) if each.scene_label not in bundled]
             said = [each for each in events if each.origin == "author" or each.scene_label not in stored_scenes]
-            return _beyond(said, getattr(self._stored, name), self._pair_of)
+            # What is given beyond what is stored; of equal ones as many as there are more.
+            left = Counter(_event_key(each, self._pair_of, True) for each in getattr(self._stored, name))
+            more = []
+            for each in said:
+                key = _event_key(each, self._pair_of, False)
+                if left[key] > 0:
+                    left[key] -= 1
+                else:
+                    more.append(each)
+            return more
 
         return ProjectContents(
             memories=[each for each in loose if not each.from_scene or each.scene_label not in stored_scenes],
@@ -271,7 +280,14 @@ class _ImportPlan:
         for given in self.contents.entities:
             old = known.get(given.entity.entity_id)
             if old is not None:
-                _sort_entity(preview, old, given)
+                entity_id = given.entity.entity_id
+                share_a_name = set(old.entity.names()) & set(given.entity.names())
+                if old.tells_the_same(given):
+                    preview.same_entities.append(entity_id)
+                elif share_a_name and old.entity.entity_type == given.entity.entity_type:
+                    preview.kept_entities.append(entity_id)
+                else:
+                    preview.clashing_entities.append(entity_id)
         for scene in self.contents.scenes:
             stored = here.get(_place(scene))
             if stored is not None:
@@ -354,30 +370,6 @@ def _stored_contents(stores: MemoryStores, project_id: str) -> ProjectContents |
         return None
     with database.read() as unit:
         return unit.exchange.contents()
-
-
-def _sort_entity(preview: ImportPreview, old: StoredEntity, given: StoredEntity) -> None:
-    entity_id = given.entity.entity_id
-    share_a_name = set(old.entity.names()) & set(given.entity.names())
-    if old.tells_the_same(given):
-        preview.same_entities.append(entity_id)
-    elif share_a_name and old.entity.entity_type == given.entity.entity_type:
-        preview.kept_entities.append(entity_id)
-    else:
-        preview.clashing_entities.append(entity_id)
-
-
-def _beyond(given: Sequence[Any], stored: Iterable[Any], pair_of: Callable[[bool, str], str]) -> list[Any]:
-    """What is given beyond what is stored; of equal ones as many as there are more."""
-    left = Counter(_event_key(each, pair_of, True) for each in stored)
-    new = []
-    for each in given:
-        key = _event_key(each, pair_of, False)
-        if left[key] > 0:
-            left[key] -= 1
-        else:
-            new.append(each)
-    return new
 
 
 def _event_key(event: Any, pair_of: Callable[[bool, str], str], is_stored: bool) -> str:

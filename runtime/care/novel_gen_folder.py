@@ -95,13 +95,15 @@ def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectConte
     """
     settings = load_settings_file(folder / "settings.json")
     characters = load_characters(folder / "characters.json") or CharactersConfig()
-    people = _entities(characters, stored)
+    numbers = count(_first_free(stored, "C"))
+    known = [each.entity for each in stored.entities]
+    people = entities_of_characters(characters, known=known, take_id=lambda: f"C{next(numbers)}")
     entries = _entries(folder / CHAPTER_MEMORY_FILE)
     staged = _Stage(people, stored, times={each.chapter_number: each.timeline_anchor or "" for each in entries})
     scenes = [
         scene
         for file in chapter_files(folder / "chapters").values()
-        for scene in staged.scenes(load_chapter(file), _plan_of(file))
+        for scene in staged.scenes(load_chapter(file), load_chapter_plan(file.with_name(f"{file.stem}_plan.json")))
     ]
     contents, strangers = _remembered(entries, characters, people, project_id=project_id, stored=stored, now=now)
     contents = contents.model_copy(
@@ -116,7 +118,11 @@ def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectConte
         }
     )
     unresolved = list(dict.fromkeys([*staged.unresolved_names, *strangers]))
-    return NovelGenStory(IncomingStory(contents, scenes), _plan_files(folder / "chapters"), unresolved)
+    # The plans of chapters, of either version: each must be readable, so that a context can be built by it.
+    files = sorted((folder / "chapters").glob("chapter_*_plan.json"))
+    for file in files:
+        load_chapter_plan(file)
+    return NovelGenStory(IncomingStory(contents, scenes), files, unresolved)
 
 
 def read_chapter_memory(
@@ -154,10 +160,6 @@ def _remembered(
     return contents, list(dict.fromkeys([*unresolved, *strangers]))
 
 
-def _plan_of(chapter_file: Path) -> ChapterPlan | None:
-    return load_chapter_plan(chapter_file.with_name(f"{chapter_file.stem}_plan.json"))
-
-
 class _Stage:
     """Who is in the written scenes, and where they play, by the scenes themselves or by their plans."""
 
@@ -177,19 +179,19 @@ class _Stage:
             planned = plan.scene(written.scene_number) if plan is not None else None
             names = written.extra.get("characters") or (planned.characters if planned else [])
             place = written.extra.get("location") or (planned.location if planned else "")
+            found = {
+                str(name): self._resolver.resolve(str(name)).entity_id
+                for name in (names if isinstance(names, list) else [])
+            }
+            self.unresolved_names += [name for name, entity_id in found.items() if entity_id is None]
             taken_in[index] = scene.model_copy(
                 update={
-                    "cast": self._cast(names if isinstance(names, list) else []),
+                    "cast": [entity_id for entity_id in found.values() if entity_id is not None],
                     "planned_location_id": self._place(place if isinstance(place, str) else "", scene),
                     "story_time": self._times.get(scene.chapter_index) or None,
                 }
             )
         return taken_in
-
-    def _cast(self, names: Sequence[object]) -> list[str]:
-        found = {str(name): self._resolver.resolve(str(name)).entity_id for name in names}
-        self.unresolved_names += [name for name, entity_id in found.items() if entity_id is None]
-        return [entity_id for entity_id in found.values() if entity_id is not None]
 
     def _place(self, name: str, scene: SceneInput) -> str | None:
         """Return the id of a place, which the story knows from the first scene on that plays there."""
@@ -247,14 +249,6 @@ def _relationships(
     return pairs, changes, strangers
 
 
-def _plan_files(folder: Path) -> list[Path]:
-    """Find the plans of chapters, of either version; each must be readable, so that a context can be built by it."""
-    files = sorted(folder.glob("chapter_*_plan.json"))
-    for file in files:
-        load_chapter_plan(file)
-    return files
-
-
 def _entries(file: Path) -> list[ChapterMemoryEntry]:
     if not file.exists():
         return []
@@ -262,12 +256,6 @@ def _entries(file: Path) -> list[ChapterMemoryEntry]:
     listed = {"chapters": data} if isinstance(data, list) else data
     entries = validated(_ChapterMemoryFile, listed, where=repr(str(file))).chapters
     return sorted(entries, key=lambda entry: entry.chapter_number)
-
-
-def _entities(characters: CharactersConfig, stored: ProjectContents) -> list[Entity]:
-    numbers = count(_first_free(stored, "C"))
-    known = [each.entity for each in stored.entities]
-    return entities_of_characters(characters, known=known, take_id=lambda: f"C{next(numbers)}")
 
 
 def _memories(entry: ChapterMemoryEntry, project_id: str, now: datetime) -> list[StoredMemory]:

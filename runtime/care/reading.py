@@ -96,6 +96,17 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
     stored = [each for each in documents if each.content_hash]
     written = _document(root / "summaries.json", SummariesFile)
     standing = _listed(root / "consolidations.json", "consolidations", dict)
+    file = root / "counters.json"
+    data = read_json_file(file) if file.exists() else {}
+    kinds = {name: kind for kind, name in COUNTER_NAMES.items()}
+    if not isinstance(data, dict):
+        raise InvalidFileError(f"{str(file)!r} must hold an object of counters, not {type(data).__name__}")
+    counters = {}
+    for name, number in data.items():
+        if name in kinds and not (type(number) is int and 0 <= number <= 999_999_998):
+            raise InvalidFileError(f"{str(file)!r}: {name} cannot be {number!r}; write a whole number from 0")
+        if name in kinds:
+            counters[kinds[name]] = number + (1 if kinds[name] == "S" else 0)
     contents = ProjectContents(
         name=project.name,
         language=project.language,
@@ -119,7 +130,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         character_memories=_listed(root / "character_memories.json", "memories", CharacterMemory),
         play=_document(root / "character_play.json", PlayContents),
         waivers=_document(root / "waivers.json", Waivers),
-        counters=_counters(root / "counters.json"),
+        counters=counters,
     )
     others = [each for each in documents if not each.content_hash]
     told = {_place(each): ToldScene(created_at=each.created_at, other_fields=each.other_fields()) for each in others}
@@ -235,20 +246,6 @@ def _markdown(name: str, root: Path) -> str:
         if (folder / name).is_file():
             return read_text_file(folder / name)
     return ""
-
-
-def _counters(file: Path) -> dict[str, int]:
-    data = read_json_file(file) if file.exists() else {}
-    kinds = {name: kind for kind, name in COUNTER_NAMES.items()}
-    if not isinstance(data, dict):
-        raise InvalidFileError(f"{str(file)!r} must hold an object of counters, not {type(data).__name__}")
-    counters = {}
-    for name, number in data.items():
-        if name in kinds and not (type(number) is int and 0 <= number <= 999_999_998):
-            raise InvalidFileError(f"{str(file)!r}: {name} cannot be {number!r}; write a whole number from 0")
-        if name in kinds:
-            counters[kinds[name]] = number + (1 if kinds[name] == "S" else 0)
-    return counters
 
 
 def exchanged_entity(document: EntityDocument) -> StoredEntity:

@@ -169,21 +169,17 @@ def epub_text(file: Path) -> str:
     """Return the text of an EPUB file; navigation is left out, rules become `***`."""
     try:
         with zipfile.ZipFile(file) as book:
-            package = _package_name(file, book)
+            _require_bounded(file, [book.getinfo(_CONTAINER)])
+            root = ElementTree.fromstring(book.read(_CONTAINER)).find(".//{*}rootfile")
+            if root is None:
+                raise KeyError("no rootfile in META-INF/container.xml")
+            package = root.attrib["full-path"]
             _require_bounded(file, [book.getinfo(package)])
             names = _reading_order(book, package)
             _require_bounded(file, [book.getinfo(name) for name in names])
             return "\n\n".join(_text_of(_decoded(book.read(name))) for name in names)
     except _UNREADABLE as error:
         raise InvalidFileError(f"cannot read {str(file)!r} as an EPUB book: {error}") from error
-
-
-def _package_name(file: Path, book: zipfile.ZipFile) -> str:
-    _require_bounded(file, [book.getinfo(_CONTAINER)])
-    root = ElementTree.fromstring(book.read(_CONTAINER)).find(".//{*}rootfile")
-    if root is None:
-        raise KeyError("no rootfile in META-INF/container.xml")
-    return root.attrib["full-path"]
 
 
 def _decoded(markup: bytes) -> str:

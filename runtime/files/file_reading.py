@@ -329,23 +329,20 @@ def _unpacked(opened: zipfile.ZipFile, archive: Path, folder: Path) -> Iterator[
         taken.add(key)
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        left_bytes -= _write(opened, entry, target, archive, left_bytes)
-
-
-def _write(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, archive: Path, left_bytes: int) -> int:
-    """Write one file and return its length."""
-    written = 0
-    with opened.open(entry) as source, target.open("xb") as stream:
-        while piece := source.read(_PIECE_BYTES):
-            written += len(piece)
-            if written > MAX_FILE_BYTES:
-                raise InvalidFileError(
-                    f"{entry.filename!r} in {archive.name!r} is larger than {MAX_FILE_BYTES} bytes; split it"
-                )
-            if written > left_bytes:
-                raise InvalidFileError(f"{archive.name!r} unpacks to more than {MAX_UNPACKED_BYTES} bytes; split it")
-            stream.write(piece)
-    return written
+        written = 0
+        with opened.open(entry) as source, target.open("xb") as stream:
+            while piece := source.read(_PIECE_BYTES):
+                written += len(piece)
+                if written > MAX_FILE_BYTES:
+                    raise InvalidFileError(
+                        f"{entry.filename!r} in {archive.name!r} is larger than {MAX_FILE_BYTES} bytes; split it"
+                    )
+                if written > left_bytes:
+                    raise InvalidFileError(
+                        f"{archive.name!r} unpacks to more than {MAX_UNPACKED_BYTES} bytes; split it"
+                    )
+                stream.write(piece)
+        left_bytes -= written
 
 
 def _name_of(entry: zipfile.ZipInfo) -> str:

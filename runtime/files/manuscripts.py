@@ -213,7 +213,22 @@ def _pieces(lines: Sequence[str], headings: Sequence[Heading], *, volume: str = 
 
 def _assembled(pieces: Sequence[_Piece], *, title: str, left_out: str, keep_remarks: bool) -> Manuscript:
     """Number the pieces, join those of one number, and split each into scenes."""
-    manuscript = Manuscript(title=title, left_out=left_out, odd_numbers=_odd_numbers(pieces))
+    # The headings that do not follow the one before; a volume may begin at 1 again.
+    numbered = [(piece, piece.number) for piece in pieces if piece.number is not None]
+    manuscript = Manuscript(
+        title=title,
+        left_out=left_out,
+        odd_numbers=[
+            OddNumber(
+                title=piece.title,
+                number=number,
+                after=before,
+                kind="missing" if number > before else "doubled" if number == before else "out_of_order",
+            )
+            for (_, before), (piece, number) in pairwise(numbered)
+            if number not in (1, before + 1) and not (number == before and _is_continued(pieces, number))
+        ],
+    )
     width = wrapped_at([line for piece in pieces for line in piece.body.split("\n")])
     volumes: dict[int, str] = {}
     numbers = _numbers(pieces)
@@ -227,7 +242,17 @@ def _assembled(pieces: Sequence[_Piece], *, title: str, left_out: str, keep_rema
         volumes.setdefault(number, piece.volume)
         last = manuscript.chapters[-1] if manuscript.chapters else None
         if last is not None and last.chapter_number == number:
-            manuscript.chapters[-1] = _joined(last, chapter)
+            # The scenes of a chapter follow another's, titled as their own chapter was.
+            scenes = list(last.scenes)
+            for scene in chapter.scenes:
+                own = str(scene.extra.get(SCENE_TITLE_FIELD) or "")
+                titled = {SCENE_TITLE_FIELD: own or chapter.chapter_title}
+                scenes.append(
+                    scene.model_copy(update={"scene_number": len(scenes) + 1, "extra": {**scene.extra, **titled}})
+                )
+            manuscript.chapters[-1] = last.model_copy(
+                update={"scenes": scenes, "total_words": last.total_words + chapter.total_words}
+            )
         else:
             manuscript.chapters.append(chapter)
     manuscript.parts = [
@@ -236,16 +261,6 @@ def _assembled(pieces: Sequence[_Piece], *, title: str, left_out: str, keep_rema
         if volume and (chapters := list(group))
     ]
     return manuscript
-
-
-def _joined(first: GeneratedChapter, second: GeneratedChapter) -> GeneratedChapter:
-    """Let the scenes of a chapter follow another's, titled as their own chapter was."""
-    scenes = list(first.scenes)
-    for scene in second.scenes:
-        own = str(scene.extra.get(SCENE_TITLE_FIELD) or "")
-        titled = {SCENE_TITLE_FIELD: own or second.chapter_title}
-        scenes.append(scene.model_copy(update={"scene_number": len(scenes) + 1, "extra": {**scene.extra, **titled}}))
-    return first.model_copy(update={"scenes": scenes, "total_words": first.total_words + second.total_words})
 
 
 def _chapter(title: str, body: str, number: int) -> GeneratedChapter:
@@ -275,21 +290,6 @@ def _numbers(pieces: Sequence[_Piece]) -> list[int]:
             given = numbers[-1] + 1 if is_free else numbers[-1]
         numbers.append(given)
     return numbers
-
-
-def _odd_numbers(pieces: Sequence[_Piece]) -> list[OddNumber]:
-    """Return the headings that do not follow the one before; a volume may begin at 1 again."""
-    numbered = [(piece, piece.number) for piece in pieces if piece.number is not None]
-    return [
-        OddNumber(
-            title=piece.title,
-            number=number,
-            after=before,
-            kind="missing" if number > before else "doubled" if number == before else "out_of_order",
-        )
-        for (_, before), (piece, number) in pairwise(numbered)
-        if number not in (1, before + 1) and not (number == before and _is_continued(pieces, number))
-    ]
 
 
 def _is_continued(pieces: Sequence[_Piece], number: int) -> bool:

@@ -80,22 +80,18 @@ def write_text_atomically(path: Path, text: str, *, root: Path) -> None:
     Readers see the old file or the new one, never a part. A link that leads out of `root` is refused.
     """
     try:
-        _require_inside(path, root)
+        resolved_root = root.resolve()
+        parent = path.parent.resolve()
+        if parent != resolved_root and resolved_root not in parent.parents:
+            raise ContextWriteError(f"{str(path)!r} lies outside {str(root)!r}; remove the link that leads there")
+        if path.is_symlink():
+            raise ContextWriteError(f"{str(path)!r} is a link; remove it, so that a file can be written in its place")
         path.parent.mkdir(parents=True, exist_ok=True)
         _replace(path, text.encode("utf-8", "replace"))
     except OSError as error:
         raise ContextWriteError(
             f"cannot write {str(path)!r}: {error.strerror or error}; check space and rights"
         ) from error
-
-
-def _require_inside(path: Path, root: Path) -> None:
-    resolved_root = root.resolve()
-    parent = path.parent.resolve()
-    if parent != resolved_root and resolved_root not in parent.parents:
-        raise ContextWriteError(f"{str(path)!r} lies outside {str(root)!r}; remove the link that leads there")
-    if path.is_symlink():
-        raise ContextWriteError(f"{str(path)!r} is a link; remove it, so that a file can be written in its place")
 
 
 def _replace(path: Path, data: bytes) -> None:

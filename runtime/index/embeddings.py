@@ -132,7 +132,13 @@ def build_embeddings(
             LocalE5Embeddings(), model_name=LocalE5Embeddings.model_name, dimension=LocalE5Embeddings.dimension
         )
     if name.startswith("fake:"):
-        dimension = _fake_dimension(name)
+        match = _FAKE.fullmatch(name)
+        if match is None or int(match.group(1)) < MIN_FAKE_DIMENSION:
+            raise ConfigurationError(
+                f"embedding model {name!r} is not fake:<dimension>, with a dimension from {MIN_FAKE_DIMENSION} "
+                "to 99999, such as 'fake:256'"
+            )
+        dimension = int(match.group(1))
         return CheckedEmbeddings(HashedNgramEmbeddings(dimension), model_name=name, dimension=dimension)
     from langchain.embeddings import init_embeddings
 
@@ -181,16 +187,6 @@ def embedding_identity(embeddings: Embeddings | CheckedEmbeddings) -> EmbeddingI
         model_name=str(model_name or type(embeddings).__name__),
         dimension=int(dimension) if dimension else len(embeddings.embed_query("dimension")),
     )
-
-
-def _fake_dimension(name: str) -> int:
-    match = _FAKE.fullmatch(name)
-    if match is None or int(match.group(1)) < MIN_FAKE_DIMENSION:
-        raise ConfigurationError(
-            f"embedding model {name!r} is not fake:<dimension>, with a dimension from {MIN_FAKE_DIMENSION} "
-            "to 99999, such as 'fake:256'"
-        )
-    return int(match.group(1))
 
 
 MAX_QUERIES = 128

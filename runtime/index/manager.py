@@ -256,7 +256,13 @@ class VectorStoreManager:
         with self.process.writing(Deadline.after(timeout_s)):
             # The user asked for a repair, which must be let through.
             self.process.breaker.succeeded()
-            self._begin(project_id, timeout_s=timeout_s)
+            stamp = self._stamp(project_id)
+            try:
+                self.process.call("build_begin", Deadline.after(timeout_s), stamp=stamp)
+            except VectorIndexDamagedError as error:
+                logger.warning("removing the files of a damaged vector index before its rebuild: %s", error)
+                self.process.set_aside_files(Deadline.after(timeout_s))
+                self.process.call("build_begin", Deadline.after(timeout_s), stamp=stamp)
             with self._undone_on_failure(key, timeout_s=timeout_s):
                 stored, sample = self._build(project_id, rows, progress=progress, timeout_s=timeout_s)
                 self._require_expected(key, set(expected_ids), timeout_s=timeout_s)
@@ -294,15 +300,6 @@ class VectorStoreManager:
         return Stamp(key.project_id, self.embedding_model, self.dimension, index_id=key.index_id)
 
     # The steps of a rebuild
-
-    def _begin(self, project_id: str, *, timeout_s: float) -> None:
-        stamp = self._stamp(project_id)
-        try:
-            self.process.call("build_begin", Deadline.after(timeout_s), stamp=stamp)
-        except VectorIndexDamagedError as error:
-            logger.warning("removing the files of a damaged vector index before its rebuild: %s", error)
-            self.process.set_aside_files(Deadline.after(timeout_s))
-            self.process.call("build_begin", Deadline.after(timeout_s), stamp=stamp)
 
     def _build(
         self, project_id: str, rows: Iterable[IndexRow], *, progress: Callable[[int], None] | None, timeout_s: float

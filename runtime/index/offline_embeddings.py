@@ -272,26 +272,19 @@ class HashedNgramEmbeddings(Embeddings):
 
     def _embed(self, text: str) -> list[float]:
         vector = [0.0] * self.dimension
-        for ngram, count in Counter(_ngrams(text)).items():
+        folded = unicodedata.normalize("NFKC", text.encode(errors="ignore").decode()).casefold()
+        words = "".join(each if each.isalnum() else " " for each in folded).split()
+        ngrams = Counter(
+            word[start : start + length]
+            for word in words
+            for length in NGRAM_LENGTHS
+            for start in range(len(word) - length + 1)
+        )
+        for ngram, count in ngrams.items():
             bucket = zlib.crc32(ngram.encode())
             sign = 1.0 if bucket & 0x80000000 else -1.0
             vector[bucket % self.dimension] += sign * (1 + math.log(count)) * LONGER_NGRAMS_WEIGH_MORE ** len(ngram)
-        return _unit(vector)
-
-
-def _ngrams(text: str) -> list[str]:
-    folded = unicodedata.normalize("NFKC", text.encode(errors="ignore").decode()).casefold()
-    words = "".join(each if each.isalnum() else " " for each in folded).split()
-    return [
-        word[start : start + length]
-        for word in words
-        for length in NGRAM_LENGTHS
-        for start in range(len(word) - length + 1)
-    ]
-
-
-def _unit(vector: Sequence[float]) -> list[float]:
-    norm = math.sqrt(sum(value * value for value in vector))
-    if norm == 0:
-        return [1.0, *[0.0] * (len(vector) - 1)]
-    return [value / norm for value in vector]
+        norm = math.sqrt(sum(value * value for value in vector))
+        if norm == 0:
+            return [1.0, *[0.0] * (len(vector) - 1)]
+        return [value / norm for value in vector]

@@ -344,7 +344,17 @@ class IndexProcess:
                 with contextlib.suppress(OSError):
                     self._lender = Lender(self._ownership.told_in, self._lend)
         try:
-            self._worker = self._launched()
+            ours, theirs = multiprocessing.Pipe()
+            log_file = _log_file(self.location)
+            if log_file is not None:
+                log_file.parent.mkdir(parents=True, exist_ok=True)
+            with theirs, (log_file or Path(os.devnull)).open("wb") as log:
+                process = self.launch(["--parent-pid", str(os.getpid())], theirs.fileno(), log.fileno())
+            # Not on its command line, which everybody can read. One that has ended already is met when it is waited
+            # for.
+            with contextlib.suppress(OSError):
+                ours.send(self.location)
+            self._worker = _Worker(process, ours, start_by=time.monotonic() + self._start_timeout_s)
         except OSError as error:
             self.breaker.failed(f"its process cannot be started: {error}")
             raise VectorIndexError(f"the process of the vector index cannot be started: {error}") from error
@@ -380,18 +390,6 @@ class IndexProcess:
                 if operation in ("build_commit", "build_abort"):
                     rebuild.close()
                 channel.send(reply)
-
-    def _launched(self) -> _Worker:
-        ours, theirs = multiprocessing.Pipe()
-        log_file = _log_file(self.location)
-        if log_file is not None:
-            log_file.parent.mkdir(parents=True, exist_ok=True)
-        with theirs, (log_file or Path(os.devnull)).open("wb") as log:
-            process = self.launch(["--parent-pid", str(os.getpid())], theirs.fileno(), log.fileno())
-        # Not on its command line, which everybody can read. One that has ended already is met when it is waited for.
-        with contextlib.suppress(OSError):
-            ours.send(self.location)
-        return _Worker(process, ours, start_by=time.monotonic() + self._start_timeout_s)
 
     def _started(self, deadline: Deadline) -> _Worker:
         """Return the process once it is ready."""

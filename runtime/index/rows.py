@@ -175,22 +175,16 @@ def exact_search(
     matrix: NDArray[np.float32], ids: Sequence[str], *, query_vectors: NDArray[np.float32], top_k: int
 ) -> list[list[tuple[str, float]]]:
     """Find the rows nearest to each question by cosine, without approximation."""
-    _refuse_misfits(matrix, ids, query_vectors=query_vectors, top_k=top_k)
-    if not len(ids):
-        return [[] for _ in query_vectors]
-    similarities = np.clip(unit_rows(query_vectors) @ unit_rows(matrix).T, -1.0, 1.0)
-    return [_best(row, ids, top_k=top_k) for row in similarities]
-
-
-def _refuse_misfits(
-    matrix: NDArray[np.float32], ids: Sequence[str], *, query_vectors: NDArray[np.float32], top_k: int
-) -> None:
     if top_k < 1:
         raise ValueError(f"top_k={top_k!r} must be at least 1")
     if len(matrix) != len(ids):
         raise ValueError(f"matrix has {len(matrix)} rows but {len(ids)} ids were given")
     if len(ids) and query_vectors.shape[-1] != matrix.shape[-1]:
         raise ValueError(f"questions have dimension {query_vectors.shape[-1]}, stored vectors {matrix.shape[-1]}")
+    if not len(ids):
+        return [[] for _ in query_vectors]
+    similarities = np.clip(unit_rows(query_vectors) @ unit_rows(matrix).T, -1.0, 1.0)
+    return [_best(row, ids, top_k=top_k) for row in similarities]
 
 
 def _best(similarities: NDArray[np.float32], ids: Sequence[str], *, top_k: int) -> list[tuple[str, float]]:

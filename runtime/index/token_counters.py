@@ -35,27 +35,24 @@ def build_token_counter(name: str) -> TokenCounting:
     if scheme == "tiktoken" and wanted:
         return _tiktoken_counter(wanted)
     if scheme == "hf" and wanted:
-        return _tokenizer_file_counter(Path(wanted).expanduser())
+        file = Path(wanted).expanduser()
+        if not file.is_file():
+            return _estimated("unavailable", f"there is no file {str(file)!r}")
+        try:
+            from tokenizers import Tokenizer  # noqa: PLC0415 - heavy, and only for those who ask for it
+        except ImportError:
+            return _estimated("unavailable", "the package tokenizers is not installed")
+        try:
+            tokenizer = Tokenizer.from_file(str(file))
+        except Exception as error:  # noqa: BLE001 - the library raises nothing more specific
+            return _estimated("malformed", f"{str(file)!r} is no tokenizer.json: {error}")
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return TokenCounting(lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids))
     raise ConfigurationError(
         f"token counter {name!r} is unknown; write estimate, tiktoken:<model or encoding> or "
         "hf:<path of a tokenizer.json>"
     )
-
-
-def _tokenizer_file_counter(file: Path) -> TokenCounting:
-    if not file.is_file():
-        return _estimated("unavailable", f"there is no file {str(file)!r}")
-    try:
-        from tokenizers import Tokenizer  # noqa: PLC0415 - heavy, and only for those who ask for it
-    except ImportError:
-        return _estimated("unavailable", "the package tokenizers is not installed")
-    try:
-        tokenizer = Tokenizer.from_file(str(file))
-    except Exception as error:  # noqa: BLE001 - the library raises nothing more specific
-        return _estimated("malformed", f"{str(file)!r} is no tokenizer.json: {error}")
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return TokenCounting(lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids))
 
 
 def _tiktoken_counter(wanted: str) -> TokenCounting:

@@ -62,7 +62,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="runtime.index.worker")
     parser.add_argument("--parent-pid", type=int, required=True)
     parent_pid = parser.parse_args(arguments).parent_pid
-    channel = _take_channel()
+    # The channel is moved off standard input, so that nothing else can read from it.
+    channel = Connection(os.dup(0))
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "SIGXFSZ"):
         # A write beyond the limit of a file's length then fails, where it would end the process.
@@ -136,15 +140,6 @@ def _answer(index: ChromaIndex, operation: str, arguments: dict[str, Any], *, ti
         return map_failure(error) if status in _REFUSED_STATUSES else VectorIndexError(text)
     finally:
         faulthandler.cancel_dump_traceback_later()
-
-
-def _take_channel() -> Connection:
-    """Move the channel off standard input, so that nothing else can read from it."""
-    channel = Connection(os.dup(0))
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-    return channel
 
 
 def _end_with_parent(parent_pid: int) -> None:

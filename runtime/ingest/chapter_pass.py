@@ -28,7 +28,7 @@ from novelgen.models.folds import said_pay_off
 from novelgen.models.position import Place, StoryPosition
 from novelgen.models.record import RecordedLoopAdvance, RecordedLoopResolution, SceneRecord
 from novelgen.models.state import LoopImportance, OpenLoop
-from novelgen.reading.chapter_reading import CHAPTER_STAGE, ChapterReading, ChapterRequest
+from novelgen.reading.chapter_reading import CHAPTER_STAGE, ChapterReading
 from novelgen.reading.request import NewName, SameEntities
 from runtime.ingest.identities import IdentityOutcome, alike_names, part_names_in, store_identities_in
 from runtime.ingest.scene_writes import replace_stored_scene
@@ -141,7 +141,9 @@ def _reconciled(
         scenes = _scenes_of(unit, chapter_index)
         mark = _mark(scenes)
         known_mark = _marks(unit).get(str(chapter_index))
-    if not _is_read(scenes):
+    # A model must have read scenes of the chapter, and none wait to be read.
+    is_waiting = any(scene.record is None and scene.extraction_status in ("none", "pending") for scene in scenes)
+    if is_waiting or not any(scene.record_origin == "extracted" for scene in scenes):
         return ChapterPass(chapter_index=chapter_index, outcome="waiting")
     if mark == known_mark and not again:
         return ChapterPass(chapter_index=chapter_index, outcome="unchanged")
@@ -151,7 +153,9 @@ def _reconciled(
         return simple
     with stores.database(project_id).read() as unit:
         request = chapter_request(unit, chapter_index)
-    if not _is_worth_asking(request):
+    # There must be something to compare: somebody new beside others, a thread, a handful of memories.
+    has_new = any(each.is_new for each in request.entities) and len(request.entities) > 1
+    if not (has_new or request.threads or len(request.memories) >= MIN_MEMORIES):
         with stores.database(project_id).write() as unit:
             _note(unit, chapter_index, mark)
         return simple
@@ -186,12 +190,6 @@ def _scenes_of(unit: UnitOfWork, chapter_index: int) -> list[StoredScene]:
     return [scene for scene in scenes if scene.chapter_index == chapter_index]
 
 
-def _is_read(scenes: Sequence[StoredScene]) -> bool:
-    """Tell whether a model read scenes of the chapter, and none waits to be read."""
-    is_waiting = any(scene.record is None and scene.extraction_status in ("none", "pending") for scene in scenes)
-    return not is_waiting and any(scene.record_origin == "extracted" for scene in scenes)
-
-
 def _mark(scenes: Sequence[StoredScene]) -> str:
     """Return what changes when a scene is read anew; merges and what the pass itself writes leave it alone."""
     told = [
@@ -206,12 +204,6 @@ def _mark(scenes: Sequence[StoredScene]) -> str:
         for scene in scenes
     ]
     return sha256("\x1e".join(told).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _is_worth_asking(request: ChapterRequest) -> bool:
-    """Tell whether there is anything to compare: somebody new beside others, a thread, a handful of memories."""
-    has_new = any(each.is_new for each in request.entities) and len(request.entities) > 1
-    return has_new or bool(request.threads) or len(request.memories) >= MIN_MEMORIES
 
 
 def _note(unit: UnitOfWork, chapter_index: int, mark: str) -> None:
@@ -273,7 +265,15 @@ class _Pass:
             if loop_id in self._threads
         ]
         endings = [each for each in reading.endings if each[1].id in self._threads]
-        weighed = self._write([*endings, *joined, *self._pay_offs(reading.joined)], reading.importances)
+        # Older threads are paid when those are that say the same of them, where they have no term of their own.
+        events = self._unit.threads.events(as_of=self._after()) if reading.joined else {}
+        pay_offs: list[Ending] = []
+        for loop_id, older in reading.joined.items():
+            thread, pay_off = self._threads.get(loop_id), said_pay_off(events.get(loop_id, ()))
+            if thread is not None and older in events and pay_off and not said_pay_off(events[older]):
+                move = RecordedLoopAdvance(id=older, note=thread.description, pay_off=pay_off)
+                pay_offs.append((self._touched_here(thread), move))
+        weighed = self._write([*endings, *joined, *pay_offs], reading.importances)
         joined_memories = self._join_memories(reading.joined_memories)
         return ChapterPass(
             chapter_index=self._chapter_index,
@@ -345,17 +345,6 @@ class _Pass:
         summary = note[self._language].format(told)
         ending = RecordedLoopResolution(id=thread.loop_id, resolution_summary=summary, abandoned=True)
         return self._touched_here(thread) if note is _SAME_AS else self._last_place, ending
-
-    def _pay_offs(self, joined: Mapping[str, str]) -> list[Ending]:
-        """Let older threads be paid when those are that say the same of them, where they have no term of their own."""
-        events = self._unit.threads.events(as_of=self._after()) if joined else {}
-        found: list[Ending] = []
-        for loop_id, older in joined.items():
-            thread, pay_off = self._threads.get(loop_id), said_pay_off(events.get(loop_id, ()))
-            if thread is not None and older in events and pay_off and not said_pay_off(events[older]):
-                move = RecordedLoopAdvance(id=older, note=thread.description, pay_off=pay_off)
-                found.append((self._touched_here(thread), move))
-        return found
 
     def _touched_here(self, thread: OpenLoop) -> Place:
         """Return where a thread began or last moved, if that is in this chapter, else its end."""

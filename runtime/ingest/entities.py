@@ -5,7 +5,6 @@ Stored scenes are scanned once for names that were not known before.
 
 from collections.abc import Callable, Iterable, Sequence, Set
 from datetime import datetime
-from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -133,7 +132,9 @@ def _write_character(unit: UnitOfWork, entity: Entity, by_author: Set[str]) -> b
     if old is None:
         unit.entities.upsert(entity, origin="author")
         return True
-    if _says_nothing_new(old, entity):
+    without_aliases = {"aliases"}
+    same = old.entity.model_dump(exclude=without_aliases) == entity.model_dump(exclude=without_aliases)
+    if old.origin == "author" and same and set(entity.names()) <= set(old.entity.names()):
         return False
     others = [each for each in old.entity.aliases if each.alias not in entity.names()]
     written = [each for each in others if each.alias in by_author]
@@ -146,12 +147,6 @@ def _write_character(unit: UnitOfWork, entity: Entity, by_author: Set[str]) -> b
 
 def _alias_pairs(entities: Iterable[Entity]) -> set[tuple[str, str]]:
     return {(entity.entity_id, alias.alias) for entity in entities for alias in entity.aliases}
-
-
-def _says_nothing_new(stored: StoredEntity, entity: Entity) -> bool:
-    without_aliases = {"aliases"}
-    same = stored.entity.model_dump(exclude=without_aliases) == entity.model_dump(exclude=without_aliases)
-    return stored.origin == "author" and same and set(entity.names()) <= set(stored.entity.names())
 
 
 def _write_entities(unit: UnitOfWork, entities: Sequence[Entity], origin: EntityOrigin) -> list[str]:
@@ -215,22 +210,18 @@ def _known_bearer(name: str, known: Sequence[Entity]) -> Entity | None:
 def _entity(character: Character, known: Entity | None, take_id: Callable[[], str]) -> Entity:
     base = known or Entity(entity_id=take_id(), entity_type="character", name=character.name)
     names = dict.fromkeys(name for name in [character.name, *character.aliases] if name and name != base.name)
+    # What an editor said of its names: characters.json has no place for it.
+    kept = (TRANSLATION, ALIAS_TRANSLATIONS)
+    filled = {name: getattr(character, name) for name in _PROFILE_FIELDS}
     return base.model_copy(
         update={
             "aliases": [EntityAlias(alias=name) for name in names],
             "role": character.role,
             "description": character.background or character.personality,
-            "profile": {**_translations(base), **_profile(character)},
+            "profile": {
+                **{name: value for name, value in base.profile.items() if name in kept},
+                **character.extra,
+                **{name: value for name, value in filled.items() if value not in (None, "", [], {})},
+            },
         }
     )
-
-
-def _translations(entity: Entity) -> dict[str, Any]:
-    """What an editor said of its names: characters.json has no place for it."""
-    kept = (TRANSLATION, ALIAS_TRANSLATIONS)
-    return {name: value for name, value in entity.profile.items() if name in kept}
-
-
-def _profile(character: Character) -> dict[str, Any]:
-    filled = {name: getattr(character, name) for name in _PROFILE_FIELDS}
-    return {**character.extra, **{name: value for name, value in filled.items() if value not in (None, "", [], {})}}

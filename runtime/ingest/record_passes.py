@@ -128,15 +128,6 @@ def _stored(
     if stored is None or stored.record is None:
         return SceneKnowledgeReading.of(read, "overtaken", result)
     rules = KnowledgeRules(unit.knowledge_story(as_of=read.position))
-    learned = without_learnings(knowledge.learned, _knows_already(rules))
-    knowledge = knowledge.model_copy(update={"learned": learned})
-    record = with_knowledge(stored.record, knowledge, keep=_is_of_a_person(stored))
-    replace_stored_scene(unit, stored.model_copy(update={"record": record}), stores=stores)
-    told = sum(len(each.memory_ids) or 1 for each in record.learned)
-    return SceneKnowledgeReading.of(read, "done", result, memories=len(knowledge.knowers), learned=told)
-
-
-def _knows_already(rules: KnowledgeRules) -> Callable[[str, str], bool]:
     memories = {memory.source_id: memory for memory in rules.story.memories}
 
     def is_known(character_id: str, memory_id: str) -> bool:
@@ -145,16 +136,19 @@ def _knows_already(rules: KnowledgeRules) -> Callable[[str, str], bool]:
         knowing = rules.knows(character_id, memories[memory_id])
         return knowing.knows and knowing.certainty >= SURELY_KNOWN
 
-    return is_known
-
-
-def _is_of_a_person(scene: StoredScene) -> bool:
-    """Tell whether what a record says of who knows what may be a person's word: then no model replaces it.
-
-    What an author wrote may be theirs; of a supplied record it is somebody's until this pass has read the scene.
-    """
-    was_read = scene.record is not None and scene.record.knowledge_read
-    return scene.record_origin == "author" or (scene.record_origin != "extracted" and not was_read)
+    learned = without_learnings(knowledge.learned, is_known)
+    knowledge = knowledge.model_copy(update={"learned": learned})
+    # What a record says of who knows what may be a person's word, which no model replaces: what an author wrote may be
+    # theirs; of a supplied record it is somebody's until this pass has read the scene.
+    was_read = stored.record is not None and stored.record.knowledge_read
+    record = with_knowledge(
+        stored.record,
+        knowledge,
+        keep=stored.record_origin == "author" or (stored.record_origin != "extracted" and not was_read),
+    )
+    replace_stored_scene(unit, stored.model_copy(update={"record": record}), stores=stores)
+    told = sum(len(each.memory_ids) or 1 for each in record.learned)
+    return SceneKnowledgeReading.of(read, "done", result, memories=len(knowledge.knowers), learned=told)
 
 
 def estimate_knowledge(

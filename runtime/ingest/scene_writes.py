@@ -444,7 +444,12 @@ class _ChunkMaker:
         self, content_type: ContentType, content: str, *, slot: str = "", is_semantic: bool = True, **fields: object
     ) -> StoryMemoryChunk:
         """Make a chunk; `slot` tells apart what may have the same text in one scene."""
-        chunk_id = self._chunk_id(content_type, slot, content)
+        # Not the position, which may change, and no running number but for equal texts, so that a passage
+        # keeps its id, and so its vector, when others are inserted before it.
+        key = (self._scope.project_id, self._scope.scene_id, content_type, slot, content)
+        self._seen[key] += 1
+        digest = sha256("\x1f".join((*key, str(self._seen[key]))).encode("utf-8")).hexdigest()
+        chunk_id = f"{content_type}-{digest[:24]}"
         return StoryMemoryChunk.model_validate(
             {
                 **fields,
@@ -459,14 +464,6 @@ class _ChunkMaker:
                 "created_at": self._scope.created_at,
             }
         )
-
-    def _chunk_id(self, content_type: str, slot: str, content: str) -> str:
-        # Not the position, which may change, and no running number but for equal texts, so that a passage
-        # keeps its id, and so its vector, when others are inserted before it.
-        key = (self._scope.project_id, self._scope.scene_id, content_type, slot, content)
-        self._seen[key] += 1
-        digest = sha256("\x1f".join((*key, str(self._seen[key]))).encode("utf-8")).hexdigest()
-        return f"{content_type}-{digest[:24]}"
 
 
 def recorded_knowledge(record: SceneRecord, *, text: str, made_by: RecordOrigin) -> list[StoredKnowledge]:

@@ -80,7 +80,9 @@ def read_story_before(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
         "relationships": unit.relationships.list_as_of(as_of=position),
         "stand_ins": _stand_ins(unit, StoryPosition(scene.chapter_index, scene.scene_index + 1)),
         "memories": [_known(chunk) for chunk in memories],
-        "scenes_before": _last_scenes(unit, position),
+        "scenes_before": [
+            _scene_before(scene) for scene in unit.scenes.list_as_of(as_of=position, last=LAST_SCENES, with_text=True)
+        ],
         "story_places": [each.place for each in stagings],
         "sightings": _sightings(entities, position, stagings, memories, states),
     }
@@ -128,20 +130,23 @@ def _known(chunk: StoryMemoryChunk) -> PromptMemory:
     )
 
 
-def _last_scenes(unit: UnitOfWork, position: StoryPosition) -> list[SceneBefore]:
-    return [_scene_before(scene) for scene in unit.scenes.list_as_of(as_of=position, last=LAST_SCENES, with_text=True)]
-
-
 def _scene_before(scene: StoredScene) -> SceneBefore:
     place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
     if scene.record is None and scene.text:
         # Nobody has read it yet: it is being read at the same time, or failed.
         candidates = find_name_candidates([(scene.chapter_index, scene.scene_index, scene.text)], min_count=1)
+        # The last sentences of a text, whole ones, that fit; of a last one that does not, its end.
+        kept = ""
+        for span in reversed(split_sentences(scene.text)):
+            told = scene.text[span.start :].strip()
+            if estimate_tokens(told) > LAST_WORDS_TOKENS:
+                break
+            kept = told
         return SceneBefore(
             **place,
             characters_present=scene.participants,
             names=[each.name for each in candidates],
-            last_words=_last_words(scene.text),
+            last_words=kept or scene.text.strip()[-LAST_WORDS_TOKENS:],
         )
     return SceneBefore(
         **place,
@@ -150,17 +155,6 @@ def _scene_before(scene: StoredScene) -> SceneBefore:
         characters_present=scene.participants,
         summary=scene.record.summary if scene.record else [],
     )
-
-
-def _last_words(text: str) -> str:
-    """Return the last sentences of a text, whole ones, that fit; of a last one that does not, its end."""
-    kept = ""
-    for span in reversed(split_sentences(text)):
-        told = text[span.start :].strip()
-        if estimate_tokens(told) > LAST_WORDS_TOKENS:
-            break
-        kept = told
-    return kept or text.strip()[-LAST_WORDS_TOKENS:]
 
 
 def _sightings(
@@ -199,7 +193,13 @@ def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
     everything = unit.scenes.list_as_of(as_of=after)
     scenes = [unit.scenes.require(scene.position) for scene in everything if scene.chapter_index == chapter_index]
     descriptions = {one.entity.entity_id: one.entity.description for one in unit.entities.list_all()}
-    seen = _seen(everything)
+    # For each entity the scenes in which it is on stage, or in which a memory speaks of it.
+    seen: dict[str, set[Place]] = defaultdict(set)
+    for scene in everything:
+        told = [each for memory in (scene.record.memories if scene.record else ()) for each in memory.entities]
+        for entity_id in (*scene.participants, scene.location_id, *told):
+            if entity_id is not None:
+                seen[entity_id].add((scene.chapter_index, scene.scene_index))
     return ChapterRequest(
         chapter_index=chapter_index,
         language=story_language("\n".join(scene.text or "" for scene in scenes)),
@@ -230,17 +230,6 @@ def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
             for memory in (scene.record.memories if scene.record else ())
         ],
     )
-
-
-def _seen(scenes: Sequence[StoredScene]) -> dict[str, set[Place]]:
-    """Return for each entity the scenes in which it is on stage, or in which a memory speaks of it."""
-    seen: dict[str, set[Place]] = defaultdict(set)
-    for scene in scenes:
-        told = [each for memory in (scene.record.memories if scene.record else ()) for each in memory.entities]
-        for entity_id in (*scene.participants, scene.location_id, *told):
-            if entity_id is not None:
-                seen[entity_id].add((scene.chapter_index, scene.scene_index))
-    return seen
 
 
 def _listed(entity: Entity, description: str, seen: set[Place], scenes: Sequence[StoredScene]) -> ChapterEntity:

@@ -220,7 +220,14 @@ def search_index(
     index = stores.vectors(request.project_id)
     groups = same_filters(request, vectors.keys())
     filters = [memory_filter for memory_filter, _ in groups]
-    known = _allowed_ids(stores, request.project_id, filters, deadline=deadline.share("allowed_ids"))
+    # The ids that each filter admits; None: any, for they are too many, or SQL does not say them in time.
+
+    def read() -> list[list[str] | None]:
+        with stores.database(request.project_id).read() as unit:
+            found = [unit.memories.filtered_ids(each, limit=MAX_ID_LIST + 1) for each in filters]
+        return [ids if len(ids) <= MAX_ID_LIST else None for ids in found]
+
+    known = _told_in_time(read, stage="allowed-ids", deadline=deadline.share("allowed_ids")) or [None for _ in filters]
     answers: list[RetrieverAnswer] = []
     for (_, numbers), allowed in zip(groups, known, strict=True):
         found = index.query(
@@ -285,19 +292,6 @@ def was_indexed(stores: MemoryStores, project_id: str, *, deadline: Deadline) ->
             return project is not None and project.embedding_model is not None
 
     return _told_in_time(read, stage="was-indexed", deadline=deadline)
-
-
-def _allowed_ids(
-    stores: MemoryStores, project_id: str, filters: Sequence[MemoryFilter], *, deadline: Deadline
-) -> list[list[str] | None]:
-    """Return the ids that each filter admits; None: any, for they are too many, or SQL does not say them in time."""
-
-    def read() -> list[list[str] | None]:
-        with stores.database(project_id).read() as unit:
-            found = [unit.memories.filtered_ids(each, limit=MAX_ID_LIST + 1) for each in filters]
-        return [ids if len(ids) <= MAX_ID_LIST else None for ids in found]
-
-    return _told_in_time(read, stage="allowed-ids", deadline=deadline) or [None for _ in filters]
 
 
 def _told_in_time(read: Callable[[], Told], *, stage: str, deadline: Deadline) -> Told | None:

@@ -48,7 +48,12 @@ def names_of_text(unit: UnitOfWork, *, as_of: StoryPosition) -> list[NameCandida
         texts = unit.scenes.texts_as_of(as_of=as_of)
         found = find_name_candidates(texts, min_count=1)
         if file is not None and sum(len(text) for _, _, text in texts) >= LONG_BOOK:
-            _keep(file, found)
+            # What cannot be kept is read again; what was written longest ago makes room.
+            with contextlib.suppress(ContextWriteError, OSError):
+                write_text_atomically(file, _names.dump_json(found).decode(), root=file.parents[1])
+                kept = sorted(file.parent.glob("*.json"), key=lambda each: each.stat().st_mtime)
+                for old in kept[:-REMEMBERED_STORIES]:
+                    old.unlink(missing_ok=True)
     with _lock:
         _remembered.use(mark, found)
         _remembered.take_surplus()
@@ -60,15 +65,6 @@ def _names_kept(file: Path) -> list[NameCandidate] | None:
         return _names.validate_json(file.read_bytes())
     except (OSError, ValidationError):
         return None
-
-
-def _keep(file: Path, names: list[NameCandidate]) -> None:
-    """Write names into the file of their texts and rules, and let go of those that were written longest ago."""
-    # What cannot be kept is read again.
-    with contextlib.suppress(ContextWriteError, OSError):
-        write_text_atomically(file, _names.dump_json(names).decode(), root=file.parents[1])
-        for old in sorted(file.parent.glob("*.json"), key=lambda each: each.stat().st_mtime)[:-REMEMBERED_STORIES]:
-            old.unlink(missing_ok=True)
 
 
 @cache

@@ -15,20 +15,11 @@ from novelgen.models.position import END_OF_STORY
 from runtime.storage.chunks import ChunkWriter, require_not_consolidated
 from runtime.storage.entities import EntityRepository
 from runtime.storage.memories import MemoryRepository
-from runtime.storage.session import AnyRow, Repository, StorageSession, linked_rows, story_order, unconsolidated
+from runtime.storage.session import AnyRow, Repository, linked_rows, story_order, unconsolidated
 from runtime.storage.tables import CHUNK_ENTITIES, CHUNKS, SCENES
 from runtime.storage.terms import searchable_text
 
 SHOWN_NAMES = 3
-
-
-def _stored_chapter(session: StorageSession, chapter_index: int) -> str:
-    stored = sorted(set(session.values(SCENES.c.chapter_index)))
-    if chapter_index not in stored:
-        near = sorted(stored, key=lambda each: (abs(each - chapter_index), each))[:SHOWN_NAMES]
-        listed = ", ".join(map(chapter_target, near)) or "none"
-        raise UnknownSceneError(f"no scene of chapter {chapter_index} is stored; nearest: {listed}")
-    return chapter_target(chapter_index)
 
 
 @dataclass(frozen=True)
@@ -78,7 +69,12 @@ class AttachmentRepository(Repository):
         wanted = target.strip()
         chapter = chapter_of_target(wanted)
         if chapter is not None:
-            return _stored_chapter(self._session, chapter)
+            stored = sorted(set(self._session.values(SCENES.c.chapter_index)))
+            if chapter not in stored:
+                near = sorted(stored, key=lambda each: (abs(each - chapter), each))[:SHOWN_NAMES]
+                listed = ", ".join(map(chapter_target, near)) or "none"
+                raise UnknownSceneError(f"no scene of chapter {chapter} is stored; nearest: {listed}")
+            return chapter_target(chapter)
         return BOOK if wanted == BOOK else None
 
     def attachments_of(self, memory_id: str) -> list[Attachment]:

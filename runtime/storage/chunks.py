@@ -279,7 +279,8 @@ class ChunkWriter:
         if not rows:
             return
         self._session.insert(CHUNKS, rows)
-        row_ids = self._row_ids([row["chunk_id"] for row in rows])
+        named = self._session.among(CHUNKS.c.chunk_id, [row["chunk_id"] for row in rows])
+        row_ids = self._session.pairs(CHUNKS.c.chunk_id, CHUNKS.c.row_id, named)
         self._link(row_ids, rows)
         self._lexical.add([(row_ids[row["chunk_id"]], _searchable(row)) for row in rows])
         self._outbox.queue(list(row_ids), "upsert")
@@ -353,10 +354,6 @@ class ChunkWriter:
     def _take_back(self, consolidated: Sequence[Mapping[str, Any]]) -> None:
         if consolidated:
             self.remove(consolidated)
-
-    def _row_ids(self, chunk_ids: Sequence[str]) -> dict[str, int]:
-        named = self._session.among(CHUNKS.c.chunk_id, chunk_ids)
-        return self._session.pairs(CHUNKS.c.chunk_id, CHUNKS.c.row_id, named)
 
     def _link(self, row_ids: Mapping[str, int], rows: Sequence[Mapping[str, Any]]) -> None:
         links = [link for row in rows for link in link_rows(row_ids[row["chunk_id"]], row)]

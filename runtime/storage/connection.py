@@ -318,17 +318,13 @@ def backup_sqlite(source: Path, target: Path) -> None:
     temporary = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _copy(source, temporary)
+        address = f"{source.resolve().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True)) as origin, closing(sqlite3.connect(temporary)) as copy:
+            origin.backup(copy)
+            copy.execute("PRAGMA journal_mode=DELETE")
+        with temporary.open("rb+") as written:
+            os.fsync(written.fileno())
         temporary.replace(target)
     except (sqlite3.Error, OSError) as error:
         temporary.unlink(missing_ok=True)
         raise DatabaseError(f"{str(source)!r} could not be copied to {str(target)!r}: {error}") from error
-
-
-def _copy(source: Path, target: Path) -> None:
-    address = f"{source.resolve().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(address, uri=True)) as origin, closing(sqlite3.connect(target)) as copy:
-        origin.backup(copy)
-        copy.execute("PRAGMA journal_mode=DELETE")
-    with target.open("rb+") as written:
-        os.fsync(written.fileno())

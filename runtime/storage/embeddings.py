@@ -22,7 +22,13 @@ class EmbeddingRepository(Repository):
     def put(self, model: str, vectors: Mapping[str, Sequence[float] | FloatMatrix]) -> int:
         """Store vectors by chunk id, over what was stored for the model before."""
         arrays = {chunk_id: np.asarray(vector, dtype=_STORED_TYPE) for chunk_id, vector in vectors.items()}
-        dimension = _common_dimension(arrays)
+        shapes = {array.shape for array in arrays.values()}
+        if len(shapes) > 1 or any(len(shape) != 1 or shape[0] == 0 for shape in shapes):
+            raise EmbeddingError(f"vectors of one call must have one length, but have the shapes {shapes!r}")
+        broken = next((chunk_id for chunk_id, array in arrays.items() if not np.isfinite(array).all()), None)
+        if broken is not None:
+            raise EmbeddingError(f"the vector of {broken!r} holds values that are not finite; embed it again")
+        dimension = shapes.pop()[0] if shapes else 0
         rows = [
             {
                 "chunk_row_id": row_id,
@@ -69,13 +75,3 @@ class EmbeddingRepository(Repository):
         joined_bytes = b"".join(row[1] for row in rows)
         matrix = np.frombuffer(joined_bytes, dtype=_STORED_TYPE).reshape(len(rows), -1)
         return [row[0] for row in rows], matrix.astype(np.float32, copy=False)
-
-
-def _common_dimension(arrays: Mapping[str, FloatMatrix]) -> int:
-    shapes = {array.shape for array in arrays.values()}
-    if len(shapes) > 1 or any(len(shape) != 1 or shape[0] == 0 for shape in shapes):
-        raise EmbeddingError(f"vectors of one call must have one length, but have the shapes {shapes!r}")
-    broken = next((chunk_id for chunk_id, array in arrays.items() if not np.isfinite(array).all()), None)
-    if broken is not None:
-        raise EmbeddingError(f"the vector of {broken!r} holds values that are not finite; embed it again")
-    return shapes.pop()[0] if shapes else 0

@@ -193,7 +193,16 @@ class EntityRepository(Repository):
             changed = {} if stored.entity == entity else {"updated_at": now}
             self._session.update(ENTITIES, ENTITIES.c.entity_id == entity.entity_id, **values, **changed)
         adds_only = stored is not None and stored.origin == "author" and origin != "author"
-        self._write_aliases(entity, by_author=origin == "author", adds_only=adds_only)
+        by_author = origin == "author"
+        if not adds_only:
+            replaced = [] if by_author else [ALIASES.c.by_author.is_(False)]
+            self._session.delete(ALIASES, ALIASES.c.entity_id == entity.entity_id, *replaced)
+        rows = [
+            alias.model_dump()
+            | {"entity_id": entity.entity_id, "alias_key": name_key(alias.alias), "by_author": by_author}
+            for alias in {alias.alias: alias for alias in entity.aliases}.values()
+        ]
+        self._session.insert(ALIASES, rows, unless_stored=("project_id", "entity_id", "alias"))
         CounterRepository(self._session).jump_over([entity.entity_id])
 
     def mark_updated(self, entity_id: str) -> None:
@@ -302,17 +311,6 @@ class EntityRepository(Repository):
         rows = self._session.select(ENTITIES, *wanted)
         stored = [_stored_entity(row, aliases[row.entity_id]) for row in rows]
         return sorted(stored, key=lambda one: (len(one.entity.entity_id), one.entity.entity_id))
-
-    def _write_aliases(self, entity: Entity, *, by_author: bool, adds_only: bool) -> None:
-        if by_author or not adds_only:
-            replaced = [] if by_author else [ALIASES.c.by_author.is_(False)]
-            self._session.delete(ALIASES, ALIASES.c.entity_id == entity.entity_id, *replaced)
-        rows = [
-            alias.model_dump()
-            | {"entity_id": entity.entity_id, "alias_key": name_key(alias.alias), "by_author": by_author}
-            for alias in {alias.alias: alias for alias in entity.aliases}.values()
-        ]
-        self._session.insert(ALIASES, rows, unless_stored=("project_id", "entity_id", "alias"))
 
 
 def masks_as_of(session: StorageSession, as_of: StoryPosition) -> dict[str, str]:

@@ -296,7 +296,14 @@ class Journal(Repository):
         begins_run = kind in RUNS and other_id != self._last_run()
         number = self._session.scalar(CHANGES.insert().values(**values).returning(CHANGES.c.row_id))
         if begins_run:
-            self._forget_old_runs()
+            old = (
+                select(CHANGES.c.other_id)
+                .where(self._session.owns(CHANGES), CHANGES.c.kind.in_(RUNS))
+                .group_by(CHANGES.c.other_id)
+                .order_by(func.max(CHANGES.c.row_id).desc())
+                .offset(MAX_KEPT_CHANGES)
+            )
+            self._session.delete(CHANGES, CHANGES.c.kind.in_(RUNS), CHANGES.c.other_id.in_(old))
         elif subject in _FORGOTTEN and kind not in RUNS:
             self._forget_old()
         return self.require(number)
@@ -588,16 +595,6 @@ class Journal(Repository):
     def _last_run(self) -> str | None:
         last = self._session.select((CHANGES.c.other_id,), CHANGES.c.kind.in_(RUNS), order=_LATEST_FIRST, limit=1)
         return last[0].other_id if last else None
-
-    def _forget_old_runs(self) -> None:
-        old = (
-            select(CHANGES.c.other_id)
-            .where(self._session.owns(CHANGES), CHANGES.c.kind.in_(RUNS))
-            .group_by(CHANGES.c.other_id)
-            .order_by(func.max(CHANGES.c.row_id).desc())
-            .offset(MAX_KEPT_CHANGES)
-        )
-        self._session.delete(CHANGES, CHANGES.c.kind.in_(RUNS), CHANGES.c.other_id.in_(old))
 
     def _recorded(self, pictured: Callable[[], Images]) -> Iterator[list[RowChange]]:
         changes: list[RowChange] = []

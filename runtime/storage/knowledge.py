@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
@@ -117,6 +117,8 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     telling = {_place_of(each) for each in said if each.origin == "record" and not _is_of_own(each, positions)}
     learnt = _learnt(session, as_of, unmasked)
     language = session.value(PROJECTS.c.language)
+    # Decode lists of JSON all at once: there are tens of thousands.
+    decoded: list[list[str]] = json.loads(f"[{','.join(row[4] for row in scenes)}]")
     return KnowledgeStory(
         as_of=as_of,
         scenes=[
@@ -128,7 +130,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
                 has_record=row[6] != WITHOUT_RECORD,
                 learnt=learnt.get(position, {}),
             )
-            for row, present in zip(scenes, _decoded(row[4] for row in scenes), strict=True)
+            for row, present in zip(scenes, decoded, strict=True)
         ],
         memories=memories,
         names=_names_shown(stored, entities.list_as_of(as_of=as_of), memories),
@@ -258,9 +260,3 @@ _COLUMNS = [name for name in StoredKnowledge.model_fields if name in KNOWLEDGE_E
 
 def _place_of(said: StoredKnowledge) -> StoryPosition:
     return StoryPosition(said.chapter_index or 0, said.scene_index or 0)
-
-
-def _decoded(texts: Iterable[str]) -> list[list[str]]:
-    """Decode lists of JSON all at once: there are tens of thousands."""
-    decoded: list[list[str]] = json.loads(f"[{','.join(texts)}]")
-    return decoded

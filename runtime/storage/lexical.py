@@ -144,7 +144,10 @@ class LexicalRepository(Repository):
     def best(self, matches: LexicalMatches, memory_filter: MemoryFilter, *, limit: int = 50) -> list[list[LexicalHit]]:
         """Return for each query the best of its matches that a filter admits."""
         best = self._admitted(matches, memory_filter).best(limit)
-        chunk_ids = self._chunk_ids({row_id for hits in best for row_id, _ in hits})
+        statement = select(CHUNKS.c.row_id, CHUNKS.c.chunk_id, CHUNKS.c.project_id).where(
+            self._session.among(CHUNKS.c.row_id, {row_id for hits in best for row_id, _ in hits})
+        )
+        chunk_ids = {row.row_id: row.chunk_id for row in self._session.own(self._session.rows(statement))}
         ranked = (sorted((-score, chunk_ids[row_id]) for row_id, score in hits) for hits in best)
         return [
             [LexicalHit(chunk_id=chunk_id, score=-negative) for negative, chunk_id in hits[:limit]] for hits in ranked
@@ -161,12 +164,6 @@ class LexicalRepository(Repository):
             conditions = filter_conditions(self._session.project_id, wanted)
             return matches.among(self._session.integers((CHUNKS.c.row_id,), *conditions)[0])
         return matches.of_kinds([CONTENT_TYPES.index(kind) for kind in kinds]) if kinds else matches
-
-    def _chunk_ids(self, row_ids: set[int]) -> dict[int, str]:
-        statement = select(CHUNKS.c.row_id, CHUNKS.c.chunk_id, CHUNKS.c.project_id).where(
-            self._session.among(CHUNKS.c.row_id, row_ids)
-        )
-        return {row.row_id: row.chunk_id for row in self._session.own(self._session.rows(statement))}
 
     def _matches(self, terms: Sequence[str]) -> dict[str, RowIds]:
         """Return the row ids of all memories of the project that hold a term, later ones too."""

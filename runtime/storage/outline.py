@@ -248,7 +248,13 @@ def read_summaries(
     told_parts = finished if is_whole_story else finished[-RECENT_PARTS:]
     told_chapters = known if is_whole_story else _chapters_to_tell(known, finished)
     in_parts = {chapter for part in told_parts for chapter in known if part.holds(chapter)}
-    scenes = _told_scenes(session, in_parts.union(told_chapters))
+    # Whole records are long, and this is read for every context.
+    place = (SCENES.c.chapter_index, SCENES.c.scene_index)
+    told = (SCENES.c.record["key_events"], SCENES.c.record["summary"])
+    rows = session.select(
+        [*place, *told], SCENES.c.chapter_index.in_(sorted(in_parts.union(told_chapters))), order=place
+    )
+    scenes = [OutlineScene(row[0], row[1], key_events=row[2] or (), summary=row[3] or ()) for row in rows]
     written = SummaryRepository(session).used(parts, as_of=as_of)
     return StorySummaries(
         chapters=chapter_summaries(
@@ -279,14 +285,6 @@ def _chapters_to_tell(known: list[int], finished: list[NumberedPart]) -> list[in
     ]
 
 
-def _told_scenes(session: StorageSession, chapters: Iterable[int]) -> list[OutlineScene]:
-    # Whole records are long, and this is read for every context.
-    place = (SCENES.c.chapter_index, SCENES.c.scene_index)
-    told = (SCENES.c.record["key_events"], SCENES.c.record["summary"])
-    rows = session.select([*place, *told], SCENES.c.chapter_index.in_(sorted(chapters)), order=place)
-    return [OutlineScene(row[0], row[1], key_events=row[2] or (), summary=row[3] or ()) for row in rows]
-
-
 def _weights(session: StorageSession, chapters: Iterable[int]) -> dict[tuple[int, int], float]:
     """The greatest importance of what each scene brought; a consolidated memory tells of other scenes, too."""
     place = (CHUNKS.c.chapter_index, CHUNKS.c.scene_index)
@@ -311,13 +309,34 @@ def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Se
     """
     digest = sha256(_scenes_as_json(session, as_of).encode())
     digest.update(b"\x00")
+    # What was written of chapters and parts that are over; no section where there is nothing.
+    stored = stored_summaries(session, as_of)
+    said = [each.model_dump(mode="json", exclude={"written_at"}) for each in stored]
+    settings = session.value(PROJECTS.c.settings)
+    told = (settings or {}).get("parts", ())
+    parts = [part for part in told if as_of.admits(part["last_chapter"], None)]
+    found = ConsolidationRepository(session).list_all()
+    listed = [
+        [each.chunk.chunk_id, each.chunk.chapter_index, each.chunk.scene_index, each.chunk.content]
+        for each in found
+        if as_of.admits(each.chunk.chapter_index, each.chunk.scene_index)
+    ]
+    # An author's event has no quote: where quotes stand says nothing about it.
+    left_out = ("row_id", "scene_id", "created_at", "verified", "span_start", "span_end")
+    sections = []
+    for table in (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, KNOWLEDGE_EVENTS):
+        columns = [column for column in table.c if column.name not in left_out]
+        order = (*story_order(table), table.c.row_id)
+        rows = session.select(columns, table.c.origin == "author", before(as_of, table), order=order)
+        sections.append([dict(row._mapping) for row in rows])
+    # Nothing where the author says nothing of who knows what, so that marks of before stay true.
     for section in (
         _author_memories(session, as_of),
-        *(_author_events(session, as_of)),
+        *(sections if sections[-1] else sections[:-1]),
         [entity.model_dump(mode="json") for entity in entities],
-        *_summaries(session, as_of),
+        *[section for section in (said, parts) if section],
         # Nothing where nothing is consolidated, so that marks of before stay true.
-        *_consolidated(session, as_of),
+        *([listed] if listed else []),
     ):
         digest.update(json.dumps(section, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass"))
         digest.update(b"\x00")
@@ -341,16 +360,6 @@ def _scenes_as_json(session: StorageSession, as_of: StoryPosition) -> str:
     return f"[{joined or ''}]"
 
 
-def _summaries(session: StorageSession, as_of: StoryPosition) -> list[list[Any]]:
-    """What was written of chapters and parts that are over; no section where there is nothing."""
-    stored = stored_summaries(session, as_of)
-    said = [each.model_dump(mode="json", exclude={"written_at"}) for each in stored]
-    settings = session.value(PROJECTS.c.settings)
-    told = (settings or {}).get("parts", ())
-    parts = [part for part in told if as_of.admits(part["last_chapter"], None)]
-    return [section for section in (said, parts) if section]
-
-
 def _author_memories(session: StorageSession, as_of: StoryPosition) -> list[list[Any]]:
     columns = (
         CHUNKS.c.chunk_id,
@@ -371,29 +380,6 @@ def _author_memories(session: StorageSession, as_of: StoryPosition) -> list[list
         .order_by(CHUNKS.c.chunk_id)
     )
     return [list(row) for row in session.rows(statement)]
-
-
-def _consolidated(session: StorageSession, as_of: StoryPosition) -> list[list[Any]]:
-    found = ConsolidationRepository(session).list_all()
-    listed = [
-        [each.chunk.chunk_id, each.chunk.chapter_index, each.chunk.scene_index, each.chunk.content]
-        for each in found
-        if as_of.admits(each.chunk.chapter_index, each.chunk.scene_index)
-    ]
-    return [listed] if listed else []
-
-
-def _author_events(session: StorageSession, as_of: StoryPosition) -> list[list[dict[str, Any]]]:
-    # An author's event has no quote: where quotes stand says nothing about it.
-    left_out = ("row_id", "scene_id", "created_at", "verified", "span_start", "span_end")
-    sections = []
-    for table in (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, KNOWLEDGE_EVENTS):
-        columns = [column for column in table.c if column.name not in left_out]
-        order = (*story_order(table), table.c.row_id)
-        rows = session.select(columns, table.c.origin == "author", before(as_of, table), order=order)
-        sections.append([dict(row._mapping) for row in rows])
-    # Nothing where the author says nothing of who knows what, so that marks of before stay true.
-    return sections if sections[-1] else sections[:-1]
 
 
 RECENT_RECORDS = 6

@@ -195,7 +195,16 @@ class Relinking:
         """Move all links: scenes, memories, states, loops, relationships, knowledge, what a character remembers."""
         references = References(self.session, self.scene_ids)
         references.rewrite(SCENES, _OF_SCENES, self._in_scene)
-        self._relink_mentions()
+        within = References(self.session, self.scene_ids).within(MENTIONS)
+        their, other = MENTIONS.c.entity_id == self.old_id, MENTIONS.alias()
+        is_said_of_both = exists().where(
+            other.c.entity_id == self.new_id,
+            other.c.project_id == MENTIONS.c.project_id,
+            other.c.scene_id == MENTIONS.c.scene_id,
+            other.c.name == MENTIONS.c.name,
+        )
+        self.session.delete(MENTIONS, their, within, is_said_of_both)
+        self.session.update(MENTIONS, their, within, entity_id=self.new_id)
         references.rewrite_memories(self._replaced)
         this = and_(self.session.owns(STATES), STATES.c.entity_id == self.old_id, references.within(STATES))
         references.rewrite(STATES, ("value",), self._replaced)
@@ -229,18 +238,6 @@ class Relinking:
         """Nobody learns from, or hears from, themselves."""
         own = and_(self.session.owns(table), table.c.character_id == self.new_id, table.c[name] == self.new_id)
         self.session.run(table.update().where(own).values({name: None}))
-
-    def _relink_mentions(self) -> None:
-        within = References(self.session, self.scene_ids).within(MENTIONS)
-        their, other = MENTIONS.c.entity_id == self.old_id, MENTIONS.alias()
-        is_said_of_both = exists().where(
-            other.c.entity_id == self.new_id,
-            other.c.project_id == MENTIONS.c.project_id,
-            other.c.scene_id == MENTIONS.c.scene_id,
-            other.c.name == MENTIONS.c.name,
-        )
-        self.session.delete(MENTIONS, their, within, is_said_of_both)
-        self.session.update(MENTIONS, their, within, entity_id=self.new_id)
 
     def _close_former_values(self) -> None:
         """Let the latest value of a slot hold where both brought one, or somebody had one of each of the two."""

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 from uuid import uuid4
 
@@ -35,7 +35,21 @@ class SceneWriter:
     def replace(self, writes: Sequence[SceneWrite]) -> list[SceneWriteResult]:
         """Store scenes, all of them at one go; see `SceneRepository.replace_scenes`."""
         for write in writes:
-            _check(write, self._session.project_id)
+            if write.project_id != self._session.project_id:
+                raise UserInputError(
+                    f"scene {write.chapter_index}:{write.scene_index} carries project_id {write.project_id!r},"
+                    f" not {self._session.project_id!r}; write it in a unit of work of its own project"
+                )
+            foreign = next((one for one in write.chunks if one.project_id != write.project_id), None)
+            if foreign is not None:
+                raise UserInputError(
+                    f"memory {foreign.chunk_id!r} carries project_id {foreign.project_id!r}, not {write.project_id!r}"
+                )
+            repeated = [
+                chunk_id for chunk_id, count in Counter(one.chunk_id for one in write.chunks).items() if count > 1
+            ]
+            if repeated:
+                raise UserInputError(f"memory id {repeated[0]!r} comes twice in one scene; ids must differ")
         known = scene_ids_at(self._session, [(write.chapter_index, write.scene_index) for write in writes])
         ids = [known.get((each.chapter_index, each.scene_index)) or each.scene_id or uuid4().hex for each in writes]
         hashes = {row.scene_id: row.text_hash for row in self._rows_of(SCENES, ids, "text_hash")}
@@ -49,7 +63,18 @@ class SceneWriter:
         for write, scene_id in zip(writes, ids, strict=True):
             if scene_id in old_texts:
                 kept = changes[scene_id]["chunks_kept"]
-                self._follow_words(scene_id, old_texts[scene_id], write.text, kept=kept)
+                # The author's own facts follow their words; without them nothing proves a fact.
+                old_text = old_texts[scene_id]
+                for row in spans_by_hand(self._session, scene_id):
+                    is_as_it_was = row.chunk_id in kept or not row.from_scene
+                    if row.span_start is None or not is_as_it_was:
+                        continue
+                    words = old_text[row.span_start : row.span_end]
+                    start = _nearest(words, write.text, row.span_start)
+                    values: dict[str, Any] = {"span_start": None, "span_end": None, "verified": False}
+                    if start is not None:
+                        values = {"span_start": start, "span_end": start + len(words)}
+                    self._session.update(CHUNKS, CHUNKS.c.row_id == row.row_id, **values)
         self.withdraw_events(ids)
         self._insert_events(writes, ids)
         return [
@@ -104,7 +129,12 @@ class SceneWriter:
         for write, scene_id in zip(writes, ids, strict=True):
             stored = {row["chunk_id"]: row for row in rows[scene_id]}
             place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
-            by_hand = _attachments_by_hand(stored.values())
+            # What an author attached a distilled memory to, by source_id: a reworded one keeps it.
+            by_hand = {
+                row["source_id"]: {"attached": row["attached"], "detached": row["detached"]}
+                for row in stored.values()
+                if row["content_type"] == "memory" and row["source_id"]
+            }
             result: dict[str, list[str]] = {
                 f"chunks_{outcome}": [] for outcome in ("added", "changed", "removed", "unchanged", "kept")
             }
@@ -132,19 +162,6 @@ class SceneWriter:
         self._chunks.insert(added)
         self._chunks.remove(gone)
         return results
-
-    def _follow_words(self, scene_id: str, old_text: str, new_text: str, *, kept: Sequence[str]) -> None:
-        """Let the author's own facts follow their words through a new text; without them nothing proves a fact."""
-        for row in spans_by_hand(self._session, scene_id):
-            is_as_it_was = row.chunk_id in kept or not row.from_scene
-            if row.span_start is None or not is_as_it_was:
-                continue
-            words = old_text[row.span_start : row.span_end]
-            start = _nearest(words, new_text, row.span_start)
-            values: dict[str, Any] = {"span_start": None, "span_end": None, "verified": False}
-            if start is not None:
-                values = {"span_start": start, "span_end": start + len(words)}
-            self._session.update(CHUNKS, CHUNKS.c.row_id == row.row_id, **values)
 
     def _insert_events(self, writes: Sequence[SceneWrite], ids: Sequence[str]) -> None:
         now = self._session.now()
@@ -221,22 +238,6 @@ def free_label(session: StorageSession, wanted: str) -> str:
     return wanted
 
 
-def _check(write: SceneWrite, project_id: str) -> None:
-    if write.project_id != project_id:
-        raise UserInputError(
-            f"scene {write.chapter_index}:{write.scene_index} carries project_id {write.project_id!r},"
-            f" not {project_id!r}; write it in a unit of work of its own project"
-        )
-    foreign = next((one for one in write.chunks if one.project_id != write.project_id), None)
-    if foreign is not None:
-        raise UserInputError(
-            f"memory {foreign.chunk_id!r} carries project_id {foreign.project_id!r}, not {write.project_id!r}"
-        )
-    repeated = [chunk_id for chunk_id, count in Counter(one.chunk_id for one in write.chunks).items() if count > 1]
-    if repeated:
-        raise UserInputError(f"memory id {repeated[0]!r} comes twice in one scene; ids must differ")
-
-
 def _scene_values(write: SceneWrite) -> dict[str, Any]:
     record = None if write.record is None else write.record.model_dump(mode="json")
     copied = write.model_dump(
@@ -252,14 +253,6 @@ def _scene_values(write: SceneWrite) -> dict[str, Any]:
             "failure_reason",
         }
     )
-    return copied | {
-        "record": record,
-        "text_hash": text_hash(write.text),
-        "content_hash": _content_hash(write, copied, record),
-    }
-
-
-def _content_hash(write: SceneWrite, copied: dict[str, Any], record: dict[str, Any] | None) -> str:
     brought = {
         "scene": copied,
         "record": None if record is None else {**record, "chapter_index": 0, "scene_index": 0},
@@ -268,7 +261,11 @@ def _content_hash(write: SceneWrite, copied: dict[str, Any], record: dict[str, A
         "states": [_timeless(change.model_dump(mode="json")) for change in write.states],
         "mentions": sorted(set(write.mentions)),
     }
-    return text_hash(json.dumps(brought, sort_keys=True, ensure_ascii=False))
+    return copied | {
+        "record": record,
+        "text_hash": text_hash(write.text),
+        "content_hash": text_hash(json.dumps(brought, sort_keys=True, ensure_ascii=False)),
+    }
 
 
 _DEFAULT_FLAGS = {"is_indexed": True, "is_consolidated": False}
@@ -304,15 +301,6 @@ def _outcome(old: Mapping[str, Any] | None, values: Mapping[str, Any]) -> str:
     if old["origin"] == "author" or old["status"] != "active":
         return "kept"
     return "unchanged" if all(old[name] == value for name, value in values.items()) else "changed"
-
-
-def _attachments_by_hand(rows: Iterable[Mapping[str, Any]]) -> dict[str | None, _Attachments]:
-    """What an author attached a scene's distilled memories to, by source_id: a reworded one keeps it."""
-    return {
-        row["source_id"]: {"attached": row["attached"], "detached": row["detached"]}
-        for row in rows
-        if row["content_type"] == "memory" and row["source_id"]
-    }
 
 
 def _is_authors(row: Mapping[str, Any]) -> bool:

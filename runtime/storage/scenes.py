@@ -201,7 +201,15 @@ def relocate(session: StorageSession, relocation: Relocation) -> int:
     for table, aside in ((SCENES, _ASIDE), (SCENES, 0), *((each, 0) for each in POSITIONED_TABLES)):
         placed = ((scene_id, {"chapter_index": new[0] + aside, "scene_index": new[1]}) for scene_id, new in moves)
         session.update_each(table.c.scene_id, placed)
-    _rename_bullets(session, relocation.places)
+    renamed = [
+        (row_id, {"source_id": new[0], "supersedes": new[1]})
+        for row_id, *old in session.select(
+            [CHUNKS.c.row_id, CHUNKS.c.source_id, CHUNKS.c.supersedes],
+            or_(CHUNKS.c.source_id.contains(":"), CHUNKS.c.supersedes.contains(":")),
+        )
+        if (new := [_renamed(each, relocation.places) for each in old]) != old
+    ]
+    session.update_each(CHUNKS.c.row_id, renamed)
     ChunkWriter(session).reposition([scene_id for scene_id, _ in moves])
     return len(moves)
 
@@ -216,18 +224,6 @@ def _move_free_places(session: StorageSession, relocation: Relocation) -> None:
             if (new := relocation.of(*old)) != tuple(old)
         ]
         session.update_each(table.c.row_id, moved)
-
-
-def _rename_bullets(session: StorageSession, places: Mapping[ScenePlace, ScenePlace]) -> None:
-    renamed = [
-        (row_id, {"source_id": new[0], "supersedes": new[1]})
-        for row_id, *old in session.select(
-            [CHUNKS.c.row_id, CHUNKS.c.source_id, CHUNKS.c.supersedes],
-            or_(CHUNKS.c.source_id.contains(":"), CHUNKS.c.supersedes.contains(":")),
-        )
-        if (new := [_renamed(each, places) for each in old]) != old
-    ]
-    session.update_each(CHUNKS.c.row_id, renamed)
 
 
 def _renamed(source_id: str | None, places: Mapping[ScenePlace, ScenePlace]) -> str | None:
@@ -478,7 +474,9 @@ class SceneRepository(Repository):
         """Make room for a new scene, or with a chapter alone for a new chapter, and return how many moved."""
         places = self._places()
         if at.scene_index is None:
-            return self._relocate(chapter_gap(places, _chapter(at)))
+            if at.chapter_index is None:
+                raise UnknownSceneError(f"{str(at)!r} names no chapter; give one")
+            return self._relocate(chapter_gap(places, at.chapter_index))
         return self._relocate(scene_gap(places, _place(at)))
 
     def close_chapter(self, at: int) -> int:
@@ -514,12 +512,6 @@ def _place(at: StoryPosition) -> ScenePlace:
     if at.chapter_index is None or at.scene_index is None:
         raise UnknownSceneError(f"{str(at)!r} names no scene; give chapter and scene")
     return at.chapter_index, at.scene_index
-
-
-def _chapter(at: StoryPosition) -> int:
-    if at.chapter_index is None:
-        raise UnknownSceneError(f"{str(at)!r} names no chapter; give one")
-    return at.chapter_index
 
 
 def _scene(row: AnyRow) -> StoredScene:

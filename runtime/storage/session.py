@@ -331,7 +331,16 @@ _CONSOLIDATED = alias_with_columns(CHUNKS, "consolidated")
 
 def visible(project_id: str, as_of: StoryPosition) -> ColumnElement[bool]:
     """Return the condition on `memory_chunks` that a read at a position sees a memory of a project."""
-    return and_(before(as_of, CHUNKS), CHUNKS.c.row_id.not_in(_stood_for(project_id, as_of)))
+    # Row ids of the sources of all consolidated memories before a position.
+    links = CONSOLIDATION_SOURCES
+    return and_(
+        before(as_of, CHUNKS),
+        CHUNKS.c.row_id.not_in(
+            select(links.c.source_row_id)
+            .join(_CONSOLIDATED, _CONSOLIDATED.c.row_id == links.c.consolidated_row_id)
+            .where(links.c.project_id == project_id, before(as_of, _CONSOLIDATED))
+        ),
+    )
 
 
 def unconsolidated(project_id: str, as_of: StoryPosition) -> ColumnElement[bool]:
@@ -340,16 +349,6 @@ def unconsolidated(project_id: str, as_of: StoryPosition) -> ColumnElement[bool]
         CONSOLIDATION_SOURCES.c.project_id == project_id
     )
     return and_(before(as_of, CHUNKS), CHUNKS.c.row_id.not_in(consolidated))
-
-
-def _stood_for(project_id: str, as_of: StoryPosition) -> Select[tuple[int]]:
-    """Row ids of the sources of all consolidated memories before a position."""
-    links = CONSOLIDATION_SOURCES
-    return (
-        select(links.c.source_row_id)
-        .join(_CONSOLIDATED, _CONSOLIDATED.c.row_id == links.c.consolidated_row_id)
-        .where(links.c.project_id == project_id, before(as_of, _CONSOLIDATED))
-    )
 
 
 def filter_conditions(project_id: str, memory_filter: MemoryFilter) -> list[ColumnElement[bool]]:

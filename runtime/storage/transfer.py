@@ -133,14 +133,6 @@ def _events(session: StorageSession, table: Table, model: type[Event], labels: M
     return events
 
 
-def _scenes(session: StorageSession) -> list[StoredScene]:
-    mentions = grouped(session.select(MENTIONS, order=[MENTIONS.c.entity_id, MENTIONS.c.name]), "scene_id")
-    return [
-        scene.model_copy(update={"mentions": [(row.entity_id, row.name) for row in mentions[scene.scene_id]]})
-        for scene in SceneRepository(session).list_as_of(with_text=True)
-    ]
-
-
 def _memory(row: AnyRow, labels: Mapping[str, str]) -> StoredMemory:
     """Return a memory as its origin brought it, with what was set by hand beside it."""
     chunk = {name: row._mapping[name] for name in StoryMemoryChunk.model_fields if name in CHUNKS.c}
@@ -166,11 +158,15 @@ class ExchangeRepository(Repository):
         labels = {row.scene_id: row.label for row in session.select([SCENES.c.scene_id, SCENES.c.label])}
         consolidations = ConsolidationRepository(session).list_all()
         derived = {each.chunk.chunk_id for each in consolidations}
+        mentions = grouped(session.select(MENTIONS, order=[MENTIONS.c.entity_id, MENTIONS.c.name]), "scene_id")
         return ProjectContents(
             name=project.name,
             language=project.language,
             entities=EntityRepository(session).list_all(),
-            scenes=_scenes(session),
+            scenes=[
+                scene.model_copy(update={"mentions": [(row.entity_id, row.name) for row in mentions[scene.scene_id]]})
+                for scene in SceneRepository(session).list_as_of(with_text=True)
+            ],
             memories=[_memory(row, labels) for row in _in_order(session, CHUNKS) if row.chunk_id not in derived],
             states=_events(session, STATES, StoredState, labels),
             loop_events=_events(session, LOOP_EVENTS, StoredLoopEvent, labels),

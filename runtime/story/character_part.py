@@ -67,7 +67,20 @@ class CharacterWriter:
             created_at=self._now,
         )
         memory = made.memory
-        issues = [*made.issues, *self._named_players(memory)]
+        # Somebody may have taken part under the name that the character calls the player by.
+        held = self._unit.characters.active(memory.character_id, slot=PLAYER_NAME_SLOT)
+        called = {slot_value(PLAYER_NAME_SLOT, each.content).casefold() for each in held if each.superseded_by is None}
+        named_players = [
+            ReportIssue(
+                stage="remember",
+                kind="unresolved",
+                message=f"{name!r} is what the player is called; name 'player' as who took part, so that feelings for "
+                "the player move",
+            )
+            for name in memory.participants
+            if name.casefold() in called
+        ]
+        issues = [*made.issues, *named_players]
         self.issues += [each for each in issues if each not in self.issues]
         over = self._ended(memory, event)
         vector = self._vectors.get(memory.content)
@@ -80,21 +93,6 @@ class CharacterWriter:
         )
         self.stored.append(memory)
         return change, [each.memory_id for each in over]
-
-    def _named_players(self, memory: CharacterMemory) -> list[ReportIssue]:
-        """Tell where somebody took part under the name that the character calls the player by."""
-        held = self._unit.characters.active(memory.character_id, slot=PLAYER_NAME_SLOT)
-        called = {slot_value(PLAYER_NAME_SLOT, each.content).casefold() for each in held if each.superseded_by is None}
-        return [
-            ReportIssue(
-                stage="remember",
-                kind="unresolved",
-                message=f"{name!r} is what the player is called; name 'player' as who took part, so that feelings for "
-                "the player move",
-            )
-            for name in memory.participants
-            if name.casefold() in called
-        ]
 
     def _ended(self, memory: CharacterMemory, event: GivenEvent) -> list[CharacterMemory]:
         """Return what a new memory puts an end to: what is named, the slot's value, the other half of a pair."""

@@ -16,7 +16,6 @@ from runtime.ingest.indexing import (
     verify_after_crash,
     verify_index,
 )
-from runtime.stores import MemoryStores
 from runtime.story.base import Progress, StoryBase, async_twin
 
 StepKind = Literal["take_in", "page", "retry", "read", "people", "index", "context"]
@@ -77,7 +76,10 @@ class StoryConditions(StoryBase):
                 indexable=unit.memories.count_indexable(),
                 unindexed=outbox["pending"] + outbox["failed"],
             )
-        return condition.model_copy(update={"next_steps": _next_steps(condition, _has_model(self._stores))})
+        settings = self._stores.settings
+        return condition.model_copy(
+            update={"next_steps": _next_steps(condition, bool(settings.memory.summarization.model or settings.model))}
+        )
 
     astory_condition = async_twin(story_condition)
 
@@ -95,11 +97,6 @@ def _reason(condition: StoryCondition, kind: StepKind, language: StoryLanguage) 
     # What is to be taken out of the index waits, too, and is no memory any more.
     told["unindexed"] = min(condition.unindexed, condition.indexable or condition.unindexed)
     return words("story", language).text(f"next.{kind}", **told)
-
-
-def _has_model(stores: MemoryStores) -> bool:
-    settings = stores.settings
-    return bool(settings.memory.summarization.model or settings.model)
 
 
 def _next_steps(condition: StoryCondition, has_model: bool) -> list[NextStep]:

@@ -1,7 +1,7 @@
 """Contexts of planned scenes: finding the plan, building one or many, comparing, and rebuilding stale ones."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.user_file import Character, CharactersConfig
 from runtime.care.checks import judge_context_files
 from runtime.context_chain import build_context_chain, configured_chat_model
-from runtime.files.paths import ProjectPaths, write_text_atomically
+from runtime.files.paths import write_text_atomically
 from runtime.files.project_files import load_characters, load_context, load_settings_file, own_scene_plan
 from runtime.index.token_counters import build_token_counter
 from runtime.search.story_memory import StoryMemoryTools
@@ -147,7 +147,14 @@ class StoryContexts(StoryIndexing):
     def compare_context(self, *, scene: PlannedScene, options: ContextOptions | None = None) -> ComparedContext:
         """Build the context of a planned scene and tell in what it differs from its file, which stays as it is."""
         builder = ContextBuilder(self._stores, self.project_id, options, write_files=False)
-        was = _context_on_disk(builder.paths, scene.chapter_index, scene.scene_index)
+        fix = _fix(builder.paths.project_id, scene.chapter_index, scene.scene_index)
+        try:
+            was = load_context(builder.paths, scene.chapter_index, scene.scene_index)
+        except InvalidFileError as error:
+            raise InvalidFileError(f"{error}; {fix}") from error
+        if was is None:
+            file = str(builder.paths.context_file(scene.chapter_index, scene.scene_index))
+            raise InvalidFileError(f"there is no {file!r} to compare with; {fix}")
         self.await_index()
         return _compared(builder, was, builder.build(scene, as_was=was), scene)
 
@@ -195,7 +202,13 @@ class StoryContexts(StoryIndexing):
             self.await_index()
         for done, was in enumerate(stale, start=1):
             try:
-                scene = _scene_of_context(builder.paths, was, given)
+                place = {"chapter_index": was.chapter_index, "scene_index": was.scene_index}
+                plan = given.get((was.chapter_index, was.scene_index))
+                if plan is None:
+                    plan, chapter_plan = find_own_plan(builder.paths, **place)
+                else:
+                    chapter_plan = own_scene_plan(builder.paths, **place)[1]
+                scene = PlannedScene(**place, plan=plan, chapter_plan=chapter_plan)
                 now = _whole(builder.build(scene, as_was=was))
                 if write_files:
                     writer.write(now)
@@ -260,7 +273,14 @@ class ContextBuilder:
     def _request(self, scene: PlannedScene) -> MemoryContextRequest:
         characters = self._characters
         if characters is None:
-            characters = self._stored_characters(StoryPosition(scene.chapter_index, scene.scene_index))
+            # The characters that the story has shown; none where it cannot be read, as the chain reports.
+            as_of = StoryPosition(scene.chapter_index, scene.scene_index)
+
+            def read() -> list[Entity]:
+                with self._stores.database(self._project_id).read() as unit:
+                    return unit.entities.list_as_of(as_of=as_of)
+
+            characters = characters_of_entities(self._within_deadline(read) or [])
         request = MemoryContextRequest(
             project_id=self._project_id,
             chapter_index=scene.chapter_index,
@@ -271,15 +291,6 @@ class ContextBuilder:
         )
         # Files that were read, and warned of, already: a field of theirs that is misspelt must not cost every context.
         return request.model_copy(update={"characters": characters, "settings": self._story_settings})
-
-    def _stored_characters(self, as_of: StoryPosition) -> CharactersConfig:
-        """Return the characters that the story has shown; none where it cannot be read, as the chain reports."""
-
-        def read() -> list[Entity]:
-            with self._stores.database(self._project_id).read() as unit:
-                return unit.entities.list_as_of(as_of=as_of)
-
-        return characters_of_entities(self._within_deadline(read) or [])
 
     def _within_deadline(self, read: Callable[[], Any]) -> Any:
         """Return what is read, or None where the store does not give it in the time of one retrieval tool."""
@@ -341,18 +352,6 @@ def _fix(project_id: str, chapter_index: int, scene_index: int) -> str:
     return f"write it with `novelgen context {project_id} --chapter {chapter_index} --scene {scene_index}`"
 
 
-def _context_on_disk(paths: ProjectPaths, chapter_index: int, scene_index: int) -> SceneMemoryContext:
-    fix = _fix(paths.project_id, chapter_index, scene_index)
-    try:
-        context = load_context(paths, chapter_index, scene_index)
-    except InvalidFileError as error:
-        raise InvalidFileError(f"{error}; {fix}") from error
-    if context is None:
-        file = str(paths.context_file(chapter_index, scene_index))
-        raise InvalidFileError(f"there is no {file!r} to compare with; {fix}")
-    return context
-
-
 def _compared(
     builder: ContextBuilder, was: SceneMemoryContext, now: SceneMemoryContext, scene: PlannedScene
 ) -> ComparedContext:
@@ -395,18 +394,6 @@ def _plans_by_place(plans_file: Path | None, failures: list[str]) -> dict[tuple[
             )
         plans.setdefault(place, line.scene_plan)
     return plans
-
-
-def _scene_of_context(
-    paths: ProjectPaths, was: SceneMemoryContext, given: Mapping[tuple[int, int], ScenePlan]
-) -> PlannedScene:
-    place = {"chapter_index": was.chapter_index, "scene_index": was.scene_index}
-    plan = given.get((was.chapter_index, was.scene_index))
-    if plan is None:
-        plan, chapter_plan = find_own_plan(paths, **place)
-    else:
-        chapter_plan = own_scene_plan(paths, **place)[1]
-    return PlannedScene(**place, plan=plan, chapter_plan=chapter_plan)
 
 
 def _whole(context: SceneMemoryContext) -> SceneMemoryContext:

@@ -28,7 +28,6 @@ from runtime.care.checks import (
     repair_index,
     versions,
 )
-from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 from runtime.story.base import async_twin
 from runtime.story.condition import StepKind, StoryCondition, StoryConditions
@@ -62,8 +61,23 @@ def diagnose(
         if findings[-1].level == "ok":
             counts, of_project = StoryDiagnosis(stores, project_id)._project_findings()
             findings += of_project
+    # Settings for the eye: addresses may hold passwords, so they are only named.
+    memory = settings.memory
     diagnosis = Diagnosis(
-        versions=versions(), settings=_shown(settings), counts=counts, findings=findings, repairs=repairs
+        versions=versions(),
+        settings={
+            "projects_dir": str(settings.projects_dir.resolve()),
+            "database": "SQLite per project" if settings.database_url is None else "database_url",
+            "vector index": "embedded per project" if memory.vector_store.url is None else "Chroma server",
+            "embedding model": memory.embedding_model,
+            "chat model": settings.model,
+            "budgets": f"memories with the story so far {memory.memory_budget}, states {memory.state_budget}, "
+            f"timeline {memory.timeline_budget} tokens",
+            "search_fallback": memory.search_fallback,
+        },
+        counts=counts,
+        findings=findings,
+        repairs=repairs,
     )
     return in_language(diagnosis, language)
 
@@ -151,19 +165,4 @@ def shareable(diagnosis: Diagnosis) -> dict[str, Any]:
             ]
             for part, findings in (("findings", diagnosis.findings), ("repairs", diagnosis.repairs))
         },
-    }
-
-
-def _shown(settings: NovelgenSettings) -> dict[str, object]:
-    """Return the settings for the eye: addresses may hold passwords, so they are only named."""
-    memory = settings.memory
-    return {
-        "projects_dir": str(settings.projects_dir.resolve()),
-        "database": "SQLite per project" if settings.database_url is None else "database_url",
-        "vector index": "embedded per project" if memory.vector_store.url is None else "Chroma server",
-        "embedding model": memory.embedding_model,
-        "chat model": settings.model,
-        "budgets": f"memories with the story so far {memory.memory_budget}, states {memory.state_budget}, "
-        f"timeline {memory.timeline_budget} tokens",
-        "search_fallback": memory.search_fallback,
     }

@@ -93,7 +93,10 @@ class DraftChecker:
     def check(self, scene: DraftScene) -> DraftCheck:
         """Check a draft; what fails inside is in its report."""
         as_of = StoryPosition(scene.chapter_index, scene.scene_index)
-        text = _draft_text(scene)
+        text = scrub_text(scene.text)
+        if not text.strip():
+            raise UserInputError(f"the draft of scene {scene.chapter_index}:{scene.scene_index} is empty")
+        require_size(text, f"the draft of scene {scene.chapter_index}:{scene.scene_index}")
         report = _Reporting(issues=list(self._known_issues))
         check = DraftCheck(
             project_id=self._project_id, chapter_index=scene.chapter_index, scene_index=scene.scene_index
@@ -124,7 +127,15 @@ class DraftChecker:
         judged = self._judged(ContinuityRequest(draft, story, gather, evidence, found=by_rules or ()), report)
         if judged is not None:
             checked = judged.told_in(checked)
-            evidence = self._bounded(judged.evidence) or evidence
+            # The best evidence within the bounds of what a check tells; a model may have seen more.
+            kept: list[ContinuityEvidence] = []
+            left = self._settings.evidence_tokens
+            for each in judged.evidence[: self._settings.max_evidence]:
+                left -= self._count_tokens(each.text)
+                if left < 0:
+                    break
+                kept.append(each)
+            evidence = kept or evidence
         # The model's second look is at what rules found, too; without a model that stands as it is.
         issues = (by_rules or ()) if judged is None else judged.issues
         concluded = conclude(issues, as_of=as_of, waived=read.waived)
@@ -174,17 +185,6 @@ class DraftChecker:
             report.issues += judged.report_issues
             report.timings_s |= {f"model_{stage}": spent_s for stage, spent_s in judged.timings_s.items()}
         return judged
-
-    def _bounded(self, evidence: Sequence[ContinuityEvidence]) -> list[ContinuityEvidence]:
-        """Return the best evidence within the bounds of what a check tells; a model may have seen more."""
-        kept: list[ContinuityEvidence] = []
-        left = self._settings.evidence_tokens
-        for each in evidence[: self._settings.max_evidence]:
-            left -= self._count_tokens(each.text)
-            if left < 0:
-                break
-            kept.append(each)
-        return kept
 
     def in_order(
         self, call: Callable[[Item], Done], items: Sequence[Item], *, progress: Progress | None = None
@@ -316,14 +316,6 @@ def _judging_model(
         return None, ReportIssue(stage="model", kind="unavailable", message=message)
 
 
-def _draft_text(scene: DraftScene) -> str:
-    text = scrub_text(scene.text)
-    if not text.strip():
-        raise UserInputError(f"the draft of scene {scene.chapter_index}:{scene.scene_index} is empty")
-    require_size(text, f"the draft of scene {scene.chapter_index}:{scene.scene_index}")
-    return text
-
-
 class DraftLine(BaseModel):
     """A line of a file of drafts, without whatever else is on it."""
 
@@ -364,7 +356,11 @@ class StoryDraftBatches(StoryIndexing, StoryProjects):
         """Check every draft of a file and write what was found as `<id>.json` to a folder."""
         self.require_stored()
         checker = DraftChecker(self._stores, self.project_id, options)
-        lines = _read_draft_lines(drafts_file)
+        text = read_text_file(drafts_file)
+        id_fields = ("draft_id", "id")
+        lines = list(read_numbered_lines(text, DraftLine, file=drafts_file, id_fields=id_fields, example="D001"))
+        if not lines:
+            raise InvalidFileError(f"{str(drafts_file)!r} holds no draft; write one JSON object per line")
         self.await_index()
         folder.mkdir(parents=True, exist_ok=True)
         report = DraftsReport(asked=len(lines), rules_alone=checker.rules_alone)
@@ -382,15 +378,6 @@ class StoryDraftBatches(StoryIndexing, StoryProjects):
         return report
 
     acheck_drafts = async_twin(check_drafts)
-
-
-def _read_draft_lines(file: Path) -> list[NumberedLine[DraftLine]]:
-    text = read_text_file(file)
-    id_fields = ("draft_id", "id")
-    lines = list(read_numbered_lines(text, DraftLine, file=file, id_fields=id_fields, example="D001"))
-    if not lines:
-        raise InvalidFileError(f"{str(file)!r} holds no draft; write one JSON object per line")
-    return lines
 
 
 def _checked(

@@ -187,27 +187,30 @@ def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
         added = _aliases(entity, card.pop("alias")) if "alias" in card else []
         # What is said of an alias anew takes the place of what was said of it.
         own["aliases"] = list({each.alias: each for each in [*replacing, *added]}.values())
-        translated = _alias_translations(changes)
+        given = [each for name in ("aliases", "alias") for each in _listed(changes.get(name, []))]
+        translated = {
+            each["alias"]: each[TRANSLATION] for each in given if isinstance(each, Mapping) and TRANSLATION in each
+        }
         if translated:
             card[ALIAS_TRANSLATIONS] = {**translated, **card.get(ALIAS_TRANSLATIONS, {})}
     own |= _first_shown(entity, {name: card.pop(name) for name in _PLACE_FIELDS if name in card})
-    _require_translations(card)
-    profile = _merged(entity.profile, card)
-    read = {name: value for name, value in profile.items() if name in PROFILE_MODELS[entity.entity_type].model_fields}
-    try:
-        profile_of(entity.entity_type, read)
-        return Entity.model_validate(entity.model_dump() | own | {"profile": profile})
-    except ValidationError as error:
-        raise _misfit(error) from error
-
-
-def _require_translations(card: Mapping[str, Any]) -> None:
     if not isinstance(card.get(TRANSLATION, ""), str | Mapping):
         raise UserInputError(f"{TRANSLATION} cannot be {card[TRANSLATION]!r}: write it as a text")
     if not isinstance(card.get(ALIAS_TRANSLATIONS, {}), Mapping):
         raise UserInputError(
             f"{ALIAS_TRANSLATIONS} cannot be {card[ALIAS_TRANSLATIONS]!r}: write an object of alias to translation"
         )
+    profile = dict(entity.profile)
+    for name, value in card.items():
+        before = profile.get(name)
+        both = isinstance(before, Mapping) and isinstance(value, Mapping)
+        profile[name] = {**before, **value} if both else value  # type: ignore[dict-item]
+    read = {name: value for name, value in profile.items() if name in PROFILE_MODELS[entity.entity_type].model_fields}
+    try:
+        profile_of(entity.entity_type, read)
+        return Entity.model_validate(entity.model_dump() | own | {"profile": profile})
+    except ValidationError as error:
+        raise _misfit(error) from error
 
 
 def _first_shown(entity: Entity, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -276,20 +279,6 @@ def _alias(given: Any, known: Mapping[str, EntityAlias]) -> EntityAlias:
         return EntityAlias.model_validate((before.model_dump() if before else {}) | said)
     except ValidationError as error:
         raise _misfit(error) from error
-
-
-def _alias_translations(changes: Mapping[str, Any]) -> dict[str, Any]:
-    given = [each for name in ("aliases", "alias") for each in _listed(changes.get(name, []))]
-    return {each["alias"]: each[TRANSLATION] for each in given if isinstance(each, Mapping) and TRANSLATION in each}
-
-
-def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(old)
-    for name, value in new.items():
-        before = merged.get(name)
-        both = isinstance(before, Mapping) and isinstance(value, Mapping)
-        merged[name] = {**before, **value} if both else value  # type: ignore[dict-item]
-    return merged
 
 
 def _misfit(error: ValidationError) -> UserInputError:

@@ -121,9 +121,17 @@ class StoryIngest(StoryBase):
             DatabaseError: When the database fails.
         """
         if text is None and record is None:
-            return self.ingest_project(
-                files=_chapter_files(files), records=records, chapter_index=chapter_index, progress=progress
-            )
+            # Chapter files, those of a folder in its place.
+            paths = [Path(files)] if isinstance(files, str | Path) else [Path(each) for each in files]
+            found: list[Path] = []
+            for path in paths:
+                in_folder = list(chapter_files(path).values()) if path.is_dir() else [path]
+                if not in_folder:
+                    raise UserInputError(
+                        f"there are no chapters in {str(path)!r}; name them chapter_001.json, .txt or .md"
+                    )
+                found += in_folder
+            return self.ingest_project(files=found, records=records, chapter_index=chapter_index, progress=progress)
         if files:
             raise UserInputError("ingest takes either files, or one scene's text and record; leave one of them out")
         if chapter_index is None or scene_index is None:
@@ -415,18 +423,6 @@ def _counted(stores: MemoryStores, report: IngestReport, *, tell_changes: bool) 
 
 Model = TypeVar("Model", bound=BaseModel)
 _TAKEN: tuple[Outcome, ...] = ("added", "replaced")
-
-
-def _chapter_files(files: str | Path | Sequence[str | Path]) -> list[Path]:
-    """Return chapter files, those of a folder in its place."""
-    paths = [Path(files)] if isinstance(files, str | Path) else [Path(each) for each in files]
-    found: list[Path] = []
-    for path in paths:
-        in_folder = list(chapter_files(path).values()) if path.is_dir() else [path]
-        if not in_folder:
-            raise UserInputError(f"there are no chapters in {str(path)!r}; name them chapter_001.json, .txt or .md")
-        found += in_folder
-    return found
 
 
 def _record(record: Any, chapter_index: int, scene_index: int) -> SceneRecord:

@@ -114,10 +114,13 @@ class StoryMemories(StoryBase):
         """
         as_of = position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
+            wrong = [name for name in content_types if name not in CONTENT_TYPES]
+            if wrong:
+                raise UserInputError(f"{wrong[0]!r} is none of {', '.join(CONTENT_TYPES)}")
             wanted = MemoryFilter(
                 as_of=as_of or END_OF_STORY,
                 entities=resolved_targets(unit, [*attached_to, *entities], as_of),
-                content_types=_content_types(content_types),
+                content_types=[each for each in CONTENT_TYPES if each in content_types],
                 statuses=[status],
             )
             found = unit.memories.list_matching(wanted, limit=limit)
@@ -135,7 +138,16 @@ class StoryMemories(StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             memory = _found(unit, self.project_id, memory_id)
             attachments = unit.attachments.attachments_of(memory.chunk.chunk_id)
-            occurs_nowhere = _occurs_nowhere(unit, _about(memory, attachments))
+            # Whom the memory is about, those included that are not stored.
+            is_note = memory.chunk.content_type == "note"
+            attached = [
+                each.target
+                for each in attachments
+                # That a note names somebody does not make it theirs.
+                if is_entity_target(each.target) and not (is_note and each.origin == "mention")
+            ]
+            about = attached if is_note else attached or list(memory.chunk.entities_mentioned)
+            occurs_nowhere = _occurs_nowhere(unit, about)
         return MemoryCard(**dict(memory), attachments=attachments, occurs_nowhere=occurs_nowhere)
 
     def note(
@@ -489,18 +501,6 @@ def _reattach(
         unit.attachments.attach([chunk_id], added)
 
 
-def _about(memory: StoredMemory, attachments: Sequence[Attachment]) -> list[str]:
-    """Ids of the entities that a memory is about, those included that are not stored."""
-    is_note = memory.chunk.content_type == "note"
-    attached = [
-        each.target
-        for each in attachments
-        # That a note names somebody does not make it theirs.
-        if is_entity_target(each.target) and not (is_note and each.origin == "mention")
-    ]
-    return attached if is_note else attached or list(memory.chunk.entities_mentioned)
-
-
 def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:
     """Tell whether none of some entities occurs in the stored scenes; before the first scene nobody does.
 
@@ -515,11 +515,3 @@ def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:
         return False
     scenes = unit.scenes.list_as_of()
     return not any({*scene.participants, scene.location_id} & set(entity_ids) for scene in scenes)
-
-
-def _content_types(names: Sequence[str]) -> list[ContentType]:
-    kinds = {each: each for each in CONTENT_TYPES}
-    wrong = [name for name in names if name not in kinds]
-    if wrong:
-        raise UserInputError(f"{wrong[0]!r} is none of {', '.join(CONTENT_TYPES)}")
-    return [kinds[name] for name in names]  # type: ignore[index]

@@ -134,7 +134,13 @@ class StoryNameCandidates(StoryBase):
         offered from then on, with the names of both.
         """
         if self.is_candidate(name=keep):
-            return self._join(keep=keep, other=other)
+            with self._stores.database(self.project_id).write() as unit:
+                kept, candidate = (_required(unit, each) for each in (keep, other))
+                if kept.name == candidate.name:
+                    raise UserInputError(f"{keep!r} and {other!r} are one candidate already; give two")
+                change = unit.merges.keep("join", kept.name, candidate.name, [])
+                joined = _required(unit, kept.name)
+            return CandidateDecision(change=change, candidate=candidate, joined=joined)
         return self._name_entity(keep=keep, other=other)
 
     def drop_candidate(self, name: str) -> CandidateDecision:
@@ -167,15 +173,6 @@ class StoryNameCandidates(StoryBase):
             change = unit.merges.keep_names("name", entity.entity_id, candidate.name, names)
         indexing = self._follow_edit()
         return CandidateDecision(change=change, candidate=candidate, entity=named, indexing=indexing)
-
-    def _join(self, *, keep: str, other: str) -> CandidateDecision:
-        with self._stores.database(self.project_id).write() as unit:
-            kept, candidate = (_required(unit, each) for each in (keep, other))
-            if kept.name == candidate.name:
-                raise UserInputError(f"{keep!r} and {other!r} are one candidate already; give two")
-            change = unit.merges.keep("join", kept.name, candidate.name, [])
-            joined = _required(unit, kept.name)
-        return CandidateDecision(change=change, candidate=candidate, joined=joined)
 
     acandidates = async_twin(candidates)
     alist_candidates = async_twin(list_candidates)

@@ -213,12 +213,9 @@ def _config_lines(model: type[BaseModel], said: Mapping[str, str], within: str) 
             yield from _config_lines(type(field.default), said, f"{within}{name}.")
         else:
             remark = said.get(within + name) or field.description
-            yield f"# {indent}{name}: {_yaml_value(field.default)}" + (f"  # {remark}" if remark else "")
-
-
-def _yaml_value(value: Any) -> str:
-    """JSON is YAML."""
-    return json.dumps(sorted(value) if isinstance(value, frozenset) else value)
+            default = sorted(field.default) if isinstance(field.default, frozenset) else field.default
+            # JSON is YAML.
+            yield f"# {indent}{name}: {json.dumps(default)}" + (f"  # {remark}" if remark else "")
 
 
 def _was_made(file: Path, content: str) -> bool:

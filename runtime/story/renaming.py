@@ -141,7 +141,12 @@ class _Renamed:
         self.old = named_entity(name, known)
         if new_name == self.old.name:
             raise UserInputError(f"{self.old.entity_id} is called {new_name!r} already; give another name")
-        _refuse_others_name(new_name, self.old, known)
+        for each in known:
+            is_other = each.entity_id != self.old.entity_id and each.entity_type == self.old.entity_type
+            if is_other and name_key(new_name) in map(name_key, each.names()):
+                raise UserInputError(
+                    f"{each.entity_id} bears the name {new_name!r} already; choose another one, or merge the two"
+                )
         unknown = [each for each in also if each not in self.old.names()]
         if unknown:
             raise UserInputError(f"{unknown[0]!r} is no name of {self.old.entity_id}; it has {self.old.names()}")
@@ -199,9 +204,19 @@ class _Renamed:
         with unit.journal.recording_card(self.old.entity_id) as card:
             store_entities_in(unit, [self._entity()], origin="author", stores=stores)
         fresh = unit.words.keep_current(current)
-        return unit.journal.keep(
-            "rename", self.old.entity_id, self.old.name, [*card, *_joined(self.rows, fresh), *images]
-        )
+        # What was changed of one row in two steps is put together.
+        joined = {(row.table, str(row.key)): row for row in self.rows}
+        for row in fresh:
+            first = joined.get((row.table, str(row.key)))
+            if first is not None:
+                row = row.model_copy(
+                    update={
+                        "before": {**(row.before or {}), **(first.before or {})},
+                        "after": {**(first.after or {}), **(row.after or {})},
+                    }
+                )
+            joined[row.table, str(row.key)] = row
+        return unit.journal.keep("rename", self.old.entity_id, self.old.name, [*card, *joined.values(), *images])
 
     def _entity(self) -> Entity:
         own = {name: getattr(self.old, name) for name in ("role", "description", "profile")}
@@ -255,7 +270,14 @@ class _Renamed:
         found = [(text, hits) for text in texts_within(told) if (hits := self.swap.hits(text))]
         times = sum(len(hits) for _, hits in found)
         text, (first, *_) = found[0]
-        words = self.swap.said(_around(text, first.start, first.end))
+        # What stands around the name on one line, cut between words.
+        before, after = text[: first.start].split("\n")[-1], text[first.end :].split("\n")[0]
+        left, right = before[-SHOWN_AROUND:], after[:SHOWN_AROUND]
+        if left != before:
+            left = f"…{left if is_cjk(left[0]) else left.partition(' ')[2]}"
+        if right != after:
+            right = f"{right if is_cjk(right[-1]) else right.rpartition(' ')[0]}…"
+        words = self.swap.said(" ".join(f"{left}{text[first.start : first.end]}{right}".split()))
         self.found[held_by] += times
         self.places.append(RenamedPlace(held_by=held_by, id=thing, times=times, words=words))
 
@@ -266,17 +288,6 @@ class _Renamed:
             for chunk_id, (start, end, verified) in spans.items()
             if start is not None
         }
-
-
-def _around(text: str, start: int, end: int) -> str:
-    """Return what stands around a name on one line, cut between words."""
-    before, after = text[:start].split("\n")[-1], text[end:].split("\n")[0]
-    left, right = before[-SHOWN_AROUND:], after[:SHOWN_AROUND]
-    if left != before:
-        left = f"…{left if is_cjk(left[0]) else left.partition(' ')[2]}"
-    if right != after:
-        right = f"{right if is_cjk(right[-1]) else right.rpartition(' ')[0]}…"
-    return " ".join(f"{left}{text[start:end]}{right}".split())
 
 
 SCENE_WORDS = "scene_words"
@@ -302,31 +313,6 @@ def restore_renamed(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -
 
 def _image(unit: UnitOfWork, scene: StoredScene, fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in unit.scenes.image(scene).items() if name in fields or name == "spans"}
-
-
-def _joined(rows: Sequence[RowChange], fresh: Sequence[RowChange]) -> list[RowChange]:
-    """Put together what was changed of one row in two steps."""
-    joined = {(row.table, str(row.key)): row for row in rows}
-    for row in fresh:
-        first = joined.get((row.table, str(row.key)))
-        if first is not None:
-            row = row.model_copy(
-                update={
-                    "before": {**(row.before or {}), **(first.before or {})},
-                    "after": {**(first.after or {}), **(row.after or {})},
-                }
-            )
-        joined[row.table, str(row.key)] = row
-    return list(joined.values())
-
-
-def _refuse_others_name(new_name: str, entity: Entity, known: Sequence[Entity]) -> None:
-    for each in known:
-        is_other = each.entity_id != entity.entity_id and each.entity_type == entity.entity_type
-        if is_other and name_key(new_name) in map(name_key, each.names()):
-            raise UserInputError(
-                f"{each.entity_id} bears the name {new_name!r} already; choose another one, or merge the two"
-            )
 
 
 def _names_of_others(known: Sequence[Entity], entity: Entity) -> list[str]:

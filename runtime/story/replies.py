@@ -197,7 +197,14 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         Raises:
             UserInputError: When nothing was said, or a flag is not set.
         """
-        _require_arguments(chat_model, talk, keep)
+        if not callable(getattr(chat_model, "stream", None)):
+            raise UserInputError(f"chat_model cannot be {chat_model!r}; pass a LangChain chat model")
+        if keep not in get_args(Keeping):
+            raise UserInputError(f"keep cannot be {keep!r}; pass {', '.join(get_args(Keeping))}")
+        for turn in talk:
+            is_pair = isinstance(turn, tuple | list) and len(turn) == 2
+            if not is_pair or not all(isinstance(each, str) for each in turn):
+                raise UserInputError(f"talk cannot hold {turn!r}; pass pairs of who and what: ('Ines', 'Hello.')")
         if not said.strip():
             raise UserInputError("nothing was said to the character; pass what the player says")
         clean = scrub_text(said).strip()
@@ -501,17 +508,6 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
     def _view(self, to: str) -> SecretView:
         with self._stores.database(self.project_id).read() as unit:
             return secret_view(unit, self.character_id, to, as_of=None)
-
-
-def _require_arguments(chat_model: Any, talk: Sequence[Any], keep: str) -> None:
-    if not callable(getattr(chat_model, "stream", None)):
-        raise UserInputError(f"chat_model cannot be {chat_model!r}; pass a LangChain chat model")
-    if keep not in get_args(Keeping):
-        raise UserInputError(f"keep cannot be {keep!r}; pass {', '.join(get_args(Keeping))}")
-    for turn in talk:
-        is_pair = isinstance(turn, tuple | list) and len(turn) == 2
-        if not is_pair or not all(isinstance(each, str) for each in turn):
-            raise UserInputError(f"talk cannot hold {turn!r}; pass pairs of who and what: ('Ines', 'Hello.')")
 
 
 def _analysis(behind: str) -> tuple[ReplyAnalysis, ReportIssue | None]:

@@ -204,7 +204,19 @@ def _lost(quotes: list[tuple[str, str]], text: str) -> list[str]:
 
 def _amended(record: SceneRecord, kind: RecordedFactKind, source_id: str, text: str | None) -> SceneRecord:
     if kind == "state":
-        return _without_state(record, source_id)
+        entity_id, _, attribute = source_id.partition(".")
+        changes = []
+        is_found = False
+        for change in record.state_changes:
+            kept = change.changes
+            if change.entity_id == entity_id and attribute in kept:
+                is_found = True
+                kept = {name: value for name, value in kept.items() if name != attribute}
+            if kept:
+                changes.append(change.model_copy(update={"changes": kept}))
+        if not is_found:
+            raise _not_held("state", source_id)
+        return record.model_copy(update={"state_changes": changes})
     if kind in ("learnt", "repeated"):
         name = "learned" if kind == "learnt" else "memories_repeated"
         listed = list(getattr(record, name))
@@ -229,47 +241,29 @@ def _id_of(told: Any) -> str:
     return str(loop_id) if loop_id is not None else f"{told.character_a}-{told.character_b}"
 
 
-def _without_state(record: SceneRecord, source_id: str) -> SceneRecord:
-    entity_id, _, attribute = source_id.partition(".")
-    changes = []
-    is_found = False
-    for change in record.state_changes:
-        kept = change.changes
-        if change.entity_id == entity_id and attribute in kept:
-            is_found = True
-            kept = {name: value for name, value in kept.items() if name != attribute}
-        if kept:
-            changes.append(change.model_copy(update={"changes": kept}))
-    if not is_found:
-        raise _not_held("state", source_id)
-    return record.model_copy(update={"state_changes": changes})
-
-
 def _with_value(record: SceneRecord, source_id: str, said: str, known: Sequence[Entity]) -> SceneRecord:
     entity_id, _, attribute = source_id.partition(".")
     changes = list(record.state_changes)
     for index, change in enumerate(changes):
         if change.entity_id == entity_id and attribute in change.changes:
-            value = _value_of(said, change.changes[attribute], known)
+            # What somebody wrote as a value of the same kind: a list, an entity's id, or words.
+            old = change.changes[attribute]
+            if isinstance(old, Mapping):
+                raise UserInputError("a value of several fields is changed in the record: `novelgen record edit`")
+            lines = [line.strip() for line in said.splitlines() if line.strip()]
+            old_values = old if isinstance(old, list) else [old]
+            ids = {each.entity_id for each in known}
+            bearers = {name.casefold(): each.entity_id for each in known for name in each.names()[::-1]}
+            names_ids = any(isinstance(each, str) and each in ids for each in old_values)
+            kept = {str(each): each for each in old_values}
+            values = [
+                kept[line] if line in kept else bearers.get(line.casefold(), line) if names_ids else line
+                for line in lines
+            ]
+            value = values if isinstance(old, list) else values[0] if len(values) == 1 else said
             changes[index] = change.model_copy(update={"changes": {**change.changes, attribute: value}})
             return record.model_copy(update={"state_changes": changes})
     raise _not_held("state", source_id)
-
-
-def _value_of(said: str, old: Any, known: Sequence[Entity]) -> Any:
-    """Return what somebody wrote as a value of the same kind: a list, an entity's id, or words."""
-    if isinstance(old, Mapping):
-        raise UserInputError("a value of several fields is changed in the record: `novelgen record edit`")
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    old_values = old if isinstance(old, list) else [old]
-    ids = {each.entity_id for each in known}
-    bearers = {name.casefold(): each.entity_id for each in known for name in each.names()[::-1]}
-    names_ids = any(isinstance(each, str) and each in ids for each in old_values)
-    kept = {str(each): each for each in old_values}
-    values = [
-        kept[line] if line in kept else bearers.get(line.casefold(), line) if names_ids else line for line in lines
-    ]
-    return values if isinstance(old, list) else values[0] if len(values) == 1 else said
 
 
 def _not_held(kind: str, source_id: str) -> UserInputError:

@@ -80,7 +80,11 @@ class StoryScenePlans(StoryProjects):
                     f"{str(plan_file)!r} plans chapter {written.chapter_number}, not {chapter_index}; "
                     "leave out --chapter"
                 )
-            return PlannedScene(**place, plan=_scene_of(written, scene_index, plan_file), chapter_plan=written)
+            scene = written.scene(scene_index)
+            if scene is None:
+                planned = ", ".join(str(each.scene_number) for each in written.scenes) or "none"
+                raise InvalidFileError(f"{str(plan_file)!r} plans no scene {scene_index}; it plans: {planned}")
+            return PlannedScene(**place, plan=scene, chapter_plan=written)
         if written is not None:
             return PlannedScene(**place, plan=written, chapter_plan=_chapter_plan(paths, chapter_index))
         found, chapter_plan = find_own_plan(paths, **place)
@@ -173,14 +177,6 @@ def _plan_of(data: Any, *, where: str) -> ScenePlan | ChapterPlan:
     except ValueError as error:
         raise InvalidFileError(f"{where}: {error}") from error
     return validated(model, fields, where=where)
-
-
-def _scene_of(plan: ChapterPlan, scene_index: int, file: Path | None) -> ScenePlan:
-    scene = plan.scene(scene_index)
-    if scene is None:
-        planned = ", ".join(str(each.scene_number) for each in plan.scenes) or "none"
-        raise InvalidFileError(f"{str(file)!r} plans no scene {scene_index}; it plans: {planned}")
-    return scene
 
 
 def _chapter_plan(paths: ProjectPaths, chapter_index: int) -> ChapterPlan | None:

@@ -225,12 +225,13 @@ class _Teller:
     def _state(self, change: StateChange, earlier: StateChange | None, labels: Labels) -> EstablishedFact:
         value = _value(change, self.names, labels)
         was = "" if earlier is None else _value(earlier, self.names, labels)
+        values = change.value if isinstance(change.value, list) else [change.value]
         return self.fact(
             "state",
             f"{change.entity_id}.{change.attribute}",
             f"{labels.attribute(change.attribute)}{labels.colon}{value}",
             about=self.name(change.entity_id),
-            value=_lines(change.value, self.names, labels),
+            value="\n".join(render_value(each, self.names, labels) for each in values if each not in (None, "")),
             was=was if was not in (value, _NO_VALUE) else "",
             span=change.source_span,
             is_verified=change.verified,
@@ -315,11 +316,6 @@ _MAKERS: Mapping[EntityOrigin, FactMaker] = {"author": "author", "extracted": "m
 
 def _value(change: StateChange, names: Mapping[str, str], labels: Labels) -> str:
     return _NO_VALUE if change.value in (None, [], "") else render_value(change.value, names, labels)
-
-
-def _lines(value: Any, names: Mapping[str, str], labels: Labels) -> str:
-    values = value if isinstance(value, list) else [value]
-    return "\n".join(render_value(each, names, labels) for each in values if each not in (None, ""))
 
 
 ReadingState = Literal["model", "record", "author", "text", "failed", "waiting"]

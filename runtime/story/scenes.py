@@ -170,9 +170,17 @@ class StoryScenes(StoryBase):
         """
         with self._stores.database(self.project_id).read() as unit:
             scene = unit.scenes.require(story_position(position))
-            unverified = _unverified_facts(unit, scene)
+            memories = unit.memories.list_matching(MemoryFilter(unverified_only=True))
+            changes = unit.states.unverified(scene_id=scene.scene_id)
+            facts = [
+                f"memory {stored.chunk.source_id}: {stored.chunk.content}"
+                for stored in memories
+                if stored.scene_id == scene.scene_id
+            ]
+            unverified = facts + [f"state {change.entity_id}.{change.attribute}: {change.value}" for change in changes]
+        empty = SceneRecord(chapter_index=scene.chapter_index, scene_index=scene.scene_index, title=scene.title)
         return SceneRecordView(
-            record=_record_of(scene),
+            record=scene.record or empty,
             is_stored=scene.record is not None,
             extraction_status=scene.extraction_status,
             failure_reason=scene.failure_reason or "",
@@ -221,22 +229,6 @@ def _listed(scene: StoredScene, names: dict[str, str], parts: list[StoryPart]) -
         on_stage=[names.get(each, each) for each in scene.participants],
         part=next((each.title for each in holding), ""),
     )
-
-
-def _record_of(scene: StoredScene) -> SceneRecord:
-    empty = SceneRecord(chapter_index=scene.chapter_index, scene_index=scene.scene_index, title=scene.title)
-    return scene.record or empty
-
-
-def _unverified_facts(unit: UnitOfWork, scene: StoredScene) -> list[str]:
-    memories = unit.memories.list_matching(MemoryFilter(unverified_only=True))
-    changes = unit.states.unverified(scene_id=scene.scene_id)
-    facts = [
-        f"memory {stored.chunk.source_id}: {stored.chunk.content}"
-        for stored in memories
-        if stored.scene_id == scene.scene_id
-    ]
-    return facts + [f"state {change.entity_id}.{change.attribute}: {change.value}" for change in changes]
 
 
 def _parsed_record(text: str, scene: StoredScene, name: str) -> SceneRecord:

@@ -224,7 +224,19 @@ class StoryTimes(StoryBase):
             scenes = scene_times(unit.scenes.tellings(as_of=as_of or END_OF_STORY))
             known = known_entities(unit, as_of)
         if character is not None:
-            scenes = _with(resolved_entity(character, known, "character").entity_id, scenes)
+            # The scenes with a character, each with the days since the one before it in which they were.
+            character_id = resolved_entity(character, known, "character").entity_id
+            found: list[SceneTime] = []
+            last: int | None = None
+            for index, scene in enumerate(scenes):
+                if character_id not in scene.participants:
+                    continue
+                since = None if last is None else days_apart(scenes, last, index)
+                is_said = since is not None and since != DaySpan(min_days=0)
+                found.append(scene.model_copy(update={"since_previous": since if is_said else None}))
+                if not scene.is_flashback:
+                    last = index
+            scenes = found
         scenes = scenes[-(limit or 0) :]
         used = {each for scene in scenes for each in (*scene.participants, scene.location_id)}
         return StoryTimeline(
@@ -260,18 +272,3 @@ class NamedScenes(BaseModel):
         default_factory=dict,
         description="Character id to chapter and scene of the scenes whose texts name them, in story order.",
     )
-
-
-def _with(character_id: str, scenes: Sequence[SceneTime]) -> list[SceneTime]:
-    """The scenes with a character, each with the days since the one before it in which they were."""
-    found: list[SceneTime] = []
-    last: int | None = None
-    for index, scene in enumerate(scenes):
-        if character_id not in scene.participants:
-            continue
-        since = None if last is None else days_apart(scenes, last, index)
-        is_said = since is not None and since != DaySpan(min_days=0)
-        found.append(scene.model_copy(update={"since_previous": since if is_said else None}))
-        if not scene.is_flashback:
-            last = index
-    return found

@@ -377,8 +377,13 @@ class Story(
 
     def _request(self, asked: Any) -> MemoryContextRequest:
         """Read what a caller asks a context for, with the project's own plans where it has none."""
-        given = {name: value for name, value in dict(asked).items() if name in _fields_said(asked)}
-        _require_plan_keys(given)
+        said = asked.model_fields_set if isinstance(asked, BaseModel) else dict(asked)
+        given = {name: value for name, value in dict(asked).items() if name in said}
+        # A key that is nearly one of place or plan is refused where that is missing; other keys are a chain's own.
+        missing = [key for key in _PLAN_KEYS if key not in given]
+        for key in map(str, given):
+            if key not in MemoryContextRequest.model_fields and (meant := did_you_mean(key, missing, likeness=0.85)):
+                raise UserInputError(f"a context takes no key {key!r}{meant}")
         if given.setdefault("project_id", self.project_id) != self.project_id:
             raise UserInputError(
                 f"a context of project {given['project_id']!r} was asked of {self!r}; ask memory.story for it"
@@ -438,15 +443,3 @@ class Story(
         return Character(self._stores, self.project_id, entity, clock=clock)
 
     acharacter = async_twin(character)
-
-
-def _require_plan_keys(given: Mapping[str, Any]) -> None:
-    """Refuse a key that is nearly one of place or plan where that is missing; other keys are a chain's own."""
-    missing = [key for key in _PLAN_KEYS if key not in given]
-    for key in map(str, given):
-        if key not in MemoryContextRequest.model_fields and (meant := did_you_mean(key, missing, likeness=0.85)):
-            raise UserInputError(f"a context takes no key {key!r}{meant}")
-
-
-def _fields_said(asked: Any) -> Iterable[str]:
-    return asked.model_fields_set if isinstance(asked, BaseModel) else dict(asked)

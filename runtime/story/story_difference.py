@@ -67,6 +67,7 @@ class StoryDifferences(StoryThreadLedger):
             changed = unit.states.changed_between(begin, end)
             entities_before = unit.entities.list_as_of(as_of=begin)
             entities = unit.entities.list_as_of(as_of=end)
+            casts = unit.scenes.casts(as_of=begin)
             stretch = StoryStretch(
                 project_id=self.project_id,
                 language=language,
@@ -84,7 +85,9 @@ class StoryDifferences(StoryThreadLedger):
                 entities_before=entities_before,
                 entities=entities,
                 masks=unit.entities.masks_as_of(end),
-                seen_before=frozenset(_seen(unit, begin)),
+                seen_before=frozenset(
+                    {each for cast in casts for each in (*cast.participants, cast.location_id) if each}
+                ),
                 seen=[each for scene in scenes for each in (*scene.participants, scene.location_id) if each],
             )
         return tell_difference(stretch)
@@ -172,8 +175,3 @@ def _told(scene: StoredScene) -> ToldScene:
         title=scene.title,
         has_record=scene.record is not None,
     )
-
-
-def _seen(unit: UnitOfWork, before: StoryPosition) -> set[str]:
-    casts = unit.scenes.casts(as_of=before)
-    return {each for cast in casts for each in (*cast.participants, cast.location_id) if each}

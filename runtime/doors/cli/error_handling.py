@@ -73,7 +73,9 @@ def _run(body: Callable[[], Any]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        return _ended(ExitCode.FAILED, error, _os_message(error))
+        where = f" {error.filename!r}" if error.filename else ""
+        message = f"cannot use{where}: {error.strerror or error}; check that it exists and can be written"
+        return _ended(ExitCode.FAILED, error, message)
     except Exception as error:  # noqa: BLE001 - the program's outermost border: a bug must not show a traceback
         advice = "a bug in novelgen: run again with `--log-level debug` before the command and report it"
         return _ended(ExitCode.FAILED, error, f"{type(error).__name__}: {error} ({advice})")
@@ -93,11 +95,6 @@ def _usage_message(error: click.UsageError) -> str:
     if message.endswith("?"):
         return f"{in_words(message)} {told[:1].upper()}{told[1:]}"
     return f"{in_words(message)}{'；' if told.startswith('见') else '; '}{told}"
-
-
-def _os_message(error: OSError) -> str:
-    where = f" {error.filename!r}" if error.filename else ""
-    return f"cannot use{where}: {error.strerror or error}; check that it exists and can be written"
 
 
 def silence_stdout() -> None:

@@ -207,7 +207,12 @@ def _option(name: str, info: FieldInfo, offer: Offer) -> Described:
     kind, is_many = _taken(info.annotation, info.metadata)
     own = "--" + name.replace("_", "-")
     spelling = offer.spellings.get(name) or SPELLINGS.get(name) or ""
-    told = _described(info)
+    # What an argument is, as its method says it, and its default in the words of a command line.
+    default = info.default
+    meant = r".  [default: \1]" if default is None else "."
+    text = re.sub(r"[;,] None (?:means|takes) (.+?)\.?$", meant, info.description or "").replace("`", "")
+    is_told = "[default" in text or info.is_required() or default in (None, False, True, "", [])
+    told = text if is_told else f"{text}  [default: {default}]"
     if spelling == "--file":
         return {"names": ["--file", name], "kind": "file_text", "help": told}
     if "/" in spelling:
@@ -217,15 +222,6 @@ def _option(name: str, info: FieldInfo, offer: Offer) -> Described:
         return {"names": [*names, name], "kind": kind, "help": told}
     more = {"is_many": True} if is_many else {"is_required": True} if info.is_required() else {}
     return {"names": [*names, name], "kind": kind, "help": told + (" Repeatable." if is_many else ""), **more}
-
-
-def _described(info: FieldInfo) -> str:
-    """Return what an argument is, as its method says it, and its default in the words of a command line."""
-    default = info.default
-    meant = r".  [default: \1]" if default is None else "."
-    text = re.sub(r"[;,] None (?:means|takes) (.+?)\.?$", meant, info.description or "").replace("`", "")
-    is_told = "[default" in text or info.is_required() or default in (None, False, True, "", [])
-    return text if is_told else f"{text}  [default: {default}]"
 
 
 def _singular(name: str) -> str:

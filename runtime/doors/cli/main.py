@@ -64,7 +64,10 @@ class _Program(CommandGroup):
     def main(self, *arguments: Any, **options: Any) -> Any:
         """Run a command and end the process with its exit code."""
         options["standalone_mode"] = False
-        _allow_every_character()
+        for stream in (sys.stdout, sys.stderr):
+            reconfigure = getattr(stream, "reconfigure", None)
+            if reconfigure is not None:
+                reconfigure(errors="backslashreplace")
 
         def run() -> Any:
             with _help_in_language_of_reader():
@@ -157,11 +160,3 @@ def program_version() -> str:
         return importlib.metadata.version("novelgen")
     except importlib.metadata.PackageNotFoundError:
         return NOT_INSTALLED
-
-
-def _allow_every_character() -> None:
-    """Escape what a terminal's encoding cannot show instead of failing on it."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")

@@ -17,7 +17,6 @@ from novelgen.models.context import (
     ContextItem,
     ContextReport,
     HiddenContext,
-    MemoryDifference,
     ReportIssue,
     SceneMemoryContext,
     StateDifference,
@@ -191,18 +190,6 @@ def print_explanation(report: ContextReport, *, language: str) -> None:
     queries = [(labels.reason(each.origin), labels.reason(each.purpose), each.text) for each in report.queries]
     print_table(("origin", "purpose", "text"), queries, labels=labels)
     print_heading(f"{labels_for(language).memories}: {labels['head.score']}")
-    _print_scores(report, labels)
-    if report.left_out:
-        print_heading(labels["head.left_out"])
-        _print_left_out(report, labels)
-    if strangers := _strangers(report):
-        print_heading(labels["head.unresolved"])
-        print_text(", ".join(strangers))
-    print_heading(labels["head.timings"])
-    print_pairs({labels.get(f"stage.{stage}", stage): f"{seconds:.3f}" for stage, seconds in report.timings_s.items()})
-
-
-def _print_scores(report: ContextReport, labels: ViewLabels) -> None:
     rows = [
         (
             number,
@@ -216,6 +203,14 @@ def _print_scores(report: ContextReport, labels: ViewLabels) -> None:
     ]
     headings = ("number", "place", "entity_id", "score", "score_parts", "retrievers")
     print_table(headings, rows, labels=labels)
+    if report.left_out:
+        print_heading(labels["head.left_out"])
+        _print_left_out(report, labels)
+    if strangers := _strangers(report):
+        print_heading(labels["head.unresolved"])
+        print_text(", ".join(strangers))
+    print_heading(labels["head.timings"])
+    print_pairs({labels.get(f"stage.{stage}", stage): f"{seconds:.3f}" for stage, seconds in report.timings_s.items()})
 
 
 def _print_left_out(report: ContextReport, labels: ViewLabels) -> None:
@@ -252,7 +247,18 @@ def print_difference(difference: ContextDifference, *, language: str, file: Path
         _print_timeline_differences(difference.timeline, difference.names, language=language)
     if difference.memories:
         print_heading(prompt.memories)
-        _print_memory_differences(difference.memories, labels)
+        rows = []
+        for each in difference.memories:
+            wordings = [wording for wording in (each.was, each.now) if wording is not None]
+            rows.append(
+                (
+                    labels[f"changes.{each.change}"],
+                    labels.memory_place(each),
+                    " → ".join(dict.fromkeys(labels[f"forms.{wording.form}"] for wording in wordings)),
+                    _arrow([wording.text for wording in wordings]),
+                )
+            )
+        print_table(("change", "place", "form", "text"), rows, labels=labels)
     print_issues(difference.issues, labels)
     _print_difference_summary(difference, labels, file)
 
@@ -282,21 +288,6 @@ def _print_timeline_differences(entries: list[TimelineDifference], names: Mappin
         ]
         rows.append((labels[f"changes.{each.change}"], getattr(prompt, each.section), _arrow(lines)))
     print_table(("change", "section", "text"), rows, labels=labels)
-
-
-def _print_memory_differences(memories: list[MemoryDifference], labels: ViewLabels) -> None:
-    rows = []
-    for each in memories:
-        wordings = [wording for wording in (each.was, each.now) if wording is not None]
-        rows.append(
-            (
-                labels[f"changes.{each.change}"],
-                labels.memory_place(each),
-                " → ".join(dict.fromkeys(labels[f"forms.{wording.form}"] for wording in wordings)),
-                _arrow([wording.text for wording in wordings]),
-            )
-        )
-    print_table(("change", "place", "form", "text"), rows, labels=labels)
 
 
 def _arrow(texts: list[str]) -> str:

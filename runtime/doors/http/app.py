@@ -306,28 +306,24 @@ def _describe(app: FastAPI) -> None:
                 "strictly before it. Errors are `application/problem+json` with a stable `type`.",
                 routes=app.routes,
             )
-            _tell_of_problems(document)
+            schemas = document.setdefault("components", {}).setdefault("schemas", {})
+            problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+            schemas.update(problem.pop("$defs", {}))
+            schemas["Problem"] = problem
+            for name in ("HTTPValidationError", "ValidationError"):
+                schemas.pop(name, None)
+            document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+            document["security"] = [{}, {"token": []}]
+            content = {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+            for operations in document["paths"].values():
+                for operation in operations.values():
+                    operation["responses"].pop("422", None)
+                    operation["responses"]["default"] = {"description": "What went wrong.", "content": content}
             _tell_pairs_plainly(document["components"]["schemas"])
             app.openapi_schema = with_examples(document)
         return app.openapi_schema
 
     app.openapi = describe  # type: ignore[method-assign]
-
-
-def _tell_of_problems(document: dict[str, Any]) -> None:
-    schemas = document.setdefault("components", {}).setdefault("schemas", {})
-    problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
-    schemas.update(problem.pop("$defs", {}))
-    schemas["Problem"] = problem
-    for name in ("HTTPValidationError", "ValidationError"):
-        schemas.pop(name, None)
-    document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-    document["security"] = [{}, {"token": []}]
-    content = {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    for operations in document["paths"].values():
-        for operation in operations.values():
-            operation["responses"].pop("422", None)
-            operation["responses"]["default"] = {"description": "What went wrong.", "content": content}
 
 
 def _tell_pairs_plainly(schema: Any) -> None:

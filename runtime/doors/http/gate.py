@@ -70,7 +70,9 @@ class Gate:
         started = time.monotonic()
         try:
             scope["access"] = self._access(scope, headers)
-            await self._app(scope, _within(receive, headers, self._longest_body(scope)), told)
+            limits = self._settings.limits
+            longest = limits.upload_bytes if UPLOAD_PATHS.fullmatch(scope["path"]) else limits.body_bytes
+            await self._app(scope, _within(receive, headers, longest), told)
         except Refusal as refusal:
             if not told.status:
                 await self._answer(Request(scope), refusal)(scope, receive, told)
@@ -98,7 +100,19 @@ class Gate:
             )
 
     def _access(self, scope: Scope, headers: Headers) -> Access:
-        self._require_own_host(headers)
+        # What a page of another site lets a browser send here is refused.
+        host = headers.get("host", "")
+        name = _PORT.sub("", host).strip("[]")
+        if not self._settings.may_be_called(name):
+            raise Refusal(
+                421,
+                "unknown-host",
+                f"this server is not {name[:100]!r}; call it by its address, or start it with --allow-host",
+            )
+        origin = headers.get("origin")
+        is_own = origin is None or urlsplit(origin).netloc == host
+        if not is_own or headers.get("sec-fetch-site", "none") not in _OWN_SITE:
+            raise Refusal(403, "cross-site", "pages of other sites may not use this server")
         if self._settings.token is None or scope["path"] in OPEN_PATHS:
             return "all"
         given = _given_token(headers.get("authorization", ""))
@@ -116,25 +130,6 @@ class Gate:
             # A browser asks its user for a name and a password; the token is the password, the name is anything.
             headers={"WWW-Authenticate": _ASK_A_PERSON if _is_page(scope["path"]) else "Bearer"},
         )
-
-    def _require_own_host(self, headers: Headers) -> None:
-        """Refuse what a page of another site lets a browser send here."""
-        host = headers.get("host", "")
-        name = _PORT.sub("", host).strip("[]")
-        if not self._settings.may_be_called(name):
-            raise Refusal(
-                421,
-                "unknown-host",
-                f"this server is not {name[:100]!r}; call it by its address, or start it with --allow-host",
-            )
-        origin = headers.get("origin")
-        is_own = origin is None or urlsplit(origin).netloc == host
-        if not is_own or headers.get("sec-fetch-site", "none") not in _OWN_SITE:
-            raise Refusal(403, "cross-site", "pages of other sites may not use this server")
-
-    def _longest_body(self, scope: Scope) -> int:
-        limits = self._settings.limits
-        return limits.upload_bytes if UPLOAD_PATHS.fullmatch(scope["path"]) else limits.body_bytes
 
 
 class _Told:

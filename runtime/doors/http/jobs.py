@@ -291,7 +291,10 @@ class Jobs:
             job = self.get(job_id)
             self._write(job)
             result = self._work[job.kind](JobOrder(job, self._folder / job_id, tell))
-            ended: dict[str, Any] = {"state": "done", "result": self._told(result)}
+            ended: dict[str, Any] = {
+                "state": "done",
+                "result": json.loads(told(result, folders=self._secret_folders).model_dump_json()),
+            }
         except JobCancelled:
             ended = {"state": "interrupted" if self._is_closing else "cancelled"}
         except NovelgenError as error:
@@ -306,9 +309,6 @@ class Jobs:
             job = self._set(job_id, ended_at=self._clock(), **ended)
         self._write(job)
         self._run_next()
-
-    def _told(self, result: BaseModel) -> Any:
-        return json.loads(told(result, folders=self._secret_folders).model_dump_json())
 
     def _require(self, job_id: str) -> Job:
         job = self._jobs.get(job_id)

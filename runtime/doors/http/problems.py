@@ -189,16 +189,12 @@ def _answering(endpoint: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(endpoint)
     def answer(**given: Any) -> Any:
-        house = _house(given)
+        # The house of a request, or of what it names.
+        houses = (getattr(value, "house", value) for value in given.values())
+        house = next((each for each in houses if hasattr(each, "secret_folders")), None)
         if house is None:
             return told(endpoint(**given))
         with house.telemetry.use_case(endpoint.__name__):
             return told(endpoint(**given), folders=house.secret_folders)
 
     return answer
-
-
-def _house(given: dict[str, Any]) -> Any:
-    """Return the house of a request, or of what it names."""
-    houses = (getattr(value, "house", value) for value in given.values())
-    return next((each for each in houses if hasattr(each, "secret_folders")), None)

@@ -70,7 +70,9 @@ class Repeats:
                     "idempotency-key-reused",
                     f"Idempotency-Key {key!r} came with another body before; take a new one",
                 )
-            await _send_again(kept, send)
+            start = {**kept.start, "headers": [*kept.start["headers"], (b"idempotency-replayed", b"true")]}
+            await send(start)
+            await send({"type": "http.response.body", "body": kept.body, "more_body": False})
             return
         if call in self._under_way:
             raise Refusal(
@@ -82,19 +84,25 @@ class Repeats:
         self._under_way.add(call)
         recording = _Recording(send)
         try:
-            await self._app(scope, _given_body(body, receive), recording)
+            is_given = False
+
+            async def receive_given() -> Message:
+                nonlocal is_given
+                if is_given:
+                    return await receive()
+                is_given = True
+                return {"type": "http.request", "body": body, "more_body": False}
+
+            await self._app(scope, receive_given, recording)
         finally:
             self._under_way.discard(call)
         answer = recording.answer(body_hash)
         if answer is not None:
-            self._keep(call, answer)
-
-    def _keep(self, call: Call, answer: Answer) -> None:
-        self._kept[call] = answer
-        self._kept_bytes += len(answer.body)
-        while len(self._kept) > MAX_KEPT or self._kept_bytes > MAX_KEPT_BYTES:
-            _, gone = self._kept.popitem(last=False)
-            self._kept_bytes -= len(gone.body)
+            self._kept[call] = answer
+            self._kept_bytes += len(answer.body)
+            while len(self._kept) > MAX_KEPT or self._kept_bytes > MAX_KEPT_BYTES:
+                _, gone = self._kept.popitem(last=False)
+                self._kept_bytes -= len(gone.body)
 
 
 class _Recording:
@@ -167,25 +175,6 @@ async def _whole_body(receive: Receive) -> bytes:
         body += message.get("body", b"")
         if not message.get("more_body", False):
             return bytes(body)
-
-
-def _given_body(body: bytes, receive: Receive) -> Receive:
-    is_given = False
-
-    async def receive_given() -> Message:
-        nonlocal is_given
-        if is_given:
-            return await receive()
-        is_given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receive_given
-
-
-async def _send_again(answer: Answer, send: Send) -> None:
-    start = {**answer.start, "headers": [*answer.start["headers"], (b"idempotency-replayed", b"true")]}
-    await send(start)
-    await send({"type": "http.response.body", "body": answer.body, "more_body": False})
 
 
 def _is_stream(start: Message | None) -> bool:

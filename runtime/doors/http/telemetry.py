@@ -109,7 +109,13 @@ class Observing:
                 if metrics is not None:
                     metrics.end(method, route, status, took_s=time.perf_counter() - started_s)
                 if span is not None:
-                    _tell(span, method, route, status)
+                    span.update_name(f"{method} {route}")
+                    span.set_attribute("http.request.method", method)
+                    span.set_attribute("http.route", route)
+                    span.set_attribute("http.response.status_code", status)
+                    if status >= 500 or not status:
+                        span.set_attribute("error.type", str(status))
+                        span.set_status(StatusCode.ERROR)
 
 
 def path_without_names(scope: Scope) -> str:
@@ -148,13 +154,3 @@ def exporting_provider() -> TracerProvider | None:
     provider: TracerProvider = sdk.TracerProvider(resource=resource, shutdown_on_exit=False)
     provider.add_span_processor(export.BatchSpanProcessor(otlp.OTLPSpanExporter()))  # type: ignore[attr-defined]
     return provider
-
-
-def _tell(span: Span, method: str, route: str, status: int) -> None:
-    span.update_name(f"{method} {route}")
-    span.set_attribute("http.request.method", method)
-    span.set_attribute("http.route", route)
-    span.set_attribute("http.response.status_code", status)
-    if status >= 500 or not status:
-        span.set_attribute("error.type", str(status))
-        span.set_status(StatusCode.ERROR)

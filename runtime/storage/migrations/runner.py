@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, inspect, text
 
 from novelgen.errors import SchemaVersionError
 from runtime.storage.connection import WRITING, postgres_engine, sqlite_engine
 from runtime.storage.tables import METADATA
-
-if TYPE_CHECKING:
-    from alembic.config import Config
 
 HEAD = "baseline_3"
 """The revision that this version works on."""
@@ -43,16 +40,31 @@ def migrate_to_head(url: URL, *, busy_timeout_s: float, target: str = HEAD, scri
                 return
         # Alembic costs a third of a second to import, and nearly every database stands at head.
         from alembic import command
+        from alembic.config import Config
         from alembic.script import ScriptDirectory
 
         known = {each.revision for each in ScriptDirectory(str(scripts)).walk_revisions()}
         with engine.connect().execution_options(**{WRITING: True}) as connection, connection.begin():
-            _lock(connection)
+            if connection.dialect.name == "postgresql":
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _POSTGRES_LOCK})
             current = _current_revision(connection)
-            _require_known(current, known)
+            if current in NEVER_RELEASED:
+                raise SchemaVersionError(
+                    f"the database has schema version {current!r} of the time before the first release; write its "
+                    "projects as files with the version that made it, `novelgen export PROJECT DIR`, and take them in "
+                    "with this one into an empty folder of projects, `novelgen import DIR --project PROJECT`"
+                )
+            if current is not None and current not in known:
+                raise SchemaVersionError(
+                    f"the database has schema version {current!r}, which this version of novelgen does not know;"
+                    " update novelgen"
+                )
             if current != target:
                 with _ALEMBIC:
-                    command.upgrade(_config(connection, scripts), target)
+                    config = Config()
+                    config.set_main_option("script_location", str(scripts).replace("%", "%%"))
+                    config.attributes["connection"] = connection
+                    command.upgrade(config, target)
     finally:
         engine.dispose()
 
@@ -69,20 +81,6 @@ def _engine(url: URL, busy_timeout_s: float) -> Engine:
     return postgres_engine(url, busy_timeout_s=busy_timeout_s, statement_timeout_s=0, pool_size=1)
 
 
-def _config(connection: Connection, scripts: Path) -> Config:
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(scripts).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    return config
-
-
-def _lock(connection: Connection) -> None:
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _POSTGRES_LOCK})
-
-
 def _current_revision(connection: Connection) -> str | None:
     """Return the revision of a database; None where it is empty."""
     tables = set(inspect(connection).get_table_names())
@@ -92,17 +90,3 @@ def _current_revision(connection: Connection) -> str | None:
     if tables & set(METADATA.tables):
         raise SchemaVersionError("the database holds tables of another program; choose another file or database")
     return None
-
-
-def _require_known(current: str | None, known: set[str]) -> None:
-    if current in NEVER_RELEASED:
-        raise SchemaVersionError(
-            f"the database has schema version {current!r} of the time before the first release; write its projects as "
-            "files with the version that made it, `novelgen export PROJECT DIR`, and take them in with this one into "
-            "an empty folder of projects, `novelgen import DIR --project PROJECT`"
-        )
-    if current is not None and current not in known:
-        raise SchemaVersionError(
-            f"the database has schema version {current!r}, which this version of novelgen does not know;"
-            " update novelgen"
-        )

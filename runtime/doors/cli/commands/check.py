@@ -46,7 +46,14 @@ def check(session: CliSession, project: str, **asked: Any) -> None:
     if len(chosen) != 1:
         raise click.UsageError(f"give one of {', '.join(_GOES_WITH)}")
     [way] = chosen
-    _require_what_goes_with(way, given)
+    missing = [name for name in _NEEDS.get(way, ()) if name not in given]
+    if missing:
+        raise click.UsageError(f"{way} needs {' and '.join(missing)}")
+    surplus = [name for name in _OPTIONS if name in given and name not in _GOES_WITH[way].split()]
+    if surplus:
+        raise click.UsageError(f"{way} goes without {', '.join(surplus)}")
+    if way == "--stored" and "--scene" in given and "--chapter" not in given:
+        raise click.UsageError("--scene needs --chapter")
     model, note, place = asked["model"], asked["note"] or "", (asked["chapter"], asked["scene"])
     if model is not None and asked["no_model"]:
         raise click.UsageError("give --model or --no-model, not both")
@@ -84,17 +91,6 @@ _OPTIONS = (
     "--chapter --scene --plan --pov --out --resume --model --no-model --workers --with-waived --note --strict --json"
 ).split()
 _NEEDS = {"--text": ("--chapter", "--scene"), "--drafts": ("--out",)}
-
-
-def _require_what_goes_with(way: str, given: set[str]) -> None:
-    missing = [name for name in _NEEDS.get(way, ()) if name not in given]
-    if missing:
-        raise click.UsageError(f"{way} needs {' and '.join(missing)}")
-    surplus = [name for name in _OPTIONS if name in given and name not in _GOES_WITH[way].split()]
-    if surplus:
-        raise click.UsageError(f"{way} goes without {', '.join(surplus)}")
-    if way == "--stored" and "--scene" in given and "--chapter" not in given:
-        raise click.UsageError("--scene needs --chapter")
 
 
 def _draft_text(file: TextIO) -> str:

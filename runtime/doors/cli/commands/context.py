@@ -31,9 +31,17 @@ def context(session: CliSession, project: str, *, diff: bool, explain: bool, as_
         raise click.UsageError("a plan is read from a file or said by --purpose, --with, --at; not both")
     names_scene = any(each is not None for each in (plan_file, spoken, *place.values()))
     if asked["stale"]:
-        _require_only_stale(names_scene, out, explain, as_json and not diff)
+        if names_scene or out is not None or explain:
+            raise click.UsageError("--stale goes without --chapter, --scene, --plan, --out or --explain")
+        if as_json and not diff:
+            raise click.UsageError("--stale writes files and prints no JSON; add --diff to see what would change")
     elif plans_file is not None:
-        _require_only_batch(names_scene, out, explain or as_json or diff)
+        if out is None:
+            raise click.UsageError("--plans needs --out DIR, the folder for the contexts")
+        if (explain or as_json or diff) or names_scene:
+            raise click.UsageError(
+                "--plans goes with --out, and without --chapter, --scene, --plan, --json, --diff or --explain"
+            )
     elif not names_scene or out is not None:
         raise click.UsageError(
             "give --chapter and --scene, a PLAN or --purpose for one context, --plans and --out for many, or --stale"
@@ -49,7 +57,10 @@ def context(session: CliSession, project: str, *, diff: bool, explain: bool, as_
         if asked["stale"]:
             _rebuild_stale(story, options, plans_file, diff=diff, as_json=as_json)
         elif plans_file is not None:
-            _build_many(story, options, plans_file, Path(str(out)))
+            folder = Path(str(out))
+            with progress_bars("contexts") as (progress,):
+                report = story.build_contexts(plans_file=plans_file, folder=folder, options=options, progress=progress)
+            _end(report.failures, f"{report.written} of {report.asked} contexts written to {folder}")
         else:
             planned = StoryScenePlans(stores, project).find_planned_scene(
                 **place, plan_file=plan_file, spoken_plan=spoken
@@ -80,12 +91,6 @@ def _show_context(stores: MemoryStores, built: BuiltContext, *, is_short: bool, 
     print_context(built.context, language=built.language, written_to=built.file)
     if explain and built.context.report is not None:
         print_explanation(built.context.report, language=built.language)
-
-
-def _build_many(story: StoryContexts, options: ContextOptions, plans_file: Path, folder: Path) -> None:
-    with progress_bars("contexts") as (progress,):
-        report = story.build_contexts(plans_file=plans_file, folder=folder, options=options, progress=progress)
-    _end(report.failures, f"{report.written} of {report.asked} contexts written to {folder}")
 
 
 def _rebuild_stale(
@@ -126,19 +131,3 @@ def _spoken_plan(
         "characters": list(characters),
         "key_actions": list(actions),
     }
-
-
-def _require_only_batch(names_scene: bool, out: Path | None, is_shown: bool) -> None:
-    if out is None:
-        raise click.UsageError("--plans needs --out DIR, the folder for the contexts")
-    if is_shown or names_scene:
-        raise click.UsageError(
-            "--plans goes with --out, and without --chapter, --scene, --plan, --json, --diff or --explain"
-        )
-
-
-def _require_only_stale(names_scene: bool, out: Path | None, explain: bool, is_shown: bool) -> None:
-    if names_scene or out is not None or explain:
-        raise click.UsageError("--stale goes without --chapter, --scene, --plan, --out or --explain")
-    if is_shown:
-        raise click.UsageError("--stale writes files and prints no JSON; add --diff to see what would change")

@@ -85,7 +85,12 @@ def extract(session: CliSession, project: str, *, as_json: bool, tell_changes: b
         report_line(f"error: stopped: {report.stopped}")
         report_line(f"{report.waiting} scenes wait; once it is mended, the same command goes on from there")
     if report.count("failed"):
-        _report_ways_out(report, project)
+        failed = [scene for scene in report.scenes if scene.outcome == "failed"]
+        if any(not scene.had_record for scene in failed):
+            report_line(f"failed scenes keep their text; try again with `novelgen extract {project} --retry`")
+        kept = [f"--scene {scene.chapter_index}:{scene.scene_index}" for scene in failed if scene.had_record]
+        if kept:
+            report_line(f"read them once more with `novelgen extract {project} {' '.join(kept)}`")
     elif report.failed_before:
         report_line(
             f"{report.failed_before} scenes failed before; read them again with `novelgen extract {project} --retry`"
@@ -260,20 +265,20 @@ def _report_scenes(report: ExtractionReport) -> None:
         report_warning(warning)
 
 
-def _report_ways_out(report: ExtractionReport, project_id: str) -> None:
-    failed = [scene for scene in report.scenes if scene.outcome == "failed"]
-    if any(not scene.had_record for scene in failed):
-        report_line(f"failed scenes keep their text; try again with `novelgen extract {project_id} --retry`")
-    kept = [f"--scene {scene.chapter_index}:{scene.scene_index}" for scene in failed if scene.had_record]
-    if kept:
-        report_line(f"read them once more with `novelgen extract {project_id} {' '.join(kept)}`")
-
-
 def _print_summary(report: ExtractionReport, project_id: str, labels: ViewLabels) -> None:
     scenes = report.scenes
     new_entities = [f"{entity.entity_id} {entity.name}" for each in scenes for entity in each.new_entities]
     counts = [report.count(outcome) for outcome in ("done", "failed", "overtaken")]
     unverified = sum(len(each.unverified) for each in scenes)
+    of_scenes = sum(scene.model_calls for scene in report.scenes)
+    # What the model said and nobody could place, with its scene; the whole list is in the JSON.
+    said = [
+        f"{scene.chapter_index}:{scene.scene_index} {item.text[:MAX_UNPLACED_CHARACTERS]}"
+        for scene in report.scenes
+        for item in scene.unplaced
+    ]
+    left = len(said) - MAX_UNPLACED_LISTED
+    more = in_words(f"; … ({left} more with --json)") if left > 0 else ""
     print_pairs(
         {
             labels["value.project"]: project_id,
@@ -282,19 +287,14 @@ def _print_summary(report: ExtractionReport, project_id: str, labels: ViewLabels
                 sum(each.memories for each in scenes), unverified
             ),
             labels["line.new_entities"]: ", ".join(new_entities),
-            labels["line.model_calls"]: _model_calls(report),
+            labels["line.model_calls"]: of_scenes + sum(each.model_calls for each in report.chapters),
             labels["value.tokens"]: _counted(report, labels),
             labels["value.price"]: None if report.price is None else f"{report.price:,.2f}",
-            labels["line.not_placed"]: _unplaced(report),
+            labels["line.not_placed"]: "; ".join(said[:MAX_UNPLACED_LISTED]) + more if said else None,
             **(_chapter_pairs(report.chapters, labels) if report.chapters else {}),
             labels["value.index"]: index_state(report.indexing, project_id, labels),
         }
     )
-
-
-def _model_calls(report: ExtractionReport) -> int:
-    of_scenes = sum(scene.model_calls for scene in report.scenes)
-    return of_scenes + sum(each.model_calls for each in report.chapters)
 
 
 def _counted(report: ExtractionReport | KnowledgeReport | ShortsReport, labels: ViewLabels) -> str | None:
@@ -303,15 +303,3 @@ def _counted(report: ExtractionReport | KnowledgeReport | ShortsReport, labels: 
         return None
     counts = (usage.input_tokens, usage.cached_tokens, usage.output_tokens)
     return labels["line.in_of_them_cached_out"].format(*(f"{count:,}" for count in counts))
-
-
-def _unplaced(report: ExtractionReport) -> str | None:
-    """What the model said and nobody could place, with its scene; the whole list is in the JSON."""
-    said = [
-        f"{scene.chapter_index}:{scene.scene_index} {item.text[:MAX_UNPLACED_CHARACTERS]}"
-        for scene in report.scenes
-        for item in scene.unplaced
-    ]
-    left = len(said) - MAX_UNPLACED_LISTED
-    more = in_words(f"; … ({left} more with --json)") if left > 0 else ""
-    return "; ".join(said[:MAX_UNPLACED_LISTED]) + more if said else None
