@@ -240,7 +240,20 @@ class MemoryStores:
         index_id = self._index_id(project_id)
         with self._vectors_lock:
             if project_id not in self._vectors:
-                self._vectors[project_id] = self._started_index(project_id, identity, index_id)
+                # Its process starts while the caller goes on.
+                from runtime.index.manager import VectorStoreManager
+
+                index = VectorStoreManager(
+                    self._index_location(project_id),
+                    embedding_model=identity.model_name,
+                    dimension=identity.dimension,
+                    index_id=index_id,
+                    registry=self._indexes,
+                )
+                with contextlib.suppress(VectorIndexError):
+                    # Whatever keeps it from starting is raised by the first call that needs it.
+                    index.start()
+                self._vectors[project_id] = index
             index = self._vectors[project_id]
         return self._kept_running(index)
 
@@ -400,22 +413,6 @@ class MemoryStores:
                 f"which index on the Chroma server is that of project {project_id!r} stands in the database, which "
                 f"cannot be read: {error}"
             ) from error
-
-    def _started_index(self, project_id: str, identity: EmbeddingIdentity, index_id: str) -> VectorStoreManager:
-        """Open an index and let its process start while the caller goes on."""
-        from runtime.index.manager import VectorStoreManager
-
-        index = VectorStoreManager(
-            self._index_location(project_id),
-            embedding_model=identity.model_name,
-            dimension=identity.dimension,
-            index_id=index_id,
-            registry=self._indexes,
-        )
-        with contextlib.suppress(VectorIndexError):
-            # Whatever keeps it from starting is raised by the first call that needs it.
-            index.start()
-        return index
 
     def _unknown(self, project_id: str, cause: UnknownProjectError | None = None) -> UnknownProjectError:
         if self.paths(project_id).hold_a_project or demo_folder(project_id):

@@ -125,34 +125,31 @@ class StoryStore(BaseStore):
 
     def _read(self, op: Op) -> Result:
         if isinstance(op, GetOp):
-            return self._get(op)
+            if len(op.namespace) != 2 or op.namespace[0] != self.label:
+                return None
+            found = StoryKeyedNotes(self._stores, self._project_id).find_keyed_memory(
+                target=op.namespace[1], key=op.key, as_of=self._as_of
+            )
+            if found is None:
+                return None
+            return Item(
+                value=_value_of(found),
+                key=op.key,
+                namespace=op.namespace,
+                created_at=found.created_at,
+                updated_at=found.created_at,
+            )
         if isinstance(op, SearchOp):
             return self._search(op)
         if isinstance(op, ListNamespacesOp):
             targets = StoryKeyedNotes(self._stores, self._project_id).list_memory_targets(as_of=self._as_of)
             namespaces = [(self.label, each) for each in targets]
             fitting = [each for each in namespaces if all(_matches(one, each) for one in op.match_conditions or ())]
-            found = sorted({each[: op.max_depth] for each in fitting})
-            return list(found[op.offset : op.offset + op.limit])
+            listed = sorted({each[: op.max_depth] for each in fitting})
+            return list(listed[op.offset : op.offset + op.limit])
         if isinstance(op, PutOp):
             return None
         raise ValueError(f"{type(op).__name__} is no operation that a store knows")
-
-    def _get(self, op: GetOp) -> Item | None:
-        if len(op.namespace) != 2 or op.namespace[0] != self.label:
-            return None
-        found = StoryKeyedNotes(self._stores, self._project_id).find_keyed_memory(
-            target=op.namespace[1], key=op.key, as_of=self._as_of
-        )
-        if found is None:
-            return None
-        return Item(
-            value=_value_of(found),
-            key=op.key,
-            namespace=op.namespace,
-            created_at=found.created_at,
-            updated_at=found.created_at,
-        )
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         if len(op.namespace_prefix) > 2 or op.namespace_prefix[:1] not in ((), (self.label,)):

@@ -68,16 +68,13 @@ class EntityEntry(UserFileModel):
     def entity(self) -> Entity:
         """Return the entity."""
         known = self.model_dump(exclude={"extra", "aliases", "profile", "translation"})
+        by_alias = {each.alias: each.translation for each in self.aliases if each.translation}
+        told = {TRANSLATION: self.translation, ALIAS_TRANSLATIONS: by_alias}
         return Entity(
             **known,
             aliases=[EntityAlias(**each.model_dump(exclude={"extra", "translation"})) for each in self.aliases],
-            profile={**self._translations(), **self.extra, **self.profile},
+            profile={**{name: value for name, value in told.items() if value}, **self.extra, **self.profile},
         )
-
-    def _translations(self) -> dict[str, Any]:
-        by_alias = {each.alias: each.translation for each in self.aliases if each.translation}
-        told = {TRANSLATION: self.translation, ALIAS_TRANSLATIONS: by_alias}
-        return {name: value for name, value in told.items() if value}
 
 
 _CHAPTER_FILE = re.compile(r"^chapter_(?P<number>\d{1,6})\.(?:json|txt|md)$", re.IGNORECASE)

@@ -296,7 +296,20 @@ class _Drain:
 
     def _rows_of(self, chunks: Sequence[StoryMemoryChunk]) -> list[IndexRow]:
         vectors = self.vectors.vectors_of(chunks) if chunks else {}
-        return [_row(each, vectors[each.chunk_id]) for each in chunks if each.chunk_id in vectors]
+        return [
+            IndexRow(
+                chunk_id=each.chunk_id,
+                project_id=each.project_id,
+                chapter_index=each.chapter_index,
+                scene_index=each.scene_index,
+                source_id=each.source_id,
+                content=each.content,
+                content_type=each.content_type,
+                vector=vectors[each.chunk_id],
+            )
+            for each in chunks
+            if each.chunk_id in vectors
+        ]
 
     def _apply(self, entries: Sequence[OutboxEntry]) -> bool:
         """Do what entries ask for and tell whether rows were written."""
@@ -327,19 +340,6 @@ class _Drain:
             index.upsert(rows, must_exist=self._was_built, timeout_s=self._timeout_s)
         if gone:
             index.delete(self.project_id, gone, timeout_s=self._timeout_s)
-
-
-def _row(chunk: StoryMemoryChunk, vector: Vector) -> IndexRow:
-    return IndexRow(
-        chunk_id=chunk.chunk_id,
-        project_id=chunk.project_id,
-        chapter_index=chunk.chapter_index,
-        scene_index=chunk.scene_index,
-        source_id=chunk.source_id,
-        content=chunk.content,
-        content_type=chunk.content_type,
-        vector=vector,
-    )
 
 
 def _model_change(stores: MemoryStores, project: StoredProject) -> ReportIssue | None:

@@ -79,7 +79,18 @@ def read_story_before(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
         "states": states,
         "relationships": unit.relationships.list_as_of(as_of=position),
         "stand_ins": _stand_ins(unit, StoryPosition(scene.chapter_index, scene.scene_index + 1)),
-        "memories": [_known(chunk) for chunk in memories],
+        "memories": [
+            PromptMemory(
+                memory_id=chunk.memory_id,
+                says=chunk.content,
+                short=chunk.short or "",
+                chapter_index=chunk.chapter_index,
+                scene_index=chunk.scene_index,
+                importance=chunk.importance,
+                entities=chunk.entities_mentioned,
+            )
+            for chunk in memories
+        ],
         "scenes_before": [
             _scene_before(scene) for scene in unit.scenes.list_as_of(as_of=position, last=LAST_SCENES, with_text=True)
         ],
@@ -116,18 +127,6 @@ def _described(unit: UnitOfWork, scene: StoredScene) -> list[Entity]:
         else entity
         for entity in unit.entities.list_as_of(as_of=after)
     ]
-
-
-def _known(chunk: StoryMemoryChunk) -> PromptMemory:
-    return PromptMemory(
-        memory_id=chunk.memory_id,
-        says=chunk.content,
-        short=chunk.short or "",
-        chapter_index=chunk.chapter_index,
-        scene_index=chunk.scene_index,
-        importance=chunk.importance,
-        entities=chunk.entities_mentioned,
-    )
 
 
 def _scene_before(scene: StoredScene) -> SceneBefore:

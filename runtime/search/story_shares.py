@@ -32,26 +32,20 @@ def story_share(
         view = former.view if former is not None else None
         if view is None or view.shared.rules is not rules:
             view = StoryKnowledge(rules).of(character_id, is_shown=True)
-        return _Known(view, _read_share(stores, project_id, view, as_of=as_of, model=model))
+        wanted = MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES), unconsolidated=True)
+        with stores.database(project_id).read() as unit:
+            ids = [each.chunk.chunk_id for each in unit.memories.list_matching(wanted)]
+            # Read again by id, which tells what replaced a memory before the position.
+            chunks = unit.memories.by_ids(ids, as_of=as_of, with_sources=True)
+            vectors = {}
+            if model is not None:
+                names, matrix = unit.embeddings.matrix(model, as_of=as_of, ids=ids, with_sources=True)
+                vectors = dict(zip(names, matrix, strict=True))
+            entities = unit.entities.list_as_of(as_of=as_of)
+        settings = stores.settings.memory.character_memory
+        return _Known(view, share_of_story(view, chunks, entities=entities, vectors=vectors, settings=settings))
 
     # What has no vector yet may have one at the next remark, without the story being written to.
     asked = (character_id, as_of, model)
     known = _shares.read(stores, project_id, asked, read=read, is_whole=lambda known: not known.share.without_vector)
     return known.share
-
-
-def _read_share(
-    stores: MemoryStores, project_id: str, view: CharacterView, *, as_of: StoryPosition, model: str | None
-) -> StoryShare:
-    wanted = MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES), unconsolidated=True)
-    with stores.database(project_id).read() as unit:
-        ids = [each.chunk.chunk_id for each in unit.memories.list_matching(wanted)]
-        # Read again by id, which tells what replaced a memory before the position.
-        chunks = unit.memories.by_ids(ids, as_of=as_of, with_sources=True)
-        vectors = {}
-        if model is not None:
-            names, matrix = unit.embeddings.matrix(model, as_of=as_of, ids=ids, with_sources=True)
-            vectors = dict(zip(names, matrix, strict=True))
-        entities = unit.entities.list_as_of(as_of=as_of)
-    settings = stores.settings.memory.character_memory
-    return share_of_story(view, chunks, entities=entities, vectors=vectors, settings=settings)

@@ -50,8 +50,27 @@ class EntityMergeRepository(Journal):
             relinking = Relinking(self._session, gone_id, keep_id, keep.entity.entity_type)
             relinking.run()
             self._session.delete(ENTITIES, ENTITIES.c.entity_id == gone_id)
+            # The card of two entities that became one, and where it was first seen.
+            author_wins = gone.origin == "author" and keep.origin != "author"
+            first, second = (gone, keep) if author_wins else (keep, gone)
+            made = [each.created_at for each in (keep, gone) if each.created_at is not None]
+            values: dict[str, Any] = {"origin": first.origin, "created_at": min(made, default=None)}
+            if (first.origin == "author") == (second.origin == "author"):
+                values |= {
+                    name: getattr(first.entity, name) or getattr(second.entity, name)
+                    for name in ("role", "description")
+                }
+                values["profile"] = {**second.entity.profile, **first.entity.profile}
+            else:
+                values |= first.entity.model_dump(include={"role", "description", "profile"})
+            place = _first_appearance(keep.entity, gone.entity)
+            said_from = place.pop("said_from")
+            merged = keep.entity.model_copy(update={"profile": values["profile"], "said_from": said_from, **place})
             self._session.update(
-                ENTITIES, ENTITIES.c.entity_id == keep_id, **_merged(keep, gone), updated_at=self._session.now()
+                ENTITIES,
+                ENTITIES.c.entity_id == keep_id,
+                **values | place | {"profile": stored_profile(merged)},
+                updated_at=self._session.now(),
             )
             relinking.relink_profiles()
         return self.keep("merge", keep_id, gone_id, changes)
@@ -108,26 +127,26 @@ class EntityMergeRepository(Journal):
         mixed = {each for each, names in named.items() if names & set(moved)} - whole
         staying = [each for each in stored.entity.names() if each not in moved]
         with self.recording() as changes:
-            self._insert_split_off(stored, new_id, [name, *aliases], moved)
+            names = [name, *aliases]
+            entity = stored.entity
+            known = {alias.alias: alias for alias in entity.aliases}
+            first = known.get(names[0])
+            new = Entity(
+                entity_id=new_id,
+                entity_type=entity.entity_type,
+                name=names[0],
+                aliases=[
+                    known.get(each, EntityAlias(alias=each)) for each in dict.fromkeys(names[1:]) if each != names[0]
+                ],
+                name_first_chapter=first.first_chapter if first else None,
+                name_first_scene=first.first_scene if first else None,
+            )
+            mine = and_(self._session.owns(ALIASES), ALIASES.c.entity_id == entity.entity_id)
+            self._session.delete(ALIASES, mine, ALIASES.c.alias.in_(list(moved)))
+            EntityRepository(self._session).upsert(new, origin=stored.origin)
             Relinking(self._session, entity_id, new_id, stored.entity.entity_type, scene_ids=whole).run()
             MixedScenes(self._session, entity_id, new_id, moved=moved, staying=staying).relink(mixed)
         return self.keep("split", entity_id, new_id, changes)
-
-    def _insert_split_off(self, stored: StoredEntity, new_id: str, names: Sequence[str], moved: Sequence[str]) -> None:
-        entity = stored.entity
-        known = {alias.alias: alias for alias in entity.aliases}
-        first = known.get(names[0])
-        new = Entity(
-            entity_id=new_id,
-            entity_type=entity.entity_type,
-            name=names[0],
-            aliases=[known.get(each, EntityAlias(alias=each)) for each in dict.fromkeys(names[1:]) if each != names[0]],
-            name_first_chapter=first.first_chapter if first else None,
-            name_first_scene=first.first_scene if first else None,
-        )
-        mine = and_(self._session.owns(ALIASES), ALIASES.c.entity_id == entity.entity_id)
-        self._session.delete(ALIASES, mine, ALIASES.c.alias.in_(list(moved)))
-        EntityRepository(self._session).upsert(new, origin=stored.origin)
 
     def _take_names(self, keep: StoredEntity, gone: StoredEntity) -> None:
         taken = set(keep.entity.names())
@@ -171,25 +190,6 @@ def _moved_names(entity: Entity, names: Sequence[str]) -> list[str]:
             f"{entity.name!r} is the display name of {entity.entity_id!r} and stays with it; split off the others"
         )
     return [name for name in dict.fromkeys(names) if name in entity.names()]
-
-
-def _merged(keep: StoredEntity, gone: StoredEntity) -> dict[str, Any]:
-    """The card of two entities that became one, and where it was first seen."""
-    author_wins = gone.origin == "author" and keep.origin != "author"
-    first, second = (gone, keep) if author_wins else (keep, gone)
-    made = [each.created_at for each in (keep, gone) if each.created_at is not None]
-    values: dict[str, Any] = {"origin": first.origin, "created_at": min(made, default=None)}
-    if (first.origin == "author") == (second.origin == "author"):
-        values |= {
-            name: getattr(first.entity, name) or getattr(second.entity, name) for name in ("role", "description")
-        }
-        values["profile"] = {**second.entity.profile, **first.entity.profile}
-    else:
-        values |= first.entity.model_dump(include={"role", "description", "profile"})
-    place = _first_appearance(keep.entity, gone.entity)
-    said_from = place.pop("said_from")
-    merged = keep.entity.model_copy(update={"profile": values["profile"], "said_from": said_from, **place})
-    return values | place | {"profile": stored_profile(merged)}
 
 
 def _first_appearance(keep: Entity, gone: Entity) -> dict[str, Any]:

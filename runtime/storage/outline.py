@@ -397,23 +397,6 @@ def read_outline(
     language = session.value(PROJECTS.c.language)
     stated = (STATES.c.kind == "explicit", before(as_of, STATES))
     entities = EntityRepository(session).list_as_of(as_of=as_of)
-    return StoryOutline(
-        project_id=session.project_id,
-        language=language or "",
-        entities=entities,
-        scenes=_scenes(session, as_of),
-        open_loops=ThreadRepository(session).list_as_of(as_of=as_of),
-        relationships=RelationshipRepository(session).list_as_of(as_of=as_of),
-        part_summaries=summaries.parts,
-        chapter_summaries=summaries.chapters,
-        holders=holders_as_of(session, as_of),
-        stated_ids=last_changed_first(session.values(STATES.c.entity_id, *stated, order=order_in_force(STATES))),
-        story_version=story_version(session, as_of, entities=entities),
-        masks=masks_as_of(session, as_of),
-    )
-
-
-def _scenes(session: StorageSession, as_of: StoryPosition) -> list[OutlineScene]:
     here, place = before(as_of, SCENES), (SCENES.c.chapter_index, SCENES.c.scene_index)
     latest = [each.desc() for each in place]
     recent = session.select([*place, SCENES.c.record, SCENES.c.text], here, order=latest, limit=RECENT_RECORDS)
@@ -428,10 +411,23 @@ def _scenes(session: StorageSession, as_of: StoryPosition) -> list[OutlineScene]
     )
     rows = session.select(columns, here, order=story_order(SCENES))
     participants = json.loads(f"[{','.join(row[4] for row in rows)}]")
-    return [
-        _outline_scene(row, tuple(present), told.get((row[0], row[1])), is_guessed=bool(row[5]))
-        for row, present in zip(rows, participants, strict=True)
-    ]
+    return StoryOutline(
+        project_id=session.project_id,
+        language=language or "",
+        entities=entities,
+        scenes=[
+            _outline_scene(row, tuple(present), told.get((row[0], row[1])), is_guessed=bool(row[5]))
+            for row, present in zip(rows, participants, strict=True)
+        ],
+        open_loops=ThreadRepository(session).list_as_of(as_of=as_of),
+        relationships=RelationshipRepository(session).list_as_of(as_of=as_of),
+        part_summaries=summaries.parts,
+        chapter_summaries=summaries.chapters,
+        holders=holders_as_of(session, as_of),
+        stated_ids=last_changed_first(session.values(STATES.c.entity_id, *stated, order=order_in_force(STATES))),
+        story_version=story_version(session, as_of, entities=entities),
+        masks=masks_as_of(session, as_of),
+    )
 
 
 def _told(record: dict[str, Any], text: str) -> dict[str, Any]:

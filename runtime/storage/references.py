@@ -332,12 +332,8 @@ class MixedScenes:
             self.session.owns(MENTIONS), MENTIONS.c.entity_id == self.old_id, MENTIONS.c.name.in_(list(self.moved))
         )
         self.session.update(MENTIONS, named, entity_id=self.new_id)
-        self._relink_memories(here)
-        self._relink_knowledge(here)
-
-    def _relink_memories(self, scene_ids: list[str]) -> None:
         changes: dict[int, dict[str, Any]] = {}
-        for row in self.session.select(CHUNKS, CHUNKS.c.scene_id.in_(scene_ids)):
+        for row in self.session.select(CHUNKS, CHUNKS.c.scene_id.in_(here)):
             new_ids = self._named_in(searchable_text(row.content, row.short))
             lists = {name: getattr(row, name) for name in ("entities_mentioned", "attached", "detached")}
             replaced = {self.old_id: new_ids}
@@ -348,11 +344,9 @@ class MixedScenes:
             if values != lists:
                 changes[row.row_id] = values
         References(self.session).update_memories(changes)
-
-    def _relink_knowledge(self, scene_ids: list[str]) -> None:
-        """Let what was learnt in scenes that name both be the new one's where its quote names the new one alone."""
+        # What was learnt in scenes that name both is the new one's where its quote names the new one alone.
         table = KNOWLEDGE_EVENTS
-        for row in self.session.select(table, table.c.scene_id.in_(scene_ids), table.c.quote != ""):
+        for row in self.session.select(table, table.c.scene_id.in_(here), table.c.quote != ""):
             values = {name: replaced_id(getattr(row, name), self.old_id, self.new_id) for name in _KNOWERS}
             is_about_them = any(getattr(row, name) != value for name, value in values.items())
             if is_about_them and self._named_in(row.quote) == [self.new_id]:

@@ -108,7 +108,34 @@ class SceneWriter:
         """Write the scenes themselves and return their labels."""
         changed: list[tuple[str, dict[str, Any]]] = []
         for write, scene_id in zip(writes, ids, strict=True):
-            values = _scene_values(write) | {"updated_at": self._session.now()}
+            record = None if write.record is None else write.record.model_dump(mode="json")
+            copied = write.model_dump(
+                include={
+                    "title",
+                    "text",
+                    "location_id",
+                    "pov",
+                    "story_time",
+                    "participants",
+                    "record_origin",
+                    "extraction_status",
+                    "failure_reason",
+                }
+            )
+            brought = {
+                "scene": copied,
+                "record": None if record is None else {**record, "chapter_index": 0, "scene_index": 0},
+                "chunks": [_timeless(chunk.model_dump(mode="json")) for chunk in write.chunks],
+                "links": write.chunk_links,
+                "states": [_timeless(change.model_dump(mode="json")) for change in write.states],
+                "mentions": sorted(set(write.mentions)),
+            }
+            values = copied | {
+                "record": record,
+                "text_hash": text_hash(write.text),
+                "content_hash": text_hash(json.dumps(brought, sort_keys=True, ensure_ascii=False)),
+                "updated_at": self._session.now(),
+            }
             if scene_id in known:
                 changed.append((scene_id, values))
                 continue
@@ -171,7 +198,16 @@ class SceneWriter:
             position = place | {"scene_id": scene_id, "origin": "record"}
             states += [state_values(change, "record", now) | position for change in write.states]
             knowledge += [with_span_columns(each) | position for each in write.knowledge]
-            mentions += _mention_rows(write, scene_id)
+            mentions += [
+                {
+                    "scene_id": scene_id,
+                    "entity_id": entity_id,
+                    "name": name,
+                    "chapter_index": write.chapter_index,
+                    "scene_index": write.scene_index,
+                }
+                for entity_id, name in dict.fromkeys(write.mentions)
+            ]
             if write.record is not None:
                 events = recorded_loop_events(write.record)
                 loops += [loop_event_values(event) | position for event in events]
@@ -238,36 +274,6 @@ def free_label(session: StorageSession, wanted: str) -> str:
     return wanted
 
 
-def _scene_values(write: SceneWrite) -> dict[str, Any]:
-    record = None if write.record is None else write.record.model_dump(mode="json")
-    copied = write.model_dump(
-        include={
-            "title",
-            "text",
-            "location_id",
-            "pov",
-            "story_time",
-            "participants",
-            "record_origin",
-            "extraction_status",
-            "failure_reason",
-        }
-    )
-    brought = {
-        "scene": copied,
-        "record": None if record is None else {**record, "chapter_index": 0, "scene_index": 0},
-        "chunks": [_timeless(chunk.model_dump(mode="json")) for chunk in write.chunks],
-        "links": write.chunk_links,
-        "states": [_timeless(change.model_dump(mode="json")) for change in write.states],
-        "mentions": sorted(set(write.mentions)),
-    }
-    return copied | {
-        "record": record,
-        "text_hash": text_hash(write.text),
-        "content_hash": text_hash(json.dumps(brought, sort_keys=True, ensure_ascii=False)),
-    }
-
-
 _DEFAULT_FLAGS = {"is_indexed": True, "is_consolidated": False}
 """Fields that came after the first marks: at their default they must not change the mark of a scene."""
 
@@ -280,19 +286,6 @@ def _timeless(dumped: dict[str, Any]) -> dict[str, Any]:
         if name not in ("project_id", "created_at", "chapter_index", "scene_index", "source_id")
         and not (name in _DEFAULT_FLAGS and _DEFAULT_FLAGS[name] is value)
     }
-
-
-def _mention_rows(write: SceneWrite, scene_id: str) -> list[dict[str, Any]]:
-    return [
-        {
-            "scene_id": scene_id,
-            "entity_id": entity_id,
-            "name": name,
-            "chapter_index": write.chapter_index,
-            "scene_index": write.scene_index,
-        }
-        for entity_id, name in dict.fromkeys(write.mentions)
-    ]
 
 
 def _outcome(old: Mapping[str, Any] | None, values: Mapping[str, Any]) -> str:

@@ -141,23 +141,6 @@ class StoryNameCandidates(StoryBase):
                 change = unit.merges.keep("join", kept.name, candidate.name, [])
                 joined = _required(unit, kept.name)
             return CandidateDecision(change=change, candidate=candidate, joined=joined)
-        return self._name_entity(keep=keep, other=other)
-
-    def drop_candidate(self, name: str) -> CandidateDecision:
-        """Never offer a candidate again; the text stays searchable by its names."""
-        with self._stores.database(self.project_id).write() as unit:
-            candidate = _required(unit, name)
-            change = unit.merges.keep("drop", "", candidate.name, [])
-        return CandidateDecision(change=change, candidate=candidate)
-
-    def is_candidate(self, *, name: str) -> bool:
-        """Tell whether a name is one of a candidate, as written there; ids and names of entities are none."""
-        with self._stores.database(self.project_id).read() as unit:
-            found = candidate_of(open_candidates(unit, as_of=END_OF_STORY, min_count=1), name)
-            key = name_key(name)
-            return found is not None and key in map(name_key, found.names())
-
-    def _name_entity(self, *, keep: str, other: str) -> CandidateDecision:
         from runtime.ingest.entities import store_entities_in
 
         with self._stores.database(self.project_id).write() as unit:
@@ -173,6 +156,20 @@ class StoryNameCandidates(StoryBase):
             change = unit.merges.keep_names("name", entity.entity_id, candidate.name, names)
         indexing = self._follow_edit()
         return CandidateDecision(change=change, candidate=candidate, entity=named, indexing=indexing)
+
+    def drop_candidate(self, name: str) -> CandidateDecision:
+        """Never offer a candidate again; the text stays searchable by its names."""
+        with self._stores.database(self.project_id).write() as unit:
+            candidate = _required(unit, name)
+            change = unit.merges.keep("drop", "", candidate.name, [])
+        return CandidateDecision(change=change, candidate=candidate)
+
+    def is_candidate(self, *, name: str) -> bool:
+        """Tell whether a name is one of a candidate, as written there; ids and names of entities are none."""
+        with self._stores.database(self.project_id).read() as unit:
+            found = candidate_of(open_candidates(unit, as_of=END_OF_STORY, min_count=1), name)
+            key = name_key(name)
+            return found is not None and key in map(name_key, found.names())
 
     acandidates = async_twin(candidates)
     alist_candidates = async_twin(list_candidates)

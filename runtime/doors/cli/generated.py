@@ -110,7 +110,28 @@ def run(
         if as_json:
             print_json(operation.answer(result).model_dump(mode="json", by_alias=True))
         else:
-            _show(result, operation, offer, view, shows_all=shows_all)
+            labels = view.labels
+            if offer.pairs:
+                print_pairs({key: view.cell(path, result) for key, path in offer.pairs.items()}, labels)
+            if offer.columns:
+                rows = list(view.at(offer.rows, result))
+                empty = labels.get(f"empty.{operation.name}")
+                if empty and not rows:
+                    print_text(empty.format(project=view.project))
+                else:
+                    view.table(offer.columns, rows, shows_all=shows_all)
+            if offer.show is not None:
+                offer.show(result, view)
+            done = labels.get(f"done.{operation.name}")
+            if done:
+                stored = {each: labels.value(str(getattr(result, each, ""))) for each in ("status", "kind")}
+                count = len(result) if isinstance(result, list | tuple) else 0
+                print_text(
+                    in_words(done.format(result=result, project=view.project, count=count, **stored | view.values))
+                )
+            number = change_number(result) if operation.changes else None
+            if number is not None:
+                view.say("undo", command=f"novelgen undo {view.project} {number}")
         if offer.aside is not None:
             offer.aside(result, view)
 
@@ -146,29 +167,6 @@ def _result(operation: Operation, offer: Offer, view: View) -> Any:
     with progress_bars(operation.name.replace("_", " ")) as (progress,):
         callback: ProgressCallback = progress
         return operation.function(view.part, **view.values, progress=callback)
-
-
-def _show(result: Any, operation: Operation, offer: Offer, view: View, *, shows_all: bool) -> None:
-    labels = view.labels
-    if offer.pairs:
-        print_pairs({key: view.cell(path, result) for key, path in offer.pairs.items()}, labels)
-    if offer.columns:
-        rows = list(view.at(offer.rows, result))
-        empty = labels.get(f"empty.{operation.name}")
-        if empty and not rows:
-            print_text(empty.format(project=view.project))
-        else:
-            view.table(offer.columns, rows, shows_all=shows_all)
-    if offer.show is not None:
-        offer.show(result, view)
-    done = labels.get(f"done.{operation.name}")
-    if done:
-        stored = {each: labels.value(str(getattr(result, each, ""))) for each in ("status", "kind")}
-        count = len(result) if isinstance(result, list | tuple) else 0
-        print_text(in_words(done.format(result=result, project=view.project, count=count, **stored | view.values)))
-    number = change_number(result) if operation.changes else None
-    if number is not None:
-        view.say("undo", command=f"novelgen undo {view.project} {number}")
 
 
 def _examples(path: str, offer: Offer, fixed: Mapping[str, Any]) -> str | None:

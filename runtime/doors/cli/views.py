@@ -205,27 +205,22 @@ def print_explanation(report: ContextReport, *, language: str) -> None:
     print_table(headings, rows, labels=labels)
     if report.left_out:
         print_heading(labels["head.left_out"])
-        _print_left_out(report, labels)
+        left_out = [
+            (
+                labels.reason(each.section),
+                each.source_id or each.id,
+                each.tokens,
+                "" if each.score is None else f"{each.score:.3f}",
+                f"{each.text}\n  ← {labels.reason(each.reason)}",
+            )
+            for each in report.left_out
+        ]
+        print_table(("section", "entity_id", "tokens", "score", "text"), left_out, labels=labels)
     if strangers := _strangers(report):
         print_heading(labels["head.unresolved"])
         print_text(", ".join(strangers))
     print_heading(labels["head.timings"])
     print_pairs({labels.get(f"stage.{stage}", stage): f"{seconds:.3f}" for stage, seconds in report.timings_s.items()})
-
-
-def _print_left_out(report: ContextReport, labels: ViewLabels) -> None:
-    rows = [
-        (
-            labels.reason(each.section),
-            each.source_id or each.id,
-            each.tokens,
-            "" if each.score is None else f"{each.score:.3f}",
-            f"{each.text}\n  ← {labels.reason(each.reason)}",
-        )
-        for each in report.left_out
-    ]
-    headings = ("section", "entity_id", "tokens", "score", "text")
-    print_table(headings, rows, labels=labels)
 
 
 def print_difference(difference: ContextDifference, *, language: str, file: Path) -> None:
@@ -260,7 +255,20 @@ def print_difference(difference: ContextDifference, *, language: str, file: Path
             )
         print_table(("change", "place", "form", "text"), rows, labels=labels)
     print_issues(difference.issues, labels)
-    _print_difference_summary(difference, labels, file)
+    planners = [
+        labels.reason(f"{planner.used} ({planner.reason})" if planner.reason else planner.used)
+        for planner in (difference.planner_was, difference.planner_now)
+    ]
+    versions = [version or "?" for version in (difference.story_version_was, difference.story_version_now)]
+    print_text()
+    print_pairs(
+        {
+            "planner": " → ".join(dict.fromkeys(planners)),
+            "story_version": " → ".join(dict.fromkeys(versions)),
+            "left_as_it_is": file,
+        },
+        labels,
+    )
 
 
 def _print_state_differences(states: list[StateDifference], names: Mapping[str, str], *, language: str) -> None:
@@ -292,23 +300,6 @@ def _print_timeline_differences(entries: list[TimelineDifference], names: Mappin
 
 def _arrow(texts: list[str]) -> str:
     return "\n→ ".join(dict.fromkeys(texts))
-
-
-def _print_difference_summary(difference: ContextDifference, labels: ViewLabels, file: Path) -> None:
-    planners = [
-        labels.reason(f"{planner.used} ({planner.reason})" if planner.reason else planner.used)
-        for planner in (difference.planner_was, difference.planner_now)
-    ]
-    versions = [version or "?" for version in (difference.story_version_was, difference.story_version_now)]
-    print_text()
-    print_pairs(
-        {
-            "planner": " → ".join(dict.fromkeys(planners)),
-            "story_version": " → ".join(dict.fromkeys(versions)),
-            "left_as_it_is": file,
-        },
-        labels,
-    )
 
 
 def print_states(snapshots: Sequence[EntityStateSnapshot], names: Mapping[str, str], *, language: str) -> None:

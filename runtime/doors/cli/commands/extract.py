@@ -127,7 +127,28 @@ def _read(
 
 
 def _tell_pass(report: KnowledgeReport | ShortsReport, project: str, labels: ViewLabels, *, as_json: bool) -> None:
-    _report_pass(report, project)
+    for scene in report.scenes:
+        place = f"scene {scene.chapter_index}:{scene.scene_index}"
+        if scene.outcome == "failed":
+            report_line(f"error: {place}: {scene.reason}; it is as it was")
+        elif scene.outcome == "overtaken":
+            report_warning(f"{place} changed meanwhile; what the model said was dropped")
+        else:
+            for issue in scene.issues:
+                report_warning(f"{place}: {issue.message}")
+    if report.stopped is not None:
+        report_line(f"error: stopped: {report.stopped}")
+    is_of_shorts = isinstance(report, ShortsReport)
+    if report.waiting:
+        wanted = (
+            "the short forms of {} scenes wait;" if is_of_shorts else "{} scenes wait to be read for who knows what;"
+        )
+        option = "--shorts" if is_of_shorts else "--knowledge"
+        report_line(f"{wanted.format(report.waiting)} `novelgen extract {project} {option}` goes on from there")
+    if not isinstance(report, ShortsReport) and report.without_record:
+        report_line(
+            f"{report.without_record} scenes have no record, and were not read; `novelgen extract {project}` makes them"
+        )
     if as_json:
         print_json(report)
     else:
@@ -155,32 +176,6 @@ def _done_by(report: KnowledgeReport | ShortsReport) -> dict[str, int | None]:
         "memories_whose_knowers_are_told": sum(each.memories for each in report.scenes),
         "earlier_memories_learnt": sum(each.learned for each in report.scenes),
     }
-
-
-def _report_pass(report: KnowledgeReport | ShortsReport, project_id: str) -> None:
-    for scene in report.scenes:
-        place = f"scene {scene.chapter_index}:{scene.scene_index}"
-        if scene.outcome == "failed":
-            report_line(f"error: {place}: {scene.reason}; it is as it was")
-        elif scene.outcome == "overtaken":
-            report_warning(f"{place} changed meanwhile; what the model said was dropped")
-        else:
-            for issue in scene.issues:
-                report_warning(f"{place}: {issue.message}")
-    if report.stopped is not None:
-        report_line(f"error: stopped: {report.stopped}")
-    is_of_shorts = isinstance(report, ShortsReport)
-    if report.waiting:
-        wanted = (
-            "the short forms of {} scenes wait;" if is_of_shorts else "{} scenes wait to be read for who knows what;"
-        )
-        option = "--shorts" if is_of_shorts else "--knowledge"
-        report_line(f"{wanted.format(report.waiting)} `novelgen extract {project_id} {option}` goes on from there")
-    if not isinstance(report, ShortsReport) and report.without_record:
-        report_line(
-            f"{report.without_record} scenes have no record, and were not read;"
-            f" `novelgen extract {project_id}` makes them"
-        )
 
 
 def _reconcile(

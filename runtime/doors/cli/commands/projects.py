@@ -29,7 +29,7 @@ from runtime.doors.cli.parameters import CliSession, require_confirmation
 from runtime.story.projects import MadeFiles, ProjectOverview, StoryProjectDeletion, StoryProjects, list_project_ids
 
 if TYPE_CHECKING:
-    from runtime.story.diagnosis import Diagnosis, Finding
+    from runtime.story.diagnosis import Finding
 
 
 def new(session: CliSession, name: str, language: str | None, as_json: bool) -> None:
@@ -148,7 +148,23 @@ def doctor(
     if as_json:
         print_json(diagnosis)
     else:
-        _print(diagnosis, labels)
+        machine = {"versions": diagnosis.versions, "settings": diagnosis.settings}
+        # Who asks after a story is told of it; what is fine is counted, and stands in --json.
+        told = {"counts": diagnosis.counts} if diagnosis.counts else machine
+        for heading, pairs in told.items():
+            if pairs:
+                print_heading(labels[f"line.{heading}"])
+                print_pairs(
+                    {in_words(name): in_words(str(value)) for name, value in pairs.items() if value is not None}
+                )
+        for heading, findings in (("repairs", diagnosis.repairs), ("findings", diagnosis.findings)):
+            wrong = [each for each in findings if each.level != "ok" or heading == "repairs"]
+            if findings:
+                print_heading(labels[f"line.{heading}"])
+            if wrong:
+                print_table(("level", "what", "finding"), [_row(each, labels) for each in wrong], labels=labels)
+            if len(wrong) < len(findings):
+                print_text(labels["line.checks_fine"].format(len(findings) - len(wrong)))
     if bundle is not None:
         bundle.write_text(json.dumps(shareable(diagnosis), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         report_line(f"wrote {bundle}: no text, name, id or path of a story is in it")
@@ -180,24 +196,6 @@ def reindex(session: CliSession, project: str, as_json: bool) -> None:
     if not result.is_sound:
         report_line(f"error: the index does not agree with the database ({result.verification}); run it again")
         raise click.exceptions.Exit(ExitCode.FAILED)
-
-
-def _print(diagnosis: Diagnosis, labels: ViewLabels) -> None:
-    machine = {"versions": diagnosis.versions, "settings": diagnosis.settings}
-    # Who asks after a story is told of it; what is fine is counted, and stands in --json.
-    told = {"counts": diagnosis.counts} if diagnosis.counts else machine
-    for heading, pairs in told.items():
-        if pairs:
-            print_heading(labels[f"line.{heading}"])
-            print_pairs({in_words(name): in_words(str(value)) for name, value in pairs.items() if value is not None})
-    for heading, findings in (("repairs", diagnosis.repairs), ("findings", diagnosis.findings)):
-        wrong = [each for each in findings if each.level != "ok" or heading == "repairs"]
-        if findings:
-            print_heading(labels[f"line.{heading}"])
-        if wrong:
-            print_table(("level", "what", "finding"), [_row(each, labels) for each in wrong], labels=labels)
-        if len(wrong) < len(findings):
-            print_text(labels["line.checks_fine"].format(len(findings) - len(wrong)))
 
 
 def _row(finding: Finding, labels: ViewLabels) -> tuple[str, str, str]:
