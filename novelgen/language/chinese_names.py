@@ -32,9 +32,12 @@ _BEFORE_QUOTE = re.compile(
 _AFTER_QUOTE = re.compile(rf"[”」』]\s*([{CJK_RANGES}·]{{1,10}}?)(?:{_SPEECH})(?:道|着|了)?[，。！；…]")
 
 _NOT_IN_NAMES = frozenset(
-    "的了着是在把被将我你他她它俺咱吾汝谁这那此其之也就都又还没不很个们什怎啊吧呢吗么呀哩罢得而且或与跟给让使对"
-    "说道曰问答叫喊喝骂笑哭听见看想要去来到走入有无已曾会能可该便却才只因为所以若如但虽每某几些耶矣焉哉乎尔"
+    "的了着是在把被将我你他她它俺咱吾汝谁这那此其也就都又还没不很个们什怎啊吧呢吗么呀哩罢得而且或与跟给让使对"
+    "说道曰问答叫喊喝骂笑哭听见看想要去来到走入有已曾会能该便却才只因为所以但虽每某几些耶矣焉哉乎尔"
 )
+_IN_GIVEN_NAMES = frozenset("之无若如可")
+"""Words that also stand in given names, as those behind a surname do: 阮慎之."""
+
 _NUMBERS = frozenset("一二两三四五六七八九十")
 _NOT_FIRST = frozenset(
     "大忙忽众诸各左右前后上下回传急遂乃即亦再因既然皆俱正且自望请令教命从向同出进起坐立心手口头面眼身当今昨次"
@@ -97,7 +100,7 @@ _INTRODUCED = re.compile(
 _NAMED_BEFORE = 60
 """So many characters before, in the same sentence or the one before, the name of who is called so stands."""
 
-CLEAR_SPEAKER = 5
+CLEAR_SPEAKER = 3
 """Who speaks so often is somebody, whatever part of speech the word is."""
 
 SHARE_OF_ONE_NEIGHBOUR = 0.6
@@ -122,6 +125,8 @@ class ChineseScene:
     words: dict[str, str] = field(default_factory=dict)
     others: Counter[str] = field(default_factory=Counter)
     titled: Counter[str] = field(default_factory=Counter)
+    edges: bytes = b""
+    """1 where the segmenter begins or ends a word."""
 
 
 LONGEST_HEAD = 5
@@ -155,13 +160,18 @@ def read_chinese(text: str) -> ChineseScene:
     scene.others.update(_LATIN_NAME.findall(text))
     scene.titled.update(_TITLED.findall(simple))
     previous, is_person = "", False
+    edges, at = bytearray(len(simple) + 1), 0
     for word, tag in rjieba.tag(simple):
+        edges[at] = True
+        at += len(word)
         if tag[0] == "n" and 1 < len(word) <= 6:
             scene.words.setdefault(word, tag)
         if len(previous) > 1 and len(word) == 1 and word in (_PLACE_END if is_person else _ENDS):
             scene.words.setdefault(previous + word, _COMPOUND)
         previous = word if tag[0] == "n" and _CHINESE.fullmatch(word) else ""
         is_person = tag.startswith("nr")
+    edges[at] = True
+    scene.edges = bytes(edges)
     return scene
 
 
@@ -239,7 +249,7 @@ def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
     proposed |= {word for word in tags if _may_name(word) or looks_like_a_thing(word)} | {
         word for word in speakers if _may_name(word)
     }
-    signs = _signs(proposed, [scene.simple for _, scene in read])
+    signs = _signs(proposed, [scene for _, scene in read])
     kept = {
         word
         for word in proposed
@@ -269,6 +279,8 @@ def _may_name(word: str) -> bool:
     """Tell whether a word of simplified characters may be a name at all."""
     if word in _STOP or not 1 < len(word) <= 6 or _NOT_IN_NAMES.intersection(word) or _NUMBER_OF.match(word):
         return False
+    if _IN_GIVEN_NAMES.intersection(word[1:]) and not (len(word) == 3 and has_surname(word)):
+        return False
     if len(word) == 2 and word[0] in CHINESE_TITLES_BEFORE and word[1] in _SURNAMES:
         return True
     if word[0] in _NOT_FIRST or word[-1] in _NOT_LAST:
@@ -279,16 +291,21 @@ def _may_name(word: str) -> bool:
     return not tag or tag[0] in "njxq" or has_surname(word)
 
 
-def _signs(words: Iterable[str], texts: Iterable[str]) -> dict[str, _Signs]:
+def _signs(words: Iterable[str], scenes: Iterable[ChineseScene]) -> dict[str, _Signs]:
+    words = list(words)
+    full = {word for word in words if len(word) > 2 and has_surname(word) and word[-1] != "之"}
     finder = _Finder(words)
     found: dict[str, _Signs] = defaultdict(_Signs)
-    for text in texts:
+    for scene in scenes:
+        text, edges = scene.simple, scene.edges
         for match in finder.find(text):
             sign = found[match.name]
             before, after = text[match.start - 1 : match.start] if match.start else "", text[match.end : match.end + 1]
             is_open, is_closed = not is_cjk(before or "，"), not is_cjk(after or "，")
             sign.count += 1
-            sign.good += (is_open or before in _BEFORE) and (is_closed or after in _AFTER)
+            is_whole = edges[match.start] and edges[match.end] and not edges[match.start + 2]
+            is_free = (is_open or before in _BEFORE) and (is_closed or after in _AFTER)
+            sign.good += is_free or (match.name in full and is_whole)
             sign.persons += before in _BEFORE_PERSONS
             sign.said += _SPEAKS_AFTER.match(text, match.end) is not None
             sign.counted += before in _COUNTED_BEFORE
@@ -327,7 +344,8 @@ def _is_somebody(
     if tag == "ns" and speakers[word] < CLEAR_SPEAKER:
         return False
     if has_surname(word) and tag in ("", "nr", "nrt", "nrfg", "nz"):
-        if is_tagged and not tag and share >= 0.2 and heads[word] >= max(LEAST_BEGUN, SHARE_BEGUN * sign.count):
+        begins = heads[word] >= max(LEAST_BEGUN, SHARE_BEGUN * sign.count)
+        if (is_tagged or len(word) > 2) and not tag and share >= 0.2 and begins:
             return True
         return share >= 0.3 and (acts >= 0.03 * sign.count or (is_tagged and len(word) > 2))
     is_clear = speakers[word] >= CLEAR_SPEAKER

@@ -266,6 +266,15 @@ def test_who_never_speaks_but_begins_clauses_is_offered() -> None:
     assert [each.name for each in find_name_candidates([(1, 1, told)])] == ["林凡", "林雪儿", "林啸天"]
 
 
+def test_names_of_modern_prose_need_no_verbs_of_speech() -> None:
+    """Who begins clauses with a surname and two characters is named, 之 and 无 among them, and so is 阿 with one."""
+    told = (
+        "沈大头扛着锄头站在雨里，沈大头打了个喷嚏。那是沈大头捡来的狗，沈大头蹲下了。陆无咎收了伞。陆无咎抖落雨水，陆无咎推门进来。"
+        "顾衡之道：“进来。”顾衡之放下茶盏。顾衡之便点起灯来。阿蛮问：“谁？”阿蛮在门口，阿蛮便笑了。"
+    )
+    assert {each.name for each in find_name_candidates([(1, 1, told)])} == {"沈大头", "陆无咎", "顾衡之", "阿蛮"}
+
+
 def test_rare_names_are_offered_where_few_are_named_often() -> None:
     """A first chapter names hardly anybody three times; a long list leaves out who is named once."""
     assert _named(find_name_candidates(HARBOUR[:1]), "Ben Tully").count == 2
