@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,15 +21,13 @@ TOPIC_SIMILARITY = 0.5
 topic; what shares a participant or a place and a type of event does so anyway."""
 
 
-class MemoryGroup(NamedTuple):
-    """Memories that are to become one, in the order in which they were learnt."""
-
-    sources: tuple[CharacterMemory, ...]
+Sources = tuple[CharacterMemory, ...]
+"""Memories that are to become one, in the order in which they were learnt."""
 
 
 def consolidation_groups(
     mind: Mind, view: View, settings: CharacterMemorySettings, *, target: int | None = None
-) -> list[MemoryGroup]:
+) -> list[Sources]:
     """Choose what of a character's memories is to become one.
 
     The memories that weigh least are taken, as if nothing was said, until what is left and what they become come down
@@ -59,7 +56,7 @@ def consolidation_groups(
     count = live - wanted
     while True:
         groups = _grouped(mind, view, lightest[:count])
-        gone = sum(len(group.sources) - 1 for group in groups)
+        gone = sum(len(group) - 1 for group in groups)
         if gone >= live - wanted or count >= len(lightest):
             return groups
         count = min(len(lightest), count + max(1, live - wanted - gone))
@@ -117,7 +114,7 @@ def _may_go(mind: Mind, view: View, place: int, settings: CharacterMemorySetting
     )
 
 
-def _grouped(mind: Mind, view: View, places: Sequence[int]) -> list[MemoryGroup]:
+def _grouped(mind: Mind, view: View, places: Sequence[int]) -> list[Sources]:
     by_day: dict[tuple[date, int | None, bool, str | None, bool], list[int]] = {}
     for place in places:
         memory = mind.memories[place]
@@ -129,20 +126,21 @@ def _grouped(mind: Mind, view: View, places: Sequence[int]) -> list[MemoryGroup]
             bool(view.superseded[place]),
         )
         by_day.setdefault(key, []).append(place)
-    groups: list[MemoryGroup] = []
-    for day in by_day.values():
-        groups += [MemoryGroup(_in_order(mind, each)) for each in _by_topic(mind, day) if len(each) > 1]
-    return sorted(groups, key=lambda group: group.sources[-1].known_at)
-
-
-def _in_order(mind: Mind, places: Sequence[int]) -> tuple[CharacterMemory, ...]:
-    return tuple(mind.memories[place] for place in sorted(places, key=lambda each: (mind.known_at[each], each)))
+    groups: list[Sources] = []
+    for together in (each for day in by_day.values() for each in _by_topic(mind, day) if len(each) > 1):
+        in_order = sorted(together, key=lambda each: (mind.known_at[each], each))
+        groups.append(tuple(mind.memories[place] for place in in_order))
+    return sorted(groups, key=lambda group: group[-1].known_at)
 
 
 def _by_topic(mind: Mind, places: Sequence[int]) -> list[list[int]]:
     """Put each memory of a day to the first group that shares its topic and has room."""
     likeness = _likenesses(mind, places)
-    trigrams = {place: _trigrams(mind.memories[place].content) for place in places}
+    folded = {place: mind.memories[place].content.casefold() for place in places}
+    trigrams = {
+        place: frozenset(text[start : start + 3] for start in range(max(1, len(text) - 2)))
+        for place, text in folded.items()
+    }
     groups: list[list[int]] = []
     for place in sorted(places):
         fitting = (
@@ -170,11 +168,6 @@ def _shares_topic(
         return True
     common = len(trigrams[one] & trigrams[other])
     return 2 * common >= NEARLY_THE_SAME * (len(trigrams[one]) + len(trigrams[other]))
-
-
-def _trigrams(text: str) -> frozenset[str]:
-    folded = text.casefold()
-    return frozenset(folded[start : start + 3] for start in range(max(1, len(folded) - 2)))
 
 
 def _likenesses(mind: Mind, places: Sequence[int]) -> dict[tuple[int, int], float]:

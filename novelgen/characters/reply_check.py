@@ -62,14 +62,18 @@ def check_reply(text: str, ground: ReplyGround) -> list[ReplyFinding]:
     against = list(_contradictions(text, ground))
     taken = [range(each.start, each.end) for each in against]
     # Of a name and a part of it, such as Matthias Wren and Wren, the whole one is told.
-    whole = [each for each in against if not any(_is_part(range(each.start, each.end), span) for span in taken)]
+    whole = [
+        each
+        for each, own in zip(against, taken, strict=True)
+        if not any(len(own) < len(span) and span.start <= own.start and own.stop <= span.stop for span in taken)
+    ]
     found = [*_leaks(text, ground), *whole]
     found += [each for each in _unknown_names(text, ground) if not any(each.start in span for span in taken)]
     return sorted(found, key=lambda each: (each.start, each.end, each.kind))
 
 
-def _is_part(span: range, of: range) -> bool:
-    return len(span) < len(of) and of.start <= span.start and span.stop <= of.stop
+def _finding(kind: FindingKind, text: str, start: int, end: int, *, message: str, evidence: str) -> ReplyFinding:
+    return ReplyFinding(kind=kind, quote=text[start:end], start=start, end=end, message=message, evidence=evidence)
 
 
 # --- Secrets ---
@@ -82,14 +86,7 @@ def _leaks(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
             continue
         kind = "leaked_for_ever" if secret.never else "leaked"
         message = words("characters", ground.language).text(f"reply.{kind}", secret=secret.secret_id)
-        yield ReplyFinding(
-            kind="leaked_secret",
-            quote=text[trace.start : trace.end],
-            start=trace.start,
-            end=trace.end,
-            message=message,
-            evidence=secret.secret_id,
-        )
+        yield _finding("leaked_secret", text, trace.start, trace.end, message=message, evidence=secret.secret_id)
 
 
 # --- People that nobody knows ---
@@ -141,16 +138,19 @@ def _unknown_names(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
         if name in seen or any(span.start < each.stop and each.start < span.stop for each in taken):
             continue
         # "Uncle Corwin" is Corwin.
-        words = [each for each in name.split() if each[0].isupper() and each.casefold() not in _ADDRESSES]
-        words = words or [name]
+        parts = [each for each in name.split() if each[0].isupper() and each.casefold() not in _ADDRESSES]
+        parts = parts or [name]
         if has_cjk(name) and _is_surname_of(name, known):
             continue
-        if name_key(name) in keys or all(name_key(each) in keys for each in words):
+        if name_key(name) in keys or all(name_key(each) in keys for each in parts):
             continue
-        if name.casefold() in said or all(re.search(rf"\b{re.escape(each.casefold())}\b", said) for each in words):
+        if name.casefold() in said or all(re.search(rf"\b{re.escape(each.casefold())}\b", said) for each in parts):
             continue
         seen.add(name)
-        yield _unknown(text, name, start, known, ground.language)
+        meant = _meant_name(name, known)
+        kind = "misspelt_name" if meant else "unknown_name"
+        message = words("characters", ground.language).text(f"reply.{kind}", name=name, meant=meant)
+        yield _finding("unknown_name", text, span.start, span.stop, message=message, evidence=meant or "")
 
 
 def _is_surname_of(name: str, known: Sequence[str]) -> bool:
@@ -159,20 +159,6 @@ def _is_surname_of(name: str, known: Sequence[str]) -> bool:
         return False
     surname = name[1] if name[0] in "老小" and len(name) > 2 and name[1] in _SURNAMES else name[0]
     return any(each[0] == surname and 2 <= len(each) <= 4 for each in known if each)
-
-
-def _unknown(text: str, name: str, start: int, known: Sequence[str], language: StoryLanguage) -> ReplyFinding:
-    meant = _meant_name(name, known)
-    kind = "misspelt_name" if meant else "unknown_name"
-    message = words("characters", language).text(f"reply.{kind}", name=name, meant=meant)
-    return ReplyFinding(
-        kind="unknown_name",
-        quote=text[start : start + len(name)],
-        start=start,
-        end=start + len(name),
-        message=message,
-        evidence=meant or "",
-    )
 
 
 def _meant_name(name: str, known: Sequence[str]) -> str | None:
@@ -195,7 +181,8 @@ def _meant_name(name: str, known: Sequence[str]) -> str | None:
 
 def _english_people(text: str) -> Iterator[tuple[str, int]]:
     """Yield what a reply names in capitals, with where it stands; not what merely begins a sentence."""
-    bare = _without_remarks(text)
+    # Stage remarks in square brackets and asterisks are blanked out, every character stays in its place.
+    bare = re.sub(r"\[[^\]]*\]|\*[^*]*\*", lambda match: " " * len(match.group()), text)
     lower = set(re.findall(r"\b[a-z]+\b", bare))
     sentences = split_sentences(bare)
     openings = {_first_letter(bare, sentence.start) for sentence in sentences}
@@ -243,11 +230,6 @@ def _first_letter(text: str, start: int) -> int:
     while start < len(text) and not text[start].isalnum():
         start += 1
     return start
-
-
-def _without_remarks(text: str) -> str:
-    """The text with stage remarks in square brackets and asterisks blanked out, every character in its place."""
-    return re.sub(r"\[[^\]]*\]|\*[^*]*\*", lambda match: " " * len(match.group()), text)
 
 
 def _chinese_people(text: str) -> Iterator[tuple[str, int]]:
@@ -329,7 +311,8 @@ def _contradictions(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
         if kind == PLAYER_NAME_SLOT:
             yield from _other_names(text, slot, ground)
         elif kind == DEATH_SLOT:
-            yield from _living_dead(text, slot, whose or slot.value, ground.language)
+            for match in re.finditer(rf"{re.escape(whose or slot.value)}(?:{_ALIVE}|{_ALIVE_ZH})", text):
+                yield _contradicted(text, match.start(), match.end(), slot, ground.language)
         else:
             yield from _earlier_values(text, slot, ground.language)
 
@@ -367,12 +350,6 @@ def _earlier_values(text: str, slot: KnownSlot, language: StoryLanguage) -> Iter
                 yield _contradicted(text, start, start + len(value), slot, language)
 
 
-def _living_dead(text: str, slot: KnownSlot, name: str, language: StoryLanguage) -> Iterator[ReplyFinding]:
-    alive = re.compile(rf"{re.escape(name)}(?:{_ALIVE}|{_ALIVE_ZH})")
-    for match in alive.finditer(text):
-        yield _contradicted(text, match.start(), match.end(), slot, language)
-
-
 def _stands_in(value: str, piece: str) -> int | None:
     found = NameFinder([value]).find(piece)
     if found:
@@ -382,20 +359,13 @@ def _stands_in(value: str, piece: str) -> int | None:
 
 
 def _contradicted(text: str, start: int, end: int, slot: KnownSlot, language: StoryLanguage) -> ReplyFinding:
-    quote = text[start:end]
     catalogue = words("characters", language)
     kind, _, whose = slot.slot.partition(":")
     name = catalogue.get(f"slot.{kind}", kind)
     name = catalogue.text("reply.slot_about", slot=name, whose=whose) if whose else name
-    message = catalogue.text("reply.contradicted", quote=quote, slot=name, value=slot.value)
-    return ReplyFinding(
-        kind="contradicted_slot",
-        quote=quote,
-        start=start,
-        end=end,
-        message=message,
-        evidence=slot.content or f"{slot.slot}={slot.value}",
-    )
+    message = catalogue.text("reply.contradicted", quote=text[start:end], slot=name, value=slot.value)
+    evidence = slot.content or f"{slot.slot}={slot.value}"
+    return _finding("contradicted_slot", text, start, end, message=message, evidence=evidence)
 
 
 # --- Values of slots ---
@@ -417,18 +387,14 @@ def slot_value(slot: str, content: str) -> str:
     found = _SAID_VALUE[story_language(content)].search(content)
     value = found["value"] if found else content
     if slot.partition(":")[0] == PLAYER_NAME_SLOT and not has_cjk(value):
-        capitals = _CAPITALS.match(value.strip()) if found else _only_name_within(value.strip())
-        value = capitals.group() if capitals else value
+        capitals = [each for each in _CAPITALS.finditer(value.strip()) if (each.start() == 0) == bool(found)]
+        # In a sentence that says none of the words by which names are told, the only name; its first word is none.
+        names = [each.group() for each in capitals if found or each.group() != "I"]
+        value = names[0] if len(names) == 1 else value
     return value.strip(" .。！!“”「」\"'")
 
 
 _CAPITALS = re.compile(r"[A-Z][\w'’-]*(?: (?:of |the |von |de )?[A-Z][\w'’-]*)*")
-
-
-def _only_name_within(sentence: str) -> re.Match[str] | None:
-    """The one name in a sentence that says none of the words by which names are told; its first word is none."""
-    within = [match for match in _CAPITALS.finditer(sentence) if match.start() > 0 and match.group() != "I"]
-    return within[0] if len(within) == 1 else None
 
 
 def known_slots(active: Iterable[tuple[str, str]], earlier: Mapping[str, Sequence[str]]) -> list[KnownSlot]:

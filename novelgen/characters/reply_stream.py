@@ -4,7 +4,7 @@ import contextvars
 import queue
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from langchain_core.language_models import BaseChatModel
@@ -118,13 +118,6 @@ class ReplySplitter:
         self._held = ""
         self._spoken: list[str] = []
         self._behind: list[str] = []
-        self._steps: dict[_Mode, Callable[[], str]] = {
-            "start": self._start,
-            "thought": self._thought,
-            "speech": self._speech,
-            "object": self._object,
-            "analysis": self._analysis,
-        }
         self._response = _ResponseReader()
 
     @property
@@ -143,7 +136,7 @@ class ReplySplitter:
         out = ""
         while True:
             mode = self._mode
-            out += self._steps[mode]()
+            out += self._step()
             if self._mode == mode:
                 return self._given(out)
 
@@ -164,43 +157,33 @@ class ReplySplitter:
             self._spoken.append(text)
         return text
 
-    def _start(self) -> str:
-        bare = self._held.lstrip()
-        if _THOUGHT.match(bare):
-            self._mode = "thought"
-        elif _BEGIN_OF_OBJECT.match(bare):
-            self._mode = "object"
-        elif bare and not _MAYBE_OBJECT.fullmatch(bare) and not any(t.startswith(bare) for t in _MAYBE_THOUGHT):
-            self._mode = "speech"
-        return ""
-
-    def _thought(self) -> str:
-        end = _THOUGHT_END.search(self._held)
-        if end is not None:
-            self._held = self._held[end.end() :]
-            self._mode = "start"
-        return ""
-
-    def _speech(self) -> str:
-        mark = _MARK.search(self._held)
-        if mark is not None:
-            out, self._held = self._held[: mark.start()], self._held[mark.start() :]
-            self._mode = "analysis"
+    def _step(self) -> str:
+        """Look at what is held as the mode says, and return what of it is said."""
+        if self._mode == "start":
+            bare = self._held.lstrip()
+            if _THOUGHT.match(bare):
+                self._mode = "thought"
+            elif _BEGIN_OF_OBJECT.match(bare):
+                self._mode = "object"
+            elif bare and not _MAYBE_OBJECT.fullmatch(bare) and not any(t.startswith(bare) for t in _MAYBE_THOUGHT):
+                self._mode = "speech"
+            return ""
+        if self._mode == "thought":
+            end = _THOUGHT_END.search(self._held)
+            if end is not None:
+                self._held = self._held[end.end() :]
+                self._mode = "start"
+            return ""
+        if self._mode == "speech":
+            mark = _MARK.search(self._held)
+            ends = mark or _MARK_BEGUN.search(self._held)
+            at = ends.start() if ends is not None else len(self._held)
+            self._mode = "speech" if mark is None else "analysis"
+            out, self._held = self._held[:at], self._held[at:]
             return out
-        begun = _MARK_BEGUN.search(self._held)
-        at = begun.start() if begun is not None else len(self._held)
-        out, self._held = self._held[:at], self._held[at:]
-        return out
-
-    def _object(self) -> str:
         piece, self._held = self._held, ""
         self._behind.append(piece)
-        return self._response.feed(piece)
-
-    def _analysis(self) -> str:
-        self._behind.append(self._held)
-        self._held = ""
-        return ""
+        return self._response.feed(piece) if self._mode == "object" else ""
 
 
 class _ResponseReader:
@@ -284,7 +267,9 @@ def stream_text(model: BaseChatModel, messages: list[BaseMessage], *, deadline: 
             if piece is None:
                 return
             if isinstance(piece, Exception):
-                raise _unavailable(piece, model) from safe_cause(piece, secrets=secrets_of(model))
+                secrets, fix = secrets_of(model), refusal_of(piece) or CHECK_THE_SERVER
+                message = f"the model gave no reply: {described(piece, secrets=secrets)}; {fix}"
+                raise ModelUnavailableError(message) from safe_cause(piece, secrets=secrets)
             length += len(piece)
             if length > MAX_REPLY_CHARACTERS:
                 raise ModelUnavailableError(
@@ -293,11 +278,6 @@ def stream_text(model: BaseChatModel, messages: list[BaseMessage], *, deadline: 
             yield piece
     finally:
         is_given_up.set()
-
-
-def _unavailable(error: Exception, model: BaseChatModel) -> ModelUnavailableError:
-    fix = refusal_of(error) or CHECK_THE_SERVER
-    return ModelUnavailableError(f"the model gave no reply: {described(error, secrets=secrets_of(model))}; {fix}")
 
 
 PROMPT_NAME = "character_reply"

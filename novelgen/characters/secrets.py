@@ -286,11 +286,6 @@ def _gives_away(
 
 
 @lru_cache(maxsize=1024)
-def _whole(text: str) -> str:
-    return _loose(text)
-
-
-@lru_cache(maxsize=1024)
 def _ignored(names: tuple[str, ...]) -> frozenset[str]:
     """The words of names, which say nothing."""
     return frozenset(word for name in names for word in _read_terms(name, frozenset()).words)
@@ -302,11 +297,6 @@ def _clauses(text: str, ignored: frozenset[str]) -> tuple[_Terms, ...]:
     parts = [_read_terms(part, ignored) for part in _CLAUSE_END.split(text) if part.strip()]
     least = LEAST_CLAUSE_PAIRS if has_cjk(text) else LEAST_CLAUSE_TERMS
     return tuple(part for part in parts if len(part.words) >= least) if len(parts) > 1 else ()
-
-
-@lru_cache(maxsize=1024)
-def _terms(text: str, ignored: frozenset[str]) -> _Terms:
-    return _read_terms(text, ignored)
 
 
 def _read_terms(text: str, ignored: frozenset[str]) -> _Terms:
@@ -340,6 +330,10 @@ def _read_terms(text: str, ignored: frozenset[str]) -> _Terms:
     return _Terms(frozenset(words), frozenset(map(frozenset, facts)))
 
 
+_terms = lru_cache(maxsize=1024)(_read_terms)
+"""The same of a secret, which is asked of every sentence."""
+
+
 def _is_long_number(word: str) -> bool:
     return (_NUMBER.fullmatch(word) is not None and len(word) > 1) or bool(_CHINESE_NUMBER.fullmatch(word))
 
@@ -355,6 +349,10 @@ def _stem(word: str) -> str:
 def _loose(text: str) -> str:
     """A text without marks, spaces and case, in which the same words are found however they are set."""
     return _LOOSE.sub("", fold_width(text).casefold())
+
+
+_whole = lru_cache(maxsize=1024)(_loose)
+"""The same of a secret."""
 
 
 SECRET_DETAIL = "secret"

@@ -17,7 +17,7 @@ from novelgen.language.quantities import find_quantities
 from novelgen.language.sentences import Span, chunk_text
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import StoryPosition, story_place
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 
 MAX_PIECES = 40
@@ -156,15 +156,21 @@ class _Scores:
         self._clauses = [self._bm25(terms) for terms in of_clauses] or nothing
         whole = self._bm25(of_draft)
         self._names = self._names_of(whole)
-        named = [self._named_in(number) for number in range(len(asked))]
-        self._named = sorted(set().union(*named), key=lambda each: (-self._rarity[each], each))
+        within = [each for each in self.draft.mentions if any(a <= each.start < b for a, b in self.draft.sentences)]
+        self._named = sorted({each.entity_id for each in within}, key=lambda each: (-self._rarity[each], each))
         self._of_text = SENTENCE_WORDS * words + MEANING * self._meanings(len(asked))
+        shared = np.zeros(len(self.pieces))
+        for each in sorted(self._named):
+            shared[self._naming.get(each, [])] += self._rarity[each]
+        order = {scene.position: number for number, scene in enumerate(self.story.scenes)}
+        now = len(order)
+        ages = [max(1, now - order.get(each.position, now - 1) if each.position else 1) for each in self.pieces]
         self._of_draft = (
             DRAFT_WORDS * whole
-            + DRAFT_NAMES * self._rarity_shared(self._named)
+            + DRAFT_NAMES * shared
             + MEMORY * self._is_memory
             + IMPORTANCE * np.array([0 if each.memory is None else each.memory.importance - 5 for each in self.pieces])
-            - AGE * self._ages()
+            - AGE * np.log(ages)
         )
         self.total = self._of_text.max(axis=0) + CLAUSE_WORDS * reduce(np.maximum, self._clauses) + self._of_draft
 
@@ -229,21 +235,6 @@ class _Scores:
             for each in named:
                 self._naming[each].append(index)
         return names
-
-    def _named_in(self, number: int) -> frozenset[str]:
-        start, end = self.draft.sentences[number]
-        return frozenset(each.entity_id for each in self.draft.mentions if start <= each.start < end)
-
-    def _rarity_shared(self, named: Iterable[str]) -> NDArray[np.float64]:
-        scores = np.zeros(len(self.pieces))
-        for each in sorted(set(named)):
-            scores[self._naming.get(each, [])] += self._rarity[each]
-        return scores
-
-    def _ages(self) -> NDArray[np.float64]:
-        order = {scene.position: number for number, scene in enumerate(self.story.scenes)}
-        now = len(order)
-        return np.log([max(1, now - order.get(each.position, now - 1) if each.position else 1) for each in self.pieces])
 
     def _last_changes(self) -> Iterator[int]:
         for entity_id in self._named:
@@ -338,7 +329,7 @@ def _places_of_last_scene(story: StoryBefore) -> list[str]:
         for each in story.changes
         if each.attribute == PRESENCE_ATTRIBUTE
         and isinstance(each.value, Mapping)
-        and (each.chapter_index, each.scene_index) == (last.chapter_index, last.scene_index)
+        and story_place(each) == story_place(last)
     ]
     return [place for place in dict.fromkeys(places) if place]
 
@@ -362,11 +353,15 @@ class _Chosen:
         beside = next((group for group in self.groups if self._is_beside(index, group)), None)
         if beside is None and len(self.groups) >= self.limit:
             return
-        if self._has_room(index):
-            if beside is None:
-                self.groups.append([index])
-            else:
-                beside.append(index)
+        tokens = self.count_tokens(self.pieces[index].text)
+        if self._tokens + tokens > self.max_tokens:
+            return
+        self._tokens += tokens
+        self._taken.add(index)
+        if beside is None:
+            self.groups.append([index])
+        else:
+            beside.append(index)
 
     def _is_beside(self, index: int, group: Sequence[int]) -> bool:
         piece, first = self.pieces[index], self.pieces[group[0]]
@@ -376,14 +371,6 @@ class _Chosen:
             and first.memory is None
             and piece.position == first.position
         )
-
-    def _has_room(self, index: int) -> bool:
-        tokens = self.count_tokens(self.pieces[index].text)
-        if self._tokens + tokens > self.max_tokens:
-            return False
-        self._tokens += tokens
-        self._taken.add(index)
-        return True
 
 
 def _evidence(pieces: Sequence[_Piece], group: Sequence[int], story: StoryBefore, score: float) -> ContinuityEvidence:

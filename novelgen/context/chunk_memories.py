@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
@@ -19,7 +19,7 @@ from novelgen.memory.search import NAMES_PURPOSE, Candidate, SearchQuery, Search
 from novelgen.memory.select import best_ranks
 from novelgen.models.chunk_context import ChunkContextRequest, ChunkMemory, GlossaryEntry, GlossaryName
 from novelgen.models.entity import Entity, is_entity_id, translation_of
-from novelgen.models.memory import BOOK, DISTILLED_TYPES, PASSAGE_TYPES, StoryMemoryChunk, chapter_of_target, targets_of
+from novelgen.models.memory import BOOK, DISTILLED_TYPES, PASSAGE_TYPES, chapter_of_target, targets_of
 from novelgen.words import words
 
 
@@ -39,36 +39,27 @@ def mentioned_in(text: str, known: Sequence[Entity], *, newly_shown: Sequence[En
     for mention in NameResolver([*known, *new]).find_mentions(text):
         found.setdefault(mention.entity_id, []).append(mention)
     speakers = {entity.entity_id: entity.name for entity in known}
-    return [
-        TextMention(
-            entry=_entry(entities[entity_id], speakers)
-            if entity_id in known_ids
-            else _entry_of_new(entities[entity_id], mentions, speakers),
-            sentences=_sentences_with(text, mentions),
-        )
-        for entity_id, mentions in found.items()
-    ]
+    told = []
+    for entity_id, mentions in found.items():
+        entity = entities[entity_id]
+        if entity_id in known_ids:
+            entry = _entry(entity, entity.names(), speakers, entity.description or entity.role)
+        else:
+            entry = _entry(entity, dict.fromkeys(mention.name for mention in mentions), speakers)
+        spans = [each for each in split_sentences(text) if any(each.start <= one.start < each.end for one in mentions)]
+        told.append(TextMention(entry=entry, sentences=[text[span.start : span.end] for span in spans]))
+    return told
 
 
-def _entry(entity: Entity, speakers: Mapping[str, str]) -> GlossaryEntry:
-    return GlossaryEntry(
-        entity_id=entity.entity_id,
-        entity_type=entity.entity_type,
-        name=entity.name,
-        translation=translation_of(entity, entity.name),
-        aliases=[_name(entity, alias, speakers) for alias in entity.names()[1:]],
-        description=entity.description or entity.role,
-    )
-
-
-def _entry_of_new(entity: Entity, mentions: Sequence[Mention], speakers: Mapping[str, str]) -> GlossaryEntry:
-    first, *others = dict.fromkeys(mention.name for mention in mentions)
+def _entry(entity: Entity, names: Iterable[str], speakers: Mapping[str, str], description: str = "") -> GlossaryEntry:
+    first, *others = names
     return GlossaryEntry(
         entity_id=entity.entity_id,
         entity_type=entity.entity_type,
         name=first,
         translation=translation_of(entity, first),
         aliases=[_name(entity, each, speakers) for each in others],
+        description=description,
     )
 
 
@@ -81,13 +72,6 @@ def _name(entity: Entity, name: str, speakers: Mapping[str, str]) -> GlossaryNam
     return GlossaryName(
         name=name, translation=translation_of(entity, name), language=(alias and alias.language) or "", speaker=speaker
     )
-
-
-def _sentences_with(text: str, mentions: Sequence[Mention]) -> list[str]:
-    spans = (
-        span for span in split_sentences(text) if any(span.start <= mention.start < span.end for mention in mentions)
-    )
-    return [text[span.start : span.end] for span in spans]
 
 
 WHOLE_TEXT_QUERIES = 4
@@ -190,13 +174,28 @@ def choose_for_chunk(
     ]
     pool = [each for each in fitting if each.chunk.content_type not in PASSAGE_TYPES] or fitting
     telling = len(_text_queries(request, mentions))
-    order = _order(request, read_at)
+    is_by_score = request.priority == "score"
+
+    def order(memory: ChunkMemory) -> tuple[float, float, float, str]:
+        chunk = memory.chunk
+        read = None if is_by_score else read_at.get(chunk.chunk_id)
+        # Chapters back, a later scene being nearer; canon without a place is near everywhere.
+        distance = 0.0
+        if chunk.chapter_index is not None:
+            from_chapter = 1_000_000 if request.chapter_index is None else request.chapter_index
+            distance = from_chapter - chunk.chapter_index - (chunk.scene_index or 0) / 1_000_001
+        return (0.0 if read is None else read.timestamp(), -memory.score, distance, chunk.chunk_id)
+
     ranked = sorted(_scored(pool, targets, named, telling_queries=telling), key=order)
     finder = DuplicateFinder(pool, DUPLICATE_OVERLAP)
     unique = [each for each in ranked if finder.take(each.chunk.chunk_id) is None]
-    is_by_score = request.priority == "score"
     chosen = _varied(unique, request.limit) if is_by_score else unique[: request.limit]
-    more = len(unique) - len(chosen) + _not_found(linked, here, candidates)
+    # A retriever lists so many and no more, so that none may have brought a linked memory.
+    found = sum(
+        each.chunk.content_type in DISTILLED_TYPES and not here.isdisjoint(each.chunk.entities_mentioned)
+        for each in candidates
+    )
+    more = len(unique) - len(chosen) + max(0, (linked or 0) - found)
     return ChosenMemories(memories=sorted(chosen, key=order), more=more)
 
 
@@ -213,15 +212,6 @@ def _naming(candidates: Sequence[Candidate], here: set[str], known: Sequence[Ent
         if here.isdisjoint(each.chunk.entities_mentioned)
     }
     return {chunk_id: entity_ids for chunk_id, entity_ids in named.items() if entity_ids}
-
-
-def _not_found(linked: int | None, here: set[str], candidates: Sequence[Candidate]) -> int:
-    """How many linked memories no retriever brought: a retriever lists so many and no more."""
-    found = sum(
-        each.chunk.content_type in DISTILLED_TYPES and bool(here & set(each.chunk.entities_mentioned))
-        for each in candidates
-    )
-    return max(0, (linked or 0) - found)
 
 
 def _fits(
@@ -306,29 +296,6 @@ def _varied(ranked: Sequence[ChunkMemory], limit: int) -> list[ChunkMemory]:
 def _owner(memory: ChunkMemory) -> str:
     """What a memory is taken for: the rarest of the text's targets; all that are about none share one."""
     return next(iter([*memory.attached_to, *memory.names]), "")
-
-
-def _order(
-    request: ChunkContextRequest, read_at: Mapping[str, datetime]
-) -> Callable[[ChunkMemory], tuple[float, float, float, str]]:
-    is_by_score = request.priority == "score"
-
-    def key(memory: ChunkMemory) -> tuple[float, float, float, str]:
-        chunk = memory.chunk
-        read = None if is_by_score else read_at.get(chunk.chunk_id)
-        read_s = 0.0 if read is None else read.timestamp()
-        return (read_s, -memory.score, _distance(chunk, request.chapter_index), chunk.chunk_id)
-
-    return key
-
-
-def _distance(chunk: StoryMemoryChunk, chapter_index: int | None) -> float:
-    """Chapters back, a later scene being nearer; canon without a place is near everywhere."""
-    if chunk.chapter_index is None:
-        return 0.0
-    scene = 0 if chunk.scene_index is None else chunk.scene_index
-    from_chapter = 1_000_000 if chapter_index is None else chapter_index
-    return from_chapter - chunk.chapter_index - scene / 1_000_001
 
 
 def render_chunk_context(

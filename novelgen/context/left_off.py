@@ -9,7 +9,7 @@ from novelgen.language.sentences import as_sentence, join_sentences, split_sente
 from novelgen.memory.merge import spread
 from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary, StoryOutline
 from novelgen.models.context import LeftOff, PointOfView, ToldBefore
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import StoryPosition, story_place
 
 MOST_CHARACTERS_PER_TOKEN = 10
 """Of a long scene no more is looked at than could fit; English has four to five, Chinese one or two."""
@@ -95,8 +95,8 @@ def story_so_far(
     whole = (_shortened(_of_scene(each), MAX_SENTENCES, labels, count_tokens) for each in reversed(before))
     scenes = list(reversed(list(_while_fitting((each for each in whole if each.text), room))))
     left = budget_tokens - sum(each.tokens for each in scenes)
-    places = {(each.chapter_index, each.scene_index) for each in scenes}
-    untold = {each.chapter_index for each in before if (each.chapter_index, each.scene_index) not in places}
+    places = {story_place(each) for each in scenes}
+    untold = {each.chapter_index for each in before if story_place(each) not in places}
     last_in_parts = max((each.last_chapter for each in story.part_summaries), default=-1)
     over = [each for each in story.chapter_summaries if as_of.admits(each.chapter_index, None)]
     wanted = [each for each in over if each.chapter_index in untold or each.origin == "author"]

@@ -193,16 +193,14 @@ class PointOfViewCut:
         view = self.view
         if view is None:
             return []
+        # A memory that something replaced of which they do not know still holds for them.
         return [
-            replace(each, chunk=self._as_known(each.chunk, view))
+            each
+            if each.chunk.superseded_by is None or view.knows_source(each.chunk.superseded_by)
+            else replace(each, chunk=each.chunk.model_copy(update={"superseded_by": None}))
             for each in self.found.search.candidates
             if view.knows(each.chunk)
         ]
-
-    def _as_known(self, chunk: StoryMemoryChunk, view: CharacterView) -> StoryMemoryChunk:
-        """A memory that something replaced of which they do not know still holds for them."""
-        newer = chunk.superseded_by
-        return chunk if newer is None or view.knows_source(newer) else chunk.model_copy(update={"superseded_by": None})
 
     # --- Names ---
 
@@ -264,29 +262,22 @@ class PointOfViewCut:
             for change in self._seen_changes
             if change.kind == "explicit" and change.attribute == HOLDER_ATTRIBUTE
         )
+        view, as_of = self.view, self.request.position
         for snapshot in self.found.states:
-            seen = self._own_state(snapshot) if snapshot.entity_id == self.character_id else self._seen_state(snapshot)
+            is_own = snapshot.entity_id == self.character_id
+            told = self.changes.states if is_own and self.changes else self._seen_changes
+            changes = [each for each in told if each.entity_id == snapshot.entity_id]
+            seen: EntityStateSnapshot | None = snapshot
+            if view is not None and is_own and changes:
+                # Their own state, wherever it came to be, but for what a memory tells that is kept from them.
+                places = [(each.chapter_index, each.scene_index) for each in changes]
+                pairs = zip(changes, places, strict=True)
+                changes = [each for each, place in pairs if not view.is_kept_from(_said_of(each), *place)]
+                seen = snapshot_of(snapshot.project_id, changes, as_of=as_of, timestamp=snapshot.timestamp)
+            elif not is_own:
+                seen = snapshot_of(snapshot.project_id, changes, as_of=as_of, timestamp=snapshot.timestamp)
             if seen is not None:
                 yield seen.model_copy(update={"holds": held.get(snapshot.entity_id, [])})
-
-    def _own_state(self, snapshot: EntityStateSnapshot) -> EntityStateSnapshot | None:
-        """Their own state, wherever it came to be, but for what a memory tells that is kept from them."""
-        view = self.view
-        changes = self._changes_of(snapshot.entity_id)
-        if view is None or not changes:
-            return snapshot
-        kept = [each for each in changes if not view.is_kept_from(_said_of(each), each.chapter_index, each.scene_index)]
-        return self._folded(snapshot, kept)
-
-    def _seen_state(self, snapshot: EntityStateSnapshot) -> EntityStateSnapshot | None:
-        seen = [each for each in self._seen_changes if each.entity_id == snapshot.entity_id]
-        return self._folded(snapshot, seen)
-
-    def _folded(self, snapshot: EntityStateSnapshot, changes: Sequence[StateChange]) -> EntityStateSnapshot | None:
-        return snapshot_of(snapshot.project_id, changes, as_of=self.request.position, timestamp=snapshot.timestamp)
-
-    def _changes_of(self, entity_id: str) -> list[StateChange]:
-        return [each for each in self.changes.states if each.entity_id == entity_id] if self.changes else []
 
     @cached_property
     def _seen_changes(self) -> list[StateChange]:
@@ -329,36 +320,19 @@ class PointOfViewCut:
 
     def _known_relationships(self) -> Iterable[Relationship]:
         for whole in self.found.outline.relationships:
-            seen = [each for each in self._pair_changes(whole) if self._saw_pair(each, whole)]
-            if not seen and self.character_id not in (whole.character_a, whole.character_b):
+            changes = self.changes.pairs.get(whole.relationship_id, ()) if self.changes else ()
+            seen = [each for each in changes if self._saw_pair(each, whole)]
+            sides = {whole.character_b: "b", whole.character_a: "a"}
+            side = sides.get(self.character_id or "")
+            if not seen and side is None:
                 continue
-            standing = (
-                folded_relationship(
-                    seen,
-                    relationship_id=whole.relationship_id,
-                    character_a=whole.character_a,
-                    character_b=whole.character_b,
-                )
-                if seen
-                else Relationship(
-                    relationship_id=whole.relationship_id, character_a=whole.character_a, character_b=whole.character_b
-                )
-            )
-            own = self._own_side(whole)
+            ids = whole.model_dump(include={"relationship_id", "character_a", "character_b"})
+            standing = folded_relationship(seen, **ids) if seen else Relationship(**ids)
+            # What they feel themselves; nobody sees into the others.
+            own = {name: getattr(whole, name) for name in (f"perspective_{side}", f"dimensions_{side}") if side}
             if seen or any(own.values()):
                 nobodys = {"perspective_a": "", "perspective_b": "", "dimensions_a": {}, "dimensions_b": {}}
                 yield standing.model_copy(update={**nobodys, **own})
-
-    def _own_side(self, whole: Relationship) -> dict[str, object]:
-        """What they feel themselves; nobody sees into the others."""
-        if self.character_id == whole.character_a:
-            return {"perspective_a": whole.perspective_a, "dimensions_a": whole.dimensions_a}
-        if self.character_id == whole.character_b:
-            return {"perspective_b": whole.perspective_b, "dimensions_b": whole.dimensions_b}
-        return {}
-
-    def _pair_changes(self, whole: Relationship) -> Sequence[PairChange]:
-        return self.changes.pairs.get(whole.relationship_id, ()) if self.changes else ()
 
     def _saw_pair(self, change: PairChange, whole: Relationship) -> bool:
         said = " ".join(each for each in (change.relationship_type, change.status, change.event) if each)

@@ -200,7 +200,7 @@ def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResu
             for query, vector in zip(plan.queries, vectors, strict=True)
         ),
         entity_ids=frozenset(each for each in plan.entity_ids if each not in plan.inferred_ids),
-        ordinals={(each.chapter_index, each.scene_index): ordinal for ordinal, each in enumerate(story.scenes)},
+        ordinals={story_place(each): ordinal for ordinal, each in enumerate(story.scenes)},
         open_loops=tuple(story.open_loops),
     )
 

@@ -1,7 +1,7 @@
 """Folding what the story says before and after a stretch into what the stretch changed."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -11,7 +11,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_state_changes
 from novelgen.models.knowledge import ALL_LIVED, READER, KnowledgeEvent
 from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
-from novelgen.models.position import Placed, StoryPosition
+from novelgen.models.position import Place, Placed, StoryPosition, story_place
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, Relationship, RelationshipDimensions, StateChange
 from novelgen.models.story_difference import (
@@ -68,10 +68,16 @@ class StoryStretch:
 def tell_difference(stretch: StoryStretch) -> StoryDifference:
     """Return what a stretch of the story changed."""
     facts = _facts(stretch)
+    taken: Counter[Place] = Counter()
+    best = []
+    for fact in facts:
+        taken[story_place(fact)] += 1
+        if taken[story_place(fact)] <= MAX_FACTS_OF_A_SCENE:
+            best.append(fact)
     turns = list(_state_turns(stretch))
     deaths = [each for each in turns if (is_death(each.attribute, each.now) and not is_death(each.attribute, each.was))]
     hands = [each for each in turns if each.attribute == HOLDER_ATTRIBUTE]
-    places = [(each.chapter_index, each.scene_index) for each in stretch.scenes]
+    places = [story_place(each) for each in stretch.scenes]
     names = {each.entity_id: each.name for each in (*stretch.entities_before, *stretch.entities)}
     return StoryDifference(
         project_id=stretch.project_id,
@@ -79,7 +85,7 @@ def tell_difference(stretch: StoryStretch) -> StoryDifference:
         first=min(places, default=None),
         last=max(places, default=None),
         scenes=list(stretch.scenes),
-        facts=_best_of_scenes(facts),
+        facts=best,
         facts_in_all=len(facts),
         states=[
             each for each in turns if each not in deaths and each not in hands and not _is_handover(each, hands, names)
@@ -103,12 +109,8 @@ def _facts(stretch: StoryStretch) -> list[NewFact]:
     """Facts that still hold at the end; of a scene whose record has none, what its summary says."""
     within = [each for each in stretch.memories if stretch.holds(each) and each.superseded_by is None]
     distilled = [each for each in within if each.content_type in DISTILLED_TYPES]
-    told = {(each.chapter_index, each.scene_index) for each in distilled}
-    summed = [
-        each
-        for each in within
-        if each.content_type not in DISTILLED_TYPES and (each.chapter_index, each.scene_index) not in told
-    ]
+    told = {story_place(each) for each in distilled}
+    summed = [each for each in within if each.content_type not in DISTILLED_TYPES and story_place(each) not in told]
     facts = [
         NewFact(
             source_id=each.memory_id,
@@ -123,17 +125,6 @@ def _facts(stretch: StoryStretch) -> list[NewFact]:
         for each in (*distilled, *summed)
     ]
     return sorted(facts, key=lambda fact: (-fact.importance, not fact.verified))
-
-
-def _best_of_scenes(facts: Sequence[NewFact]) -> list[NewFact]:
-    taken: dict[tuple[int | None, int | None], int] = defaultdict(int)
-    best = []
-    for fact in facts:
-        place = (fact.chapter_index, fact.scene_index)
-        taken[place] += 1
-        if taken[place] <= MAX_FACTS_OF_A_SCENE:
-            best.append(fact)
-    return best
 
 
 # --- States ---
@@ -227,7 +218,9 @@ def _learnt(stretch: StoryStretch) -> list[Learning]:
         is_tale = event.source_id == ALL_LIVED and event.learned_from is not None
         if event.character_id == READER or (memory is None and not is_tale):
             continue
-        if memory is not None and event.kind == "knows" and _was_there(event, memory):
+        is_own = memory is not None and story_place(memory) == story_place(event)
+        if is_own and event.kind == "knows" and event.learned_from is None:
+            # What a scene says of a memory of its own: that who was there knows it is no news.
             continue
         key = (event.source_id, event.kind, event.how, event.learned_from or "")
         learning = found.setdefault(
@@ -245,12 +238,6 @@ def _learnt(stretch: StoryStretch) -> list[Learning]:
             learning.character_ids.append(event.character_id)
     weights = {source_id: memory.importance for source_id, memory in stretch.told.items()}
     return sorted(found.values(), key=lambda each: -weights.get(each.source_id, 10))
-
-
-def _was_there(event: KnowledgeEvent, memory: StoryMemoryChunk) -> bool:
-    """Tell whether a scene says it of a memory of its own: that who was there knows it is no news."""
-    is_own = (memory.chapter_index, memory.scene_index) == (event.chapter_index, event.scene_index)
-    return is_own and event.learned_from is None
 
 
 # --- Relationships ---
@@ -279,18 +266,13 @@ def _relationship_turns(stretch: StoryStretch) -> Iterator[RelationshipTurn]:
 
 
 def _feelings(was: Relationship | None, now: Relationship) -> Iterator[FeelingTurn]:
-    for side in get_args(Side):
-        after = _of_side(now, side)
-        before = _of_side(was, side) if was is not None else {}
+    sides: dict[Side, str] = {"both": "dimensions", "a": "dimensions_a", "b": "dimensions_b"}
+    for side, name in sides.items():
+        before: RelationshipDimensions = getattr(was, name, {})
+        after: RelationshipDimensions = getattr(now, name)
         for dimension, value in after.items():
             if before.get(dimension) != value:
                 yield FeelingTurn(side=side, dimension=dimension, was=before.get(dimension), now=value)
-
-
-def _of_side(relationship: Relationship, side: Side) -> RelationshipDimensions:
-    if side == "both":
-        return relationship.dimensions
-    return relationship.dimensions_a if side == "a" else relationship.dimensions_b
 
 
 # --- Who and what ---
@@ -316,17 +298,9 @@ def _identities(stretch: StoryStretch, names: Mapping[str, str]) -> Iterator[Ide
         if entity_id in names and mask in names:
             yield IdentityTurn(entity_id=entity_id, was=names[mask], now=names[entity_id])
     before = {each.entity_id: each.name for each in stretch.entities_before}
-    for entity in _renamed(before, stretch.entities):
-        was = before[entity.entity_id]
-        yield IdentityTurn(entity_id=entity.entity_id, was="" if was == entity.entity_id else was, now=entity.name)
-
-
-def _renamed(before: Mapping[str, str], entities: Iterable[Entity]) -> list[Entity]:
-    """Characters with another name than before; a longer or shorter form of the same one is none."""
-    return [
-        each
-        for each in entities
-        if each.entity_type == "character"
-        and (was := before.get(each.entity_id, each.name).casefold()) not in (now := each.name.casefold())
-        and now not in was
-    ]
+    for entity in stretch.entities:
+        was, now = before.get(entity.entity_id, entity.name), entity.name
+        # A longer or shorter form of the same name is no other.
+        is_other = was.casefold() not in now.casefold() and now.casefold() not in was.casefold()
+        if entity.entity_type == "character" and is_other:
+            yield IdentityTurn(entity_id=entity.entity_id, was="" if was == entity.entity_id else was, now=now)

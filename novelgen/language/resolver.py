@@ -58,7 +58,7 @@ class NameIndex:
 
     @cached_property
     def _words(self) -> dict[str, frozenset[str]]:
-        return {each.entity_id: _name_words(each) for each in self._entities}
+        return {each.entity_id: frozenset().union(*map(_proper_words, each.names())) for each in self._entities}
 
     @cached_property
     def _chinese(self) -> list[tuple[str, list[str]]]:
@@ -96,7 +96,12 @@ class NameIndex:
     def by_part(self, name: str) -> list[str]:
         """Return the entities of which this is a part of a name: a surname, a given name, 三藏 of 唐三藏."""
         if has_cjk(name):
-            return self._by_chinese_part(name_key(name)) or self._by_chinese_surname(title_free_key(name))
+            key, surname = name_key(name), title_free_key(name)
+            for stands in (str.endswith, str.startswith) if len(key) >= _SHORTEST_CHINESE_PART else ():
+                if found := [each for each, keys in self._chinese if any(stands(known, key) for known in keys)]:
+                    return found
+            people = [(each, keys) for each, keys in self._chinese if each in self._characters and keys]
+            return [each for each, keys in people if len(surname) == 1 and keys[0].startswith(surname)]
         words = _proper_words(name)
         holders = [each for each, known in self._words.items() if words and words <= known]
         return self.of_fitting_gender(holders, name)
@@ -126,19 +131,6 @@ class NameIndex:
         gender = title_gender(name)
         return [each for each in entity_ids if gender is None or self._genders.get(each) in (None, gender)]
 
-    def _by_chinese_part(self, key: str) -> list[str]:
-        if len(key) < _SHORTEST_CHINESE_PART:
-            return []
-        ending = [each for each, keys in self._chinese if any(known.endswith(key) for known in keys)]
-        return ending or [each for each, keys in self._chinese if any(known.startswith(key) for known in keys)]
-
-    def _by_chinese_surname(self, surname: str) -> list[str]:
-        if len(surname) != 1:
-            return []
-        return [
-            each for each, keys in self._chinese if each in self._characters and keys and keys[0].startswith(surname)
-        ]
-
 
 def _by_key(names: Iterable[tuple[str, Iterable[str]]]) -> dict[str, dict[str, None]]:
     table: dict[str, dict[str, None]] = {}
@@ -147,10 +139,6 @@ def _by_key(names: Iterable[tuple[str, Iterable[str]]]) -> dict[str, dict[str, N
             if key:
                 table.setdefault(key, {})[entity_id] = None
     return table
-
-
-def _name_words(entity: Entity) -> frozenset[str]:
-    return frozenset().union(*(_proper_words(name) for name in entity.names()))
 
 
 def _proper_words(name: str) -> frozenset[str]:
@@ -321,12 +309,8 @@ class NameResolver:
     def _chosen(self, name: str, ids: list[str], step: str) -> Resolution:
         if len(ids) == 1:
             return Resolution(name, ids[0], ids, step)
-        recent_first = list(_present_first(ids, self._present_ids))
+        recent_first = [each for each in dict.fromkeys(self._present_ids) if each in ids]
+        recent_first += [each for each in ids if each not in self._present_ids]
         if recent_first[0] in self._present_ids:
             return Resolution(name, recent_first[0], recent_first, f"{step} of several; last on stage")
         return Resolution(name, None, ids, f"{step} of several; none of them is present")
-
-
-def _present_first(ids: Sequence[str], present_ids: Sequence[str]) -> Iterable[str]:
-    yield from (each for each in dict.fromkeys(present_ids) if each in ids)
-    yield from (each for each in ids if each not in present_ids)

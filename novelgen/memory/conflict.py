@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.language.chronology import TellingScene
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.position import Place
+from novelgen.models.position import Place, story_place
 
 ConflictKind = Literal["slot_value", "dead_acts", "two_holders", "memories_disagree", "relationship", "story_time"]
 
@@ -76,7 +76,7 @@ REVEALING_EVENTS = frozenset(
 def revelations(memories: Sequence[StoryMemoryChunk]) -> set[tuple[Place, str]]:
     """Return in which scenes something comes out, or ends, about whom."""
     return {
-        ((memory.chapter_index, memory.scene_index), entity_id)
+        (story_place(memory), entity_id)
         for memory in memories
         if memory.chapter_index is not None
         and memory.scene_index is not None

@@ -40,53 +40,39 @@ def dead_who_act(
     present = {character for scene in scenes for character in scene.participants}
     characters = present | {change.entity_id for change in changes if change.entity_type == "character"}
     found = [
-        conflict
-        for character in sorted(characters)
-        for conflict in _acts_of(character, by_place, changes, _told_deaths(character, memories))
+        conflict for character in sorted(characters) for conflict in _acts_of(character, by_place, changes, memories)
     ]
     return sorted(found, key=lambda each: (each.second.chapter_index, each.second.scene_index, each.subject))
 
 
 def _acts_of(
-    character: str, scenes: dict[Place, TellingScene], changes: Sequence[StateChange], told_deaths: dict[Place, str]
+    character: str,
+    scenes: dict[Place, TellingScene],
+    changes: Sequence[StateChange],
+    memories: Sequence[StoryMemoryChunk],
 ) -> Iterator[Conflict]:
     own = [change for change in changes if change.entity_id == character and change.kind == "explicit"]
+    told_deaths = {
+        story_place(memory): memory.content
+        for memory in memories
+        if memory.event_type == "death" and memory.scene_index is not None and _is_own_death(character, memory)
+    }
     death: ConflictSource | None = None
     for place in sorted(scenes):
         scene = scenes[place]
-        stated = [change for change in own if (change.chapter_index, change.scene_index) == place]
+        stated = [change for change in own if story_place(change) == place]
         if any(is_return_to_life(change.attribute, change.value) for change in stated):
             death = None
             continue
-        act = _act_in(scene, character, stated)
-        if death is not None and act and not is_out_of_time(scene.story_time):
-            yield conflict_between("dead_acts", character, [character], first=death, second=source_in(scene, act))
-        death_here = _death_in(stated) or told_deaths.get(place)
-        if death is None and death_here:
-            death = source_in(scene, death_here)
-
-
-def _act_in(scene: TellingScene, character: str, stated: Sequence[StateChange]) -> str | None:
-    for change in stated:
-        if change.attribute in ACTING_ATTRIBUTES and change.value:
-            return said(change.attribute, change.value)
-    return "is present" if character in scene.participants else None
-
-
-def _death_in(stated: Sequence[StateChange]) -> str | None:
-    dead = (change for change in stated if is_death(change.attribute, change.value))
-    return next((said(change.attribute, change.value) for change in dead), None)
-
-
-def _told_deaths(character: str, memories: Sequence[StoryMemoryChunk]) -> dict[Place, str]:
-    return {
-        (memory.chapter_index, memory.scene_index): memory.content
-        for memory in memories
-        if memory.event_type == "death"
-        and memory.chapter_index is not None
-        and memory.scene_index is not None
-        and _is_own_death(character, memory)
-    }
+        taken_on = [each for each in stated if each.attribute in ACTING_ATTRIBUTES and each.value]
+        acts = [said(each.attribute, each.value) for each in taken_on]
+        acts += ["is present"] if character in scene.participants else []
+        if death is not None and acts and not is_out_of_time(scene.story_time):
+            yield conflict_between("dead_acts", character, [character], first=death, second=source_in(scene, acts[0]))
+        deaths = [said(each.attribute, each.value) for each in stated if is_death(each.attribute, each.value)]
+        deaths += [told_deaths[place]] if place in told_deaths else []
+        if death is None and deaths:
+            death = source_in(scene, deaths[0])
 
 
 def _is_own_death(character: str, memory: StoryMemoryChunk) -> bool:
@@ -121,74 +107,43 @@ def slot_conflicts(
     """
     by_place = {scene.place: scene for scene in scenes}
     revealed = revelations(memories)
+    # Within one scene the last value of a slot stands.
+    slots: defaultdict[tuple[str, str], dict[Place, StateChange]] = defaultdict(dict)
+    for change in changes:
+        if change.kind == "explicit" and change.value is not None and story_place(change) in by_place:
+            slots[change.entity_id, change.attribute][story_place(change)] = change
     found: list[Conflict] = []
-    for (entity_id, attribute), stated in _by_slot(changes, by_place).items():
-        if attribute in FIXED_ATTRIBUTES:
-            found += _unexplained(entity_id, stated, by_place, revealed)
-        elif attribute in EXCLUSIVE_ATTRIBUTES:
-            found += _simultaneous(entity_id, stated, by_place)
+    for (entity_id, attribute), stated in slots.items():
+        values = [(place, stated[place].value) for place in sorted(stated)]
+        pairs = pairwise(values) if attribute in FIXED_ATTRIBUTES else combinations(values, 2)
+        for (first, was), (second, now) in pairs if attribute in FIXED_ATTRIBUTES | EXCLUSIVE_ATTRIBUTES else ():
+            if was == now:
+                continue
+            if (
+                (second, entity_id) not in revealed
+                if attribute in FIXED_ATTRIBUTES
+                else _are_at_one_time(by_place[first], by_place[second])
+            ):
+                conflict = conflict_between(
+                    "slot_value",
+                    slot_of(entity_id, attribute),
+                    [entity_id],
+                    first=source_in(by_place[first], said(attribute, was), value=was),
+                    second=source_in(by_place[second], said(attribute, now), value=now),
+                )
+                found.append(conflict)
     return sorted(found, key=lambda each: (each.second.chapter_index, each.second.scene_index, each.subject))
 
 
-def _by_slot(changes: Sequence[StateChange], places: Collection[Place]) -> Mapping[tuple[str, str], list[StateChange]]:
-    """The values of each slot in story order; within one scene the last one stands."""
-    grouped: defaultdict[tuple[str, str], dict[Place, StateChange]] = defaultdict(dict)
-    for change in changes:
-        if change.kind == "explicit" and change.value is not None and story_place(change) in places:
-            grouped[change.entity_id, change.attribute][story_place(change)] = change
-    return {slot: [stated[place] for place in sorted(stated)] for slot, stated in grouped.items()}
-
-
-def _unexplained(
-    entity_id: str,
-    stated: Sequence[StateChange],
-    scenes: Mapping[Place, TellingScene],
-    revealed: Collection[tuple[Place, str]],
-) -> Iterator[Conflict]:
-    for earlier, later in pairwise(stated):
-        if earlier.value != later.value and (story_place(later), entity_id) not in revealed:
-            yield _between(entity_id, earlier, later, scenes)
-
-
-def _simultaneous(
-    entity_id: str, stated: Sequence[StateChange], scenes: Mapping[Place, TellingScene]
-) -> Iterator[Conflict]:
-    for earlier, later in combinations(stated, 2):
-        one, other = scenes[story_place(earlier)], scenes[story_place(later)]
-        if one is not other and earlier.value != later.value and _are_at_one_time(one, other):
-            yield _between(entity_id, earlier, later, scenes)
-
-
-def _are_at_one_time(one: TellingScene, other: TellingScene) -> bool:
-    times = {folded(scene.story_time or "") for scene in (one, other)}
-    if len(times) == 1:
-        return _DATED.search(times.pop()) is not None
-    told, also = (_date_and_hour(scene) for scene in (one, other))
-    return told is not None and told == also
-
-
-def _date_and_hour(scene: TellingScene) -> tuple[object, ...] | None:
-    """When a scene plays by the clock of a dated day, however its words put it."""
-    told = read_story_time(scene.story_time or "")
-    if not (told.is_dated and told.is_clock and told.part) or told.tells_of_past:
-        return None
-    return told.era, told.year, told.month, told.day, told.is_lunar, told.minutes
-
-
-def _between(
-    entity_id: str, earlier: StateChange, later: StateChange, scenes: Mapping[Place, TellingScene]
-) -> Conflict:
-    return conflict_between(
-        "slot_value",
-        slot_of(entity_id, later.attribute),
-        [entity_id],
-        first=_side(earlier, scenes),
-        second=_side(later, scenes),
-    )
-
-
-def _side(change: StateChange, scenes: Mapping[Place, TellingScene]) -> ConflictSource:
-    return source_in(scenes[story_place(change)], said(change.attribute, change.value), value=change.value)
+def _are_at_one_time(*scenes: TellingScene) -> bool:
+    """Whether the words are the same and dated, or both tell the clock of a dated day, however they put it."""
+    times = [folded(each.story_time or "") for each in scenes]
+    if len(set(times)) == 1:
+        return _DATED.search(times[0]) is not None
+    told = [read_story_time(each.story_time or "") for each in scenes]
+    if any(not (each.is_dated and each.is_clock and each.part) or each.tells_of_past for each in told):
+        return False
+    return len({(each.era, each.year, each.month, each.day, each.is_lunar, each.minutes) for each in told}) == 1
 
 
 INVENTORY = "inventory"
@@ -324,7 +279,7 @@ def find_conflicts(
         *story_time_conflicts(times, changes),
     ]
     unwaived = {each.conflict_id: each for each in found if each.conflict_id not in waived_ids}
-    return sorted(unwaived.values(), key=lambda each: (each.second.chapter_index, each.second.scene_index))
+    return sorted(unwaived.values(), key=lambda each: story_place(each.second))
 
 
 STORY_TIME = "story_time"

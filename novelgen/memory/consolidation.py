@@ -81,7 +81,13 @@ def protection(memory: LiveMemory, open_loops: Sequence[OpenLoop], rules: Consol
         "importance": chunk.importance >= rules.protected_importance,
         "slot": chunk.slot_type is not None and not is_over,
         "unresolved": chunk.event_type in UNRESOLVED_EVENTS and not is_over,
-        "open loop": not is_over and any(_belongs_to(chunk, loop) for loop in open_loops),
+        # A scene that planted or moved the loop established the memory, about somebody whom the loop touches.
+        "open loop": not is_over
+        and any(
+            (chunk.chapter_index, chunk.scene_index) in loop.scenes()
+            and not set(chunk.entities_mentioned).isdisjoint(loop.related_entities)
+            for loop in open_loops
+        ),
     }
     return next((name for name, holds in checks.items() if holds), "")
 
@@ -90,12 +96,6 @@ def score(chunk: StoryMemoryChunk, rules: ConsolidationRules) -> float:
     """Return how much a memory weighs: its importance, less for what is over and for what is not proven."""
     over = rules.superseded_points if chunk.superseded_by is not None else 0.0
     return chunk.importance + over + (0.0 if chunk.verified else rules.unverified_points)
-
-
-def _belongs_to(chunk: StoryMemoryChunk, loop: OpenLoop) -> bool:
-    """Whether a scene that planted or moved the loop established the memory, about somebody whom the loop touches."""
-    is_of_scene = (chunk.chapter_index, chunk.scene_index) in loop.scenes()
-    return is_of_scene and not set(chunk.entities_mentioned).isdisjoint(loop.related_entities)
 
 
 MIN_FOR_A_MEAN = 20
@@ -114,28 +114,19 @@ class Topics:
         self, chunks: Sequence[StoryMemoryChunk], vectors: Mapping[str, Vector], *, background: Collection[str] = ()
     ) -> None:
         self._background = frozenset(background)
+        self._directions: dict[str, Vector] = {}
         known = [chunk.chunk_id for chunk in chunks if chunk.chunk_id in vectors]
-        if len(vectors) < MIN_FOR_A_MEAN:
-            known = []
-        self._directions = dict(zip(known, _directions(known, vectors), strict=True))
+        if known and len(vectors) >= MIN_FOR_A_MEAN:
+            less_the_mean = np.stack([vectors[name] for name in known]) - np.mean(list(vectors.values()), axis=0)
+            self._directions = dict(zip(known, unit_rows(less_the_mean), strict=True))
 
     def likeness(self, first: StoryMemoryChunk, second: StoryMemoryChunk) -> float:
         """Return the cosine of two memories' embeddings, else the share of tags and entities that they share."""
         one, other = self._directions.get(first.chunk_id), self._directions.get(second.chunk_id)
         if one is not None and other is not None:
             return float(one @ other)
-        marks, others = self._marks(first), self._marks(second)
+        marks, others = ({*each.tags, *each.entities_mentioned} - self._background for each in (first, second))
         return len(marks & others) / max(1, min(len(marks), len(others)))
-
-    def _marks(self, chunk: StoryMemoryChunk) -> set[str]:
-        return {*chunk.tags, *chunk.entities_mentioned} - self._background
-
-
-def _directions(names: Sequence[str], vectors: Mapping[str, Vector]) -> list[Vector]:
-    """Return the vectors of some less the mean of all, each of length 1; one that is the mean itself is 0."""
-    if not names:
-        return []
-    return list(unit_rows(np.stack([vectors[name] for name in names]) - np.mean(list(vectors.values()), axis=0)))
 
 
 class Losses:
@@ -160,7 +151,8 @@ class Losses:
         distance = max(scenes) - min(scenes)
         if len(sources) > self._rules.max_sources or distance >= self._rules.span_scenes:
             return None
-        if len({_standing(source) for source in sources}) > 1:
+        # What is over and what is in force, what is proven and what is not, stay apart.
+        if len({(source.superseded_by is not None, source.verified) for source in sources}) > 1:
             return None
         pairs = list(combinations(sources, 2))
         likenesses = [self._topics.likeness(one, other) for one, other in pairs]
@@ -172,11 +164,6 @@ class Losses:
         weight = max(score(source, self._rules) for source in sources)
         apart = self._rules.scene_loss * distance + self._rules.weight_loss * weight
         return apart - sum(likenesses) / len(likenesses)
-
-
-def _standing(chunk: StoryMemoryChunk) -> tuple[bool, bool]:
-    """What is over and what is in force, what is proven and what is not."""
-    return chunk.superseded_by is not None, chunk.verified
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,12 +248,21 @@ class _Joining:
                 # One of the two was joined with something meanwhile: they wait for their turn.
                 heapq.heappush(proposals, (loss, first, second))
             elif loss is not None:
-                self._make_one(one, other)
+                linked, others = (frozenset.union(*(self._entities[each] for each in part)) for part in (one, other))
+                self._counts.subtract(linked & others)
+                joined = tuple(sorted((*one, *other)))
+                for member in joined:
+                    self._members[member] = joined
 
     def groups(self) -> list[ConsolidationGroup]:
         """Return what was joined, in story order."""
-        joined = dict.fromkeys(members for members in self._members if len(members) > 1)
-        return [self._group(members) for members in joined]
+        return [
+            ConsolidationGroup(
+                self._crowded(self._shared(members), self._before)[0], tuple(self._chunks[each] for each in members)
+            )
+            for members in dict.fromkeys(self._members)
+            if len(members) > 1
+        ]
 
     def _pairs(self, span_scenes: int) -> Iterator[tuple[float, int, int]]:
         """Losses of all pairs near each other, with their indices."""
@@ -291,17 +287,6 @@ class _Joining:
         """Those of the entities that have too many, the one with the most first."""
         found = [entity_id for entity_id in entity_ids if counts[entity_id] > self._limit]
         return sorted(found, key=lambda each: (-counts[each], each))
-
-    def _make_one(self, one: tuple[int, ...], other: tuple[int, ...]) -> None:
-        linked, others = (frozenset.union(*(self._entities[member] for member in members)) for members in (one, other))
-        self._counts.subtract(linked & others)
-        joined = tuple(sorted((*one, *other)))
-        for member in joined:
-            self._members[member] = joined
-
-    def _group(self, members: tuple[int, ...]) -> ConsolidationGroup:
-        entity_id = self._crowded(self._shared(members), self._before)[0]
-        return ConsolidationGroup(entity_id, tuple(self._chunks[member] for member in members))
 
 
 CONSOLIDATION_STAGE = "consolidation"
@@ -401,11 +386,6 @@ def grounded_text(
     content = whole_sentences(answer.content, field="content", max_tokens=rules.max_tokens)
     shown = "\n".join(f"{source.content}\n{source.short or ''}" for source in sources)
     require_grounded(f"{content}\n{answer.short}", shown=shown, names=names)
-    return ConsolidatedText(content=content, short=_usable_short(answer.short, content))
-
-
-def _usable_short(short: str, content: str) -> str | None:
-    line = " ".join(short.split())
-    if len(line) > SHORT_FORM_CHARACTERS or short_form_defect(line, content, estimate_tokens):
-        return None
-    return line
+    line = " ".join(answer.short.split())
+    is_usable = len(line) <= SHORT_FORM_CHARACTERS and not short_form_defect(line, content, estimate_tokens)
+    return ConsolidatedText(content=content, short=line if is_usable else None)

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,7 +114,10 @@ class KnowledgeRules:
             stated = self._stated(character_id, memory, after=after, before=before, min_share=MIN_KNOWN_OF_SECRET)
             if stated is not None:
                 return stated
-            return _by_event(memory, character_id, said) if said else self._untold(character_id, memory)
+            if said is not None:
+                return _by_event(memory, character_id, said)
+            is_present = character_id in self._scene(memory).present
+            return self._unknown(character_id, memory, "present" if is_present else "absent")
         at_once = self._at_once(character_id, memory)
         if at_once.knows or at_once.reason == "inner":
             return at_once
@@ -165,7 +168,7 @@ class KnowledgeRules:
 
         Rules of the world, attached to the whole book, are known to all, and so are facts about places and things.
         """
-        knowing = Knowing(memory.source_id, character_id, knows=True, how="author", certainty=ABSENT_CERTAINTY)
+        knowing = _known(memory, character_id, "author", ABSENT_CERTAINTY)
         said = self.story.events_by_memory.get(memory.source_id, ())
         if any(each.by_author and each.kind == "knows" for each in said):
             return self._unknown(character_id, memory, "absent")
@@ -178,20 +181,15 @@ class KnowledgeRules:
         about = [each for each in memory.entities if each in self.story.character_ids]
         if not about or character_id in about:
             return knowing
-        scene = self._noted_after(memory)
+        # A note was made of the last scene before it holds.
+        end = bisect_right(self._positions, memory.noted_at) if memory.noted_at is not None else 0
+        scene = self.story.scenes[end - 1] if end else None
         if scene is not None and character_id in scene.present and not scene.present.isdisjoint(about):
             return replace(knowing, how="witnessed", since=scene.position, certainty=WITNESSED_CERTAINTY)
         return self._unknown(character_id, memory, "absent")
 
     def _tells_death(self, content: str, name: str) -> bool:
         return content.startswith(name) and is_death("status", content.removeprefix(name).lstrip(" ，,"))
-
-    def _noted_after(self, memory: KnowledgeMemory) -> KnowledgeScene | None:
-        """Return the scene that a note was made of: the last one before it holds."""
-        if memory.noted_at is None:
-            return None
-        end = bisect_right(self._positions, memory.noted_at)
-        return self.story.scenes[end - 1] if end else None
 
     def _at_once(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Tell whether somebody knows a memory by the scene that it comes from."""
@@ -213,28 +211,18 @@ class KnowledgeRules:
         else:
             # Who is merely named while away was no witness: nothing tells how they know what concerns them.
             how, certainty = "author", ABSENT_CERTAINTY
-        return Knowing(
-            memory.source_id,
-            character_id,
-            knows=True,
-            how=how,
-            since=memory.position,
-            certainty=certainty,
-            quote=memory.quote,
-        )
+        return _known(memory, character_id, how, certainty, since=memory.position, quote=memory.quote)
 
     def _subject(self, memory: KnowledgeMemory) -> str | None:
         """Return the character whom a memory names first; None when it names none."""
         named = [
-            (min(places), entity_id)
+            (place, entity_id)
             for entity_id in memory.entities
-            if entity_id in self.story.character_ids and (places := self._places(memory.content, entity_id))
+            if entity_id in self.story.character_ids
+            for name in self.story.names.get(entity_id, ())
+            if name and (place := memory.content.find(name)) >= 0
         ]
         return min(named)[1] if named else None
-
-    def _places(self, content: str, entity_id: str) -> list[int]:
-        found = (content.find(name) for name in self.story.names.get(entity_id, ()) if name)
-        return [place for place in found if place >= 0]
 
     # --- What follows from later scenes ---
 
@@ -329,14 +317,7 @@ class KnowledgeRules:
             return None
         if not self.story.companions.get(character_id, frozenset()) & set(memory.entities):
             return None
-        return Knowing(
-            memory.source_id,
-            character_id,
-            knows=True,
-            how="own_doing",
-            since=memory.position,
-            certainty=OFF_STAGE_CERTAINTY,
-        )
+        return _known(memory, character_id, "own_doing", OFF_STAGE_CERTAINTY, since=memory.position)
 
     def _as_unknown(self, memory: KnowledgeMemory, knowing: Knowing) -> UnknownMemory:
         reason: Reason = knowing.reason or "absent"
@@ -385,10 +366,6 @@ class KnowledgeRules:
             return True
         return self._knows(at_last.character_id, memory, before=at).knows
 
-    def _untold(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
-        is_present = character_id in self._scene(memory).present
-        return self._unknown(character_id, memory, "present" if is_present else "absent")
-
     def _scene(self, memory: KnowledgeMemory) -> KnowledgeScene:
         position = memory.position or self.story.as_of
         return self.story.scene_at.get(position) or KnowledgeScene(position)
@@ -401,48 +378,25 @@ def _place(event: KnowledgeEvent) -> StoryPosition:
     return StoryPosition(event.chapter_index, event.scene_index)
 
 
-def _since(event: KnowledgeEvent) -> StoryPosition | None:
-    """Since when it counts; None for what was stored at no place, 0:0: it has always held."""
-    place = _place(event)
-    return None if place == StoryPosition(0, 0) else place
+def _known(memory: KnowledgeMemory, character_id: str, how: KnowledgeSource, certainty: float, **more: Any) -> Knowing:
+    return Knowing(memory.source_id, character_id, knows=True, how=how, certainty=certainty, **more)
 
 
 def _by_event(memory: KnowledgeMemory, character_id: str, event: KnowledgeEvent) -> Knowing:
+    told: dict[str, Any] = {"certainty": event.certainty, "quote": event.quote, "is_said": True}
     if event.kind != "knows":
-        return Knowing(
-            memory.source_id,
-            character_id,
-            knows=False,
-            certainty=event.certainty,
-            quote=event.quote,
-            reason=event.kind,
-            is_said=True,
-        )
-    return Knowing(
-        memory.source_id,
-        character_id,
-        knows=True,
-        how=event.how,
-        learned_from=event.learned_from,
-        since=_since(event),
-        certainty=event.certainty,
-        quote=event.quote or memory.quote,
-        is_said=True,
-    )
+        return Knowing(memory.source_id, character_id, knows=False, reason=event.kind, **told)
+    # What was stored at no place, 0:0, has always held.
+    since = None if _place(event) == StoryPosition(0, 0) else _place(event)
+    told |= {"learned_from": event.learned_from, "since": since, "quote": event.quote or memory.quote}
+    return Knowing(memory.source_id, character_id, knows=True, how=event.how, **told)
 
 
 def _told(
     memory: KnowledgeMemory, character_id: str, since: StoryPosition, *, share: float, learned_from: str | None = None
 ) -> Knowing:
-    return Knowing(
-        memory.source_id,
-        character_id,
-        knows=True,
-        how="told",
-        learned_from=learned_from,
-        since=since,
-        certainty=round(min(WITNESSED_CERTAINTY, MIN_TOLD_CERTAINTY + share), 2),
-    )
+    certainty = round(min(WITNESSED_CERTAINTY, MIN_TOLD_CERTAINTY + share), 2)
+    return _known(memory, character_id, "told", certainty, learned_from=learned_from, since=since)
 
 
 def _as_known(memory: KnowledgeMemory, knowing: Knowing) -> KnownMemory:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from novelgen.language.language import StoryLanguage, synonyms
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.folds import fold_loop_events, folded_loop, said_pay_off
-from novelgen.models.position import StoryPosition, sort_key
+from novelgen.models.position import StoryPosition, sort_key, story_place
 from novelgen.models.record import ThreadEnding, is_unsaid
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES, LoopImportance, OpenLoop
@@ -199,9 +199,13 @@ class LedgerStory:
 
 def make_ledger(story: LedgerStory, *, as_of: StoryPosition) -> ThreadLedger:
     """Return where every thread stands."""
-    places = [(scene.chapter_index, scene.scene_index) for scene in story.scenes]
-    here = _entered(places, as_of)
-    threads = [_Thread(events, places) for events in story.events.values() if _is_whole(events)]
+    places = [story_place(scene) for scene in story.scenes]
+    # The place that the story enters: that of the position, at the end the one after the last scene.
+    here = (places[-1][0], places[-1][1] + 1) if places else (0, 0)
+    if as_of.chapter_index is not None:
+        here = sort_key(as_of.chapter_index, as_of.scene_index)
+    whole = (events for events in story.events.values() if fold_loop_events(events).planted is not None)
+    threads = [_Thread(events, places) for events in whole]
     rhythm = book_rhythm(
         Wait(each.planted.importance, each.waited, each.is_paid)
         for each in threads
@@ -261,7 +265,7 @@ class _Thread:
         self.events = events
         self._places = places
         folded = folded_loop(events, age_scenes=lambda planted: self._since(planted))
-        assert folded is not None  # told from the others by `_is_whole`
+        assert folded is not None  # it was planted, else it would be none
         self.planted = folded
         fold = fold_loop_events(events)
         self.detail: Mapping[str, Any] = fold.planted.detail if fold.planted else {}
@@ -279,20 +283,9 @@ class _Thread:
         return len(self._places) - bisect_right(self._places, after)
 
 
-def _is_whole(events: Sequence[ThreadEvent]) -> bool:
-    return fold_loop_events(events).planted is not None
-
-
 def _said_ending(event: ThreadEvent) -> ThreadEnding | None:
     said: ThreadEnding | None = event.detail.get("ending") or None
     return said
-
-
-def _entered(places: Sequence[Place], as_of: StoryPosition) -> Place:
-    """Return the place that the story enters: that of the position, at the end the one after the last scene."""
-    if as_of.chapter_index is not None:
-        return sort_key(as_of.chapter_index, as_of.scene_index)
-    return (places[-1][0], places[-1][1] + 1) if places else (0, 0)
 
 
 def _entry(thread: _Thread, story: LedgerStory, rhythm: BookRhythm, here: Place) -> LedgerEntry:
@@ -346,7 +339,8 @@ def _expected(thread: _Thread, rhythm: BookRhythm) -> ThreadWindow | None:
     expected: Mapping[str, Any] = thread.detail.get("expected") or {}
     said: tuple[tuple[StatedSource, Mapping[str, Any]], ...] = (("author", thread.detail), ("record", expected))
     for source, stated in said:
-        due_from, due_by = (_stated_place(stated.get(name)) for name in ("due_from", "due_by"))
+        places = (stated.get(name) for name in ("due_from", "due_by"))
+        due_from, due_by = ((each[0], each[1]) if each else None for each in places)
         if due_from or due_by:
             return ThreadWindow(source=source, due_from=due_from, due_by=due_by)
     window = rhythm.windows.get(thread.planted.importance)
@@ -357,10 +351,6 @@ def _expected(thread: _Thread, rhythm: BookRhythm) -> ThreadWindow | None:
 
 def _pays_part(event: ThreadEvent) -> bool:
     return bool(event.detail.get("pays_part"))
-
-
-def _stated_place(said: Sequence[int] | None) -> Place | None:
-    return (said[0], said[1]) if said else None
 
 
 def _stage(thread: _Thread, window: ThreadWindow | None, here: Place) -> ThreadStage:

@@ -256,16 +256,13 @@ def with_joined_memory(records: Sequence[SceneRecord], gone_id: str, stays_id: s
         if stays.supersedes not in (None, gone_id):
             return None
         ended = stays.model_copy(update={"supersedes": gone_id})
-        return [_with_memory(record, ended) if at == stays_at else record for at, record in enumerate(records)]
+        memories = [ended if each.memory_id == stays_id else each for each in records[stays_at].memories]
+        changed = records[stays_at].model_copy(update={"memories": memories})
+        return [*records[:stays_at], changed, *records[stays_at + 1 :]]
     if gone.supersedes is not None:
         # What it ended would hold again.
         return None
     return [_without(record, gone, stays_id) for record in records]
-
-
-def _with_memory(record: SceneRecord, memory: RecordedMemory) -> SceneRecord:
-    memories = [memory if each.memory_id == memory.memory_id else each for each in record.memories]
-    return record.model_copy(update={"memories": memories})
 
 
 def _without(record: SceneRecord, gone: RecordedMemory, stays_id: str) -> SceneRecord:

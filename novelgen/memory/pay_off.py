@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from novelgen.language.language import rarity_of, significant_words
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.query_scores import standardise
-from novelgen.models.position import sort_key
+from novelgen.models.position import sort_key, story_place
 from novelgen.models.state import LOOP_WEIGHTS, OpenLoop
 
 Place = tuple[int, int]
@@ -83,7 +83,7 @@ def threads_by_pay_off(story: StoryOutline, ahead: SceneAhead) -> list[OpenLoop]
 def _signs(
     threads: Sequence[OpenLoop], story: StoryOutline, ahead: SceneAhead
 ) -> dict[str, Sequence[float] | NDArray[np.float64]]:
-    places = [(scene.chapter_index, scene.scene_index) for scene in story.scenes]
+    places = [story_place(scene) for scene in story.scenes]
     related = [frozenset(thread.related_entities) for thread in threads]
     shown = [{*scene.participants, *([scene.location_id] if scene.location_id else [])} for scene in story.scenes]
     appearances = Counter(entity_id for scene in shown for entity_id in scene)

@@ -263,7 +263,7 @@ class ChapterAnswerReader:
         self._lists = lists
         entities = [each.entity for each in request.entities]
         self._references = References(entities, shown_ids=[entity.entity_id for entity in entities])
-        self._finders = {(scene.chapter_index, scene.scene_index): QuoteFinder(scene.text) for scene in request.scenes}
+        self._finders = {story_place(scene): QuoteFinder(scene.text) for scene in request.scenes}
         self._first_quotes = [
             (each.seen[0], QuoteFinder(each.first_quote)) for each in request.entities if each.seen and each.first_quote
         ]
@@ -328,7 +328,7 @@ class ChapterAnswerReader:
         return found
 
     def _place_of_name(self, said: ModelChapterName) -> Place | None:
-        texts = {(scene.chapter_index, scene.scene_index): scene.text for scene in self._request.scenes}
+        texts = {story_place(scene): scene.text for scene in self._request.scenes}
         stated = self._stated_place(said.scene)
         for place in dict.fromkeys([*([stated] if stated else []), *texts]):
             if name_evidence(said.name, texts[place]) in ("verbatim", "parts"):

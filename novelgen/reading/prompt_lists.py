@@ -133,7 +133,7 @@ def chosen_lists(
         kind: sum(choice.is_touched(each) for each in items if each not in listing.items)
         for (kind, listing), items in zip(chosen.items(), wanted, strict=True)
     }
-    memories = listed(choice.memories(), choice.memory_line, budgets["memories"]).items
+    memories = listed(choice.memories, choice.memory_line, budgets["memories"]).items
     numbered = dict(enumerate(sorted(memories, key=_place_of_memory), start=1))
     lines: dict[ListKind, list[str]] = {
         **{kind: each.lines for kind, each in chosen.items()},
@@ -187,7 +187,6 @@ class _Choice:
         self._touch = touches(text, so_far.entities, sightings=so_far.request.sightings, clock=so_far.clock)
         self._present = {entity_id: rank for rank, entity_id in enumerate(so_far.present_ids)}
         self._proposed = {each.temporary_id for each in so_far.proposed}
-        self._memories: list[PromptMemory] | None = None
         self.listed: dict[str, None] = {}
 
     @cached_property
@@ -206,7 +205,7 @@ class _Choice:
             "threads": cost(self.threads(), self.thread_line),
             "states": cost(self.with_states(), self.state_line),
             "relationships": cost(self.relationships(), self.relationship_line),
-            "memories": min(MAX_MEMORY_TOKENS, _sum(map(self.memory_line, self.memories()))),
+            "memories": min(MAX_MEMORY_TOKENS, _sum(map(self.memory_line, self.memories))),
             "scenes": _sum(self.scene_lines(MAX_SCENES_BEFORE * MAX_SCENE_TOKENS)),
         }
         self.listed = {}
@@ -214,18 +213,23 @@ class _Choice:
 
     def entities(self) -> list[Entity]:
         """Whom the scene may need, the surest first."""
-        tied = self._tied()
-        scored = {each: self._entity_score(each, tied) for each in self._entities if self._is_worth_a_line(each)}
+        # Things that somebody touched holds, and where the touched are.
+        tied: dict[str, float] = {}
+        for entity_id, state in self._so_far.states.items():
+            for attribute in ("holder", "location_id"):
+                other = state.get(attribute)
+                if isinstance(other, str) and other in self._entities:
+                    near, touched = (entity_id, other) if attribute == "holder" else (other, entity_id)
+                    tied[near] = max(tied.get(near, 0.0), min(1.0, self._touch.get(touched, 0.0)))
+        scored = {
+            each: 2.5 * self._touch.get(each, 0.0)
+            + self._recency(each)
+            + 0.5 * weight_in_story(self._sightings.get(each))
+            + 0.4 * tied.get(each, 0.0)
+            for each in self._entities
+            if self._is_worth_a_line(each)
+        }
         return [self._entities[each] for each in sorted(scored, key=lambda each: (-scored[each], each))]
-
-    def _entity_score(self, entity_id: str, tied: Mapping[str, float]) -> float:
-        sighting = self._sightings.get(entity_id)
-        return (
-            2.5 * self._touch.get(entity_id, 0.0)
-            + self._recency(entity_id)
-            + 0.5 * weight_in_story(sighting)
-            + 0.4 * tied.get(entity_id, 0.0)
-        )
 
     def _is_worth_a_line(self, entity_id: str) -> bool:
         if self._touch.get(entity_id, 0.0) >= LEAST_TOUCH or entity_id in self._present or entity_id in self._told_of:
@@ -242,7 +246,7 @@ class _Choice:
     @cached_property
     def _told_of(self) -> frozenset[str]:
         """Those in the memories that are likeliest to be told again, though no name of theirs stands in the text."""
-        return frozenset(each for memory in self.memories()[:MEMORIES_IN_FULL] for each in memory.entities)
+        return frozenset(each for memory in self.memories[:MEMORIES_IN_FULL] for each in memory.entities)
 
     def _recency(self, entity_id: str) -> float:
         if entity_id in self._proposed:
@@ -252,46 +256,22 @@ class _Choice:
         on_stage = 1 / (1 + 0.1 * self._present[entity_id]) if entity_id in self._present else 0.0
         return max(recency(seen), on_stage)
 
-    def _tied(self) -> dict[str, float]:
-        """Things that somebody touched holds, and where the touched are."""
-        tied: dict[str, float] = {}
-        for entity_id, state in self._so_far.states.items():
-            for attribute in ("holder", "location_id"):
-                other = state.get(attribute)
-                if not isinstance(other, str) or other not in self._entities:
-                    continue
-                pairs = [(entity_id, other)] if attribute == "holder" else [(other, entity_id)]
-                for near, touched in pairs:
-                    tied[near] = max(tied.get(near, 0.0), min(1.0, self._touch.get(touched, 0.0)))
-        return tied
-
     def threads(self) -> list[OpenLoop]:
         """Open threads, first those that run, that the scene touches and that are due."""
-        scored = [(self._thread_score(loop), loop) for loop in self._so_far.open_loops if self._is_alive(loop)]
+        scored: list[tuple[float, OpenLoop]] = []
+        for loop in self._so_far.open_loops:
+            place = _last_move(loop)
+            ago = self._so_far.clock.scenes_since(*place)
+            has_faded = loop.importance == "low" and ago is not None and ago > FADED_AFTER_SCENES
+            if has_faded and not self.is_touched(loop):
+                continue
+            # A thread without a place was opened by an earlier window of this scene.
+            recent = 1.0 if place[0] is None else recency(ago)
+            touch, overlap = self._touch_of(loop.related_entities), self._overlap(significant_words(loop.description))
+            weight = LOOP_WEIGHTS[loop.importance] / 4
+            age = min(1.0, (loop.age_scenes or 0) / 40)
+            scored.append((1.2 * recent + 0.6 * touch + 1.5 * overlap + 0.6 * weight + 0.3 * weight * age, loop))
         return [loop for _, loop in sorted(scored, key=lambda each: -each[0])]
-
-    def _thread_score(self, loop: OpenLoop) -> float:
-        weight = LOOP_WEIGHTS[loop.importance] / 4
-        age = min(1.0, (loop.age_scenes or 0) / 40)
-        return (
-            1.2 * self._recency_of(loop)
-            + 0.6 * self._touch_of(loop.related_entities)
-            + 1.5 * self._overlap(significant_words(loop.description))
-            + 0.6 * weight
-            + 0.3 * weight * age
-        )
-
-    def _is_alive(self, loop: OpenLoop) -> bool:
-        place = _last_move(loop)
-        ago = self._so_far.clock.scenes_since(*place)
-        if loop.importance != "low" or ago is None or ago <= FADED_AFTER_SCENES:
-            return True
-        return self.is_touched(loop)
-
-    def _recency_of(self, loop: OpenLoop) -> float:
-        place = _last_move(loop)
-        # A thread without a place was opened by an earlier window of this scene.
-        return 1.0 if place[0] is None else recency(self._so_far.clock.scenes_since(*place))
 
     def _touch_of(self, entity_ids: Sequence[str]) -> float:
         strongest = sorted((self._touch.get(each, 0.0) for each in entity_ids), reverse=True)[:2]
@@ -318,39 +298,20 @@ class _Choice:
 
     def relationships(self) -> list[Relationship]:
         """How those stand who may meet in the scene, first those of whom both are surest to."""
-        scored = [
-            (
-                sum(
-                    max(self._touch.get(each, 0.0), 0.8 * self._recency(each))
-                    for each in (pair.character_a, pair.character_b)
-                ),
-                pair,
-            )
-            for pair in self._so_far.relationships
-            if self._may_matter(pair)
-        ]
+        scored: list[tuple[float, Relationship]] = []
+        for pair in self._so_far.relationships:
+            both = (pair.character_a, pair.character_b)
+            near = [each in self._present or self._touch.get(each, 0.0) >= LEAST_TOUCH for each in both]
+            changed = self._so_far.clock.scenes_since(pair.chapter_index, pair.scene_index)
+            if all(near) or (any(near) and changed is not None and changed <= MAX_SCENES_BEFORE):
+                nearness = sum(max(self._touch.get(each, 0.0), 0.8 * self._recency(each)) for each in both)
+                scored.append((nearness, pair))
+        scored.sort(key=lambda each: (-each[0], -(each[1].chapter_index or 0), -(each[1].scene_index or 0)))
+        return [pair for _, pair in scored]
 
-        def rank(scored: tuple[float, Relationship]) -> tuple[float, int, int]:
-            nearness, pair = scored
-            return -nearness, -(pair.chapter_index or 0), -(pair.scene_index or 0)
-
-        return [pair for _, pair in sorted(scored, key=rank)]
-
-    def _may_matter(self, pair: Relationship) -> bool:
-        near = [
-            each in self._present or self._touch.get(each, 0.0) >= LEAST_TOUCH
-            for each in (pair.character_a, pair.character_b)
-        ]
-        changed = self._so_far.clock.scenes_since(pair.chapter_index, pair.scene_index)
-        return all(near) or (any(near) and changed is not None and changed <= MAX_SCENES_BEFORE)
-
+    @cached_property
     def memories(self) -> list[PromptMemory]:
         """What is stored of the same people, things and words, the likest to be told again first."""
-        if self._memories is None:
-            self._memories = self._ranked_memories()[:MAX_RANKED_MEMORIES]
-        return self._memories
-
-    def _ranked_memories(self) -> list[PromptMemory]:
         words_of = {memory.memory_id: significant_words(memory.says) for memory in self._so_far.request.memories}
         word_counts = Counter(word for words in words_of.values() for word in words)
         entity_counts = Counter(each for memory in self._so_far.request.memories for each in memory.entities)
@@ -367,7 +328,8 @@ class _Choice:
             likeness = overlap + 0.6 * min(1.0, touched)
             if likeness >= LEAST_MEMORY_TOUCH:
                 scored.append((likeness + 0.03 * memory.importance, _place_of_memory(memory), memory))
-        return [each[2] for each in sorted(scored, key=lambda each: (each[0], each[1]), reverse=True)]
+        ranked = sorted(scored, key=lambda each: (each[0], each[1]), reverse=True)
+        return [each[2] for each in ranked[:MAX_RANKED_MEMORIES]]
 
     def entity_line(self, entity: Entity) -> str:
         """Names and what tells the entity apart: who or what it is, when it was last seen, how and where it stands."""
@@ -435,7 +397,7 @@ class _Choice:
     def memory_line(self, memory: PromptMemory, *, number: int = MAX_RANKED_MEMORIES) -> str:
         """Its number in the list, where it stands, its importance, what it says: whole, or in short."""
         place = place_mark(memory.chapter_index, memory.scene_index)
-        is_whole = any(each.memory_id == memory.memory_id for each in self.memories()[:MEMORIES_IN_FULL])
+        is_whole = any(each.memory_id == memory.memory_id for each in self.memories[:MEMORIES_IN_FULL])
         return piped(f"M{number}", place, str(memory.importance), memory.says if is_whole else memory.short)
 
     def scene_lines(self, max_tokens: int) -> list[str]:

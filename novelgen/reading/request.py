@@ -14,7 +14,7 @@ from novelgen.language.sentences import OVERLAP_SENTENCES, reading_windows
 from novelgen.model_calls.prompt_data import NOTHING, as_data_lines, place_in_words
 from novelgen.model_calls.usage import ModelWork
 from novelgen.models.entity import Entity, EntityType
-from novelgen.models.position import ChapterIndex, Place, SceneIndex, require_project_id
+from novelgen.models.position import ChapterIndex, Place, SceneIndex, require_project_id, story_place
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship, turned_type
 
@@ -347,7 +347,7 @@ def _sightings(sightings: Mapping[str, EntitySighting], ids: Mapping[str, str]) 
         entity_id = ids.get(former, former)
         other = found.get(entity_id)
         if other is not None:
-            latest = max(seen, other, key=lambda each: (each.chapter_index, each.scene_index))
+            latest = max(seen, other, key=lambda each: story_place(each))
             seen = latest.model_copy(update={"scenes": seen.scenes + other.scenes})
         found[entity_id] = seen
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import log2
 from typing import Literal
 
@@ -88,14 +88,12 @@ def touches(
     for weaker in (*parts, _by_descriptions(text, entities)):
         for entity_id, weight in weaker.items():
             found[entity_id] = max(found.get(entity_id, 0.0), weight)
-    return {entity_id: weight * _doubt(weight, sightings.get(entity_id), clock) for entity_id, weight in found.items()}
-
-
-def _doubt(weight: float, sighting: EntitySighting | None, clock: StoryClock) -> float:
-    if weight >= TITLE_IN_A_NAME or sighting is None:
-        return 1.0
-    ago = clock.scenes_since(sighting.chapter_index, sighting.scene_index)
-    return 1.0 if ago is not None and ago <= RECENT_SCENES else OF_ONE_LONG_UNSEEN
+    for entity_id, weight in found.items():
+        sighting = sightings.get(entity_id)
+        if weight < TITLE_IN_A_NAME and sighting is not None:
+            ago = clock.scenes_since(sighting.chapter_index, sighting.scene_index)
+            found[entity_id] *= 1.0 if ago is not None and ago <= RECENT_SCENES else OF_ONE_LONG_UNSEEN
+    return found
 
 
 def _by_whole_names(text: str, entities: Sequence[Entity]) -> dict[str, float]:
@@ -163,47 +161,34 @@ def _telling_words(names: Iterable[str]) -> dict[str, bool]:
 
 
 def _by_chinese_parts(text: str, entities: Sequence[Entity]) -> dict[str, float]:
-    parts = {entity.entity_id: _chinese_parts(entity) for entity in entities}
+    """By the endings by which people and places are called: 三藏 of 唐三藏, 紫竹林 of 落伽山紫竹林."""
+    parts: dict[str, set[str]] = {}
+    for entity in entities:
+        size = _SHORTEST_PART if entity.entity_type == "character" else _SHORTEST_PART_OF_A_PLACE
+        parts[entity.entity_id] = {name[-size:] for name in entity.names() if has_cjk(name) and len(name) > size}
     bearers = _bearers(parts)
-    found: dict[str, float] = {}
-    for entity_id, own in parts.items():
-        weights = [
-            (GENERIC_NAME if is_description(part) else PART_OF_A_NAME) / len(bearers[part])
-            for part in own
-            if part in text
-        ]
-        if weights:
-            found[entity_id] = max(weights)
-    return found
-
-
-def _chinese_parts(entity: Entity) -> set[str]:
-    """The endings by which people and places are called: 三藏 of 唐三藏, 紫竹林 of 落伽山紫竹林."""
-    size = _SHORTEST_PART if entity.entity_type == "character" else _SHORTEST_PART_OF_A_PLACE
-    return {name[-size:] for name in entity.names() if has_cjk(name) and len(name) > size}
+    weight = {each: (GENERIC_NAME if is_description(each) else PART_OF_A_NAME) / len(bearers[each]) for each in bearers}
+    here = {entity_id: [weight[part] for part in own if part in text] for entity_id, own in parts.items()}
+    return {entity_id: max(weights) for entity_id, weights in here.items() if weights}
 
 
 def _by_descriptions(text: str, entities: Sequence[Entity]) -> dict[str, float]:
     """By what is said of somebody whom the text calls "the professor" or 那道士 and nobody bears as a name."""
-    said = {word.casefold() for word in _DEFINITE.findall(text)} | {
-        word.casefold() for word in _DEFINITE_NEXT.findall(text)
-    }
+    said = {word.casefold() for word in (*_DEFINITE.findall(text), *_DEFINITE_NEXT.findall(text))}
     said |= {run[:_SHORTEST_PART] for run in _CHINESE_DEFINITE.findall(text)}
     if not said:
         return {}
-    telling = {entity.entity_id: _described_by(entity, said) for entity in entities}
+    telling: dict[str, set[str]] = {}
+    for entity in entities:
+        told = f"{entity.role} {entity.description}"
+        own = set(_words(told))
+        telling[entity.entity_id] = {word for word in said if word in (told if has_cjk(word) else own)}
     bearers = _bearers(telling)
     return {
         entity_id: max(WORD_OF_A_DESCRIPTION / len(bearers[word]) for word in words)
         for entity_id, words in telling.items()
         if words
     }
-
-
-def _described_by(entity: Entity, said: Collection[str]) -> set[str]:
-    told = f"{entity.role} {entity.description}"
-    words = set(_words(told))
-    return {word for word in said if (word in told if has_cjk(word) else word in words)}
 
 
 def _bearers(words_of: Mapping[str, Iterable[str]]) -> Mapping[str, list[str]]:
@@ -245,8 +230,11 @@ def name_evidence(name: str, text: str, *, quote: str = "") -> NameEvidence:
         share = len(held) / max(1, len(name_key(name)))
         stands_in_parts = _chinese_parts_stand(name_key(name), text)
     else:
-        words = _own_words(name)
-        places = [_places(word, text) for word in words]
+        words = [word.casefold() for word in _NAME_WORD.findall(fold_width(name))]
+        # Those that are its own; of a name of titles alone all.
+        words = [word for word in words if word not in TITLES | ARTICLES] or words
+        patterns = [rf"(?<!\w){re.escape(word)}(?!\w)" for word in words]
+        places = [[found.start() for found in re.finditer(each, text, re.IGNORECASE)] for each in patterns]
         share = sum(map(bool, places)) / max(1, len(words))
         stands_in_parts = bool(words) and any(
             all(any(abs(place - start) <= NEAR_CHARACTERS for place in others) for others in places[1:])
@@ -257,16 +245,6 @@ def name_evidence(name: str, text: str, *, quote: str = "") -> NameEvidence:
     if QuoteFinder(text, min_characters=SHORTEST_QUOTE_OF_A_NAME).find(quote) is not None:
         return "quote"
     return "garbled" if share >= GARBLED_SHARE else "none"
-
-
-def _own_words(name: str) -> list[str]:
-    """The words of an English name that are its own; all of a name of titles alone."""
-    words = [word.casefold() for word in _NAME_WORD.findall(fold_width(name))]
-    return [word for word in words if word not in TITLES | ARTICLES] or words
-
-
-def _places(word: str, text: str) -> list[int]:
-    return [found.start() for found in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE)]
 
 
 def _chinese_parts_stand(key: str, text: str) -> bool:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.chains.question_chains import ConsolidationChain, ConsolidationRequest
 from novelgen.characters import recall as recalling
-from novelgen.characters.consolidation import MemoryGroup, consolidated_memory, consolidation_groups
+from novelgen.characters.consolidation import Sources, consolidated_memory, consolidation_groups
 from novelgen.characters.events import GivenEvent, derived_short, detected_tier, learning, require_slot
 from novelgen.characters.memory import CharacterChange, CharacterMemory, HowLearnt, Moment, as_moment
 from novelgen.characters.mind import Mind
@@ -362,9 +362,9 @@ class CharacterMemories(CharacterPart):
         groups = consolidation_groups(mind, view, settings, target=target)
         live = int(view.live.sum())
         report = CharacterConsolidation(
-            groups=[[each.memory_id for each in group.sources] for group in groups],
+            groups=[[each.memory_id for each in group] for group in groups],
             before=live,
-            after=live - sum(len(group.sources) - 1 for group in groups),
+            after=live - sum(len(group) - 1 for group in groups),
             dry_run=dry_run,
         )
         if dry_run or not groups:
@@ -379,7 +379,7 @@ class CharacterMemories(CharacterPart):
             own = {each.memory_id: mind.vectors[at] for at, each in enumerate(mind.memories) if mind.has_vector[at]}
             for group, sources, result in zip(groups, chunks, told, strict=True):
                 memory = consolidated_memory(
-                    group.sources,
+                    group,
                     memory_id=unit.characters.next_id(),
                     text=result.text.content,
                     short=result.text.short,
@@ -391,7 +391,7 @@ class CharacterMemories(CharacterPart):
                 if vector is not None:
                     vectors[memory.memory_id] = MemoryVector(self._stores.embeddings.model_name, vector)
                 stood_for = {"status": "consolidated", "consolidated_into": memory.memory_id}
-                changed += [(each, each.model_copy(update=stood_for)) for each in group.sources]
+                changed += [(each, each.model_copy(update=stood_for)) for each in group]
             change = unit.characters.change(
                 "consolidate", self.character_id, added=added, vectors=vectors, changed=changed
             )
@@ -535,7 +535,7 @@ EDITABLE = (
 """Fields of a memory that can be corrected."""
 
 
-def _as_chunks(project_id: str, group: MemoryGroup) -> list[StoryMemoryChunk]:
+def _as_chunks(project_id: str, group: Sources) -> list[StoryMemoryChunk]:
     """Return memories as the chain takes them, which knows those of stories."""
     return [
         StoryMemoryChunk(
@@ -547,5 +547,5 @@ def _as_chunks(project_id: str, group: MemoryGroup) -> list[StoryMemoryChunk]:
             importance=each.importance,
             created_at=each.created_at,
         )
-        for each in group.sources
+        for each in group
     ]
