@@ -98,7 +98,7 @@ def _budgets(text: str) -> list[int]:
 
 
 def print_quality(report: QualityReport) -> None:
-    """Print a quality run: one row per system, then state accuracy and what was not measured."""
+    """Print a quality run: one row per system, then state accuracy."""
     records = "with records" if report.records else "text only"
     print_heading(f"{report.book}, {records}, {report.plans} plans, {report.embedding_model}")
     print_table(_quality_headings(report.budgets), (_row(each, report.budgets) for each in report.systems), wide=1)
@@ -107,7 +107,6 @@ def print_quality(report: QualityReport) -> None:
         print_pairs(report.states.model_dump())
     for problem in report.problems:
         print_pairs({"problem": problem})
-    print_pairs(dict(report.not_measured))
 
 
 def _quality_headings(budgets: Sequence[int]) -> list[str]:

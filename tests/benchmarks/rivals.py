@@ -1,12 +1,12 @@
 """What novelgen is measured against: `python -m tests.benchmarks` with the rivals and test planners that do not ship.
 
     python -m tests.benchmarks.rivals DIR [--no-records] [--budgets 300,500,1000,2000] [--planner garbage]
-        [--planner recorded] [--peers] [--ablation] [--limit-plans N] [--work-dir DIR] [--json]
+        [--planner recorded] [--ablation] [--limit-plans N] [--work-dir DIR] [--json]
 
-Beside the chain stand plain rankings of the same memories (or searches in the text itself), langchain-chroma as it is
-commonly used, and with --peers the retrievers of other packages that are installed; --planner garbage also runs the
-chain with models that plan nonsense, which must cost nearly nothing; --planner recorded also runs it with what a model
-answered to each plan (DIR/plan_answers.jsonl: {"plan_id", "answer"} a line).
+Beside the chain stand plain rankings of the same memories (or searches in the text itself) and langchain-chroma as
+it is commonly used; --planner garbage also runs the chain with models that plan nonsense, which must cost nearly
+nothing; --planner recorded also runs it with what a model answered to each plan (DIR/plan_answers.jsonl: {"plan_id",
+"answer"} a line).
 """
 
 import argparse
@@ -29,7 +29,7 @@ from runtime.doors.cli.output import print_json, staged_progress
 from runtime.index.embeddings import CheckedEmbeddings
 from tests.benchmarks.__main__ import print_quality
 from tests.benchmarks.retrieval.book import BenchBook, BenchPlan, load_bench_book, whole_plan
-from tests.benchmarks.retrieval.quality import QualityReport, Ranking, Rival, Rivals, measure_quality
+from tests.benchmarks.retrieval.quality import QualityReport, Ranking, Rival, measure_quality
 from tests.benchmarks.retrieval.scoring import DEFAULT_BUDGETS, RankedText
 from tests.benchmarks.rival_corpus import (
     Corpus,
@@ -40,7 +40,6 @@ from tests.benchmarks.rival_corpus import (
     plan_queries,
     ranked_documents,
 )
-from tests.benchmarks.rival_packages import peer_rivals
 from tests.support.scripted_chat_model import ScriptedChatModel
 
 RANDOM_SEEDS = 5
@@ -53,7 +52,6 @@ def measure_with_rivals(
     records: bool = True,
     with_garbage: bool = False,
     with_recorded: bool = False,
-    with_peers: bool = False,
     **options: Any,
 ) -> QualityReport:
     """Measure the chain and its rivals on the same embeddings.
@@ -64,7 +62,6 @@ def measure_with_rivals(
         records: Whether all have the scene records, or the text alone.
         with_garbage: Also run the chain with models that plan nonsense.
         with_recorded: Also run the chain with the recorded answers of a model.
-        with_peers: Also run the retrievers of other packages, as far as they are installed.
         **options: As for `measure_quality`.
     """
     nonsense = garbage_models(book.book.entities) if with_garbage else {}
@@ -76,21 +73,18 @@ def measure_with_rivals(
         work_dir,
         records=records,
         models=models,
-        rivals=lambda book, embeddings: all_rivals(book, embeddings, work_dir, records=records, with_peers=with_peers),
+        rivals=lambda book, embeddings: all_rivals(book, embeddings, work_dir, records=records),
         **options,
     )
 
 
-def all_rivals(
-    book: BenchBook, embeddings: CheckedEmbeddings, work_dir: Path, *, records: bool, with_peers: bool
-) -> Rivals:
+def all_rivals(book: BenchBook, embeddings: CheckedEmbeddings, work_dir: Path, *, records: bool) -> list[Rival]:
     """Return rivals that search what the chain has: the records' memories, or the text."""
     group = "memories" if records else "text"
     corpus = Corpus(memory_texts(book) if records else passage_texts(book), embeddings)
     store = chroma_store(corpus, embeddings, work_dir / "chroma", name=group)
     plain = memory_rivals(corpus) if records else text_rivals(corpus)
-    peers = peer_rivals(corpus, store, embeddings, work_dir) if with_peers else Rivals()
-    return Rivals([*plain, *chroma_rivals(group, corpus, store), *peers.rivals], peers.not_measured)
+    return [*plain, *chroma_rivals(group, corpus, store)]
 
 
 def memory_rivals(memories: Corpus) -> list[Rival]:
@@ -262,7 +256,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--records", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--budgets", default=",".join(map(str, DEFAULT_BUDGETS)))
     parser.add_argument("--planner", choices=["rules", "garbage", "recorded"], default="rules")
-    parser.add_argument("--peers", action="store_true")
     parser.add_argument("--ablation", action="store_true")
     parser.add_argument("--limit-plans", type=int)
     parser.add_argument("--work-dir", type=Path)
@@ -275,7 +268,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             records=given.records,
             with_garbage=given.planner == "garbage",
             with_recorded=given.planner == "recorded",
-            with_peers=given.peers,
             budgets=sorted({int(part) for part in given.budgets.split(",")}),
             ablation=given.ablation,
             limit_plans=given.limit_plans,

@@ -106,17 +106,6 @@ def test_each_plan_gets_the_answer_that_was_recorded_for_it(tmp_path: Path, book
     assert {name: json.loads(str(model.invoke(prompt).content)) for name, prompt in told.items()} == recorded
 
 
-def test_peers_that_are_not_installed_say_how_to_get_them(
-    book: BenchBook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A peer whose package is missing is no failure; the report names the package."""
-    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
-    monkeypatch.setattr("tests.benchmarks.rival_packages.importlib.util.find_spec", lambda _: None)
-    report = measure_with_rivals(book, tmp_path, budgets=[100], with_peers=True, limit_plans=1)
-    assert report.not_measured["mem0 infer=False, cut"] == "not installed: pip install mem0ai"
-    assert len(report.not_measured) == 3
-
-
 def test_the_command_prints_every_system(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The table names the rivals beside novelgen."""
     monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")

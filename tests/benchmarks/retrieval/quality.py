@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,6 @@ class QualityReport(BaseModel):
     problems: list[str] = Field(
         default_factory=list, description="What contexts of the rules planner missed; must be empty."
     )
-    not_measured: dict[str, str] = Field(default_factory=dict, description="Peer to why, and what to do.")
 
 
 @dataclass(frozen=True)
@@ -75,15 +74,7 @@ class Rival:
     rankings: tuple[Ranking, ...]
 
 
-@dataclass
-class Rivals:
-    """Rivals that can run, and why others cannot."""
-
-    rivals: list[Rival] = field(default_factory=list)
-    not_measured: dict[str, str] = field(default_factory=dict)
-
-
-RivalsOf = Callable[[BenchBook, CheckedEmbeddings], Rivals]
+RivalsOf = Callable[[BenchBook, CheckedEmbeddings], list[Rival]]
 """Prepares the rivals for a book with the embeddings that novelgen has."""
 
 
@@ -116,10 +107,10 @@ def measure_quality(
                 _scored(ABLATION_GROUP, name, _key_scores(key, contexts, budgets))
                 for name, contexts in variants.items()
             ]
-        beside = rivals(book, stores.embeddings) if rivals is not None else Rivals()
-        for done, rival in enumerate(beside.rivals, start=1):
+        beside = rivals(book, stores.embeddings) if rivals is not None else []
+        for done, rival in enumerate(beside, start=1):
             systems.append(_scored(rival.group, rival.name, _rival_scores(key, rival, plans, budgets)))
-            progress("rivals", done, len(beside.rivals))
+            progress("rivals", done, len(beside))
         by_rules = own["rules planner"]
         return QualityReport(
             book=book.folder.resolve().name,
@@ -131,7 +122,6 @@ def measure_quality(
             systems=systems,
             states=_states(book, by_rules) if records else None,
             problems=sorted({problem for each in by_rules for problem in each.problems}),
-            not_measured=beside.not_measured,
         )
 
 
