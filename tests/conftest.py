@@ -147,7 +147,8 @@ def module_database_url(request: pytest.FixtureRequest) -> Iterator[str | None]:
         yield None
         return
     # A pass of a model stores by the functions that ingest stores by, and those run on both.
-    is_pass = any(word in request.path.stem for word in ("_pass", "extraction"))
+    words = ("_pass", "extraction", "story_before", "consolidation", "entities", "embeddings")
+    is_pass = any(word in request.path.stem for word in words)
     if ("ingest" not in request.path.parts or is_pass) and not os.environ.get(THOROUGH_VARIABLE):
         pytest.skip(f"thorough: storage, ingest and acceptance cover PostgreSQL; set {THOROUGH_VARIABLE}=1")
     with postgres_database(request.getfixturevalue("postgres_url")) as url:

@@ -15,8 +15,8 @@ from tests.support.demo_project import settings_for
 HANG_GUARD_S = 120.0
 """No test may take so long; by far more than any deadline in it, so that load alone never fails a test."""
 
-TIGHT = {"tool_timeout_s": 8.0, "chain_timeout_s": 30.0, "vector_store": {"write_timeout_s": 10.0}}
-"""For faults that hang: the deadlines of a tool and of a write to the index as shipped."""
+TIGHT = {"tool_timeout_s": 5.0, "chain_timeout_s": 30.0, "vector_store": {"write_timeout_s": 6.0}}
+"""For faults that hang: shorter than shipped, and still by far more than what does not hang needs under load."""
 
 MIN_KEPT = 0.8
 """Share of a context's memories that an approximate index must find again after it was built anew."""

@@ -46,7 +46,7 @@ def locked(folder: Path, mode: str) -> Iterator[None]:
 
 @pytest.fixture
 def demo(demo_folder: Path) -> Iterator[BothFallbacks]:
-    """The demo's stores with a running index, and deadlines as shipped."""
+    """The demo's stores with a running index, and deadlines for what hangs."""
     with both_fallbacks(demo_folder, **TIGHT) as stores:
         awake(stores.on, "demo")
         yield stores

@@ -209,7 +209,7 @@ class Hanging(StoredStory):
 @pytest.mark.parametrize(("memory", "kind"), [(Failing, "unavailable"), (Hanging, "timeout")])
 def test_a_context_comes_without_what_cannot_be_told(memory: type[StoredStory], kind: str) -> None:
     """A stage that fails or hangs is told; excluding leaves out all but the own state, setting apart is given up."""
-    settings = ContextSettings(tool_timeout_s=3.0, chain_timeout_s=6.0)
+    settings = ContextSettings(tool_timeout_s=2.0, chain_timeout_s=6.0)
     story = memory.of_records(PROJECT, RECORDS, entities=ENTITIES)
     plain = built(story, settings=settings)
     assert {"M1", "M2", "M3"} <= set(taken(plain))
