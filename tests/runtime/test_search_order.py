@@ -238,3 +238,18 @@ def test_an_unknown_name_finds_nothing_and_is_said(
         found = search_story_memory_tool(project_id, KEY[project_id], entities=["Nobodaddy"], stores=stores)
     assert found == []
     assert "Nobodaddy" in caplog.text
+
+
+def test_a_name_filters_like_an_id(stores: MemoryStores) -> None:
+    """Entities may be named as people write them."""
+    with stores.database("demo").read() as unit:
+        entity = unit.entities.list_all(entity_types=["character"])[0].entity
+    found = {
+        key: StoryMemoryRetriever(
+            memory=StoryMemoryTools(stores), project_id="demo", entities=[key], content_type="memory", k=50
+        ).invoke("what happened")
+        for key in (entity.entity_id, entity.name)
+    }
+    assert found[entity.name] == found[entity.entity_id]
+    assert all(entity.entity_id in each.metadata["entities"] for each in found[entity.entity_id])
+    assert found[entity.entity_id]

@@ -127,19 +127,6 @@ def test_every_tool_answers_as_it_says(demo_folder: Path, offer: MCPOffer, calls
         assert text_of(answer).strip()
 
 
-def test_a_secret_opens_as_the_game_goes_on(demo_folder: Path) -> None:
-    """A reply that tells it is found while it is closed, and no more once the thing was shown that unlocks it."""
-    told = [GAME_CALLS[name] for name in ("add_character", "keep_secret", "check_reply", "show_item", "check_reply")]
-
-    async def ask(client: Client) -> list[CallToolResult]:
-        names = ("add_character", "keep_secret", "check_reply", "show_item", "check_reply")
-        return [await client.call_tool(name, arguments) for name, arguments in zip(names, told, strict=True)]
-
-    answers = [each.structured_content or {} for each in asked(demo_folder, ask, offer="game")]
-    assert [each["kind"] for each in answers[2]["findings"]] == ["leaked_secret"]
-    assert answers[4]["findings"] == []
-
-
 @pytest.mark.parametrize("offer", ["story", "game"])
 def test_the_offer_is_small(demo_folder: Path, offer: MCPOffer) -> None:
     """What every model that is given the tools pays for stays within 7,500 tokens of four characters."""
