@@ -120,6 +120,13 @@ def ingested_demos(made_once: Callable[[str, Callable[[Path], None]], Path]) -> 
     return made_once("ingested-demos", fill)
 
 
+@pytest.fixture(scope="module")
+def read_demo_stores(ingested_demos: Path) -> Iterator[MemoryStores]:
+    """Open stores over both demos, for a module's tests that only read."""
+    with MemoryStores(settings_for(ingested_demos)) as stores:
+        yield stores
+
+
 @pytest.fixture
 def demo_folder(ingested_demos: Path, tmp_path: Path) -> Path:
     """A projects folder with both demo projects ingested, of the test's own."""

@@ -53,13 +53,17 @@ class TestIntelligentMemoryRetrievalChain:
     """Requirement: Intelligent Memory Retrieval Chain."""
 
     @BOTH_DEMOS
-    def test_analyze_scene_and_retrieve_relevant_memories(self, demo_stores: MemoryStores, project_id: str) -> None:
+    def test_analyze_scene_and_retrieve_relevant_memories(
+        self, read_demo_stores: MemoryStores, project_id: str
+    ) -> None:
         """A model's entities and queries are used beside those of the rules, and memories come back."""
-        entities = demo_stores.paths(project_id).entities_file.read_text(encoding="utf-8")
+        entities = read_demo_stores.paths(project_id).entities_file.read_text(encoding="utf-8")
         key = next(each["name"] for each in json.loads(entities)["entities"] if each["entity_id"] == "I0")
         plan = {"entities": ["I0"], "events": [], "queries": [{"query": f"{key}: C0, C5"}]}
         model = answering(json.dumps(plan))
-        context = build_context_chain(demo_stores, model=model).invoke(demo_request(project_id, 5, 4))
+        context = build_context_chain(read_demo_stores, model=model, write_files=False).invoke(
+            demo_request(project_id, 5, 4)
+        )
         report = context.report
         assert report is not None
         assert report.planner.used == "llm"
@@ -68,9 +72,9 @@ class TestIntelligentMemoryRetrievalChain:
         assert context.relevant_memories
 
     @BOTH_DEMOS
-    def test_retrieve_entity_states(self, demo_stores: MemoryStores, project_id: str) -> None:
+    def test_retrieve_entity_states(self, read_demo_stores: MemoryStores, project_id: str) -> None:
         """The characters of the plan come with their latest state before the scene."""
-        context = build_context_chain(demo_stores).invoke(demo_request(project_id, 5, 4))
+        context = build_context_chain(read_demo_stores, write_files=False).invoke(demo_request(project_id, 5, 4))
         states = {state.entity_id: state.state_data for state in context.entity_states}
         assert states["I0"]["holder"] == "C5"
         assert {"C0", "C3"} <= states.keys()
@@ -91,42 +95,42 @@ class TestMemoryToolsAbstractionLayer:
     """Requirement: Memory Tools Abstraction Layer."""
 
     @BOTH_DEMOS
-    def test_search_story_memory_with_filters(self, demo_stores: MemoryStores, project_id: str) -> None:
+    def test_search_story_memory_with_filters(self, read_demo_stores: MemoryStores, project_id: str) -> None:
         """Query, entities, content type, tags and top_k narrow the search; ten is the default."""
         query = "heron key" if project_id == "demo" else "鹭钥匙"
-        found = search_story_memory_tool(project_id, query, stores=demo_stores)
+        found = search_story_memory_tool(project_id, query, stores=read_demo_stores)
         assert len(found) == 10
         assert all(isinstance(memory, StoryMemoryChunk) for memory in found)
         of_key = search_story_memory_tool(
-            project_id, query, entities=["I0"], content_type="memory", top_k=3, stores=demo_stores
+            project_id, query, entities=["I0"], content_type="memory", top_k=3, stores=read_demo_stores
         )
         assert len(of_key) == 3
         assert all("I0" in memory.entities_mentioned for memory in of_key)
         assert all(memory.content_type == "memory" for memory in of_key)
         tag = of_key[0].tags[0]
-        tagged = search_story_memory_tool(project_id, query, tags=[tag], stores=demo_stores)
+        tagged = search_story_memory_tool(project_id, query, tags=[tag], stores=read_demo_stores)
         assert tagged
         assert all(tag in memory.tags for memory in tagged)
 
     @BOTH_DEMOS
-    def test_get_entity_state_by_id(self, demo_stores: MemoryStores, project_id: str) -> None:
+    def test_get_entity_state_by_id(self, read_demo_stores: MemoryStores, project_id: str) -> None:
         """A state is read by id at any position, and an unknown entity has none."""
-        late = get_entity_state_tool(project_id, "I0", 5, 4, stores=demo_stores)
-        early = get_entity_state_tool(project_id, "I0", chapter_index=2, stores=demo_stores)
+        late = get_entity_state_tool(project_id, "I0", 5, 4, stores=read_demo_stores)
+        early = get_entity_state_tool(project_id, "I0", chapter_index=2, stores=read_demo_stores)
         assert isinstance(late, EntityStateSnapshot)
         assert late.state_data["holder"] == "C5"
         assert early is not None
         assert early.state_data["holder"] != "C5"
-        assert get_entity_state_tool(project_id, "C999", stores=demo_stores) is None
+        assert get_entity_state_tool(project_id, "C999", stores=read_demo_stores) is None
 
     @BOTH_DEMOS
-    def test_get_recent_timeline_context(self, demo_stores: MemoryStores, project_id: str) -> None:
+    def test_get_recent_timeline_context(self, read_demo_stores: MemoryStores, project_id: str) -> None:
         """Snapshots of the chapters around come in story order, cut when asked."""
-        around = get_recent_timeline_tool(project_id, 3, context_window=1, stores=demo_stores)
+        around = get_recent_timeline_tool(project_id, 3, context_window=1, stores=read_demo_stores)
         chapters = [snapshot.chapter_index for snapshot in around]
         assert chapters == sorted(chapters)
         assert {2, 3, 4} >= set(chapters) > {3}
-        cut = get_recent_timeline_tool(project_id, 3, 1, StoryPosition(3, 1), stores=demo_stores)
+        cut = get_recent_timeline_tool(project_id, 3, 1, StoryPosition(3, 1), stores=read_demo_stores)
         assert {snapshot.chapter_index for snapshot in cut} == {2}
 
 
@@ -180,12 +184,12 @@ class TestGracefulDegradation:
         assert "write" in stages(context)
         assert any(record.levelno == logging.ERROR for record in caplog.records)
 
-    def test_partial_capability_implementation(self, demo_stores: MemoryStores) -> None:
+    def test_partial_capability_implementation(self, read_demo_stores: MemoryStores) -> None:
         """With only the search tool in use the memories are filled, states empty and the timeline null."""
 
         class SearchOnly:
             def search_story_memory(self, *arguments: Any, **keywords: Any) -> list[StoryMemoryChunk]:
-                return search_story_memory_tool(*arguments, **keywords, stores=demo_stores)
+                return search_story_memory_tool(*arguments, **keywords, stores=read_demo_stores)
 
         patient = ContextSettings(tool_timeout_s=60, chain_timeout_s=120)
         chain = MemoryContextChain(SearchOnly(), settings=patient)  # type: ignore[arg-type]
@@ -198,19 +202,19 @@ class TestGracefulDegradation:
 class TestChainIndependenceAndTestability:
     """Requirement: Chain Independence and Testability."""
 
-    def test_run_chain_independently(self, demo_stores: MemoryStores) -> None:
+    def test_run_chain_independently(self, read_demo_stores: MemoryStores) -> None:
         """Plan, project and position are enough; no orchestrator is needed."""
-        context = build_context_chain(demo_stores).invoke(demo_request("demo", 6, 1))
+        context = build_context_chain(read_demo_stores, write_files=False).invoke(demo_request("demo", 6, 1))
         assert (context.project_id, context.chapter_index, context.scene_index) == ("demo", 6, 1)
         assert context.relevant_memories
 
-    def test_orchestrator_integration_with_optional_context(self, demo_stores: MemoryStores) -> None:
+    def test_orchestrator_integration_with_optional_context(self, read_demo_stores: MemoryStores) -> None:
         """Settings and chapter plan may come along, and their absence changes nothing else."""
         request = demo_request("demo", 6, 1)
         extra = request.model_copy(
             update={"settings": Settings(language="en"), "chapter_plan": ChapterPlan(chapter_number=6)}
         )
-        chain = build_context_chain(demo_stores)
+        chain = build_context_chain(read_demo_stores, write_files=False)
         with_extra, without = chain.invoke(extra), chain.invoke(request)
         assert source_ids(with_extra.relevant_memories) == source_ids(without.relevant_memories)
 
@@ -223,9 +227,9 @@ class TestChainIndependenceAndTestability:
         assert context.report is not None
         assert context.report.issues == []
 
-    def test_follow_project_conventions(self, demo_stores: MemoryStores) -> None:
+    def test_follow_project_conventions(self, read_demo_stores: MemoryStores) -> None:
         """The chain is stateless: the same request before and after another gives the same memories."""
-        chain = build_context_chain(demo_stores)
+        chain = build_context_chain(read_demo_stores, write_files=False)
         first = chain.invoke(demo_request("demo", 5, 1))
         chain.invoke(demo_request("demo", 6, 3))
         again = chain.invoke(demo_request("demo", 5, 1))

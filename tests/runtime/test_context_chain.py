@@ -66,9 +66,11 @@ def test_an_index_that_still_loads_is_nothing_to_repair(demo_folder: Path, monke
 
 
 @pytest.mark.parametrize(("project_id", "heading"), [("demo", "## Facts that hold"), ("demo-zh", "## 须遵守的事实")])
-def test_the_prompt_is_in_the_language_of_the_story(demo_stores: MemoryStores, project_id: str, heading: str) -> None:
+def test_the_prompt_is_in_the_language_of_the_story(
+    read_demo_stores: MemoryStores, project_id: str, heading: str
+) -> None:
     """Whatever the language of the plan."""
-    context = build_context_chain(demo_stores, write_files=False).invoke(ask(project_id))
+    context = build_context_chain(read_demo_stores, write_files=False).invoke(ask(project_id))
     assert heading in context.as_prompt()
     assert "## Facts that hold" in context.as_prompt(language="en")
     assert context.report is not None

@@ -66,14 +66,14 @@ def test_files_of_both_forms_are_the_same_context(demo_stores: MemoryStores) -> 
 
 
 @pytest.mark.parametrize("top_k", [0, 1, 7])
-def test_top_k_bounds_the_memories_beside_their_budget(demo_stores: MemoryStores, top_k: int) -> None:
+def test_top_k_bounds_the_memories_beside_their_budget(read_demo_stores: MemoryStores, top_k: int) -> None:
     """Seed 001.4, 004.11: of the chain, of a request, and of the settings; the best stay, the rest is told."""
     request = demo_request("demo", 5, 4)
-    whole = build_context_chain(demo_stores, write_files=False).invoke(request)
-    of_chain = build_context_chain(demo_stores, write_files=False, top_k=top_k).invoke(request)
+    whole = build_context_chain(read_demo_stores, write_files=False).invoke(request)
+    of_chain = build_context_chain(read_demo_stores, write_files=False, top_k=top_k).invoke(request)
     asked = request.model_copy(update={"top_k": top_k})
-    of_request = build_context_chain(demo_stores, write_files=False).invoke(asked)
-    of_settings = build_context_chain(_with(demo_stores, top_k=top_k), write_files=False).invoke(request)
+    of_request = build_context_chain(read_demo_stores, write_files=False).invoke(asked)
+    of_settings = build_context_chain(_with(read_demo_stores, top_k=top_k), write_files=False).invoke(request)
     assert len(whole.relevant_memories) > 40
     for context in (of_chain, of_request, of_settings):
         ids = [each.chunk_id for each in context.relevant_memories]

@@ -31,23 +31,23 @@ def places_of(loops: list[OpenLoop]) -> set[tuple[int | None, int | None]]:
     }
 
 
-def test_the_most_due_threads_are_looked_up_whoever_the_scene_is_about(demo_stores: MemoryStores) -> None:
+def test_the_most_due_threads_are_looked_up_whoever_the_scene_is_about(read_demo_stores: MemoryStores) -> None:
     """What waits longest and weighs most is found without any of its people, and no more than that."""
-    loops = waiting(demo_stores)
+    loops = waiting(read_demo_stores)
     assert len(loops) > DUE_THREADS
-    found = places_found(demo_stores, "nobody")
+    found = places_found(read_demo_stores, "nobody")
     assert found
     assert found <= places_of(loops[:DUE_THREADS])
 
 
-def test_threads_of_the_scenes_people_come_too(demo_stores: MemoryStores) -> None:
+def test_threads_of_the_scenes_people_come_too(read_demo_stores: MemoryStores) -> None:
     """A thread that is not due yet is found by those whom it is about; all lies before the scene."""
-    loops = waiting(demo_stores)
+    loops = waiting(read_demo_stores)
     late = next(
         loop
         for loop in loops[DUE_THREADS:]
         if loop.related_entities and not places_of([loop]) & places_of(loops[:DUE_THREADS])
     )
-    found = places_found(demo_stores, late.related_entities[0])
+    found = places_found(read_demo_stores, late.related_entities[0])
     assert (late.chapter_index, late.scene_index) in found
     assert all(BEFORE.admits(*place) for place in found)

@@ -17,38 +17,38 @@ HIDDEN = "In the end she is the heir."
 
 
 @pytest.mark.parametrize("project_id", ["demo", "demo-zh"])
-def test_who_is_most_in_the_story_comes_first(demo_stores: MemoryStores, project_id: str) -> None:
+def test_who_is_most_in_the_story_comes_first(read_demo_stores: MemoryStores, project_id: str) -> None:
     """By weight, by name and by where they were last seen the same are listed, each in its order."""
-    by_weight = StoryAppearances(demo_stores, project_id).list_appearances()
+    by_weight = StoryAppearances(read_demo_stores, project_id).list_appearances()
     assert by_weight[0].entity.entity_id == "C0"
     assert [each.scenes for each in by_weight] == sorted((each.scenes for each in by_weight), reverse=True)
-    by_name = StoryAppearances(demo_stores, project_id).list_appearances(order="name")
+    by_name = StoryAppearances(read_demo_stores, project_id).list_appearances(order="name")
     assert [each.entity.name.casefold() for each in by_name] == sorted(each.entity.name.casefold() for each in by_name)
-    last = [each.last_place for each in StoryAppearances(demo_stores, project_id).list_appearances(order="last")]
+    last = [each.last_place for each in StoryAppearances(read_demo_stores, project_id).list_appearances(order="last")]
     assert last == sorted(last, reverse=True)
     assert {each.entity.entity_id for each in by_weight} == {each.entity.entity_id for each in by_name}
 
 
-def test_nothing_from_the_position_on_is_counted(demo_stores: MemoryStores) -> None:
+def test_nothing_from_the_position_on_is_counted(read_demo_stores: MemoryStores) -> None:
     """As of a position only who was shown is listed; an unknown order or project is refused."""
     cut = StoryPosition(2, 1)
-    found = StoryAppearances(demo_stores, "demo").list_appearances(as_of=cut)
-    known = StoryEntities(demo_stores, "demo").entities(as_of=cut)
+    found = StoryAppearances(read_demo_stores, "demo").list_appearances(as_of=cut)
+    known = StoryEntities(read_demo_stores, "demo").entities(as_of=cut)
     assert {each.entity.entity_id for each in found} == {each.entity_id for each in known}
     assert all(cut.admits(*each.last_place) for each in found)
     assert 0 < max(each.scenes for each in found) <= 4
     with pytest.raises(UserInputError, match="weight"):
-        StoryAppearances(demo_stores, "demo").list_appearances(order="size")  # type: ignore[arg-type]
+        StoryAppearances(read_demo_stores, "demo").list_appearances(order="size")  # type: ignore[arg-type]
     with pytest.raises(UnknownProjectError):
-        StoryAppearances(demo_stores, "nowhere").list_appearances()
+        StoryAppearances(read_demo_stores, "nowhere").list_appearances()
 
 
 @pytest.mark.parametrize("as_of", [None, StoryPosition(3, 1)])
-def test_a_history_begins_with_what_holds(demo_stores: MemoryStores, as_of: StoryPosition | None) -> None:
+def test_a_history_begins_with_what_holds(read_demo_stores: MemoryStores, as_of: StoryPosition | None) -> None:
     """The first step of an attribute is its state, the others go back; its words stand in the scene."""
-    state = StoryEntities(demo_stores, "demo").entity(entity="C0", as_of=as_of).state
+    state = StoryEntities(read_demo_stores, "demo").entity(entity="C0", as_of=as_of).state
     assert state is not None
-    told = StoryStates(demo_stores, "demo").attribute_histories(entity="C0", as_of=as_of)
+    told = StoryStates(read_demo_stores, "demo").attribute_histories(entity="C0", as_of=as_of)
     assert {each.attribute: each.steps[0].value for each in told}.items() >= {
         name: value for name, value in state.state_data.items() if name != "presence" and value
     }.items()
@@ -60,7 +60,7 @@ def test_a_history_begins_with_what_holds(demo_stores: MemoryStores, as_of: Stor
         for place in places:
             assert (as_of or END_OF_STORY).admits(*place)
     assert sum(len(each.steps) for each in told) <= len(
-        StoryStates(demo_stores, "demo").state_history(entity="C0", as_of=as_of)
+        StoryStates(read_demo_stores, "demo").state_history(entity="C0", as_of=as_of)
     )
 
 
@@ -86,7 +86,7 @@ def test_a_preview_tells_what_a_merge_joins(demo_stores: MemoryStores) -> None:
     assert set(names) == {*preview.kept.names(), *preview.added_names}
 
 
-def test_a_preview_of_what_cannot_be_one(demo_stores: MemoryStores) -> None:
+def test_a_preview_of_what_cannot_be_one(read_demo_stores: MemoryStores) -> None:
     """Itself, another kind, nobody, and who was not shown by then are refused as a merge refuses them."""
     cases: list[tuple[dict[str, Any], type[Exception]]] = [
         ({"keep": "C0", "gone": "Ines"}, UserInputError),
@@ -96,7 +96,7 @@ def test_a_preview_of_what_cannot_be_one(demo_stores: MemoryStores) -> None:
     ]
     for asked, error in cases:
         with pytest.raises(error):
-            StoryAppearances(demo_stores, "demo").preview_merge(**asked)
+            StoryAppearances(read_demo_stores, "demo").preview_merge(**asked)
 
 
 @pytest.fixture

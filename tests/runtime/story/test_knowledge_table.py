@@ -17,51 +17,51 @@ from runtime.story.knowledge_table import StoryKnowledgeTable
 @pytest.mark.parametrize("project_id", ["demo", "demo-zh"])
 @pytest.mark.parametrize("as_of", [None, StoryPosition(3, 1)])
 def test_every_cell_is_what_who_knows_says(
-    demo_stores: MemoryStores, project_id: str, as_of: StoryPosition | None
+    read_demo_stores: MemoryStores, project_id: str, as_of: StoryPosition | None
 ) -> None:
     """Whoever the table says knows a memory is among its knowers, and nobody else of the cast is."""
-    table = StoryKnowledgeTable(demo_stores, project_id).knowledge_table(as_of=as_of, limit=12)
+    table = StoryKnowledgeTable(read_demo_stores, project_id).knowledge_table(as_of=as_of, limit=12)
     assert len(table.rows) == 12
     assert next(iter(table.cast)) == READER
     for row in table.rows:
-        asked = StoryKnowledge(demo_stores, project_id).who_knows(memory_id=row.source_id, as_of=as_of)
+        asked = StoryKnowledge(read_demo_stores, project_id).who_knows(memory_id=row.source_id, as_of=as_of)
         known = {each.character_id: each.how for each in asked.known_by if each.character_id in table.cast}
         cells = dict(zip(table.cast, row.cells, strict=True))
         told = {who: cell.how for who, cell in cells.items() if isinstance(cell, KnownMemory)}
         assert told == known
 
 
-def test_the_latest_memories_come_first_and_none_from_the_position_on(demo_stores: MemoryStores) -> None:
+def test_the_latest_memories_come_first_and_none_from_the_position_on(read_demo_stores: MemoryStores) -> None:
     """Parts follow without a gap, of somebody only what is about them, and words on nothing are refused."""
-    table = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(as_of=StoryPosition(2, 1), limit=1000)
+    table = StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(as_of=StoryPosition(2, 1), limit=1000)
     places = [(row.chapter_index or 0, row.scene_index or 0) for row in table.rows]
     assert places == sorted(places, reverse=True)
     assert max(places) < (2, 1)
     assert len(places) == table.total
-    everybody = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(max_cast=100)
+    everybody = StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(max_cast=100)
     assert set(table.cast) < set(everybody.cast)
-    table = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(about="Sparrow", limit=1000)
-    assert 0 < table.total < StoryKnowledgeTable(demo_stores, "demo").knowledge_table().total
-    assert StoryKnowledgeTable(demo_stores, "demo").knowledge_table(about="zeppelin").rows == []
-    whole = [row.source_id for row in StoryKnowledgeTable(demo_stores, "demo").knowledge_table(limit=1000).rows]
+    table = StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(about="Sparrow", limit=1000)
+    assert 0 < table.total < StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table().total
+    assert StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(about="zeppelin").rows == []
+    whole = [row.source_id for row in StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(limit=1000).rows]
     seen: list[str] = []
     offset: int | None = 0
     while offset is not None:
-        part = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(offset=offset, limit=30)
+        part = StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(offset=offset, limit=30)
         seen += [row.source_id for row in part.rows]
         offset = part.next_offset
     assert seen == whole
     for character, memory_id in (("Ines", "M999"), ("Nobody At All", "M001")):
         with pytest.raises(NovelgenError):
-            StoryKnowledge(demo_stores, "demo").author_words(character=character, memory_id=memory_id)
+            StoryKnowledge(read_demo_stores, "demo").author_words(character=character, memory_id=memory_id)
 
 
 @pytest.mark.parametrize("as_of", [None, StoryPosition(3, 1)])
-def test_what_one_knows_and_does_not_know(demo_stores: MemoryStores, as_of: StoryPosition | None) -> None:
+def test_what_one_knows_and_does_not_know(read_demo_stores: MemoryStores, as_of: StoryPosition | None) -> None:
     """The two halves of one person's table are all of it, and say what asking for that person says."""
-    told = StoryKnowledge(demo_stores, "demo").knowledge(character="Sparrow", as_of=as_of)
+    told = StoryKnowledge(read_demo_stores, "demo").knowledge(character="Sparrow", as_of=as_of)
     for narrowing, memories in (("known", told.known), ("unknown", told.not_known)):
-        table = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(
+        table = StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(
             as_of=as_of,
             narrowing=narrowing,  # type: ignore[arg-type]
             of="Sparrow",
@@ -72,16 +72,16 @@ def test_what_one_knows_and_does_not_know(demo_stores: MemoryStores, as_of: Stor
         assert [row.source_id for row in table.rows][::-1] == [each.source_id for each in memories]
 
 
-def test_what_the_reader_knows_and_somebody_it_is_about_does_not(demo_stores: MemoryStores) -> None:
+def test_what_the_reader_knows_and_somebody_it_is_about_does_not(read_demo_stores: MemoryStores) -> None:
     """Of nobody named, somebody whom the fact is about does not know it; of somebody named, they do not."""
-    rules = knowledge_rules(demo_stores, "demo", as_of=StoryPosition())
+    rules = knowledge_rules(read_demo_stores, "demo", as_of=StoryPosition())
     by_id = {each.source_id: each for each in rules.story.memories}
-    table = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(narrowing="irony", limit=1000)
+    table = StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(narrowing="irony", limit=1000)
     for row in table.rows:
         about = set(by_id[row.source_id].entities) & rules.story.character_ids
         assert any(not rules.knows(each, by_id[row.source_id]).knows for each in about)
-    of_one = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(narrowing="irony", of="Hale", limit=1000)
-    unknown = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(narrowing="unknown", of="Hale", limit=1000)
+    of_one = StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(narrowing="irony", of="Hale", limit=1000)
+    unknown = StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(narrowing="unknown", of="Hale", limit=1000)
     assert [each.source_id for each in of_one.rows] == [each.source_id for each in unknown.rows]
 
 
@@ -112,7 +112,7 @@ def test_a_word_is_taken_back_to_what_stood_before(demo_stores: MemoryStores) ->
     assert StoryKnowledge(demo_stores, "demo").author_words(**of_cell) == []
 
 
-def test_a_table_that_cannot_be(demo_stores: MemoryStores) -> None:
+def test_a_table_that_cannot_be(read_demo_stores: MemoryStores) -> None:
     """An unknown narrowing, one without the person that it needs, and an unknown person are refused."""
     cases: list[tuple[dict[str, Any], type[Exception]]] = [
         ({"narrowing": "guessed"}, UserInputError),
@@ -122,4 +122,4 @@ def test_a_table_that_cannot_be(demo_stores: MemoryStores) -> None:
     ]
     for asked, error in cases:
         with pytest.raises(error):
-            StoryKnowledgeTable(demo_stores, "demo").knowledge_table(**asked)
+            StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(**asked)

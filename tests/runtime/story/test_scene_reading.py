@@ -73,11 +73,11 @@ def test_facts_come_in_the_order_of_their_words(lamp: MemoryStores) -> None:
     assert (fact.span, fact.is_verified) == (None, False)
 
 
-def test_a_scene_that_does_not_lie_before_the_position_is_refused(demo_stores: MemoryStores) -> None:
+def test_a_scene_that_does_not_lie_before_the_position_is_refused(read_demo_stores: MemoryStores) -> None:
     """Neither the scene at the position nor a later one is read, stored or not."""
     for place in (StoryPosition(3, 1), StoryPosition(5, 1), StoryPosition(77, 1)):
         with pytest.raises(UnknownSceneError):
-            StorySceneReading(demo_stores, "demo").read_scene(position=place, as_of=StoryPosition(3, 1))
+            StorySceneReading(read_demo_stores, "demo").read_scene(position=place, as_of=StoryPosition(3, 1))
 
 
 def test_the_history_of_a_state_ends_at_the_position(lamp: MemoryStores) -> None:
