@@ -14,12 +14,12 @@ from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.nearest import nearest_names
 from runtime.page.visits import MAX_SHOWN, Name, Shown, Visited, router
-from runtime.story.appearances import EVERY_STATUS, Order, StoryAppearances
 from runtime.story.entities import EntityCard, StoryEntities
 from runtime.story.knowledge_table import Narrowing
 from runtime.story.relationships import StoryRelationships
 from runtime.story.states import AttributeHistory, StateStep, StoryStates
 from runtime.story.threads import StoryThreads
+from runtime.story.who_is_who import EVERY_STATUS, Order, StoryAppearances
 
 CARDS_AT_ONCE = 60
 MEMORIES_AT_ONCE = 20

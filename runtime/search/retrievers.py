@@ -31,8 +31,8 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.state import most_due
 from runtime.index.rows import IndexHit, exact_search
 from runtime.storage.database import UnitOfWork
-from runtime.storage.lexical import LexicalMatches
 from runtime.storage.records import MemoryFilter
+from runtime.storage.search_indexes import LexicalMatches
 from runtime.stores import MemoryStores
 
 Told = TypeVar("Told")

@@ -50,19 +50,18 @@ if TYPE_CHECKING:
     from runtime.storage.attachments import AttachmentRepository
     from runtime.storage.characters import CharacterMemoryRepository
     from runtime.storage.consolidations import ConsolidationRepository
-    from runtime.storage.embeddings import EmbeddingRepository
     from runtime.storage.entities import CharacterFileRepository, EntityRepository
     from runtime.storage.events import RelationshipRepository, StateRepository, ThreadRepository
     from runtime.storage.indexing import EmbeddingChoiceRepository, OutboxRepository
     from runtime.storage.journal import Journal
     from runtime.storage.knowledge import KnowledgeRepository
-    from runtime.storage.lexical import LexicalRepository
     from runtime.storage.memories import MemoryRepository
     from runtime.storage.merges import DeletionRepository, EntityMergeRepository, WordRepository
     from runtime.storage.outline import StorySummaries, SummaryRepository
     from runtime.storage.play import PlayRepository
     from runtime.storage.projects import CounterRepository, ProjectRepository
     from runtime.storage.scenes import SceneRepository
+    from runtime.storage.search_indexes import EmbeddingRepository, LexicalRepository
     from runtime.storage.transfer import ExchangeRepository
 
 
@@ -91,7 +90,7 @@ def _load_repositories() -> None:
     """Import what a transaction uses before it begins to write: all other writers would wait for the imports, too."""
     modules = {each.module for each in vars(UnitOfWork).values() if isinstance(each, _From)}
     # Who writes vectors, or what characters remember, has loaded numpy already, which is what takes time in these.
-    of_vectors = {f"runtime.storage.{name}" for name in ("characters", "embeddings", "lexical", "play", "transfer")}
+    of_vectors = {f"runtime.storage.{name}" for name in ("characters", "play", "search_indexes", "transfer")}
     for module in sorted((modules - of_vectors) | {"runtime.storage.scene_writer"}):
         importlib.import_module(module)
 
@@ -118,8 +117,8 @@ class UnitOfWork:
     relationships: RelationshipRepository = _from("events")
     knowledge: KnowledgeRepository = _from("knowledge")
     outbox: OutboxRepository = _from("indexing")
-    lexical: LexicalRepository = _from("lexical")
-    embeddings: EmbeddingRepository = _from("embeddings")
+    lexical: LexicalRepository = _from("search_indexes")
+    embeddings: EmbeddingRepository = _from("search_indexes")
     summaries: SummaryRepository = _from("outline")
     words: WordRepository = _from("merges")
     embedding_choices: EmbeddingChoiceRepository = _from("indexing")

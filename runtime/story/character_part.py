@@ -1,21 +1,28 @@
-"""What all parts of a character work on, and how what characters make of events is written into their memories."""
+"""What all parts of a character work on: its memories, what it knows of the story, and how events are written down."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 
 from novelgen.characters.dispositions import as_player
 from novelgen.characters.events import GivenEvent, Learning, ended_by, made_memory
+from novelgen.characters.from_story import StoryShare, share_of_story
 from novelgen.characters.memory import CharacterChange, CharacterMemory, CharacterMemorySettings
 from novelgen.characters.mind import Mind
 from novelgen.characters.reply_check import PLAYER_NAME_SLOT, slot_value
 from novelgen.errors import ConfigurationError, EmbeddingError
 from novelgen.language.normalise import name_key
+from novelgen.memory.character_view import CharacterView, StoryKnowledge
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
+from novelgen.models.memory import DISTILLED_TYPES
+from novelgen.models.position import StoryPosition
+from runtime.search.kept_readings import KeptReadings, knowledge_rules
 from runtime.storage.characters import MemoryVector
 from runtime.storage.database import UnitOfWork
+from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story.base import ReadsArguments
 
@@ -136,3 +143,44 @@ def known_ids(unit: UnitOfWork, names: Sequence[str]) -> list[str]:
         return list(names)
     found = unit.characters.ids_by_name(names, [name_key(name) for name in names])
     return [found.get(name) or as_player(name) for name in names]
+
+
+MAX_SHARES = 64
+"""Of so many characters and positions it stays at hand what they know, for each opened set of stores."""
+
+
+class _Known(NamedTuple):
+    view: CharacterView
+    share: StoryShare
+
+
+_shares: KeptReadings[_Known] = KeptReadings(MAX_SHARES)
+
+
+def story_share(
+    stores: MemoryStores, project_id: str, character_id: str, *, as_of: StoryPosition, model: str | None
+) -> StoryShare:
+    """Return what a character knows of the story strictly before a position, with its vectors."""
+
+    def read(former: _Known | None) -> _Known:
+        rules = knowledge_rules(stores, project_id, as_of=as_of)
+        view = former.view if former is not None else None
+        if view is None or view.shared.rules is not rules:
+            view = StoryKnowledge(rules).of(character_id, is_shown=True)
+        wanted = MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES), unconsolidated=True)
+        with stores.database(project_id).read() as unit:
+            ids = [each.chunk.chunk_id for each in unit.memories.list_matching(wanted)]
+            # Read again by id, which tells what replaced a memory before the position.
+            chunks = unit.memories.by_ids(ids, as_of=as_of, with_sources=True)
+            vectors = {}
+            if model is not None:
+                names, matrix = unit.embeddings.matrix(model, as_of=as_of, ids=ids, with_sources=True)
+                vectors = dict(zip(names, matrix, strict=True))
+            entities = unit.entities.list_as_of(as_of=as_of)
+        settings = stores.settings.memory.character_memory
+        return _Known(view, share_of_story(view, chunks, entities=entities, vectors=vectors, settings=settings))
+
+    # What has no vector yet may have one at the next remark, without the story being written to.
+    asked = (character_id, as_of, model)
+    known = _shares.read(stores, project_id, asked, read=read, is_whole=lambda known: not known.share.without_vector)
+    return known.share

@@ -28,11 +28,10 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.shown import ShownList
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described
-from runtime.search.story_shares import story_share
 from runtime.storage.characters import MemoryVector
 from runtime.stores import MemoryStores
 from runtime.story.base import Number, Place, Text, Weight, async_twin, known_entities, position_of, resolved_entity
-from runtime.story.character_part import CharacterPart, CharacterWriter, When, embedded_texts, known_ids
+from runtime.story.character_part import CharacterPart, CharacterWriter, When, embedded_texts, known_ids, story_share
 from runtime.story.dispositions import as_state_deltas, event_deltas, move_by_event
 from runtime.story.entities import StoryEntities
 from runtime.story.knowledge import knower_id

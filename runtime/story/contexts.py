@@ -21,7 +21,7 @@ from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.user_file import Character, CharactersConfig
 from runtime.care.checks import judge_context_files
-from runtime.context_chain import build_context_chain, configured_chat_model
+from runtime.context_chain import JsonContextWriter, build_context_chain, configured_chat_model, context_json
 from runtime.files.paths import write_text_atomically
 from runtime.files.project_files import load_characters, load_context, load_settings_file, own_scene_plan
 from runtime.index.token_counters import build_token_counter
@@ -31,7 +31,6 @@ from runtime.story.base import Progress, async_twin
 from runtime.story.condition import StoryIndexing
 from runtime.story.projects import StoryProjects
 from runtime.story.scene_plans import NumberedPlan, PlannedScene, find_own_plan, read_plan_lines
-from runtime.writer import JsonContextWriter, context_json
 
 logger = logging.getLogger(__name__)
 

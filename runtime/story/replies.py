@@ -49,10 +49,9 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.nearest import did_you_mean
-from runtime.search.story_shares import story_share
 from runtime.storage.records import MemoryFilter
 from runtime.story.base import Place, async_twin, known_entities, position_of
-from runtime.story.character_part import When
+from runtime.story.character_part import When, story_share
 from runtime.story.characters import CharacterMemories
 from runtime.story.dispositions import (
     CharacterFeelings,

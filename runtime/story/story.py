@@ -31,7 +31,6 @@ from runtime.agents.langgraph_store import StoryStore
 from runtime.chunk_context import build_chunk_context
 from runtime.files.project_files import in_first_shape, own_scene_plan
 from runtime.search.story_memory import DEFAULT_TOP_K
-from runtime.story.appearances import StoryAppearances
 from runtime.story.attachments import StoryAttachments
 from runtime.story.base import Given, Number, Passage, Place, async_twin, position_of
 from runtime.story.changes import StoryAuthorChanges, StoryDeletion
@@ -50,7 +49,6 @@ from runtime.story.knowledge import StoryKnowledge
 from runtime.story.knowledge_table import StoryKnowledgeTable
 from runtime.story.lore import StoryKeyedNotes, StoryLore
 from runtime.story.memories import StoryMemories
-from runtime.story.name_candidates import StoryNameCandidates
 from runtime.story.projects import StoryProjectDeletion
 from runtime.story.relationships import StoryRelationships
 from runtime.story.renaming import StoryRenaming
@@ -64,6 +62,7 @@ from runtime.story.states import StoryStates, StoryTimes
 from runtime.story.summaries import StorySceneSummary, StorySummarizing
 from runtime.story.threads import StoryThreads
 from runtime.story.transfer import StoryTransfer
+from runtime.story.who_is_who import StoryAppearances, StoryNameCandidates
 
 _PLAN_KEYS = ("chapter_index", "scene_index", "scene_plan", "chapter_plan")
 

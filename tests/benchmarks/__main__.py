@@ -10,9 +10,8 @@ import click
 
 from novelgen.errors import UserInputError
 from runtime.doors.cli.error_handling import run_guarded
-from runtime.doors.cli.opening import settle_imports
 from runtime.doors.cli.output import print_heading, print_json, print_pairs, print_table, staged_progress
-from runtime.doors.cli.parameters import COUNT, FOLDER, json_option
+from runtime.doors.cli.parameters import COUNT, FOLDER, json_option, settle_imports
 from tests.benchmarks.retrieval.book import load_bench_book
 from tests.benchmarks.retrieval.cost import RUNS, CostReport, measure_cost, parse_size
 from tests.benchmarks.retrieval.quality import QualityReport, SystemScores, measure_quality

@@ -7,11 +7,10 @@ import pytest
 
 from novelgen.models.context import ContextItem, SceneMemoryContext
 from novelgen.models.memory import StoryMemoryChunk
-from runtime.context_chain import build_context_chain
+from runtime.context_chain import build_context_chain, context_json
 from runtime.files.project_files import load_context
 from runtime.stores import MemoryStores
 from runtime.story.memories import StoryMemories
-from runtime.writer import context_json
 from tests.support.demo_project import demo_request
 
 BOTH_DEMOS = pytest.mark.parametrize("project_id", ["demo", "demo-zh"])

@@ -24,7 +24,6 @@ from novelgen.models.position import StoryPosition
 from runtime.doors.arguments import Arguments, arguments_of, moment, position_from, read_arguments
 from runtime.doors.cli.labels import in_words
 from runtime.doors.cli.offers import ALIKE, OFFERS, SPELLINGS, Offer, View
-from runtime.doors.cli.opening import opened_project, opened_stores, story_language
 from runtime.doors.cli.output import (
     ProgressCallback,
     print_json,
@@ -33,7 +32,13 @@ from runtime.doors.cli.output import (
     progress_bars,
     report_indexing,
 )
-from runtime.doors.cli.parameters import changes_by_field, require_confirmation
+from runtime.doors.cli.parameters import (
+    changes_by_field,
+    opened_project,
+    opened_stores,
+    require_confirmation,
+    story_language,
+)
 from runtime.doors.operations import BY_NAME, Operation, change_number
 
 _WIDEST = 1_000_000_000

@@ -600,14 +600,14 @@ def _called(view: View, name: str) -> str:
 
 
 def _is_candidate(view: View, name: str) -> bool:
-    from runtime.story.name_candidates import StoryNameCandidates
+    from runtime.story.who_is_who import StoryNameCandidates
 
     return StoryNameCandidates(view.stores, view.project).is_candidate(name=name)
 
 
 @does("run", "merge_entities")
 def _merge(view: View) -> Any:
-    from runtime.story.name_candidates import StoryNameCandidates
+    from runtime.story.who_is_who import StoryNameCandidates
 
     keep, gone = view.values["keep"], view.values["gone"]
     if _is_candidate(view, keep) or _is_candidate(view, gone):

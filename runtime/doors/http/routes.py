@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field, create_model
 
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.position import MAX_PROJECT_ID_LENGTH, ChapterIndex, StoryPosition, require_project_id
+from runtime.context_chain import context_json
 from runtime.doors.arguments import POSITION_PATTERN, Arguments, MomentText, PositionText, arguments_of, values_of
 from runtime.doors.http.house import (
     READS,
@@ -38,7 +39,6 @@ from runtime.story.ingest import StoryIngest
 from runtime.story.projects import DeletedProject, ProjectOverview, StoryProjectDeletion, StoryProjects
 from runtime.story.replies import Keeping, Reply
 from runtime.story.transfer import StoryTransfer
-from runtime.writer import context_json
 
 PREFIX = "/v1/projects/{project_id}"
 

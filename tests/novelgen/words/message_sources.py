@@ -62,7 +62,7 @@ FOR_PROGRAMS = (
     "runtime/doors/tools.py",
     "runtime/files/book_writing.py",
     "runtime/index/bulk_e5.py",
-    "runtime/storage/lexical.py",
+    "runtime/storage/search_indexes.py",
     "runtime/storage/migrations",
     "runtime/storage/terms.py",
 )

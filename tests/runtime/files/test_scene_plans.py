@@ -9,9 +9,9 @@ import pytest
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import InvalidFileError
 from novelgen.models.context import SceneMemoryContext
+from runtime.context_chain import context_json
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import context_places, load_context, own_scene_plan
-from runtime.writer import context_json
 from tests.support.stories import PROJECT, lighthouse_memory, lighthouse_request
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from runtime.storage.database import DatabaseManager
-from runtime.storage.lexical import LexicalMatches, score_matches
 from runtime.storage.records import LexicalHit, MemoryEdit, MemoryFilter
+from runtime.storage.search_indexes import LexicalMatches, score_matches
 from runtime.storage.terms import index_tokens, lexical_terms, term_tokens
 from tests.runtime.storage.stories import at, memory, scene, store
 

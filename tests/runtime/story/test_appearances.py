@@ -9,9 +9,9 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.ingest.entities import store_entities
 from runtime.stores import MemoryStores
-from runtime.story.appearances import StoryAppearances
 from runtime.story.entities import StoryEntities
 from runtime.story.states import StoryStates
+from runtime.story.who_is_who import StoryAppearances
 
 HIDDEN = "In the end she is the heir."
 

@@ -19,7 +19,7 @@ from runtime.settings import load_settings
 from runtime.stores import MemoryStores, RecentlyUsed
 from runtime.story.entities import StoryEntities
 from runtime.story.memories import StoryMemories
-from runtime.story.name_candidates import StoryNameCandidates
+from runtime.story.who_is_who import StoryNameCandidates
 from tests.support.databases import postgres_database
 
 SCENES = [

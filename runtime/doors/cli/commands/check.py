@@ -11,7 +11,6 @@ from novelgen.models.continuity import ContinuityIssue, DraftCheck
 from novelgen.models.plan import ScenePlan
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, view_labels_for
-from runtime.doors.cli.opening import opened_project, opened_stores
 from runtime.doors.cli.output import (
     print_heading,
     print_json,
@@ -22,7 +21,7 @@ from runtime.doors.cli.output import (
     report_line,
     report_warning,
 )
-from runtime.doors.cli.parameters import CliSession
+from runtime.doors.cli.parameters import CliSession, opened_project, opened_stores
 from runtime.stores import MemoryStores
 from runtime.story.continuity import StoryContinuity
 from runtime.story.draft_checker import CheckOptions, StoryDraftBatches

@@ -7,9 +7,8 @@ import click
 
 from novelgen.models.context import context_document
 from runtime.doors.cli.error_handling import ExitCode
-from runtime.doors.cli.opening import opened_stores
 from runtime.doors.cli.output import is_terminal, print_json, progress_bars, report_line, report_warning
-from runtime.doors.cli.parameters import CliSession
+from runtime.doors.cli.parameters import CliSession, opened_stores
 from runtime.doors.cli.views import print_context, print_difference, print_explanation, print_first_screen
 from runtime.stores import MemoryStores
 from runtime.story.contexts import BuiltContext, ContextOptions, StoryContexts

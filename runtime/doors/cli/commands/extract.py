@@ -9,7 +9,6 @@ import click
 from novelgen.model_calls.usage import TokenPrices
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words
-from runtime.doors.cli.opening import opened_project, story_labels
 from runtime.doors.cli.output import (
     index_state,
     print_changes,
@@ -22,7 +21,7 @@ from runtime.doors.cli.output import (
     report_line,
     report_warning,
 )
-from runtime.doors.cli.parameters import CliSession
+from runtime.doors.cli.parameters import CliSession, opened_project, story_labels
 from runtime.stores import MemoryStores
 from runtime.story.condition import StoryConditions
 from runtime.story.extraction import (

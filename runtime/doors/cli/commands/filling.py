@@ -10,7 +10,6 @@ from novelgen.errors import UserInputError
 from runtime.doors.cli.commands.projects import resuming
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words
-from runtime.doors.cli.opening import labels_where_stored, opened_project, opened_stores, story_labels
 from runtime.doors.cli.output import (
     index_state,
     print_changes,
@@ -27,7 +26,15 @@ from runtime.doors.cli.output import (
     report_line,
     report_warning,
 )
-from runtime.doors.cli.parameters import CliSession, can_ask, require_confirmation
+from runtime.doors.cli.parameters import (
+    CliSession,
+    can_ask,
+    labels_where_stored,
+    opened_project,
+    opened_stores,
+    require_confirmation,
+    story_labels,
+)
 from runtime.story.ingest import IngestReport, StoryIngest
 from runtime.story.transfer import ProjectImport, StoredText, StoryTransfer
 

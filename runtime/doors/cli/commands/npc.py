@@ -6,9 +6,8 @@ from typing import Any
 import click
 
 from runtime.doors.cli.error_handling import ExitCode
-from runtime.doors.cli.opening import opened_project, story_labels
 from runtime.doors.cli.output import print_json, print_table, print_text
-from runtime.doors.cli.parameters import CliSession
+from runtime.doors.cli.parameters import CliSession, opened_project, story_labels
 from runtime.stores import MemoryStores
 from runtime.story.character import Character
 from runtime.story.characters import StoryCharacters

@@ -13,7 +13,6 @@ import click
 from novelgen.errors import ConfigurationError, NovelgenError, UnknownProjectError
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
-from runtime.doors.cli.opening import labels_where_stored, opened_project, opened_stores, story_labels
 from runtime.doors.cli.output import (
     index_state,
     print_heading,
@@ -25,7 +24,14 @@ from runtime.doors.cli.output import (
     progress_bars,
     report_line,
 )
-from runtime.doors.cli.parameters import CliSession, require_confirmation
+from runtime.doors.cli.parameters import (
+    CliSession,
+    labels_where_stored,
+    opened_project,
+    opened_stores,
+    require_confirmation,
+    story_labels,
+)
 from runtime.story.projects import MadeFiles, ProjectOverview, StoryProjectDeletion, StoryProjects, list_project_ids
 
 if TYPE_CHECKING:

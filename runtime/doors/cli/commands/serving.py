@@ -12,9 +12,8 @@ import click
 
 from novelgen.errors import ConfigurationError
 from runtime.doors.cli.labels import in_words
-from runtime.doors.cli.opening import settle_imports
 from runtime.doors.cli.output import report_line
-from runtime.doors.cli.parameters import CliSession
+from runtime.doors.cli.parameters import CliSession, settle_imports
 from runtime.story.projects import ProjectStores
 
 _PACKAGES = {"server": {"fastapi", "jinja2", "starlette", "uvicorn"}, "mcp": {"mcp", "mcp_types"}}

@@ -13,7 +13,6 @@ from runtime.chunk_context import build_chunk_context
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels
 from runtime.doors.cli.offers import summary_name, summary_place
-from runtime.doors.cli.opening import opened_project, opened_stores, story_labels
 from runtime.doors.cli.output import (
     print_json,
     print_result,
@@ -25,7 +24,7 @@ from runtime.doors.cli.output import (
     report_issue,
     report_warning,
 )
-from runtime.doors.cli.parameters import CliSession
+from runtime.doors.cli.parameters import CliSession, opened_project, opened_stores, story_labels
 from runtime.doors.operations import change_number
 from runtime.files.file_reading import read_text_file
 from runtime.story.scenes import StoryScenes

@@ -6,10 +6,10 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
+from runtime.context_chain import context_json
 from runtime.doors.http.problems import PROBLEM_TYPE
 from runtime.story.projects import ProjectStores
 from runtime.story.story import Story
-from runtime.writer import context_json
 from tests.runtime.doors.http.serving import client_of, project_stores, walk
 
 PLAN = {"location": "the lock shop", "characters": ["Ines", "Sparrow"], "purpose": "the key"}
