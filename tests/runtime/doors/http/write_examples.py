@@ -52,6 +52,15 @@ def example_of(exchange: Exchange) -> dict[str, Any]:
     return example
 
 
+def in_lines(examples: dict[str, dict[str, Any]]) -> str:
+    """Return the document with a line for each part of an example, so that a change shows where it is."""
+    entries = []
+    for name, example in examples.items():
+        parts = (f" {json.dumps(part)}: {json.dumps(told, ensure_ascii=False)}" for part, told in example.items())
+        entries.append(f"{json.dumps(name)}: {{\n" + ",\n".join(parts) + "\n}")
+    return "{\n" + ",\n".join(entries) + "\n}\n"
+
+
 def main() -> None:
     """Write the file."""
     with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +72,7 @@ def main() -> None:
         with client_of(projects, chat_model=village_model()) as client:
             exchanges = walk(client)
     examples = {name: example_of(each) for name, each in sorted(exchanges.items())}
-    document = json.dumps(examples, ensure_ascii=False, indent=1) + "\n"
+    document = in_lines(examples)
     for pattern, same in EACH_RUN_ITS_OWN:
         document = pattern.sub(same, document)
     EXAMPLES_FILE.write_text(document, encoding="utf-8")
