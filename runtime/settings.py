@@ -140,21 +140,15 @@ ENVIRONMENT_PREFIX = "NOVELGEN_"
 LOCAL_EMBEDDINGS = "local"
 
 
-def _without_suffix(provider: Any) -> Any:
-    """Chroma is also written as its package is called."""
-    return "chroma" if provider == "chromadb" else provider
-
-
-def _own_default(model: Any) -> Any:
-    return LOCAL_EMBEDDINGS if model == "default" else model
-
-
 class VectorStoreSettings(BaseModel):
     """Where the semantic index lives."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    provider: Annotated[Literal["chroma"], BeforeValidator(_without_suffix)] = "chroma"
+    # Chroma is also written as its package is called.
+    provider: Annotated[Literal["chroma"], BeforeValidator(lambda name: "chroma" if name == "chromadb" else name)] = (
+        "chroma"
+    )
     url: str | None = Field(default=None, description="URL of a Chroma server; None: embedded, per project.")
     max_processes: int = Field(default=8, ge=1, le=10_000, description="Embedded indexes kept running at once.")
     write_timeout_s: float = Field(
@@ -217,8 +211,8 @@ class MemorySettings(ContextSettings):
     flat_groups: ClassVar[tuple[str, ...]] = ("character_memory",)
 
     vector_store: VectorStoreSettings = VectorStoreSettings()
-    embedding_model: Annotated[str, BeforeValidator(_own_default)] = Field(
-        default=LOCAL_EMBEDDINGS, description="local, fake:<dimension> or provider:model; default: local."
+    embedding_model: Annotated[str, BeforeValidator(lambda name: LOCAL_EMBEDDINGS if name == "default" else name)] = (
+        Field(default=LOCAL_EMBEDDINGS, description="local, fake:<dimension> or provider:model; default: local.")
     )
     embedding_base_url: str | None = None
     embedding_api_key: SecretStr | None = Field(

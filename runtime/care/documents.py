@@ -27,11 +27,7 @@ _CONSOLIDATED = "consolidated"
 _NOT_TOLD = {"project_id", "superseded_by", "is_indexed", "is_consolidated", "attached_to"}
 
 
-def _none_when_empty(value: Any) -> Any:
-    return None if value == "" else value
-
-
-Moment = Annotated[UtcDatetime | None, BeforeValidator(_none_when_empty)]
+Moment = Annotated[UtcDatetime | None, BeforeValidator(lambda value: None if value == "" else value)]
 """When something was made or changed; other programs write an empty text where they do not know."""
 
 

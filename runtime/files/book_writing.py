@@ -7,6 +7,7 @@ library for EPUB is under the AGPL, and python-docx is an extra that nobody shou
 import io
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
@@ -50,10 +51,6 @@ def _set_in(text: str) -> str:
     others = [line for line in text.split("\n")[1:] if line.strip()]
     widths = {len(line) - len(line.lstrip("\u3000")) for line in others}
     return "\u3000" * widths.pop() + text if len(widths) == 1 else text
-
-
-def _markdown(chapters: Sequence[BookChapter], title: str, language: str) -> bytes:
-    return _plain(chapters, title, language, mark="# ")
 
 
 def _docx(chapters: Sequence[BookChapter], title: str, language: str) -> bytes:
@@ -150,7 +147,7 @@ class BookFormat(NamedTuple):
 
 BOOK_WRITERS: Mapping[str, BookFormat] = {
     "txt": BookFormat(_plain, "text/plain; charset=utf-8"),
-    "md": BookFormat(_markdown, "text/markdown; charset=utf-8"),
+    "md": BookFormat(partial(_plain, mark="# "), "text/markdown; charset=utf-8"),
     "docx": BookFormat(_docx, "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
     "epub": BookFormat(_epub, "application/epub+zip"),
 }

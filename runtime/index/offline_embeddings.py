@@ -131,7 +131,7 @@ class LocalE5Embeddings(Embeddings):
 
     def _queries(self, texts: Sequence[str]) -> list[list[float]]:
         with self._query_turns.turn(), self._engine() as engine:
-            vectors: list[list[float]] = engine.query([_accepted(text) for text in texts]).tolist()
+            vectors: list[list[float]] = engine.query([scrub_text(text) for text in texts]).tolist()
         return vectors
 
     @contextmanager
@@ -148,7 +148,8 @@ class LocalE5Embeddings(Embeddings):
                     self._bytes_to_bulk, self._bulk = BULK_FROM_BYTES, None
 
     def _passages(self, texts: Sequence[str]) -> list[list[float]]:
-        accepted = [_accepted(text) for text in texts]
+        # The engine takes UTF-8 up to the first NUL, so neither NULs nor lone surrogates may reach it.
+        accepted = [scrub_text(text) for text in texts]
         vectors: list[list[float]]
         bulk = self._bulk_engine(accepted)
         if bulk is not None:
@@ -204,11 +205,6 @@ def even_shares(texts: Sequence[str], workers: int) -> list[list[int]]:
         dealt[share].append(place)
         heapq.heapreplace(loads, (load + lengths[place], share))
     return [share for share in dealt if share]
-
-
-def _accepted(text: str) -> str:
-    """The engine takes UTF-8 up to the first NUL, so neither NULs nor lone surrogates may reach it."""
-    return scrub_text(text)
 
 
 def _load_engine() -> Any:

@@ -334,13 +334,13 @@ class ProjectDatabase:
         """Give a unit of work that commits at the end of the block and undoes everything on an exception."""
         _load_repositories()
         with self.database.connection(is_writing=True) as connection:
-            yield self._unit(connection)
+            yield UnitOfWork(connection, project_id=self.project_id, clock=self.database.clock)
 
     @contextmanager
     def read(self) -> Iterator[UnitOfWork]:
         """Give a unit of work over one snapshot; it waits for no writer and must not write."""
         with self.database.connection(is_writing=False) as connection:
-            yield self._unit(connection)
+            yield UnitOfWork(connection, project_id=self.project_id, clock=self.database.clock)
 
     def reading(self, work: Callable[[UnitOfWork], T]) -> T:
         """Run a read, once more when the connection to the server was lost on the way."""
@@ -400,6 +400,3 @@ class ProjectDatabase:
     def _read_once(self, work: Callable[[UnitOfWork], T]) -> T:
         with self.read() as unit:
             return work(unit)
-
-    def _unit(self, connection: Connection) -> UnitOfWork:
-        return UnitOfWork(connection, project_id=self.project_id, clock=self.database.clock)

@@ -170,7 +170,7 @@ class StoryIngest(StoryBase):
         follow_volumes(self._stores, self.project_id, sources.parts)
         with _noting_failure(report):
             report.warnings += _remember(self._stores, paths)
-        report.warnings += [message for scene in report.scenes for message in _messages(scene)]
+        report.warnings += [issue.message for scene in report.scenes for issue in scene.issues]
         report.warnings += [
             f"scene {place} is stored, but its chapter has it no more; "
             f"`novelgen scene delete {self.project_id} {place}`"
@@ -204,7 +204,7 @@ class StoryIngest(StoryBase):
             progress=progress,
             index_progress=index_progress,
         )
-        warnings = [message for scene in result.scenes for message in _messages(scene)]
+        warnings = [issue.message for scene in result.scenes for issue in scene.issues]
         warnings += [issue.message for issue in result.consolidation]
         report = IngestReport(
             project_id=self.project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
@@ -395,10 +395,6 @@ def _noting_failure(report: IngestReport) -> Iterator[None]:
         yield
     except UserInputError as error:
         report.failures.append(str(error))
-
-
-def _messages(scene: SceneIngestResult) -> list[str]:
-    return [issue.message for issue in scene.issues]
 
 
 def _counted(stores: MemoryStores, report: IngestReport, *, tell_changes: bool) -> IngestReport:

@@ -72,8 +72,7 @@ class StoryScenePlans(StoryProjects):
             scene_index = next_scene if scene_index is None else scene_index
         place = {"chapter_index": chapter_index, "scene_index": scene_index}
         if spoken_plan is not None:
-            plan = validated(ScenePlan, {"scene_number": scene_index, **spoken_plan}, where="the plan")
-            return PlannedScene(**place, plan=plan, chapter_plan=_chapter_plan(paths, chapter_index))
+            written = validated(ScenePlan, {"scene_number": scene_index, **spoken_plan}, where="the plan")
         if isinstance(written, ChapterPlan):
             if written.chapter_number != chapter_index:
                 raise InvalidFileError(
@@ -86,7 +85,8 @@ class StoryScenePlans(StoryProjects):
                 raise InvalidFileError(f"{str(plan_file)!r} plans no scene {scene_index}; it plans: {planned}")
             return PlannedScene(**place, plan=scene, chapter_plan=written)
         if written is not None:
-            return PlannedScene(**place, plan=written, chapter_plan=_chapter_plan(paths, chapter_index))
+            chapter_plan = load_chapter_plan(paths.chapter_plan_file(chapter_index))
+            return PlannedScene(**place, plan=written, chapter_plan=chapter_plan)
         found, chapter_plan = find_own_plan(paths, **place)
         return PlannedScene(**place, plan=found, chapter_plan=chapter_plan)
 
@@ -177,10 +177,6 @@ def _plan_of(data: Any, *, where: str) -> ScenePlan | ChapterPlan:
     except ValueError as error:
         raise InvalidFileError(f"{where}: {error}") from error
     return validated(model, fields, where=where)
-
-
-def _chapter_plan(paths: ProjectPaths, chapter_index: int) -> ChapterPlan | None:
-    return load_chapter_plan(paths.chapter_plan_file(chapter_index))
 
 
 def _plans_of_chapter(text: str, file: Path) -> list[NumberedPlan]:

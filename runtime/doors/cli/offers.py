@@ -186,12 +186,34 @@ SPELLINGS = {
 """Argument to the option by which commands take it, beside its own name."""
 
 
-_CELLS: dict[str, Callable[[Any, View], object]] = {}
+_CELLS: dict[str, Callable[[Any, View], object]] = {
+    "memory_id": lambda chunk, _: str(chunk.memory_id),
+    "attached_to": lambda found, view: _attached(found.attachments, view),
+    "from": lambda entry, view: entry.start or view.labels.always,
+    "due": lambda place, _: deadline_text(place),
+    "first_place": lambda each, view: view.labels.place(*each.first_told),
+    "names": lambda each, _: ", ".join(each.names()),
+    "kind": lambda each, view: "" if "entity_type" in view.values else view.cell("~entity_type", each),
+    "role": lambda each, view: each.role if "entity_type" in view.values else "",
+    "concerns": lambda found, view: view.labels["line.concerns_who_is_nowhere"] if found.occurs_nowhere else "",
+    "verified": lambda found, view: "" if found.chunk.verified else view.labels["line.not_verified"],
+    "speaks": lambda candidate, _: candidate.speaks or "",
+    "first_and_last": lambda candidate, _: f"{candidate.first} - {candidate.last}",
+    "since_place": lambda each, view: view.labels.place(each.since_chapter, each.since_scene),
+    "how": lambda each, view: view.labels.value("as_said" if each.how == "author" else each.how),
+    "sure": lambda each, _: "" if each.certainty == 1 else str(each.certainty),
+    "conflict_side": lambda source, _: f"{source.chapter_index}:{source.scene_index} {source.says}",
+    "waived": lambda each, view: (each.note or view.labels["value.yes"]) if each.is_waived else "",
+    "summary_of": lambda summary, view: summary_name(summary, view.labels),
+    "summary_text": lambda summary, _: f"{summary.told}\n  ← {summary.written}" if summary.written else summary.told,
+    "moved_at": lambda change, _: "" if change.session is None else f"{change.session}:{change.turn}",
+}
+"""What a path of `offers.toml` names that is told in a line; `cell` adds the others."""
 _CODE: defaultdict[str, dict[str, Any]] = defaultdict(dict)
 
 
 def cell(function: Function) -> Function:
-    """Let a path of `offers.toml` name a function."""
+    """Let a path of `offers.toml` name a function, too."""
     _CELLS[function.__name__.removeprefix("_")] = function
     return function
 
@@ -211,11 +233,6 @@ def _cells(told: str) -> dict[str, str]:
     """Return cells by their headings: `heading=path`, or a heading alone, which is its path."""
     parts = (each.partition("=") for each in told.split())
     return {heading: path or heading for heading, _, path in parts}
-
-
-@cell
-def _memory_id(chunk: Any, _: View) -> str:
-    return str(chunk.memory_id)
 
 
 @cell
@@ -242,11 +259,6 @@ def _show_deletion(result: Any, view: View) -> None:
         ids = getattr(result, told)
         if ids:
             view.say(f"after_{told}", count=len(ids), ids=", ".join(ids[:MAX_LISTED]))
-
-
-@cell
-def _attached_to(found: Any, view: View) -> str:
-    return _attached(found.attachments, view)
 
 
 def _attached(attachments: Sequence[Any], view: View) -> str:
@@ -299,11 +311,6 @@ def _show_note(result: Any, view: View) -> None:
         view.say("noted_for", what=view.labels["line.comma"].join(told))
 
 
-@cell
-def _from(entry: Any, view: View) -> str:
-    return entry.start or view.labels.always
-
-
 @does("show", "export_lore")
 def _show_lorebook(found: Any, _: View) -> None:
     print_json(found)
@@ -347,11 +354,6 @@ def _window(entry: Any, _: View) -> str:
     return " – ".join(deadline_text(place) or "…" for place in (window.due_from, window.due_by))
 
 
-@cell
-def _due(place: Any, _: View) -> str:
-    return deadline_text(place)
-
-
 @does("run", "get_thread_ledger")
 def _ledger(view: View) -> Any:
     if sum(bool(view.asked[each]) for each in ("only_due", "as_board", "as_report")) > 1:
@@ -391,26 +393,6 @@ _LEDGER = _cells(
 
 
 @cell
-def _first_place(each: Any, view: View) -> str:
-    return view.labels.place(*each.first_told)
-
-
-@cell
-def _names(each: Any, _: View) -> str:
-    return ", ".join(each.names())
-
-
-@cell
-def _kind(each: Any, view: View) -> object:
-    return "" if "entity_type" in view.values else view.cell("~entity_type", each)
-
-
-@cell
-def _role(each: Any, view: View) -> str:
-    return each.role if "entity_type" in view.values else ""
-
-
-@cell
 def _place_or_none(each: Any, view: View) -> object:
     from novelgen.models.position import place_told
 
@@ -422,26 +404,6 @@ def _last_moved(each: Any, view: View) -> str:
     if (each.last_chapter_index, each.last_scene_index) == (each.chapter_index, each.scene_index):
         return str(_place_or_none(each, view))
     return view.labels.place(each.last_chapter_index, each.last_scene_index)
-
-
-@cell
-def _concerns(found: Any, view: View) -> str:
-    return view.labels["line.concerns_who_is_nowhere"] if found.occurs_nowhere else ""
-
-
-@cell
-def _verified(found: Any, view: View) -> str:
-    return "" if found.chunk.verified else view.labels["line.not_verified"]
-
-
-@cell
-def _speaks(candidate: Any, _: View) -> object:
-    return candidate.speaks or ""
-
-
-@cell
-def _first_and_last(candidate: Any, _: View) -> str:
-    return f"{candidate.first} - {candidate.last}"
 
 
 @does("aside", "delete_scene")
@@ -479,7 +441,7 @@ def _show_entity(card: Any, view: View) -> None:
             labels["head.entity_id"]: found.entity_id,
             labels["head.kind"]: "" if view.values.get("entity_type") else labels.value(found.entity_type),
             labels["head.names"]: ", ".join(found.names()),
-            labels["head.place"]: _first_place(found, view),
+            labels["head.place"]: labels.place(*found.first_told),
             labels["value.role"]: found.role,
             labels["head.text"]: found.description,
             **{labels.field(name): value for name, value in profile.items()},
@@ -744,21 +706,6 @@ def _show_edited_relationship(result: Any, view: View) -> None:
     view.say("changed" if result.is_changed else "unchanged", id=result.relationship.relationship_id)
 
 
-@cell
-def _since_place(each: Any, view: View) -> str:
-    return view.labels.place(each.since_chapter, each.since_scene)
-
-
-@cell
-def _how(each: Any, view: View) -> str:
-    return view.labels.value("as_said" if each.how == "author" else each.how)
-
-
-@cell
-def _sure(each: Any, _: View) -> str:
-    return "" if each.certainty == 1 else str(each.certainty)
-
-
 _KNOWN = "since=:since_place how=:how learned_from==learned_from sure=:sure"
 _UNKNOWN = "why might_know_from==might_know_from"
 
@@ -808,16 +755,6 @@ def _show_together(shared: Any, view: View) -> None:
     print_text(view.labels[key].format(*people, len(shared.scenes), len(shared.alone)))
     for each in shared.scenes:
         print_text(f"  {view.cell('@', each)}" + (f" ({view.labels['value.alone']})" if each.is_alone else ""))
-
-
-@cell
-def _conflict_side(source: Any, _: View) -> str:
-    return f"{source.chapter_index}:{source.scene_index} {source.says}"
-
-
-@cell
-def _waived(each: Any, view: View) -> str:
-    return (each.note or view.labels["value.yes"]) if each.is_waived else ""
 
 
 @does("show", "get_scene")
@@ -877,11 +814,6 @@ def _summaries(view: View) -> Any:
 
 
 @cell
-def _summary_of(summary: Any, view: View) -> str:
-    return summary_name(summary, view.labels)
-
-
-@cell
 def _summary_remark(summary: Any, view: View) -> str:
     if summary.state == "withheld":
         return view.labels["line.not_used_scenes_went_elsewhere"]
@@ -889,11 +821,6 @@ def _summary_remark(summary: Any, view: View) -> str:
         return view.labels["line.not_used_older_than_its_scenes"]
     key = {"outdated": "older_than_its_scenes", "unfinished": "not_over_yet"}.get(summary.state)
     return view.labels[f"line.{key}"] if key else ""
-
-
-@cell
-def _summary_text(summary: Any, _: View) -> str:
-    return f"{summary.told}\n  ← {summary.written}" if summary.written else summary.told
 
 
 @does("run", "list_changes")
@@ -1038,11 +965,6 @@ def _show_recalled(found: Any, view: View) -> None:
 def _when(memory: Any, _: View) -> str:
     place = memory.known_position
     return f"{memory.known_at:%Y-%m-%d %H:%M}" if place is None else ":".join(map(str, place))
-
-
-@cell
-def _moved_at(change: Any, _: View) -> str:
-    return "" if change.session is None else f"{change.session}:{change.turn}"
 
 
 @cell
