@@ -155,7 +155,6 @@ class SummaryChain(StepwiseChain[SummaryRequest | Mapping[str, Any], SummaryResu
             repair="repair_summary",
             stage=SUMMARY_STAGE,
             keys=("summary",),
-            has_example=False,
         )
         super().__init__(RunnableLambda(self._written))
 
@@ -222,7 +221,6 @@ class SceneSummaryChain(StepwiseChain[SceneSummaryRequest | Mapping[str, Any], S
             repair="repair_scene_summary",
             stage=SCENE_SUMMARY_STAGE,
             keys=("summary",),
-            has_example=False,
         )
         super().__init__(RunnableLambda(self._summed_up))
 
@@ -290,19 +288,16 @@ class ConsolidationChain(StepwiseChain[ConsolidationRequest | Mapping[str, Any],
     ) -> None:
         self._timeout_s = timeout_s
         self._rules = rules
-        self._question = (
-            None
-            if model is None
-            else Question(
+        self._question: Question[ModelConsolidation] | None = None
+        if model is not None:
+            self._question = Question(
                 model,
                 ModelConsolidation,
                 prompt="consolidate_memories",
                 repair="repair_consolidation",
                 stage=CONSOLIDATION_STAGE,
                 keys=("content", "short"),
-                has_example=False,
             )
-        )
         super().__init__(RunnableLambda(self._consolidated))
 
     def _consolidated(self, given: ConsolidationRequest | Mapping[str, Any]) -> ConsolidationResult:
@@ -375,13 +370,7 @@ class ShortFormsChain(StepwiseChain[ShortFormsRequest | Mapping[str, Any], Short
     def __init__(self, model: BaseChatModel, *, timeout_s: float = 60.0) -> None:
         self._timeout_s = timeout_s
         self._question = Question(
-            model,
-            ModelShorts,
-            prompt="short_forms",
-            repair="repair_short_forms",
-            stage=SHORTS_STAGE,
-            keys=("shorts",),
-            has_example=False,
+            model, ModelShorts, prompt="short_forms", repair="repair_short_forms", stage=SHORTS_STAGE, keys=("shorts",)
         )
         super().__init__(RunnableLambda(self._rewritten).with_config(run_name="rewrite_short_forms"))
 

@@ -68,7 +68,7 @@ class Mind:
             last = max(last, int(direct.max()) if direct.size else -1)
             arrived = (self.known_at <= now) & ((self.known_positions < 0) | (self.known_positions <= last))
             known = ~self._on_its_way | arrived
-        known = known & ~self._deleted
+        known = known & self.not_deleted
         return View(live=known & ~_at(known, self._stood_for), superseded=known & _at(known, self._ended_by), now=now)
 
     @cached_property
@@ -97,10 +97,10 @@ class Mind:
                     shared.setdefault(other_id, []).append(memory)
         return shared
 
-    @property
+    @cached_property
     def not_deleted(self) -> Mask:
         """Which memories are not deleted."""
-        return ~self._deleted
+        return np.array([each.status != "deleted" for each in self.memories], dtype=bool)
 
     @cached_property
     def waits_for_turns(self) -> bool:
@@ -155,10 +155,6 @@ class Mind:
     @cached_property
     def _word_counts(self) -> Counter[str]:
         return Counter(word for words in self._words for word in words)
-
-    @cached_property
-    def _deleted(self) -> Mask:
-        return np.array([each.status == "deleted" for each in self.memories], dtype=bool)
 
     @cached_property
     def _on_its_way(self) -> Mask:

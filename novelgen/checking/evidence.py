@@ -382,12 +382,4 @@ def _evidence(pieces: Sequence[_Piece], group: Sequence[int], story: StoryBefore
     start = first.span.start if first.span is not None else 0
     end = last.span.end if last.span is not None else 0
     words = story.knowledge.story.scene_at[place].text[start:end]
-    return ContinuityEvidence(
-        source="passage",
-        source_id=first.source_id,
-        chapter_index=place.chapter_index,
-        scene_index=place.scene_index,
-        text=words,
-        quote=words,
-        score=score,
-    )
+    return ContinuityEvidence.at(place, "passage", first.source_id, words, quote=words, score=score)

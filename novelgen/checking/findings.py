@@ -12,6 +12,7 @@ from novelgen.models.continuity import (
     ContinuityEvidence,
     ContinuityIssue,
     ContinuityKind,
+    EvidenceSource,
     Severity,
     continuity_issue_id,
 )
@@ -52,15 +53,9 @@ def is_planned(entity_id: str, story: StoryBefore) -> bool:
 def of_memory(memory: StoryMemoryChunk, story: StoryBefore) -> ContinuityEvidence:
     """Return a memory as evidence, with what of its scene's text proves it where that is known."""
     source_id = memory.memory_id
-    return ContinuityEvidence(
-        source="note" if memory.content_type == "note" else "memory",
-        source_id=source_id,
-        chapter_index=memory.chapter_index,
-        scene_index=memory.scene_index,
-        text=memory.content,
-        quote=story.quotes.get(source_id, ""),
-        entity_ids=list(memory.entities_mentioned),
-    )
+    source: EvidenceSource = "note" if memory.content_type == "note" else "memory"
+    quote, about = story.quotes.get(source_id, ""), list(memory.entities_mentioned)
+    return ContinuityEvidence.at(memory, source, source_id, memory.content, quote=quote, entity_ids=about)
 
 
 def of_change(change: StateChange, story: StoryBefore, names: Mapping[str, str] | None = None) -> ContinuityEvidence:
@@ -78,14 +73,9 @@ def of_change(change: StateChange, story: StoryBefore, names: Mapping[str, str] 
     elif labels.language == "zh" and _CODE.fullmatch(label):
         label = ""
     name = shown.get(change.entity_id, change.entity_id)
-    return ContinuityEvidence(
-        source="state",
-        source_id=slot_of(change.entity_id, change.attribute),
-        chapter_index=change.chapter_index,
-        scene_index=change.scene_index,
-        text=labels.colon.join(part for part in (name, label, value) if part),
-        entity_ids=[change.entity_id],
-    )
+    text = labels.colon.join(part for part in (name, label, value) if part)
+    slot = slot_of(change.entity_id, change.attribute)
+    return ContinuityEvidence.at(change, "state", slot, text, entity_ids=[change.entity_id])
 
 
 def place_of(told: StateChange | StoryMemoryChunk) -> StoryPosition:
@@ -161,7 +151,11 @@ def conclude(issues: Iterable[ContinuityIssue], *, as_of: StoryPosition, waived:
     Of findings about the same words the worst stays, and of equals the surest, with the evidence of all. A finding
     whose evidence does not lie strictly before the position is none.
     """
-    found = [told for each in issues if (told := _concluded(each, as_of)) is not None]
+    found = []
+    for each in issues:
+        if evidence := evidence_before(each.evidence, as_of):
+            issue_id = continuity_issue_id(each.kind, each.draft_quote, evidence)
+            found.append(each.model_copy(update={"evidence": evidence, "issue_id": issue_id}))
     meant = {each.issue_id: each for each in found if each.issue_id in waived}
     told_off = (each.model_copy(update={"waived_note": waived[each.issue_id]}) for each in meant.values())
     return Conclusion(
@@ -198,11 +192,3 @@ def _overlap(one: ContinuityIssue, other: ContinuityIssue) -> bool:
     shared = min(one.draft_span[1], other.draft_span[1]) - max(one.draft_span[0], other.draft_span[0])
     shorter = min(each.draft_span[1] - each.draft_span[0] for each in (one, other))
     return 2 * shared >= shorter
-
-
-def _concluded(issue: ContinuityIssue, as_of: StoryPosition) -> ContinuityIssue | None:
-    evidence = evidence_before(issue.evidence, as_of)
-    if not evidence:
-        return None
-    issue_id = continuity_issue_id(issue.kind, issue.draft_quote, evidence)
-    return issue.model_copy(update={"evidence": evidence, "issue_id": issue_id})

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -171,23 +171,17 @@ class FindingReader:
         number = _NUMBER.match(cited.id)
         named = self._shown.get(f"{number.group(1).upper()}{number.group(2)}", ()) if number else ()
         every = [each for pieces in self._shown.values() for each in pieces]
-        in_line = _first(named, lambda each: _with_quote(each, cited.quote))
-        return (
-            in_line
-            or _first(named, lambda each: self._in_scene(each, cited.quote))
-            or _first(every, lambda each: _with_quote(each, cited.quote))
-            or _first(every, lambda each: self._passage_of(each, cited.quote))
-        )
-
-    def _in_scene(self, evidence: ContinuityEvidence, quote: str) -> ContinuityEvidence | None:
-        text = self._scene_text(evidence)
-        span = _find_in_scene(text, quote)
-        return None if span is None else evidence.model_copy(update={"quote": text[span.start : span.end]})
-
-    def _passage_of(self, evidence: ContinuityEvidence, quote: str) -> ContinuityEvidence | None:
-        text = self._scene_text(evidence)
-        span = _find_in_scene(text, quote)
-        return None if span is None else _passage(evidence, text, span)
+        for pieces, is_meant in ((named, True), (every, False)):
+            for each in pieces:
+                if (found := _with_quote(each, cited.quote)) is not None:
+                    return found
+            for each in pieces:
+                text = self._scene_text(each)
+                span = QuoteFinder(text, min_characters=SHORTEST_SCENE_QUOTE).find(cited.quote) if text else None
+                if span is not None:
+                    quote = text[span.start : span.end]
+                    return each.model_copy(update={"quote": quote}) if is_meant else _passage(each, text, span)
+        return None
 
     def _scene_text(self, evidence: ContinuityEvidence) -> str:
         """Return the text of the scene that evidence comes from, which lies before the draft."""
@@ -195,12 +189,6 @@ class FindingReader:
             return ""
         scene = self._scenes.get(StoryPosition(evidence.chapter_index, evidence.scene_index))
         return scene.text if scene is not None else ""
-
-
-def _first(
-    pieces: Sequence[ContinuityEvidence], read: Callable[[ContinuityEvidence], ContinuityEvidence | None]
-) -> ContinuityEvidence | None:
-    return next((found for each in pieces if (found := read(each)) is not None), None)
 
 
 def _with_quote(evidence: ContinuityEvidence, quote: str) -> ContinuityEvidence | None:
@@ -211,30 +199,24 @@ def _with_quote(evidence: ContinuityEvidence, quote: str) -> ContinuityEvidence 
     return None
 
 
-def _find_in_scene(text: str, quote: str) -> Span | None:
-    return QuoteFinder(text, min_characters=SHORTEST_SCENE_QUOTE).find(quote) if text else None
-
-
 def _passage(shown: ContinuityEvidence, text: str, span: Span) -> ContinuityEvidence:
     """Return the sentences in which a quote stands as evidence of their own."""
-    touched = [each for each in split_sentences(text) if each.start < span.end and span.start < each.end]
+    start, end = _whole(span, split_sentences(text))
+    source_id = f"{shown.chapter_index}:{shown.scene_index}:passage:{start}"
+    told = " ".join(text[start:end].split())
+    return ContinuityEvidence.at(shown, "passage", source_id, told, quote=text[span.start : span.end])
+
+
+def _whole(span: Span, sentences: Iterable[Span]) -> Span:
+    """Return a span with the whole of the sentences that it touches."""
+    touched = [each for each in sentences if each.start < span.end and span.start < each.end]
     start = min((each.start for each in touched), default=span.start)
-    end = max((each.end for each in touched), default=span.end)
-    return ContinuityEvidence(
-        source="passage",
-        source_id=f"{shown.chapter_index}:{shown.scene_index}:passage:{start}",
-        chapter_index=shown.chapter_index,
-        scene_index=shown.scene_index,
-        text=" ".join(text[start:end].split()),
-        quote=text[span.start : span.end],
-    )
+    return Span(start, max((each.end for each in touched), default=span.end))
 
 
 def entities_at(span: Span, draft: Draft) -> list[str]:
     """Return whom and what the sentences name in which a quote stands, in order."""
-    touched = [each for each in draft.sentences if each.start < span.end and span.start < each.end]
-    start = min((each.start for each in touched), default=span.start)
-    end = max((each.end for each in touched), default=span.end)
+    start, end = _whole(span, draft.sentences)
     return list(dict.fromkeys(each.entity_id for each in draft.mentions if start <= each.start < end))
 
 
@@ -274,10 +256,9 @@ class ModelVerdicts(ModelPart):
 
 @dataclass(frozen=True, slots=True)
 class SecondLook:
-    """What became of findings: those that stand, how many fell, and how many nobody looked at again."""
+    """What became of findings: those that stand, and how many nobody looked at again."""
 
     issues: Sequence[ContinuityIssue]
-    fallen: int = 0
     unjudged: int = 0
 
 
@@ -343,9 +324,7 @@ def read_verdicts(answer: ModelVerdicts, issues: Sequence[ContinuityIssue]) -> S
             kept.append(
                 issue if verdict.confidence is None else issue.model_copy(update={"confidence": verdict.confidence})
             )
-    unjudged = len(issues) - len(verdicts)
-    fallen = sum(not each.stands for each in verdicts.values())
-    return SecondLook(kept, fallen=fallen, unjudged=unjudged)
+    return SecondLook(kept, unjudged=len(issues) - len(verdicts))
 
 
 def without_second_look(issues: Sequence[ContinuityIssue]) -> SecondLook:

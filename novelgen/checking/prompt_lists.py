@@ -282,14 +282,8 @@ def _last_seen(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> 
     place = names.get(where, where) if isinstance(where, str) else ""
     position = f"{change.chapter_index}:{change.scene_index}"
     seen = words(SUBJECT, story.language)["prompt.seen"] + labels.list_separator.join(filter(None, (position, place)))
-    yield ContinuityEvidence(
-        source="presence",
-        source_id=f"{entity_id}.{PRESENCE_ATTRIBUTE}",
-        chapter_index=change.chapter_index,
-        scene_index=change.scene_index,
-        text=f"{names[entity_id]}{labels.colon}{seen}",
-        entity_ids=[entity_id],
-    )
+    slot, text = f"{entity_id}.{PRESENCE_ATTRIBUTE}", f"{names[entity_id]}{labels.colon}{seen}"
+    yield ContinuityEvidence.at(change, "presence", slot, text, entity_ids=[entity_id])
 
 
 def _last_scene(story: StoryBefore, names: Mapping[str, str]) -> list[ContinuityEvidence]:
@@ -297,32 +291,21 @@ def _last_scene(story: StoryBefore, names: Mapping[str, str]) -> list[Continuity
     if not story.scenes:
         return []
     scene, told_as = story.scenes[-1], words(SUBJECT, story.language)
-    facts = []
+    place, facts = scene.position, []
     if scene.present:
         present = sorted(scene.present)
         listed = labels_of(story).list_separator.join(names.get(each, each) for each in present)
-        facts.append(_of_scene(scene.position, "presence", told_as["prompt.stage"] + listed, present))
+        told = told_as["prompt.stage"] + listed
+        facts.append(ContinuityEvidence.at(place, "presence", str(place), told, entity_ids=present))
     ending = scene.text.rstrip()[-LAST_WORDS_CHARACTERS:]
     sentences = split_sentences(ending)
     if len(sentences) > 1 and len(scene.text.rstrip()) > len(ending):
         # The first one begins where the cut fell.
         ending = ending[sentences[1].start :]
     if ending:
-        facts.append(_of_scene(scene.position, "passage", told_as["prompt.ended"] + " ".join(ending.split()), []))
+        told = told_as["prompt.ended"] + " ".join(ending.split())
+        facts.append(ContinuityEvidence.at(place, "passage", str(place), told))
     return facts
-
-
-def _of_scene(position: StoryPosition, source: str, text: str, ids: Sequence[str]) -> ContinuityEvidence:
-    return ContinuityEvidence.model_validate(
-        {
-            "source": source,
-            "source_id": f"{position.chapter_index}:{position.scene_index}",
-            "chapter_index": position.chapter_index,
-            "scene_index": position.scene_index,
-            "text": text,
-            "entity_ids": list(ids),
-        }
-    )
 
 
 def _relationships(cast: Iterable[str], story: StoryBefore, names: Mapping[str, str]) -> Iterator[ContinuityEvidence]:
@@ -332,16 +315,10 @@ def _relationships(cast: Iterable[str], story: StoryBefore, names: Mapping[str, 
             parts = [each.relationship_type, each.status if each.status != "neutral" else ""]
             parts += [each.history[-1].event] if each.history else []
             tie = labels.separator.join(part for part in parts if part)[:MAX_VALUE_CHARACTERS]
-            pair = " / ".join(names.get(one, one) for one in (each.character_a, each.character_b))
+            pair = [each.character_a, each.character_b]
+            text = f"{' / '.join(names.get(one, one) for one in pair)}{labels.colon}{tie}"
             if tie:
-                yield ContinuityEvidence(
-                    source="relationship",
-                    source_id=each.relationship_id,
-                    chapter_index=each.chapter_index,
-                    scene_index=each.scene_index,
-                    text=f"{pair}{labels.colon}{tie}",
-                    entity_ids=[each.character_a, each.character_b],
-                )
+                yield ContinuityEvidence.at(each, "relationship", each.relationship_id, text, entity_ids=pair)
 
 
 def _threads(cast: Iterable[str], story: StoryBefore) -> Iterator[ContinuityEvidence]:
@@ -352,14 +329,8 @@ def _threads(cast: Iterable[str], story: StoryBefore) -> Iterator[ContinuityEvid
         if each.status in UNRESOLVED_STATUSES and named & set(each.related_entities)
     ]
     for _, _, each in sorted(touched, key=lambda one: (-one[0], -one[1], one[2].loop_id))[:MAX_THREADS]:
-        yield ContinuityEvidence(
-            source="thread",
-            source_id=each.loop_id,
-            chapter_index=each.chapter_index,
-            scene_index=each.scene_index,
-            text=words(SUBJECT, story.language)["prompt.thread"] + each.description,
-            entity_ids=list(each.related_entities),
-        )
+        text = words(SUBJECT, story.language)["prompt.thread"] + each.description
+        yield ContinuityEvidence.at(each, "thread", each.loop_id, text, entity_ids=list(each.related_entities))
 
 
 # --- Lines ---

@@ -274,14 +274,8 @@ def impossible_opening_time(draft: Draft, story: StoryBefore) -> Iterator[Contin
 
 def _issue(each: Contradiction, before: SceneTime, span: Span, draft: Draft, story: StoryBefore) -> ContinuityIssue:
     told = before.told.text if before.told is not None else ""
-    evidence = ContinuityEvidence(
-        source="passage",
-        source_id=f"{before.chapter_index}:{before.scene_index}.story_time",
-        chapter_index=before.chapter_index,
-        scene_index=before.scene_index,
-        text=told,
-        quote=told,
-    )
+    source_id = f"{before.chapter_index}:{before.scene_index}.story_time"
+    evidence = ContinuityEvidence.at(before, "passage", source_id, told, quote=told)
     return finding(
         "time", draft, story, span, [evidence],
         kind="story_time", rule=f"story_time.{each.rule}", confidence=0.8,

@@ -15,7 +15,7 @@ from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.plan import ScenePlan
-from novelgen.models.position import place_text, story_place
+from novelgen.models.position import place_text, sort_key, story_place
 from novelgen.models.state import LOOP_WEIGHTS, EntityStateSnapshot, OpenLoop
 from novelgen.models.user_file import Character
 from novelgen.words import words
@@ -186,8 +186,7 @@ def listing_order(entities: Sequence[Entity], outline: StoryOutline, *, touched_
 
 def story_order_of(entity: Entity) -> tuple[int, int]:
     """Return where the story first showed an entity, as a sort key; known from the start comes first."""
-    chapter, scene = entity.first_chapter, entity.first_scene
-    return (-1 if chapter is None else chapter, -1 if scene is None else scene)
+    return sort_key(entity.first_chapter, entity.first_scene)
 
 
 def _weights(outline: StoryOutline) -> defaultdict[str, float]:

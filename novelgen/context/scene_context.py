@@ -31,7 +31,6 @@ from novelgen.memory.pay_off import SceneAhead
 from novelgen.memory.retelling import content_words
 from novelgen.memory.search import NAMES_PURPOSE, QueryKind, SceneQuery, SearchResult, SelectionScene
 from novelgen.memory.select import select_memories
-from novelgen.memory.weights import DEFAULT_QUOTAS, NeedQuotas, SelectionWeights
 from novelgen.models.context import (
     ContextItem,
     ContextReport,
@@ -141,53 +140,6 @@ def _newest(chunk: StoryMemoryChunk, named: Mapping[str, StoryMemoryChunk]) -> S
     while (newer := named.get(met[-1].superseded_by or "")) is not None and newer not in met:
         met.append(newer)
     return met[-1] if len(met) > 1 else None
-
-
-def assemble_memories(
-    request: MemoryContextRequest,
-    story: StoryOutline,
-    plan: RetrievalPlan,
-    *,
-    search: SearchResult,
-    budget_tokens: int,
-    weights: SelectionWeights,
-    count_tokens: TokenCounter,
-    quotas: NeedQuotas = DEFAULT_QUOTAS,
-    top_k: int | None = None,
-    is_full_report: bool = True,
-) -> AssembledMemories:
-    """Choose the memories of a planned scene."""
-    position = request.position
-    candidates = [
-        each
-        for each in search.candidates
-        if each.chunk.project_id == request.project_id
-        and position.admits(each.chunk.chapter_index, each.chunk.scene_index)
-    ]
-    selection = select_memories(
-        candidates,
-        selection_scene(story, plan, search),
-        weights=weights,
-        budget_tokens=budget_tokens,
-        count_tokens=count_tokens,
-        quotas=quotas,
-        top_k=top_k,
-    )
-    verbatim = sum(
-        item.tokens
-        for item, chunk in zip(selection.items, selection.chunks, strict=True)
-        if chunk.content_type in PASSAGE_TYPES
-    )
-    items = selection.items
-    if not is_full_report:
-        items = tuple(each.model_copy(update={"score_parts": {}}) for each in items)
-    return AssembledMemories(
-        chunks=[_given_out(each, is_full=is_full_report) for each in selection.chunks],
-        items=_with_prompt_indices(items),
-        tokens=selection.tokens,
-        tokens_per_need={"memories": selection.tokens - verbatim, "passages": verbatim},
-        left_out=list(selection.left_out),
-    )
 
 
 def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResult) -> SelectionScene:
@@ -415,7 +367,8 @@ def _hidden(assembler: _Assembler, cut: PointOfViewCut) -> HiddenContext | None:
     names = cut.found.outline.names
     budget_tokens = assembler.bounds.hidden_budget
     beside = int(_SHARE_BESIDE_MEMORIES * budget_tokens)
-    within = assembler.within(assembler.bounds.model_copy(update={"state_budget": beside, "timeline_budget": beside}))
+    bounds = assembler.bounds.model_copy(update={"state_budget": beside, "timeline_budget": beside})
+    within = replace(assembler, bounds=bounds)
     states = within.states(cut.hidden, names)
     times = within.timeline(cut.hidden, names, shown=(), memories=AssembledMemories())
     so_far = within.story_so_far(cut.hidden, budget_tokens=max(0, beside - times.tokens))
@@ -451,10 +404,6 @@ class _Assembler:
     labels: Labels
     count_tokens: TokenCounter
 
-    def within(self, bounds: ContextSettings) -> _Assembler:
-        """Return the same with other bounds."""
-        return replace(self, bounds=bounds)
-
     def story_so_far(self, found: FoundStory, *, budget_tokens: int | None = None) -> list[ToldBefore]:
         """Tell the last scenes, chapters and parts within their share of the memories' budget."""
         share = self.bounds.quotas.tokens("story_so_far", self.bounds.memory_budget)
@@ -477,17 +426,35 @@ class _Assembler:
         weights = self.bounds.weights
         if told > weights.at_hand_scenes:
             weights = weights.model_copy(update={"at_hand_scenes": told})
-        return assemble_memories(
-            self.request,
-            self.story,
-            self.plan,
-            search=found.search,
-            budget_tokens=budget_tokens,
+        request, is_full = self.request, self.bounds.full_report
+        selection = select_memories(
+            [
+                each
+                for each in found.search.candidates
+                if each.chunk.project_id == request.project_id
+                and request.position.admits(each.chunk.chapter_index, each.chunk.scene_index)
+            ],
+            selection_scene(self.story, self.plan, found.search),
             weights=weights,
+            budget_tokens=budget_tokens,
             count_tokens=self.count_tokens,
             quotas=self.bounds.quotas,
-            top_k=self.bounds.top_k if self.request.top_k is None else self.request.top_k,
-            is_full_report=self.bounds.full_report,
+            top_k=self.bounds.top_k if request.top_k is None else request.top_k,
+        )
+        verbatim = sum(
+            item.tokens
+            for item, chunk in zip(selection.items, selection.chunks, strict=True)
+            if chunk.content_type in PASSAGE_TYPES
+        )
+        items = selection.items
+        if not is_full:
+            items = tuple(each.model_copy(update={"score_parts": {}}) for each in items)
+        return AssembledMemories(
+            chunks=[_given_out(each, is_full=is_full) for each in selection.chunks],
+            items=_with_prompt_indices(items),
+            tokens=selection.tokens,
+            tokens_per_need={"memories": selection.tokens - verbatim, "passages": verbatim},
+            left_out=list(selection.left_out),
         )
 
     def states(

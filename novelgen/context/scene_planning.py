@@ -112,16 +112,12 @@ def _queries(
         *(("character", f"{person} {plan.location}") for person in people[:MAX_CHARACTER_QUERIES]),
         *(("pair", f"{one} {other}") for one, other in islice(combinations(people, 2), MAX_RULE_QUERIES)),
     ]
-    return _distinct(asked)[:MAX_RULE_QUERIES]
-
-
-def _distinct(asked: Iterable[tuple[str, str]]) -> list[PlannedQuery]:
     kept: dict[str, PlannedQuery] = {}
     for purpose, text in asked:
         clean = " ".join(text.split())[:MAX_QUERY_CHARACTERS]
         if clean:
             kept.setdefault(clean.casefold(), PlannedQuery(text=clean, purpose=purpose, origin="rules"))
-    return list(kept.values())
+    return list(kept.values())[:MAX_RULE_QUERIES]
 
 
 def _ambiguity(resolution: Resolution) -> ReportIssue:

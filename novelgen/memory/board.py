@@ -107,26 +107,21 @@ def _named(entries: list[LedgerEntry], catalogue: Mapping[str, str]) -> str:
 
 def _line(entry: LedgerEntry, language: StoryLanguage) -> str:
     catalogue = words("memory", language, "threads")
-    said = list(filter(None, _remarks(entry, language)))
-    return f"{entry.loop_id} {entry.description}" + (
-        f"{catalogue['open']}{catalogue['list'].join(said)}{catalogue['close']}" if said else ""
-    )
-
-
-def _remarks(entry: LedgerEntry, language: StoryLanguage) -> list[str]:
-    catalogue = words("memory", language, "threads")
-    kind = shown_category(entry.category, language)
+    kind, due_by = shown_category(entry.category, language), entry.window.due_by if entry.window else None
     if entry.ending is not None:
-        return [kind, catalogue[f"ended_{entry.ending}"], _parts(entry, catalogue), entry.resolution_summary or ""]
-    due_by = entry.window.due_by if entry.window else None
-    return [
-        kind,
-        catalogue["moot"] if entry.moot_since else "",
-        _parts(entry, catalogue),
-        *_wait(entry.age_scenes or 0, entry.silent_scenes or 0, catalogue),
-        catalogue["by"].format(deadline_text(due_by)) if due_by else "",
-        catalogue["needs"].format(entry.pay_off) if entry.pay_off else "",
-    ]
+        remarks = [kind, catalogue[f"ended_{entry.ending}"], _parts(entry, catalogue), entry.resolution_summary or ""]
+    else:
+        remarks = [
+            kind,
+            catalogue["moot"] if entry.moot_since else "",
+            _parts(entry, catalogue),
+            *_wait(entry.age_scenes or 0, entry.silent_scenes or 0, catalogue),
+            catalogue["by"].format(deadline_text(due_by)) if due_by else "",
+            catalogue["needs"].format(entry.pay_off) if entry.pay_off else "",
+        ]
+    said = catalogue["list"].join(filter(None, remarks))
+    aside = f"{catalogue['open']}{said}{catalogue['close']}" if said else ""
+    return f"{entry.loop_id} {entry.description}{aside}"
 
 
 def _wait(age: int, silent: int, catalogue: Mapping[str, str]) -> list[str]:

@@ -88,66 +88,52 @@ def _signs(
     shown = [{*scene.participants, *([scene.location_id] if scene.location_id else [])} for scene in story.scenes]
     appearances = Counter(entity_id for scene in shown for entity_id in scene)
     met = [own & ahead.entity_ids for own in related]
-    words = _SharedWords(threads, story, ahead)
-    evidence = _best_ranks(ahead.chosen)
+    with_plan, with_chosen = _shared_words(threads, story, ahead)
+    # Of places of memories, which come best first: how far up the best of each stands, 1 to 0.
+    evidence: dict[Place, float] = {}
+    for rank, (place, _) in enumerate(ahead.chosen):
+        if place is not None:
+            evidence.setdefault(place, 1 - rank / len(ahead.chosen))
     last = shown[-LAST_SCENES:]
     return {
         "silence": [-math.log(1 + _scenes_after(places, thread)) for thread in threads],
-        "words": words.with_plan(),
+        "words": with_plan,
         "people": [sum(max(0.0, rarity_of(appearances[each], len(places))) for each in own) for own in met],
-        "found": words.with_chosen(),
+        "found": with_chosen,
         "share": [len(own) / max(1, len(all_own)) for own, all_own in zip(met, related, strict=True)],
         "importance": [LOOP_WEIGHTS[thread.importance] for thread in threads],
         "nearby": [sum(len(own & scene) for scene in last) / (1 + len(own)) for own in related],
-        "scene": [evidence.get(sort_key(*_last_place(thread)), 0.0) for thread in threads],
+        "scene": [
+            evidence.get(sort_key(thread.last_chapter_index, thread.last_scene_index), 0.0) for thread in threads
+        ],
     }
 
 
-def _last_place(thread: OpenLoop) -> tuple[int | None, int | None]:
-    return (thread.last_chapter_index, thread.last_scene_index)
-
-
 def _scenes_after(places: Sequence[Place], thread: OpenLoop) -> int:
-    chapter, scene = _last_place(thread)
+    chapter, scene = thread.last_chapter_index, thread.last_scene_index
     if chapter is None:
         return 0
     return len(places) - bisect_left(places, (chapter + 1, 0) if scene is None else (chapter, scene + 1))
 
 
-def _best_ranks(chosen: Sequence[tuple[Place | None, str]]) -> dict[Place, float]:
-    """Return, of the places of memories given best first, how far up the best of each stands, 1 to 0."""
-    best: dict[Place, float] = {}
-    for rank, (place, _) in enumerate(chosen):
-        if place is not None:
-            best.setdefault(place, 1 - rank / len(chosen))
-    return best
+def _shared_words(
+    threads: Sequence[OpenLoop], story: StoryOutline, ahead: SceneAhead
+) -> tuple[list[float], list[float]]:
+    """Return per thread the rarity of its words that stand in the plan, names apart, and of those in best memories.
 
+    Long descriptions are discounted; of the memories the shares of its words that they say are summed.
+    """
+    plan, names = _stems(ahead.texts), _stems(entity.name for entity in story.entities)
+    chosen = [_stems([text]) for _, text in ahead.chosen[:FOUND_MEMORIES]]
+    described = [_stems([thread.description]) for thread in threads]
+    wanted = frozenset().union(*described)
+    counts = Counter(word for text in ahead.known_texts for word in _stems([text]) & wanted)
 
-class _SharedWords:
-    """Words that descriptions of threads share with a plan and with memories, rare ones most, names apart."""
+    def weight(words: Iterable[str]) -> float:
+        return sum(max(0.0, rarity_of(counts[word], len(ahead.known_texts))) for word in sorted(words))
 
-    def __init__(self, threads: Sequence[OpenLoop], story: StoryOutline, ahead: SceneAhead) -> None:
-        self._plan = _stems(ahead.texts)
-        self._chosen = [_stems([text]) for _, text in ahead.chosen[:FOUND_MEMORIES]]
-        self._own = [_stems([thread.description]) for thread in threads]
-        self._names = _stems(entity.name for entity in story.entities)
-        wanted = frozenset().union(*self._own)
-        self._counts = Counter(word for text in ahead.known_texts for word in _stems([text]) & wanted)
-        self._texts = len(ahead.known_texts)
-
-    def with_plan(self) -> list[float]:
-        """Return, per thread, the rarity of the words that stand in the plan, long descriptions discounted."""
-        return [
-            self._weight((own & self._plan) - self._names) / math.sqrt(1 + self._weight(own - self._names))
-            for own in self._own
-        ]
-
-    def with_chosen(self) -> list[float]:
-        """Return, per thread, what share of its words the chosen memories say, summed over them."""
-        return [sum(self._weight(own & said) for said in self._chosen) / (1 + self._weight(own)) for own in self._own]
-
-    def _weight(self, words: Iterable[str]) -> float:
-        return sum(max(0.0, rarity_of(self._counts[word], self._texts)) for word in sorted(words))
+    with_plan = [weight((own & plan) - names) / math.sqrt(1 + weight(own - names)) for own in described]
+    return with_plan, [sum(weight(own & said) for said in chosen) / (1 + weight(own)) for own in described]
 
 
 def _stems(texts: Iterable[str]) -> frozenset[str]:

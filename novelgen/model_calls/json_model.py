@@ -30,7 +30,7 @@ from novelgen.model_calls.model_answer import (
     secrets_of,
     status_of,
 )
-from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_example
+from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_example, read_prompt_file
 from novelgen.model_calls.usage import ModelUsage, usage_of
 from novelgen.models.context import IssueKind, ReportIssue
 
@@ -102,7 +102,6 @@ class Question(Generic[Answer]):
         repair: str,
         stage: str,
         keys: Collection[str],
-        has_example: bool = True,
         repair_values: Mapping[str, str] | None = None,
     ) -> None:
         self._model = model
@@ -112,13 +111,12 @@ class Question(Generic[Answer]):
         self._prompt = prompt
         self._repair = repair
         self._stage = stage
-        self._has_example = has_example
         self._repair_values = dict(repair_values or {})
 
     def messages(self, language: StoryLanguage, values: Mapping[str, str]) -> list[BaseMessage]:
         """Return the prompt; what is the same for every text comes first, so that providers can keep it."""
         told = {**values, "format_instructions": _format_instructions(self._shape)}
-        if self._has_example:
+        if "{example}" in read_prompt_file(f"{self._prompt}.{language}.txt"):
             told["example"] = read_prompt_example(self._prompt, language)
         return load_chat_prompt(self._prompt, language, variables=told).format_messages(**told)
 

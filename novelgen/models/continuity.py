@@ -1,11 +1,14 @@
 """What a check of a draft says: contradictions of what is stored before it, each with quotes of both sides."""
 
+from __future__ import annotations
+
 from hashlib import sha256
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, Field
 
 from novelgen.models.context import ReportIssue
+from novelgen.models.position import Placed
 from novelgen.models.shown import Shown
 
 ContinuityKind = Literal[
@@ -44,6 +47,12 @@ class ContinuityEvidence(BaseModel):
     quote: str = Field(default="", description="What of the scene's text, or of `text`, proves it, verbatim.")
     entity_ids: list[str] = Field(default_factory=list)
     score: float = Field(default=0.0, description="By which the evidence of one draft is ordered.")
+
+    @classmethod
+    def at(cls, place: Placed, source: EvidenceSource, source_id: str, text: str, **more: Any) -> ContinuityEvidence:
+        """Return evidence that stands where something of the story does."""
+        where = {"chapter_index": place.chapter_index, "scene_index": place.scene_index}
+        return cls(source=source, source_id=source_id, **where, text=text, **more)
 
 
 class ContinuityIssue(Shown, BaseModel):

@@ -16,7 +16,7 @@ from novelgen.language.normalise import scrub_text
 from novelgen.memory.attributes import MEMBERS_ATTRIBUTE, attribute_named, slot_of
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.model_calls.prompt_data import as_data
-from novelgen.models.context import ReportIssue
+from novelgen.models.context import IssueKind, ReportIssue
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
 from novelgen.models.record import (
     SHORT_FORM_LIMIT,
@@ -41,7 +41,7 @@ from novelgen.reading.model_record import (
     ModelSceneRecord,
 )
 from novelgen.reading.prompt_lists import PromptLists
-from novelgen.reading.request import NewName, ProposedEntity, SameEntities, ScenePart, UnplacedItem
+from novelgen.reading.request import NewName, ProposedEntity, SameEntities, ScenePart, UnplacedItem, dropped
 from novelgen.reading.scene_touch import name_evidence
 
 STAGE = "extract"
@@ -402,10 +402,8 @@ class AnswerReader:
             return None
         return slot_of(entity_id, attribute)
 
-    def _report(self, kind: Any, message: str, names: Sequence[str]) -> None:
-        if names:
-            shown = ", ".join(repr(name[:60]) for name in names[:8])
-            self._issues.append(ReportIssue(stage=STAGE, kind=kind, message=f"{message}: {shown}"))
+    def _report(self, kind: IssueKind, message: str, names: Sequence[str]) -> None:
+        self._issues += dropped(STAGE, kind, message, names)
 
 
 _RUNNING_TEXT = {

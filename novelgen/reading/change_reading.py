@@ -241,28 +241,20 @@ class StateReader:
 
 def entry_meant(said: str, entries: Sequence[str]) -> str | None:
     """Return the entry of a list that somebody means in other words, or None when none or several fit as well."""
-    wanted = folded(said)
+    wanted, words = folded(said), significant_words(said)
+    shared: dict[str, int] = {}
+    for each in entries:
+        own = significant_words(each)
+        if 0 < len(words & own) >= SHARE_OF_A_REMOVED_ENTRY * min(len(words), len(own)):
+            shared[each] = len(words & own)
     for fits in (
         [each for each in entries if folded(each) == wanted],
         [each for each in entries if wanted in folded(each) or folded(each) in wanted],
-        _nearest([each for each in entries if _shares_words(said, each)], said),
+        [each for each in entries if each in shared and shared[each] == max(shared.values())],
     ):
         if fits:
             return fits[0] if len(fits) == 1 else None
     return None
-
-
-def _nearest(entries: Sequence[str], said: str) -> list[str]:
-    """Those that share most words with what was said."""
-    words = significant_words(said)
-    shared = {each: len(words & significant_words(each)) for each in entries}
-    return [each for each in entries if shared[each] == max(shared.values())]
-
-
-def _shares_words(one: str, other: str) -> bool:
-    words, other_words = significant_words(one), significant_words(other)
-    fewer = min(len(words), len(other_words))
-    return fewer > 0 and len(words & other_words) >= SHARE_OF_A_REMOVED_ENTRY * fewer
 
 
 def _listed(value: Any) -> list[str]:
@@ -307,30 +299,27 @@ class RelationshipReader:
             b = self._placer.one(change.character_b, "character", field=f"{field}.character_b")
             if a is not None and a == b:
                 self._placer.refuse(field, change.character_b, f"both sides are {a}")
-            if a is not None and b is not None and a != b:
-                recorded = self._recorded(a, b, change)
-                found.append(recorded)
-                known = self._so_far.get(frozenset({a, b}))
-                self._so_far[frozenset({a, b})] = standing_after(recorded, known)
+            if a is None or b is None or a == b:
+                continue
+            known = self._so_far.get(frozenset({a, b}))
+            said = change.model_fields_set
+            pair, mine, theirs = self._feelings(a, b, change)
+            recorded = RecordedRelationshipChange(
+                character_a=a,
+                character_b=b,
+                relationship_type=_type_said(change),
+                status=change.status if known is None or "status" in said else known.status,
+                perspective_a=change.perspective_a,
+                perspective_b=change.perspective_b,
+                intensity=change.intensity if known is None or "intensity" in said else known.intensity,
+                event=change.event,
+                dimensions=pair,
+                dimensions_a=mine,
+                dimensions_b=theirs,
+            )
+            found.append(recorded)
+            self._so_far[frozenset({a, b})] = standing_after(recorded, known)
         return found
-
-    def _recorded(self, a: str, b: str, change: ModelRelationshipChange) -> RecordedRelationshipChange:
-        known = self._so_far.get(frozenset({a, b}))
-        said = change.model_fields_set
-        pair, mine, theirs = self._feelings(a, b, change)
-        return RecordedRelationshipChange(
-            character_a=a,
-            character_b=b,
-            relationship_type=_type_said(change),
-            status=change.status if known is None or "status" in said else known.status,
-            perspective_a=change.perspective_a,
-            perspective_b=change.perspective_b,
-            intensity=change.intensity if known is None or "intensity" in said else known.intensity,
-            event=change.event,
-            dimensions=pair,
-            dimensions_a=mine,
-            dimensions_b=theirs,
-        )
 
     def _feelings(self, a: str, b: str, change: ModelRelationshipChange) -> tuple[Feelings, Feelings, Feelings]:
         """The dimensions that moved, of the pair and of either side."""

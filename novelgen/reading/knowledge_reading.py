@@ -22,7 +22,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.record import RecordedLearning, SceneRecord
 from novelgen.reading.known_story import Placer
 from novelgen.reading.model_record import ModelLearning
-from novelgen.reading.request import PromptMemory, SceneRequest
+from novelgen.reading.request import PromptMemory, SceneRequest, dropped
 
 KNOWLEDGE_STAGE = "knowledge"
 MAX_JUDGED = 40
@@ -180,7 +180,9 @@ def knowledge_lists(
         return piped(number, place_mark(memory.chapter_index, memory.scene_index), memory.says, told)
 
     kept = listed(request.earlier, earlier_line, max_tokens)
-    numbered = {f"M{number}": each for number, each in enumerate(sorted(kept.items, key=_place_of), start=1)}
+    numbered = {
+        f"M{number}": each for number, each in enumerate(sorted(kept.items, key=lambda each: each.order), start=1)
+    }
     new = {f"N{number}": each for number, each in enumerate(asked, start=1)}
     lines = {
         "memories": [f"{number} | {as_data(each.says)}" for number, each in new.items()],
@@ -196,10 +198,6 @@ def knowledge_lists(
         | {number: each.memory_id for number, each in numbered.items()},
         left_out=kept.left_out,
     )
-
-
-def _place_of(memory: PromptMemory) -> tuple[int, int, str]:
-    return memory.chapter_index or 0, memory.scene_index or 0, memory.memory_id
 
 
 class ModelKnowers(ModelPart):
@@ -318,7 +316,6 @@ class KnowledgeAnswerReader:
         self._learning = LearningReader(placer, memory_ids, text=text)
         self._asked = asked
         self._present = present
-        self._issues: list[ReportIssue] = []
 
     def read(self, answer: ModelSceneKnowledge) -> SceneKnowledge:
         """Turn an answer into what can be stored."""
@@ -331,11 +328,19 @@ class KnowledgeAnswerReader:
                 knowers.setdefault(memory_id, self._knowers(each, memory_id, field=f"memories[{number}]"))
         learned = self._learning.read(answer.learned)
         self._require_usable(answer, knowers, learned)
-        self._report("unresolved", "ids and numbers that no list holds were dropped", [*self._placer.unknown])
-        self._report("degraded", "what was learnt is less sure without its quote", self._learning.unproved)
         unjudged = [each for each in self._asked if each not in knowers]
-        self._report("degraded", "memories of which the model does not say who knows them", unjudged)
-        return SceneKnowledge(knowers=knowers, learned=learned, issues=self._issues)
+        unproved = self._learning.unproved
+        issues = [
+            *dropped(
+                KNOWLEDGE_STAGE,
+                "unresolved",
+                "ids and numbers that no list holds were dropped",
+                [*self._placer.unknown],
+            ),
+            *dropped(KNOWLEDGE_STAGE, "degraded", "what was learnt is less sure without its quote", unproved),
+            *dropped(KNOWLEDGE_STAGE, "degraded", "memories of which the model does not say who knows them", unjudged),
+        ]
+        return SceneKnowledge(knowers=knowers, learned=learned, issues=issues)
 
     def _knowers(self, said: ModelKnowers, memory_id: str, *, field: str) -> Knowers:
         known_by = self._placer.all(said.known_by, "character", field=f"{field}.known_by")
@@ -355,12 +360,6 @@ class KnowledgeAnswerReader:
         named = any(each.known_by or each.hidden_from for each in answer.memories)
         if named and not learned and not any(each.known_by or each.hidden_from for each in knowers.values()):
             raise UnusableAnswerError("ungrounded", "no id in it is one of the cast")
-
-    def _report(self, kind: str, message: str, names: Sequence[str]) -> None:
-        if names:
-            shown = ", ".join(repr(name[:60]) for name in names[:8])
-            issue = {"stage": KNOWLEDGE_STAGE, "kind": kind, "message": f"{message}: {shown}"}
-            self._issues.append(ReportIssue.model_validate(issue))
 
 
 def with_knowledge(record: SceneRecord, knowledge: SceneKnowledge, *, keep: bool) -> SceneRecord:

@@ -134,7 +134,7 @@ def chosen_lists(
         for (kind, listing), items in zip(chosen.items(), wanted, strict=True)
     }
     memories = listed(choice.memories, choice.memory_line, budgets["memories"]).items
-    numbered = dict(enumerate(sorted(memories, key=_place_of_memory), start=1))
+    numbered = dict(enumerate(sorted(memories, key=lambda each: each.order), start=1))
     lines: dict[ListKind, list[str]] = {
         **{kind: each.lines for kind, each in chosen.items()},
         "memories": [as_data(choice.memory_line(each, number=at)) for at, each in numbered.items()],
@@ -327,7 +327,7 @@ class _Choice:
             )
             likeness = overlap + 0.6 * min(1.0, touched)
             if likeness >= LEAST_MEMORY_TOUCH:
-                scored.append((likeness + 0.03 * memory.importance, _place_of_memory(memory), memory))
+                scored.append((likeness + 0.03 * memory.importance, memory.order, memory))
         ranked = sorted(scored, key=lambda each: (each[0], each[1]), reverse=True)
         return [each[2] for each in ranked[:MAX_RANKED_MEMORIES]]
 
@@ -458,7 +458,3 @@ def _last_move(loop: OpenLoop) -> tuple[int | None, int | None]:
     if loop.last_chapter_index is None:
         return loop.chapter_index, loop.scene_index
     return loop.last_chapter_index, loop.last_scene_index
-
-
-def _place_of_memory(memory: PromptMemory) -> tuple[int, int, str]:
-    return memory.chapter_index or 0, memory.scene_index or 0, memory.memory_id

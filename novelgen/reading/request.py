@@ -13,6 +13,7 @@ from novelgen.language.normalise import require_size, scrub_text
 from novelgen.language.sentences import OVERLAP_SENTENCES, reading_windows
 from novelgen.model_calls.prompt_data import NOTHING, as_data_lines, place_in_words
 from novelgen.model_calls.usage import ModelWork
+from novelgen.models.context import IssueKind, ReportIssue
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import ChapterIndex, Place, SceneIndex, require_project_id, story_place
 from novelgen.models.record import SceneRecord
@@ -120,6 +121,11 @@ class PromptMemory(BaseModel):
     def _short_is_said(self) -> PromptMemory:
         self.short = self.short or self.says
         return self
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        """Where a list of memories has it."""
+        return self.chapter_index or 0, self.scene_index or 0, self.memory_id
 
 
 class SceneRecordRequest(SceneRequest):
@@ -355,3 +361,9 @@ def _sightings(sightings: Mapping[str, EntitySighting], ids: Mapping[str, str]) 
 
 def _changed_at(each: EntityStateSnapshot | Relationship) -> Place:
     return each.chapter_index or 0, each.scene_index or 0
+
+
+def dropped(stage: str, kind: IssueKind, message: str, names: Sequence[str]) -> list[ReportIssue]:
+    """Say of an answer what was dropped or doubted, the first of it by name; nothing where nothing was."""
+    shown = ", ".join(repr(name[:60]) for name in names[:8])
+    return [ReportIssue(stage=stage, kind=kind, message=f"{message}: {shown}")] if names else []
