@@ -1,14 +1,15 @@
 """What a context may cost, in tokens and in seconds: the settings of the memory context chain, told once."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from novelgen.memory.weights import DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
+from novelgen.models.base import Model
 from novelgen.models.chunk_context import MemoryPriority
 from novelgen.models.context import DEFAULT_STATE_BUDGET
 from novelgen.models.knowledge import KnowledgeMode
 
 
-class ChunkContextSettings(BaseModel):
+class ChunkContextSettings(Model):
     """The context of a piece of text, for translators and editors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -20,7 +21,7 @@ class ChunkContextSettings(BaseModel):
     touch: bool = Field(default=False, description="Note on the memories shown that they were read now.")
 
 
-class ContinuitySettings(BaseModel):
+class ContinuitySettings(Model):
     """The check of a draft against the story before it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -37,7 +38,7 @@ class ContinuitySettings(BaseModel):
     workers: int = Field(default=1, ge=1, le=64, description="Drafts that the model reads at once.")
 
 
-class ContextSettings(BaseModel):
+class ContextSettings(Model):
     """Budgets, deadlines and weights of a context; a program's own settings may extend them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -21,6 +21,7 @@ from yaml import YAMLError, safe_load
 
 from novelgen.characters.memory import CharacterMemorySettings
 from novelgen.errors import ConfigurationError
+from novelgen.models.base import Model
 from novelgen.nearest import ALIKE, did_you_mean, nearest_name
 from novelgen.settings import ChunkContextSettings, ContextSettings, ContinuitySettings
 
@@ -140,7 +141,7 @@ ENVIRONMENT_PREFIX = "NOVELGEN_"
 LOCAL_EMBEDDINGS = "local"
 
 
-class VectorStoreSettings(BaseModel):
+class VectorStoreSettings(Model):
     """Where the semantic index lives."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -156,7 +157,7 @@ class VectorStoreSettings(BaseModel):
     )
 
 
-class IngestSettings(BaseModel):
+class IngestSettings(Model):
     """What of a scene with a record is embedded beside its memories and summary.
 
     Whatever is not embedded is still found by words. A scene without a record has its passages embedded.
@@ -168,7 +169,7 @@ class IngestSettings(BaseModel):
     embed_key_events: bool = Field(default=False, description="Key events beside the summary's bullets.")
 
 
-class SummarizationSettings(BaseModel):
+class SummarizationSettings(Model):
     """How scene records and summaries are made."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -192,7 +193,7 @@ class SummarizationSettings(BaseModel):
     price_out: float | None = Field(default=None, ge=0, description="Of a million tokens of answers.")
 
 
-class ConsolidationSettings(BaseModel):
+class ConsolidationSettings(Model):
     """When one memory comes to stand for several."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

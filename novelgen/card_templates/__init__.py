@@ -12,9 +12,10 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from novelgen.errors import InvalidFileError, UserInputError
+from novelgen.models.base import Model
 from novelgen.models.entity import EntityType
 from novelgen.nearest import did_you_mean
 
@@ -24,7 +25,7 @@ PLAIN = "plain"
 GENRES = (PLAIN, "xianxia", "mystery", "romance")
 
 
-class CardField(BaseModel):
+class CardField(Model):
     """One field of a card.
 
     `name` stands for both languages where a template is written in one.
@@ -60,7 +61,7 @@ class CardField(BaseModel):
         return name.casefold() in {each.casefold() for each in (self.key, self.name, self.en, self.zh) if each}
 
 
-class CardTemplate(BaseModel):
+class CardTemplate(Model):
     """The fields that the cards of a genre have, by kind."""
 
     model_config = ConfigDict(extra="forbid")

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from novelgen.characters.memory import CharacterMemorySettings
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage
+from novelgen.models.base import Model
 from novelgen.models.state import DIMENSION_RANGES, RelationshipDimension
 from novelgen.nearest import did_you_mean
 from novelgen.words import words
@@ -70,7 +71,7 @@ SAME_EVENT: Final[Mapping[str, str]] = MappingProxyType(
 """Types of stored events that are one with a type of interaction under another name."""
 
 
-class Disposition(BaseModel):
+class Disposition(Model):
     """What one character feels for another at some time."""
 
     model_config = ConfigDict(frozen=True)
@@ -90,7 +91,7 @@ class Disposition(BaseModel):
         return self.model_copy(update={name: _bounded(name, value) for name, value in values.items()})
 
 
-class DispositionChange(BaseModel):
+class DispositionChange(Model):
     """Feelings that moved, or were set, by one event."""
 
     model_config = ConfigDict(frozen=True)

@@ -3,9 +3,10 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from novelgen.errors import InvalidPositionError
+from novelgen.models.base import Model
 from novelgen.models.knowledge import Certainty, KnowledgeSource
 from novelgen.models.position import GREATEST_INDEX, UtcDatetime, to_utc
 from novelgen.models.shown import Shown
@@ -15,7 +16,7 @@ SLOT_SEPARATOR = ":"
 """What follows it in a slot's name says whom a slot of that type is about: `npc_death_status:Mira`."""
 
 
-class CharacterMemorySettings(BaseModel):
+class CharacterMemorySettings(Model):
     """What a memory of a character weighs, and what of it enters a recall."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -214,7 +215,7 @@ def as_moment(value: tuple[int, int] | datetime | None) -> Moment | None:
     return GamePosition(*value)
 
 
-class CharacterMemory(Shown, BaseModel):
+class CharacterMemory(Shown, Model):
     """One memory of one character, in that character's own words.
 
     `session` and `turn` are where it happened, `happened_at` when. What the character learnt later than it happened
@@ -292,7 +293,7 @@ class KnownStoryMemory(CharacterMemory):
 CharacterChangeKind = Literal["remember", "edit", "delete", "consolidate", "feel", "secret", "reveal", "show"]
 
 
-class CharacterChange(BaseModel):
+class CharacterChange(Model):
     """Something that was done to a character's memories, feelings or secrets, which can be undone."""
 
     change_id: int

@@ -3,19 +3,17 @@
 What a record or an author says goes first; the rules answer where nobody says anything.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Literal
 
 from novelgen.language.language import significant_words, stated_language, word_pattern
 from novelgen.memory.attributes import is_death
-from novelgen.memory.retelling import MIN_KNOWN, Retellings
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.knowledge import (
     READER,
@@ -28,6 +26,9 @@ from novelgen.models.knowledge import (
 from novelgen.models.memory import read_from
 from novelgen.models.position import StoryPosition
 from novelgen.words import words
+
+if TYPE_CHECKING:
+    from novelgen.memory.retelling import Retellings
 
 INNER_EVENTS = frozenset({"relationship_change", "goal_change", "decision", "other"})
 """Kinds of memories that may tell what goes on in somebody's mind."""
@@ -46,6 +47,9 @@ ABSENT_CERTAINTY = 0.8
 OFF_STAGE_CERTAINTY = 0.5
 MIN_TOLD_CERTAINTY = 0.5
 """How sure each rule is, by judgement; what was told grows with how plainly it was told, up to that of a witness."""
+
+MIN_KNOWN = 0.2
+"""Least share of a memory that must stand in what a record says somebody knows, which is short."""
 
 MIN_KNOWN_OF_SECRET = 0.5
 """Least share of what is kept from somebody, or told to people named, that their `knowledge` must hold to open it.
@@ -229,15 +233,18 @@ class KnowledgeRules:
     @cached_property
     def retellings(self) -> Retellings:
         """Finds where the story tells a memory again."""
+        # With numpy: where records say who learnt what, none of it is needed.
+        from novelgen.memory.retelling import Retellings  # noqa: PLC0415
+
         return Retellings(self.story.scenes)
 
     @cached_property
-    def _on_stage(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Entity id to the scenes that it is on stage in."""
-        found: dict[str, NDArray[np.bool_]] = {}
+    def _on_stage(self) -> Mapping[str, int]:
+        """Entity id to the scenes that it is on stage in, a bit a scene: who met whom is asked of every memory."""
+        found: defaultdict[str, int] = defaultdict(int)
         for index, scene in enumerate(self.story.scenes):
             for entity_id in scene.present:
-                found.setdefault(entity_id, np.zeros(len(self.story.scenes), dtype=np.bool_))[index] = True
+                found[entity_id] |= 1 << index
         return found
 
     @cached_property
@@ -253,9 +260,9 @@ class KnowledgeRules:
         return found
 
     @cached_property
-    def _silent(self) -> NDArray[np.bool_]:
-        """The scenes whose record does not say itself who learnt what."""
-        return np.array([not scene.tells_knowledge for scene in self.story.scenes], dtype=np.bool_)
+    def _silent(self) -> int:
+        """The scenes whose record does not say itself who learnt what, a bit a scene."""
+        return sum(1 << index for index, scene in enumerate(self.story.scenes) if not scene.tells_knowledge)
 
     @cached_property
     def _positions(self) -> Sequence[StoryPosition]:
@@ -263,17 +270,14 @@ class KnowledgeRules:
 
     def _meetings(
         self, character_id: str, others: Iterable[str], *, after: StoryPosition, before: StoryPosition
-    ) -> NDArray[np.bool_]:
-        """Return the scenes between two positions in which a character meets one of others."""
-        nowhere = np.zeros(len(self.story.scenes), dtype=np.bool_)
-        met = nowhere.copy()
+    ) -> int:
+        """Return the scenes between two positions in which a character meets one of others, a bit a scene."""
+        met = 0
         for other in others:
             if other != character_id:
-                met |= self._on_stage.get(other, nowhere)
-        met &= self._on_stage.get(character_id, nowhere)
-        met[: bisect_right(self._positions, after)] = False
-        met[bisect_left(self._positions, before) :] = False
-        return met
+                met |= self._on_stage.get(other, 0)
+        start, end = bisect_right(self._positions, after), bisect_left(self._positions, before)
+        return met & self._on_stage.get(character_id, 0) & _bits(start, end)
 
     def _stated(
         self,
@@ -301,8 +305,8 @@ class KnowledgeRules:
         for event in self.story.events_by_memory.get(memory.source_id, ()):
             # Where it is said who learnt it, nobody else did.
             place = _place(event)
-            later[bisect_left(self._positions, place) : bisect_right(self._positions, place)] = False
-        found = self.retellings.best(memory.content, later) if later.any() else None
+            later &= ~_bits(bisect_left(self._positions, place), bisect_right(self._positions, place))
+        found = self.retellings.best(memory.content, later) if later else None
         if found is None:
             return None
         position, share = found
@@ -341,10 +345,12 @@ class KnowledgeRules:
         met = self._meetings(character_id, inside, after=memory.position, before=self.story.as_of)
         at_last = {
             other: self._knows(other, memory, before=self.story.as_of)
-            for other in (inside if met.any() else ())
+            for other in (inside if met else ())
             if other != character_id
         }
-        for index in reversed(np.flatnonzero(met)):
+        while met:
+            index = met.bit_length() - 1
+            met ^= 1 << index
             scene = self.story.scenes[index]
             for other, knowing in at_last.items():
                 if other in scene.present and self._knew(knowing, memory, at=scene.position):
@@ -372,6 +378,11 @@ class KnowledgeRules:
 
     def _unknown(self, character_id: str, memory: KnowledgeMemory, reason: Reason) -> Knowing:
         return Knowing(memory.source_id, character_id, knows=False, reason=reason)
+
+
+def _bits(start: int, end: int) -> int:
+    """Return the bits of the scenes [start, end)."""
+    return (1 << end) - (1 << start) if start < end else 0
 
 
 def _place(event: KnowledgeEvent) -> StoryPosition:

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from novelgen.language.language import estimate_tokens
 from novelgen.language.sentences import as_sentence, join_sentences
 from novelgen.memory.merge import spread
+from novelgen.models.base import Model
 from novelgen.models.entity import Entity
 from novelgen.models.memory import ContentType
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
@@ -41,7 +42,7 @@ SummaryOrigin = Literal["made", "model", "author"]
 """Made of the bullets below it, written by a model, or by a person."""
 
 
-class ChapterSummary(BaseModel):
+class ChapterSummary(Model):
     """What a finished chapter amounted to; visible only after its last stored scene."""
 
     chapter_index: int
@@ -50,7 +51,7 @@ class ChapterSummary(BaseModel):
     origin: SummaryOrigin = "made"
 
 
-class PartSummary(BaseModel):
+class PartSummary(Model):
     """What a finished part amounted to; visible only in a later chapter than its last."""
 
     part_number: int = Field(description="From 1.")
@@ -63,7 +64,7 @@ class PartSummary(BaseModel):
     origin: SummaryOrigin = "made"
 
 
-class StoryOutline(BaseModel):
+class StoryOutline(Model):
     """Entities, scenes, threads and relationships strictly before a position.
 
     Names and aliases in `entities` are only those that the story had introduced by then.
@@ -102,7 +103,7 @@ RECALLED_SCENES = 12
 """Last scenes that a recap tells."""
 
 
-class StoryRecap(BaseModel):
+class StoryRecap(Model):
     """What a planning model is told beside the outline, strictly before a position."""
 
     scenes: list[OutlineScene] = Field(
@@ -147,7 +148,7 @@ class StoryChanges:
 CHAPTERS_PER_PART = 10
 
 
-class NumberedPart(BaseModel):
+class NumberedPart(Model):
     """A part with its number in the story."""
 
     model_config = ConfigDict(frozen=True)
@@ -196,7 +197,7 @@ PART_TOKENS = 120
 """A part is told as short as a chapter, so that a timeline has room for both, in either language."""
 
 
-class WrittenSummary(BaseModel):
+class WrittenSummary(Model):
     """A summary that a person or a model wrote."""
 
     model_config = ConfigDict(frozen=True)

@@ -116,9 +116,6 @@ MIN_RETOLD = 0.05
 Little, since a memory says in other words what a scene says; that somebody is there who knows it counts, too.
 """
 
-MIN_KNOWN = 0.2
-"""The same of what a record says that somebody knows now, which is short and in the words of a record."""
-
 
 @dataclass
 class Retellings:
@@ -139,8 +136,11 @@ class Retellings:
         self._pieces_with = {word: np.array(pieces) for word, pieces in found.items()}
         self._scene_of = np.array(scene_of, dtype=np.int64)
 
-    def best(self, content: str, wanted: NDArray[np.bool_]) -> tuple[StoryPosition, float] | None:
-        """Return the scene that tells a memory most plainly, the earliest of equals, and how plainly (0-1)."""
+    def best(self, content: str, wanted: int) -> tuple[StoryPosition, float] | None:
+        """Return the scene that tells a memory most plainly, the earliest of equals, and how plainly (0-1).
+
+        `wanted` has a bit for each scene that may be it.
+        """
         rarities = self._rarities(content)
         whole = sum(rarities.values())
         if not whole or not len(self._scene_of):
@@ -149,13 +149,14 @@ class Retellings:
         for word, weight in rarities.items():
             if word in self._pieces_with:
                 shared[self._pieces_with[word]] += weight
-        shared[~wanted[self._scene_of]] = 0.0
+        bits = np.frombuffer(wanted.to_bytes(len(self.scenes) // 8 + 1, "little"), dtype=np.uint8)
+        shared *= np.unpackbits(bits, bitorder="little")[self._scene_of]
         best = int(np.argmax(shared))
         share = float(shared[best]) / whole
         return (self.scenes[self._scene_of[best]].position, share) if share >= MIN_RETOLD else None
 
     def first_known(
-        self, content: str, learnt: Iterable[tuple[StoryPosition, frozenset[str]]], *, min_share: float = MIN_KNOWN
+        self, content: str, learnt: Iterable[tuple[StoryPosition, frozenset[str]]], *, min_share: float
     ) -> tuple[StoryPosition, float] | None:
         """Return the first scene since which somebody's knowledge holds a memory, and how much of it (0-1)."""
         rarities = self._rarities(content)

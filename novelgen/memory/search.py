@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
@@ -27,7 +28,7 @@ NAMES_ONLY_PURPOSES = frozenset({"character", "pair", NAMES_PURPOSE})
 """Purposes of queries that are names and no more: they find memories, but cannot tell which are relevant."""
 
 
-class SearchQuery(BaseModel):
+class SearchQuery(Model):
     """One query; an empty filter does not filter."""
 
     text: str = Field(min_length=1)
@@ -42,7 +43,7 @@ class SearchQuery(BaseModel):
         return self.purpose in NAMES_ONLY_PURPOSES
 
 
-class SearchRequest(BaseModel):
+class SearchRequest(Model):
     """What a planned scene asks of the memory, at its position."""
 
     project_id: str = Field(min_length=1)
@@ -95,7 +96,7 @@ class SearchResult:
     linked: int | None = None
 
 
-class RankedMemory(Shown, BaseModel):
+class RankedMemory(Shown, Model):
     """A memory at its place in the answer to one query."""
 
     chunk: StoryMemoryChunk = Field(description="`superseded_by` as of the position that was read.")
@@ -114,7 +115,7 @@ class RankedMemory(Shown, BaseModel):
         return self.chunk.superseded_by is not None
 
 
-class RankedMemories(Shown, BaseModel):
+class RankedMemories(Shown, Model):
     """The answer to one query, best first."""
 
     memories: list[RankedMemory] = Field(default_factory=list)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from novelgen.memory.search import NAME_KINDS, QueryKind
+from novelgen.models.base import Model
 
 QuotaName = Literal["obligations", "relations", "passages", "left_off", "story_so_far"]
 
 
-class NeedQuotas(BaseModel):
+class NeedQuotas(Model):
     """Shares of a budget; what the others leave unused goes to whoever wants more."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -41,7 +42,7 @@ class NeedQuotas(BaseModel):
 DEFAULT_QUOTAS = NeedQuotas()
 
 
-class SelectionWeights(BaseModel):
+class SelectionWeights(Model):
     """Weights of the parts of a memory's score, and the rules of form and filling.
 
     Every part is standardised over the candidates (mean 0, deviation 1), so a weight says how many points one

@@ -2,8 +2,9 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import BOOK, StoryMemoryChunk, chapter_target
@@ -14,7 +15,7 @@ MAX_CHUNK_CHARACTERS = 100_000
 MemoryPriority = Literal["score", "least_recently_read"]
 
 
-class ChunkContextRequest(BaseModel):
+class ChunkContextRequest(Model):
     """A piece of text whose context is wanted."""
 
     model_config = ConfigDict(extra="forbid")
@@ -41,7 +42,7 @@ class ChunkContextRequest(BaseModel):
         return StoryPosition(self.chapter_index)
 
 
-class GlossaryName(BaseModel):
+class GlossaryName(Model):
     """A name and its translation, which is empty where none is known, and who uses it, where that is told."""
 
     name: str
@@ -50,7 +51,7 @@ class GlossaryName(BaseModel):
     speaker: str = Field(default="", exclude_if=is_unsaid, description="Name of who calls them so.")
 
 
-class GlossaryEntry(BaseModel):
+class GlossaryEntry(Model):
     """Somebody or something that the text names.
 
     One that the story first shows in the text's own chapter has only the names that stand in the text, and no
@@ -65,7 +66,7 @@ class GlossaryEntry(BaseModel):
     description: str = ""
 
 
-class ChunkMemory(BaseModel):
+class ChunkMemory(Model):
     """A memory that the text needs, and why."""
 
     chunk: StoryMemoryChunk
@@ -81,7 +82,7 @@ class ChunkMemory(BaseModel):
     arm_ranks: dict[str, int] = Field(default_factory=dict, description="Best rank per retriever, from 1.")
 
 
-class ChunkContext(BaseModel):
+class ChunkContext(Model):
     """The context of a piece of text: glossary, memories, and both as a block of a prompt."""
 
     project_id: str

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
+from novelgen.models.base import Model
 from novelgen.models.given import given_chapter_plan, given_characters, given_scene_plan, given_settings
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import StoryMemoryChunk
@@ -17,7 +18,7 @@ from novelgen.models.state import EntityStateSnapshot
 from novelgen.models.user_file import CharactersConfig, Settings
 
 
-class MemoryContextRequest(BaseModel):
+class MemoryContextRequest(Model):
     """A scene plan and where it stands; settings, chapter plan and hints are used where given.
 
     Plans, characters and settings may be mappings, our models, or Pydantic models and dataclasses of the caller
@@ -72,7 +73,7 @@ IssueKind = Literal[
 ]
 
 
-class ReportIssue(BaseModel):
+class ReportIssue(Model):
     """Something that went wrong or is missing, said aloud."""
 
     stage: str = Field(description="plan, outline, search, states, timeline, select, write, …")
@@ -80,7 +81,7 @@ class ReportIssue(BaseModel):
     message: str
 
 
-class PlannerReport(BaseModel):
+class PlannerReport(Model):
     """Which planner was used, and why."""
 
     used: Literal["llm", "rules"] = "rules"
@@ -94,7 +95,7 @@ class PlannerReport(BaseModel):
     )
 
 
-class ReportedQuery(BaseModel):
+class ReportedQuery(Model):
     """One retrieval query as it was asked."""
 
     text: str
@@ -105,7 +106,7 @@ class ReportedQuery(BaseModel):
     tags: list[str] = Field(default_factory=list)
 
 
-class HoldsNow(BaseModel):
+class HoldsNow(Model):
     """What holds in the place of a memory that something later ended or changed."""
 
     source_id: str
@@ -114,7 +115,7 @@ class HoldsNow(BaseModel):
     text: str = Field(default="", description="Empty where it is among the memories, or some may not know it.")
 
 
-class ContextItem(BaseModel):
+class ContextItem(Model):
     """Receipt of one selected memory: why it is in, in which form, at what cost."""
 
     chunk_id: str
@@ -152,7 +153,7 @@ class ContextItem(BaseModel):
         return self.source_id or self.chunk_id
 
 
-class PointOfView(BaseModel):
+class PointOfView(Model):
     """From whose point of view a context is, and what became of what that one does not know."""
 
     character_id: str | None = Field(default=None, description="None: nobody's in particular.")
@@ -197,7 +198,7 @@ _WHY_LEFT_OUT: dict[LeftOutCode, str] = {
 }
 
 
-class LeftOutWhy(BaseModel):
+class LeftOutWhy(Model):
     """Why something was not taken, so that every language can say it."""
 
     code: LeftOutCode
@@ -219,7 +220,7 @@ class LeftOutWhy(BaseModel):
         return LeftOutItem(reason=self.sentence, why=self, **told)
 
 
-class LeftOutItem(BaseModel):
+class LeftOutItem(Model):
     """Something that was found near the border and not taken, and why."""
 
     section: Literal["memories", "states", "timeline", "story_so_far", "left_off"] = "memories"
@@ -234,7 +235,7 @@ class LeftOutItem(BaseModel):
     )
 
 
-class ContextReport(BaseModel):
+class ContextReport(Model):
     """How the context came about."""
 
     planner: PlannerReport = Field(default_factory=PlannerReport)
@@ -269,7 +270,7 @@ class ContextReport(BaseModel):
     point_of_view: PointOfView | None = Field(default=None, exclude_if=is_unsaid)
 
 
-class LeftOff(BaseModel):
+class LeftOff(Model):
     """The scene that a planned one follows, and how it ended, word for word."""
 
     chapter_index: int
@@ -282,7 +283,7 @@ class LeftOff(BaseModel):
     tokens: int = Field(ge=0)
 
 
-class ToldBefore(BaseModel):
+class ToldBefore(Model):
     """A scene, a chapter or a part before the planned scene, in whole sentences."""
 
     level: Literal["part", "chapter", "scene"]
@@ -295,7 +296,7 @@ class ToldBefore(BaseModel):
     tokens: int = Field(ge=0, description="Of its line.")
 
 
-class HiddenContext(BaseModel):
+class HiddenContext(Model):
     """What is true and what the point of view does not know, within a budget of its own."""
 
     entity_states: list[EntityStateSnapshot] = Field(
@@ -311,7 +312,7 @@ class HiddenContext(BaseModel):
     tokens: dict[str, int] = Field(default_factory=dict, description="Per section.")
 
 
-class SceneMemoryContext(Shown, BaseModel):
+class SceneMemoryContext(Shown, Model):
     """What a planned scene must remember.
 
     Every field but `story_so_far`, `left_off`, `report`, `hidden` is in every output.
@@ -375,7 +376,7 @@ Change = Literal["in", "out", "changed"]
 MemoryChange = Literal["in", "out", "form", "text"]
 
 
-class AttributeChange(BaseModel):
+class AttributeChange(Model):
     """One attribute of an entity's state; None stands for an attribute that is not there."""
 
     attribute: str
@@ -383,7 +384,7 @@ class AttributeChange(BaseModel):
     now: Any = None
 
 
-class StateDifference(BaseModel):
+class StateDifference(Model):
     """An entity whose state came in, went, or has other values."""
 
     entity_id: str
@@ -392,14 +393,14 @@ class StateDifference(BaseModel):
     attributes: list[AttributeChange] = Field(default_factory=list, description="Only those that differ.")
 
 
-class MemoryWording(BaseModel):
+class MemoryWording(Model):
     """A memory as it enters the prompt."""
 
     form: Form
     text: str
 
 
-class MemoryDifference(BaseModel):
+class MemoryDifference(Model):
     """A memory that came in, fell out, or stands there in another form or with another text."""
 
     memory_id: str = Field(description="Its source_id, else its chunk_id.")
@@ -410,7 +411,7 @@ class MemoryDifference(BaseModel):
     now: MemoryWording | None = None
 
 
-class MemoryMove(BaseModel):
+class MemoryMove(Model):
     """A memory of both contexts that is wanted more or less than before."""
 
     memory_id: str = Field(description="Its source_id, else its chunk_id.")
@@ -420,7 +421,7 @@ class MemoryMove(BaseModel):
     score_now: float
 
 
-class TimelineDifference(BaseModel):
+class TimelineDifference(Model):
     """An entry of the timeline that came in, went, or tells something else of the same thing."""
 
     section: str
@@ -429,7 +430,7 @@ class TimelineDifference(BaseModel):
     now: dict[str, Any] | None = None
 
 
-class ContextDifference(BaseModel):
+class ContextDifference(Model):
     """What changed from one context of a planned scene to another one."""
 
     project_id: str

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import not_
 from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from novelgen.models.base import Model
 from novelgen.models.shown import Shown
 
 EntityType = Literal["character", "location", "item", "faction", "term"]
@@ -21,7 +22,7 @@ def is_entity_id(text: str) -> bool:
     return _ENTITY_ID.fullmatch(text) is not None
 
 
-class EntityAlias(BaseModel):
+class EntityAlias(Model):
     """Another name of an entity, and from where on in the story it counts.
 
     A position of None means that the name counts from the entity's own first appearance.
@@ -36,7 +37,7 @@ class EntityAlias(BaseModel):
     first_scene: int | None = None
 
 
-class Entity(Shown, BaseModel):
+class Entity(Shown, Model):
     """A person, place, thing, group or term that the story knows.
 
     `first_chapter` and `first_scene` say where the story first showed it; None means known from the start.
@@ -83,7 +84,7 @@ SAME_AS = "same_as"
 """Key of a profile: whom the story shows to be the same, and from which scene on."""
 
 
-class RevealedIdentity(BaseModel):
+class RevealedIdentity(Model):
     """Who an entity turns out to be, and the scene that shows it; until then they are two."""
 
     entity_id: str = Field(min_length=1)

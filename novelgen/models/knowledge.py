@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, Field
+from pydantic import Field
+
+from novelgen.models.base import Model
 
 KnowledgeSource = Literal["own_doing", "witnessed", "told", "overheard", "read", "deduced", "author"]
 """How somebody came to know: `author` when nobody says more than that it is so."""
@@ -27,7 +29,7 @@ ALL_LIVED = "*"
 Certainty = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
-class Learnt(BaseModel):
+class Learnt(Model):
     """Somebody came to know a memory, or was kept from it."""
 
     character_id: str
@@ -47,7 +49,7 @@ class KnowledgeEvent(Learnt):
     by_author: bool = False
 
 
-class KnownMemory(BaseModel):
+class KnownMemory(Model):
     """A memory that a character knows."""
 
     source_id: str
@@ -60,7 +62,7 @@ class KnownMemory(BaseModel):
     quote: str = ""
 
 
-class UnknownMemory(BaseModel):
+class UnknownMemory(Model):
     """A memory that a character does not know, and why that is thought."""
 
     source_id: str
@@ -71,7 +73,7 @@ class UnknownMemory(BaseModel):
     might_know_from: str | None = Field(default=None, description="Id of one who could have told.")
 
 
-class CharacterKnowledge(BaseModel):
+class CharacterKnowledge(Model):
     """Every memory before a position, in story order, in one of two lists."""
 
     character_id: str

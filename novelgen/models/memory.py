@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from operator import not_
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from novelgen.models.base import Model
 from novelgen.models.position import StoryPosition, UtcDatetime, place_text, place_told, utc_now
 from novelgen.models.shown import Shown
 
@@ -57,7 +58,7 @@ BOOK: Literal["book"] = "book"
 """The target that stands for the whole story."""
 
 
-class AttachedTo(BaseModel):
+class AttachedTo(Model):
     """One thing that a memory is attached to, as everybody is told who is given the memory."""
 
     type: AttachmentKind
@@ -67,7 +68,7 @@ class AttachedTo(BaseModel):
     )
 
 
-class StoryMemoryChunk(Shown, BaseModel):
+class StoryMemoryChunk(Shown, Model):
     """One retrievable piece of the story's memory.
 
     The position is that of the scene it came from; None means that it is visible everywhere (a note, canon).
@@ -147,7 +148,7 @@ def memory_place_text(thing: object, *, always: str) -> str:
 _CHAPTER = re.compile(r"chapter:(\d{1,7})")
 
 
-class Attachment(BaseModel):
+class Attachment(Model):
     """One thing that a memory is attached to, and by what.
 
     `record` and `mention` are derived from the scene and replaced when it is taken in again (a note's `mention` is

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from operator import not_
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, Field
 
+from novelgen.models.base import Model
 from novelgen.models.position import UtcDatetime
 from novelgen.models.shown import Shown
 
@@ -18,7 +19,7 @@ GUESSED = "guessed"
 """Key of a presence that rules read out of a text: no record says who was on stage and where."""
 
 
-class StateChange(BaseModel):
+class StateChange(Model):
     """One attribute of one entity took a value at a position; None clears it.
 
     `kind` is "explicit" for what somebody stated (a record, an author) and "presence" for what was derived
@@ -38,7 +39,7 @@ class StateChange(BaseModel):
     )
 
 
-class EntityStateSnapshot(Shown, BaseModel):
+class EntityStateSnapshot(Shown, Model):
     """The state of an entity at a position: the fold of its changes strictly before it.
 
     `chapter_index` and `scene_index` are those of the last explicit change folded in (of the last presence
@@ -77,7 +78,7 @@ UNRESOLVED_STATUSES: tuple[LoopStatus, ...] = ("open", "advanced")
 LOOP_WEIGHTS: dict[str, int] = {"low": 1, "medium": 2, "high": 3, "critical": 4}
 
 
-class OpenLoop(Shown, BaseModel):
+class OpenLoop(Shown, Model):
     """A thread of the story as it stands at the position that was read."""
 
     loop_id: str
@@ -171,7 +172,7 @@ def _turned_roles(said: str) -> str:
     return f"{roles['other']}{roles['between']}{roles['one']}"
 
 
-class RelationshipEvent(BaseModel):
+class RelationshipEvent(Model):
     """One change of a relationship: what happened, and where."""
 
     event: str = ""
@@ -180,7 +181,7 @@ class RelationshipEvent(BaseModel):
     scene_index: int | None = None
 
 
-class Relationship(Shown, BaseModel):
+class Relationship(Shown, Model):
     """How two characters stand at the position that was read; `character_a` sorts before `character_b`."""
 
     relationship_id: str
@@ -228,7 +229,7 @@ class Relationship(Shown, BaseModel):
         )
 
 
-class RelationshipView(BaseModel):
+class RelationshipView(Model):
     """A relationship as one of the two has it; `character_id` is the other one."""
 
     relationship_id: str

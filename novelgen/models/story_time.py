@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from novelgen.models.base import Model
 from novelgen.models.record import is_unsaid
 from novelgen.models.shown import Shown
 
@@ -20,7 +21,7 @@ that it can be; or nothing says."""
 LivedWhen = Literal["now", "in_story", "before_story", "unknown"]
 
 
-class DaySpan(BaseModel):
+class DaySpan(Model):
     """A number of days, as far as it is known; negative means back."""
 
     min_days: int
@@ -32,7 +33,7 @@ class DaySpan(BaseModel):
         return self.min_days == self.max_days
 
 
-class ToldTime(BaseModel):
+class ToldTime(Model):
     """What a few words say of when something plays; what they do not say is None."""
 
     text: str
@@ -78,7 +79,7 @@ class ToldTime(BaseModel):
         return bool(self.model_dump(exclude={"text"}, exclude_defaults=True))
 
 
-class SceneTime(BaseModel):
+class SceneTime(Model):
     """When one stored scene plays."""
 
     chapter_index: int
@@ -114,7 +115,7 @@ class SceneTime(BaseModel):
         return (self.chapter_index, self.scene_index)
 
 
-class StoryTimeline(Shown, BaseModel):
+class StoryTimeline(Shown, Model):
     """The scenes of a story strictly before a position, with when they play."""
 
     project_id: str

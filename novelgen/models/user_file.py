@@ -5,25 +5,18 @@ from contextvars import ContextVar
 from itertools import pairwise
 from typing import Annotated, Any, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    GetJsonSchemaHandler,
-    ModelWrapValidatorHandler,
-    model_validator,
-)
+from pydantic import AfterValidator, ConfigDict, Field, GetJsonSchemaHandler, ModelWrapValidatorHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from novelgen.models.base import Model
 from novelgen.models.position import ChapterIndex
 
 logger = logging.getLogger(__name__)
 _unknown_fields: ContextVar[list[str] | None] = ContextVar("unknown_fields", default=None)
 
 
-class UserFileModel(BaseModel):
+class UserFileModel(Model):
     """A model whose files may hold more fields than it knows.
 
     Unknown fields are kept under `extra`; one warning names all of a file, nested ones included.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from sqlalchemy import ColumnElement, Select, select
 
 from novelgen.errors import UnknownMemoryError
+from novelgen.models.base import Model
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.chunks import CHUNK_COLUMNS, IN_ORDER, ChunkWriter, chunk_of, note_values, superseded_by, text_hash
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from novelgen.memory.consolidation import LiveMemory
 
 
-class StoredConsolidation(BaseModel):
+class StoredConsolidation(Model):
     """A consolidated memory and the memories that it stands for."""
 
     chunk: StoryMemoryChunk

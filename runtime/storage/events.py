@@ -11,11 +11,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from sqlalchemy import ColumnElement, Select, or_, select
 
 from novelgen.errors import UserInputError
 from novelgen.memory.outline import PairChange
+from novelgen.models.base import Model
 from novelgen.models.folds import (
     HOLDER_ATTRIBUTE,
     OWN_WORDS,
@@ -395,7 +396,7 @@ class RelationshipRepository(Repository):
         return sorted(relations, key=lambda relation: (len(relation.relationship_id), relation.relationship_id))
 
 
-class ThreadNotes(BaseModel):
+class ThreadNotes(Model):
     """What an author noted of a thread, which is no part of the story, and when it was planted."""
 
     notes: str = ""

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, PrivateAttr
+from pydantic import Field, PrivateAttr
 from sqlalchemy import Column, ColumnElement, LargeBinary, Table, and_, func, not_, or_, select, true
 
 from novelgen.characters.memory import CharacterChangeKind, CharacterMemory
 from novelgen.errors import UnknownIdError, UserInputError
+from novelgen.models.base import Model
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.position import UtcDatetime
 from novelgen.models.record import is_unsaid
@@ -119,7 +120,7 @@ Images = Mapping[str, Mapping[str, Image]]
 """Table to key to row."""
 
 
-class RowChange(BaseModel):
+class RowChange(Model):
     """A row before and after a change: the columns that differ; of a row that came or went all, and None beside."""
 
     table: str
@@ -133,7 +134,7 @@ class RowChange(BaseModel):
         return {**self.key, **(self.after or self.before or {})}
 
 
-class Change(BaseModel):
+class Change(Model):
     """Something that was changed and can be undone by its number.
 
     Of an entity: its card was added, edited or renamed (`other_id` is the name before), a merge (`other_id` became

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from sqlalchemy import ColumnElement, Table, and_, or_
 
 from novelgen.errors import UnknownEntityError, UnknownIdError, UserInputError
 from novelgen.language.normalise import name_key
+from novelgen.models.base import Model
 from novelgen.models.entity import Entity, EntityAlias, RevealedIdentity, revealed_identity
 from novelgen.models.position import StoryPosition, sort_key
 from runtime.storage.consolidations import ConsolidationRepository
@@ -200,7 +201,7 @@ def _first_appearance(keep: Entity, gone: Entity) -> dict[str, Any]:
     return {name: getattr(first, name) for name in ("first_chapter", "first_scene", "said_from")}
 
 
-class Deletion(BaseModel):
+class Deletion(Model):
     """What was deleted, and who referred to it."""
 
     change: Change

@@ -6,7 +6,6 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel
 from sqlalchemy import Text, cast, func, literal, select, text
 
 from novelgen.language.extractive import gist, salient_sentences
@@ -25,6 +24,7 @@ from novelgen.memory.outline import (
     part_summaries,
     story_parts,
 )
+from novelgen.models.base import Model
 from novelgen.models.entity import Entity
 from novelgen.models.folds import last_changed_first
 from novelgen.models.memory import DISTILLED_TYPES
@@ -57,7 +57,7 @@ from runtime.storage.tables import (
 )
 
 
-class StandingSummary(BaseModel):
+class StandingSummary(Model):
     """A written summary, and how it stands to the scenes that it sums up.
 
     `current` tells what they say now; `outdated` was written before they changed: a person's is used all the

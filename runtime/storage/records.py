@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from novelgen.characters.dispositions import DispositionChange
 from novelgen.characters.memory import PositionNumber
+from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import KnowledgeEvent, Learnt
@@ -41,7 +42,7 @@ class Staging(NamedTuple):
     pov: str | None
 
 
-class StoredProject(BaseModel):
+class StoredProject(Model):
     """A project as it is stored.
 
     `story_revision` grows with every write to it. `index_id` names its index on a Chroma server that several
@@ -66,7 +67,7 @@ class StoredProject(BaseModel):
         return self.index_id, self.story_revision
 
 
-class StoredEntity(BaseModel):
+class StoredEntity(Model):
     """An entity whole, whatever the story has shown of it: for authors and tools, never for prompts."""
 
     entity: Entity
@@ -83,7 +84,7 @@ class StoredEntity(BaseModel):
         return self.model_dump(exclude=moments) == other.model_dump(exclude=moments)
 
 
-class StoredEvent(BaseModel):
+class StoredEvent(Model):
     """What all that is told of a place says of it; an author's outlives the scene's next version."""
 
     chapter_index: int | None = None
@@ -112,7 +113,7 @@ class StoredLoopEvent(StoredEvent):
     detail: dict[str, Any] = Field(default_factory=dict)
 
 
-class StoredPair(BaseModel):
+class StoredPair(Model):
     """The id of a relationship; `character_a` sorts before `character_b`."""
 
     relationship_id: str
@@ -156,7 +157,7 @@ class StoredKnowledge(Learnt, StoredEvent):
         return KnowledgeEvent(**told, **place, by_author=self.origin == "author")
 
 
-class SceneWrite(BaseModel):
+class SceneWrite(Model):
     """A finished scene with everything that came from it.
 
     Loops and relationships are taken from `record`. `chunk_links` overrides a chunk's `entities_mentioned`
@@ -190,7 +191,7 @@ class SceneWrite(BaseModel):
     )
 
 
-class SceneWriteResult(BaseModel):
+class SceneWriteResult(Model):
     """What a scene write changed; chunk ids in order of id."""
 
     scene_id: str
@@ -208,7 +209,7 @@ class SceneWriteResult(BaseModel):
     )
 
 
-class StoredScene(BaseModel):
+class StoredScene(Model):
     """A scene as it is stored; `text` is None where it was not asked for."""
 
     project_id: str
@@ -245,7 +246,7 @@ class StoredScene(BaseModel):
         return StoryPosition(self.chapter_index, self.scene_index)
 
 
-class SceneState(BaseModel):
+class SceneState(Model):
     """How far a scene was read for facts, without its text and record."""
 
     chapter_index: int
@@ -259,14 +260,14 @@ class SceneState(BaseModel):
     created_at: UtcDatetime | None = None
 
 
-class FactCount(BaseModel):
+class FactCount(Model):
     """How many facts a scene holds, and how many of them no words of it prove."""
 
     facts: int = 0
     unverified: int = 0
 
 
-class SceneCensus(BaseModel):
+class SceneCensus(Model):
     """How much of a story is stored, and how far its scenes were read."""
 
     chapters: int
@@ -276,7 +277,7 @@ class SceneCensus(BaseModel):
     failed: int = Field(description="Scenes without a record that a model could not read.")
 
 
-class StoredMemory(BaseModel):
+class StoredMemory(Model):
     """A memory with what the author decided about it."""
 
     chunk: StoryMemoryChunk
@@ -298,7 +299,7 @@ class StoredMemory(BaseModel):
     scene_label: str | None = Field(default=None, exclude_if=is_unsaid, description="Of its scene, told likewise.")
 
 
-class MemoryFilter(BaseModel):
+class MemoryFilter(Model):
     """Which memories of a project to read; what is empty or None does not filter."""
 
     as_of: StoryPosition = END_OF_STORY
@@ -312,7 +313,7 @@ class MemoryFilter(BaseModel):
     )
 
 
-class MemoryEdit(BaseModel):
+class MemoryEdit(Model):
     """What an author changes in a memory; None leaves a field as it is."""
 
     content: str | None = Field(default=None, min_length=1)
@@ -327,14 +328,14 @@ class MemoryEdit(BaseModel):
     )
 
 
-class LexicalHit(BaseModel):
+class LexicalHit(Model):
     """A memory that shares words with a query; a higher score is better."""
 
     chunk_id: str
     score: float
 
 
-class OutboxEntry(BaseModel):
+class OutboxEntry(Model):
     """A change of one chunk that the vector index has to follow."""
 
     project_id: str
@@ -351,7 +352,7 @@ SummaryLevel = Literal["chapter", "part"]
 SummaryWriter = Literal["author", "model"]
 
 
-class StoredSummary(BaseModel):
+class StoredSummary(Model):
     """A written summary as it is stored."""
 
     level: SummaryLevel
@@ -365,7 +366,7 @@ class StoredSummary(BaseModel):
     written_at: UtcDatetime
 
 
-class Happened(BaseModel):
+class Happened(Model):
     """When something happened: the session and turn of a game, where it has any, and the point in time."""
 
     session: PositionNumber | None = None
@@ -400,7 +401,7 @@ class FlagChange(Happened):
 INDEX_STAGE = "index"
 
 
-class IndexingResult(BaseModel):
+class IndexingResult(Model):
     """What was brought to the index, and what still waits."""
 
     indexed: int = Field(default=0, description="Memories stored in the index.")

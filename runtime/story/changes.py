@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from novelgen.errors import UserInputError
+from novelgen.models.base import Model
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import memory_place_text
 from novelgen.models.position import END_OF_STORY, StoryPosition
@@ -35,7 +36,7 @@ from runtime.story.base import (
 DEFAULT_CHANGES = 50
 
 
-class ListedChange(BaseModel):
+class ListedChange(Model):
     """A change of the author, in words."""
 
     change_id: int

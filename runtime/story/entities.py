@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from novelgen.errors import UserInputError
 from novelgen.language.normalise import name_key
+from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import METADATA, Entity, EntityAlias, EntityType, entity_counts
 from novelgen.models.position import END_OF_STORY, StoryPosition
@@ -59,7 +60,7 @@ from runtime.story.entity_fields import (
 from runtime.story.renaming import restore_renamed
 
 
-class EntityCard(Shown, BaseModel):
+class EntityCard(Shown, Model):
     """An entity and how it stands at the position that was read."""
 
     entity: Entity
@@ -81,7 +82,7 @@ class EntityCard(Shown, BaseModel):
         return ShownList(known, names={self.entity.entity_id: self.entity.name})
 
 
-class AddedEntity(BaseModel):
+class AddedEntity(Model):
     """An entity that was added."""
 
     entity: Entity
@@ -90,7 +91,7 @@ class AddedEntity(BaseModel):
     issues: list[ReportIssue] = Field(default_factory=list, description="Who is named and has no card.")
 
 
-class EditedEntity(BaseModel):
+class EditedEntity(Model):
     """An entity that was changed."""
 
     entity: Entity
@@ -103,7 +104,7 @@ class EditedEntity(BaseModel):
     issues: list[ReportIssue] = Field(default_factory=list, description="Who is named and has no card.")
 
 
-class EntityChangeResult(BaseModel):
+class EntityChangeResult(Model):
     """A merge or a split, or a change that was undone."""
 
     change: Change

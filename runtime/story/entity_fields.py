@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from novelgen.card_templates import (
     KINDS,
@@ -21,6 +21,7 @@ from novelgen.context.lines import labels_for
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, stated_language, story_language
 from novelgen.language.resolver import NameResolver
+from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
 from novelgen.models.position import StoryPosition
@@ -294,7 +295,7 @@ TEMPLATE_SETTING = "card_template"
 """Key of the project's stored settings: the template that its author chose."""
 
 
-class OfferedField(BaseModel):
+class OfferedField(Model):
     """A field that a card may have."""
 
     kind: EntityType
@@ -305,7 +306,7 @@ class OfferedField(BaseModel):
     many: bool
 
 
-class OfferedTemplate(BaseModel):
+class OfferedTemplate(Model):
     """A template that may be chosen."""
 
     name: str
@@ -314,7 +315,7 @@ class OfferedTemplate(BaseModel):
     fields: list[OfferedField] = Field(description="Those that it has itself; `plain` holds for every card.")
 
 
-class CardTemplates(BaseModel):
+class CardTemplates(Model):
     """The templates that a project may choose from, and the fields that its cards have with the chosen one."""
 
     chosen: str = Field(description="Name of the template; plain where none was chosen.")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
 from novelgen.language.language import significant_words
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.story import KnowledgeMemory
+from novelgen.models.base import Model
 from novelgen.models.entity import revealed_identity
 from novelgen.models.knowledge import (
     ALL_LIVED,
@@ -59,7 +60,7 @@ class Unaware(UnknownMemory):
     name: str
 
 
-class MemoryKnowers(BaseModel):
+class MemoryKnowers(Model):
     """Everybody whom the story has shown, in one of two lists: who knows a memory and who does not."""
 
     source_id: str
@@ -78,7 +79,7 @@ class SaidKnowledge(StoredKnowledge):
     change_id: ChangeNumber = None
 
 
-class SharedScene(BaseModel):
+class SharedScene(Model):
     """A scene that two characters were in; `is_alone`: nobody else was."""
 
     chapter_index: int
@@ -86,7 +87,7 @@ class SharedScene(BaseModel):
     is_alone: bool
 
 
-class SharedLife(BaseModel):
+class SharedLife(Model):
     """What two characters have lived through together."""
 
     character_id: str

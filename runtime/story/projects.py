@@ -26,6 +26,7 @@ from novelgen.errors import (
     UserInputError,
 )
 from novelgen.language.language import story_language
+from novelgen.models.base import Model
 from novelgen.models.position import require_project_id
 from novelgen.models.user_file import CharactersConfig, Settings
 from novelgen.words import words
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class MadeFiles(BaseModel):
+class MadeFiles(Model):
     """The files of a new project."""
 
     project_id: str
@@ -51,7 +52,7 @@ class MadeFiles(BaseModel):
     kept: list[Path] = Field(default_factory=list, description="They were there and are left as they are.")
 
 
-class ProjectOverview(BaseModel):
+class ProjectOverview(Model):
     """What a project holds; `problem` says why nothing could be read."""
 
     project_id: str
@@ -243,7 +244,7 @@ TRASH_FOLDER = ".deleted"
 """Below the folder of the projects, where no project can be: a folder moves there at once and is removed after that."""
 
 
-class DeletedProject(BaseModel):
+class DeletedProject(Model):
     """A project that is no more."""
 
     project_id: str

@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from novelgen.errors import UserInputError
 from novelgen.language.language import is_cjk
 from novelgen.language.matching import NameSwap, longer_names
 from novelgen.language.normalise import name_key, texts_within
+from novelgen.models.base import Model
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.record import SceneRecord
@@ -47,7 +48,7 @@ SHOWN_AROUND = 30
 """So many characters on either side of a name are shown."""
 
 
-class RenamedPlace(BaseModel):
+class RenamedPlace(Model):
     """A place that says the name."""
 
     held_by: Held
@@ -56,7 +57,7 @@ class RenamedPlace(BaseModel):
     words: str = Field(description="The first place as it will be.")
 
 
-class Renaming(BaseModel):
+class Renaming(Model):
     """What a rename changes, or has changed."""
 
     entity: Entity = Field(description="As it is, or would be.")

@@ -5,6 +5,7 @@ fast.
 """
 
 import gc
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -149,6 +150,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the program and end the process with its exit code."""
     # A seventh of a short command's time: while libraries are imported there is nothing to collect. `opening` ends it.
     gc.disable()
+    # Pydantic looks for plugins in every installed package; who has one sets this to nothing.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     novelgen.main(args=arguments, prog_name="novelgen")
 
 
