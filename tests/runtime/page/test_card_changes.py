@@ -1,14 +1,11 @@
 """What a person changes on cards and in the picture of who knows what, and takes back with the button of the notice."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
-from runtime.doors.http.settings import ServerSettings
 from runtime.page.frame import ENGLISH
-from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.page.reading import Seen, read
 
 HERE = "/page/projects/demo"
@@ -330,23 +327,3 @@ def test_what_cannot_be_is_refused_in_words(
     read(answer)
     assert answer.status_code == status
     assert (_entities(reader), reader.get("/v1/projects/demo/knowledge/C0").json()) == before
-
-
-def test_a_token_that_may_only_read_is_offered_nothing(demo_folder: Path) -> None:
-    """No form that changes is on the pages, and sending one is refused."""
-    with client_of(demo_folder, ServerSettings(token=TOKEN, read_token=READ_TOKEN)) as client:
-        client.headers["Authorization"] = f"Bearer {READ_TOKEN.get_secret_value()}"
-        for page in ("card?entity=C0", "cards", "who-is-who", "knowledge?cell=M001%3AC0", "card/merge?keep=C6&gone=C7"):
-            seen = read(client.get(f"{HERE}/{page}"))
-            assert [each for each in seen.all("form") if each["method"] == "post"] == [], page
-        for path in (
-            "card/edit",
-            "card/alias",
-            "card/state",
-            "card/merge",
-            "card/split",
-            "who-is-who/drop",
-            "undo",
-            "knowledge/say",
-        ):
-            assert client.post(f"{HERE}/{path}", data={"entity": "C0", "alias": "x"}).status_code == 403, path

@@ -9,9 +9,9 @@ from pathlib import Path
 from fastapi.testclient import TestClient
 from langchain_core.messages import BaseMessage
 
-from runtime.doors.http.settings import Limits, ServerSettings
+from runtime.doors.http.settings import Limits
 from runtime.page.frame import CHINESE, ENGLISH
-from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, SpeakingModel, await_job, client_of
+from tests.runtime.doors.http.serving import SpeakingModel, await_job, client_of
 from tests.runtime.page.reading import read
 
 BOOK = (
@@ -208,14 +208,3 @@ def test_without_a_model_the_page_says_how_to_set_one(empty: TestClient) -> None
     assert "没有读过" not in health.text
     mended = read(empty.post("/page/projects/weir/health", data={"do": "reindex"}))
     assert ENGLISH["findings"] in mended.text
-
-
-def test_who_may_only_read_is_offered_nothing_that_changes(demo_folder: Path) -> None:
-    """With the token that may only read there are no forms for files, jobs or deletion, and none is taken."""
-    settings = ServerSettings(token=TOKEN, read_token=READ_TOKEN)
-    with client_of(demo_folder, settings) as client:
-        client.headers["Authorization"] = f"Bearer {READ_TOKEN.get_secret_value()}"
-        for address in ("/", "/page/import", "/page/jobs", "/page/projects/demo/health"):
-            assert [each for each in read(client.get(address)).all("form") if each.get("method") == "post"] == []
-        assert client.post("/page/imports", files=[("files", ("a.txt", b"x"))]).status_code == 403
-        assert client.delete("/v1/projects/demo", params={"confirm": "demo"}).status_code == 403

@@ -9,10 +9,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from novelgen.models.context import SceneMemoryContext
-from runtime.doors.http.settings import ServerSettings
 from runtime.doors.http.uploads import KeptForms
 from runtime.page.frame import CHINESE, ENGLISH
-from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
+from tests.runtime.doors.http.serving import client_of
 from tests.runtime.page.reading import Seen, read
 from tests.support.scripted_chat_model import ScriptedChatModel
 
@@ -181,21 +180,6 @@ def test_a_plan_is_kept_with_the_project(client: TestClient, demo_folder: Path) 
     form = read(client.get(f"{CONTEXT}?as_of=9:4"))
     assert [each for each in form.addresses if "chapter=9&scene=4" in each]
     assert not [each for each in read(client.get(f"{CONTEXT}?as_of=3:1")).addresses if "chapter=9" in each]
-
-
-def test_with_a_token_that_may_only_read(demo_folder: Path) -> None:
-    """Planning and checking are reading; keeping, pinning and waiving are refused and not offered."""
-    settings = ServerSettings(token=TOKEN, read_token=READ_TOKEN)
-    with client_of(demo_folder, settings) as client:
-        client.headers["Authorization"] = f"Bearer {READ_TOKEN.get_secret_value()}"
-        _, seen = _built(client)
-        actions = {each["action"] for each in seen.all("form") if each.get("method") == "post"}
-        assert actions == {CONTEXT}
-        form = {"chapter": "3", "scene": "1", "text": DEAD}
-        seen = read(client.post(CHECK, data=form))
-        assert {each["action"] for each in seen.all("form") if each.get("method") == "post"} == {CHECK}
-        for path in (f"{CONTEXT}/keep", "/page/projects/demo/memory/ban", f"{CHECK}/waive", f"{CHECK}/unwaive"):
-            assert client.post(path, data=PLAN).status_code == 403, path
 
 
 def test_a_stored_scene_is_checked(reader: TestClient) -> None:

@@ -1,7 +1,6 @@
 """The story on the page: changing facts, texts and places by forms, and what is refused."""
 
 import queue
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -9,13 +8,11 @@ from fastapi.testclient import TestClient
 from httpx import Response
 
 from novelgen.models.memory import EVENT_TYPES
-from runtime.doors.http.settings import ServerSettings
 from runtime.page.forms import DECISIONS
 from runtime.page.frame import CHINESE, ENGLISH
 from runtime.storage.journal import AuthorChangeKind
 from runtime.story.base import StoryBase
 from runtime.story.story import Story
-from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.page.reading import Seen, read
 
 STORY = "/page/projects/demo/story"
@@ -327,19 +324,6 @@ def test_nothing_later_is_changed_from_an_earlier_point(reader: TestClient) -> N
     assert "Dr." not in read(early).text
     seen = read(reader.get(f"{SCENE}&as_of=1:2"))
     assert ENGLISH["edited_here_counts"] in seen.text
-
-
-def test_who_may_only_read_is_offered_nothing_and_refused(ingested_demos: Path) -> None:
-    """With a token for reading the pages have no form that changes, and the gate refuses each."""
-    settings = ServerSettings(token=TOKEN, read_token=READ_TOKEN)
-    with client_of(ingested_demos, settings) as client:
-        client.auth = ("anybody", READ_TOKEN.get_secret_value())
-        for address in (SCENE, f"{STORY}?show=scenes", f"{STORY}?show=summaries", f"{STORY}?show=changes"):
-            seen = read(client.get(address))
-            assert [each for each in seen.all("form") if each.get("method") == "post"] == []
-            assert not [each for each in seen.all("a") if "story/" in (each.get("href") or "")]
-        for way, form, _ in REFUSED[::3]:
-            assert client.post(f"/page/projects/demo/{way}", data=form).status_code == 403
 
 
 def test_every_kind_and_change_has_its_words() -> None:

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 from fastapi.testclient import TestClient
+from httpx import Response
 
 from novelgen.models.position import StoryPosition
 from runtime.doors.http.settings import ServerSettings
@@ -206,23 +207,44 @@ def test_a_context_shows_its_block_and_why(reader: TestClient) -> None:
     assert len(seen.all("meter")) >= 3
 
 
+AT_HOME = ("/", "/page/import", "/page/jobs")
+CHANGING = (
+    "threads story story?chapter=1&scene=1 story?show=scenes story?show=summaries story?show=changes cards "
+    "card?entity=C0 card/merge?keep=C6&gone=C7 who-is-who knowledge?cell=M001%3AC0 health"
+).split()
+WAYS_TO_CHANGE = (
+    "threads/end check/waive check/unwaive context/keep health memory/pin memory/ban card/edit card/alias card/state "
+    "card/merge card/split who-is-who/drop undo knowledge/say story/fact story/add story/recorded story/text "
+    "story/insert story/move story/summary reading memory/confirm"
+).split()
+
+
 def test_only_so_much_is_written_where_one_may_read(demo_folder: Path) -> None:
-    """With a token that may only read nothing can be ended, waived or repaired, and no form offers it."""
-    settings = ServerSettings(token=TOKEN, read_token=READ_TOKEN)
-    with client_of(demo_folder, settings) as client:
+    """With a token that may only read one plans and checks; no form offers what would change something."""
+    demo = "/page/projects/demo"
+    with client_of(demo_folder, ServerSettings(token=TOKEN, read_token=READ_TOKEN)) as client:
         refused = client.get("/")
         assert refused.status_code == 401
         assert refused.headers["www-authenticate"].startswith("Basic ")
         assert client.get("/v1/projects").headers["www-authenticate"] == "Bearer"
         client.headers["Authorization"] = f"Bearer {READ_TOKEN.get_secret_value()}"
-        for view in ("threads", "story", "card?entity=C0", "health"):
-            seen = read(client.get(f"/page/projects/demo/{view}"))
-            assert [each for each in seen.all("form") if each["method"] == "post"] == []
-        for path in ("threads/end", "check/waive", "health", "memory/pin"):
-            answer = client.post(f"/page/projects/demo/{path}", data={"thread_id": "OL0", "summary": "So."})
+        for address in (*AT_HOME, *(f"{demo}/{view}" for view in CHANGING)):
+            answer = client.get(address)
+            assert _posted(answer) == set(), address
+            assert not [each for each in read(answer).all("a") if "/story/" in (each.get("href") or "")], address
+        form = {"chapter": "3", "scene": "1"}
+        for view, said in (("context", PLAN["demo"]), ("check", {"text": "Elias Marrow came in."})):
+            assert _posted(client.post(f"{demo}/{view}", data=form | said)) == {f"{demo}/{view}"}
+        for path in ("/page/imports", *(f"{demo}/{way}" for way in WAYS_TO_CHANGE)):
+            answer = client.post(path, data={**form, "thread_id": "OL0", "summary": "So."})
             assert answer.status_code == 403, path
-        form = {"chapter": "3", "scene": "1", "text": "Elias Marrow came in."}
-        assert client.post("/page/projects/demo/check", data=form).status_code == 200
+        assert client.delete("/v1/projects/demo", params={"confirm": "demo"}).status_code == 403
+
+
+def _posted(answer: Response) -> set[str | None]:
+    """Return where the forms of a page lead that change something, or ask for much."""
+    assert answer.status_code == 200
+    return {each["action"] for each in read(answer).all("form") if each.get("method") == "post"}
 
 
 def test_a_person_gives_the_token_as_a_password(demo_folder: Path) -> None:
