@@ -31,13 +31,6 @@ def test_a_missing_file_is_named(folder: Path, name: str) -> None:
         load_bench_book(folder)
 
 
-def test_a_folder_without_plans_is_refused(folder: Path) -> None:
-    """An empty plans.jsonl leaves nothing to measure."""
-    (folder / "plans.jsonl").write_text("\n", encoding="utf-8")
-    with pytest.raises(InvalidFileError, match="holds no plan"):
-        load_bench_book(folder)
-
-
 def test_a_wrong_value_is_named_with_its_line(folder: Path) -> None:
     """A plan whose grade is out of bounds is refused with line, field and value."""
     file = folder / "plans.jsonl"
@@ -46,20 +39,4 @@ def test_a_wrong_value_is_named_with_its_line(folder: Path) -> None:
     plan["gold"][0]["grade"] = 9
     file.write_text(f"{first}\n{json.dumps(plan)}\n", encoding="utf-8")
     with pytest.raises(InvalidFileError, match=r"line 2.*gold\[0\]\.grade cannot be 9"):
-        load_bench_book(folder)
-
-
-def test_a_plan_of_an_unknown_scene_is_refused(folder: Path) -> None:
-    """Distances need every scene that plans speak of."""
-    file = folder / "plans.jsonl"
-    plan = json.loads(file.read_text(encoding="utf-8").splitlines()[0])
-    file.write_text(json.dumps(plan | {"chapter_index": 9}) + "\n", encoding="utf-8")
-    with pytest.raises(InvalidFileError, match=r"'P001' speaks of scene \(9, 3\)"):
-        load_bench_book(folder)
-
-
-def test_an_unknown_language_is_refused(folder: Path) -> None:
-    """The n-grams of a quote are known for English and Chinese only."""
-    (folder / "meta.json").write_text('{"language": "fr"}', encoding="utf-8")
-    with pytest.raises(InvalidFileError, match="language cannot be 'fr'"):
         load_bench_book(folder)
