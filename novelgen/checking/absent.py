@@ -120,14 +120,14 @@ def death_of(entity_id: str, story: StoryBefore) -> Standing | None:
     )
     if not told:
         return None
-    first = told[0][0]
+    first, last = told[0][0], told[-1][0]
     if any(is_return_to_life(each.attribute, each.value) and place_of(each) >= first for each in own):
         return None
     is_noted = any(evidence.source == "note" for _, evidence in told)
     shown = [scene for scene in story.scenes if scene.has_record or not is_noted]
-    if any(entity_id in scene.present and scene.position > told[-1][0] for scene in shown):
+    if any(entity_id in scene.present and scene.position > last for scene in shown):
         return None
-    later = (each for each in story.memories if entity_id in each.entities_mentioned and place_of(each) >= first)
+    later = (each for each in story.memories if entity_id in each.entities_mentioned and place_of(each) >= last)
     if _LIVES_ON.search(" ".join(simplified(each.content) for each in later)):
         return None
     return Standing("dead", first, tuple(evidence for _, evidence in told[:3]))

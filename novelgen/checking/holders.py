@@ -125,7 +125,7 @@ _CHINESE_HAS_BEFORE = re.compile(
 _CHINESE_TAKING = re.compile(r"(?:把|将)[^，。；！？“”]{0,8}$")
 _CHINESE_PUT_ON = re.compile(
     r"[^，。；！？“”]{0,8}?(?:披|穿|戴|挂|佩|揣|插|背|系|藏)(?:好)?(?:在|到|了|上|着)?[^，。；！？“”]{0,3}(?:身"
-    r"|肩|背|腰|头|怀|袖|颈|耳|上)"
+    r"|肩|背|腰|头|怀|袖|颈|耳|上)|(?:亮|拿|举|捧)(?:出来|起来)?给[^，。；！？“”]{1,4}看"
 )
 _CHINESE_CLAIMS = re.compile(
     r"[^，。；！？“”]{0,4}?(?:(?:在|放在|藏在)(?P<mine>我|俺|老子)(?:这|手|身|怀|袖|家)|(?:交|递|付|给)(?:与"
@@ -267,17 +267,20 @@ def _actor(draft: Draft, story: StoryBefore, mention: Mention, sentence: Span, k
     if _is_on_stage(draft, holder) and not _OWN.search(draft.plain, sentence.start, mention.end):
         # Who stands beside may have lent it without a word.
         return None
-    subject = _named_subject(draft, story, mention, sentence)
+    subject = _named_subject(draft, story, Span(sentence.start, mention.start))
     if subject is not None:
         return subject if subject != holder else None
     before = draft.plain[sentence.start : mention.start]
     pronouns = [each["who"].casefold() for each in _SUBJECT.finditer(before)]
     if pronouns and pronouns[-1] == "i":
         return draft.narrator_id if draft.narrator_id not in (None, holder) else None
-    gender = _gender(story.entity.get(holder))
-    if pronouns and gender is not None:
-        return "" if pronouns[-1] != {"male": "he", "female": "she"}[gender] else None
-    return None
+    said = pronouns[-1] if pronouns else None
+    his = _PRONOUNS.get(_gender(story.entity.get(holder)))
+    if said and his and said != his:
+        return ""
+    subject = _alone_before(draft, story, mention, sentence)
+    is_said_of_them = subject is not None and said == _PRONOUNS.get(_gender(story.entity[subject]))
+    return subject if is_said_of_them and said and subject != holder else None
 
 
 def _is_theirs(draft: Draft, story: StoryBefore, mention: Mention, sentence: Span, actor: str, holder_id: str) -> bool:
@@ -301,20 +304,46 @@ def _is_on_stage(draft: Draft, entity_id: str) -> bool:
     )
 
 
-def _named_subject(draft: Draft, story: StoryBefore, mention: Mention, sentence: Span) -> str | None:
-    """The last character whom the sentence names at the beginning of a clause before the thing."""
+def _named_subject(draft: Draft, story: StoryBefore, part: Span) -> str | None:
+    """The last character whom a part of a sentence names at the beginning of a clause, where no pronoun follows."""
     named = [
         each
-        for each in draft.mentions
-        if sentence.start <= each.start < mention.start
-        and story.entity[each.entity_id].entity_type == "character"
-        and draft.speech_at(each.start) is None
-        and _begins_clause(draft.plain[sentence.start : each.start], draft.plain[each.end : each.end + 2])
+        for each in _people(draft, story, part)
+        if _begins_clause(draft.plain[part.start : each.start], draft.plain[each.end : each.end + 2])
     ]
-    before = draft.plain[named[-1].end if named else sentence.start : mention.start]
-    if not named or _SUBJECT.search(before):
+    if not named or _SUBJECT.search(draft.plain, named[-1].end, part.end):
         return None
     return named[-1].entity_id
+
+
+def _alone_before(draft: Draft, story: StoryBefore, mention: Mention, sentence: Span) -> str | None:
+    """The subject of the sentence before, in the same paragraph, where none but them is named up to the thing."""
+    at = draft.sentence_index_at(sentence.start) or 0
+    previous = draft.sentences[at - 1] if at else None
+    if previous is None or "\n" in draft.plain[previous.start : sentence.start]:
+        return None
+    subject = _named_subject(draft, story, previous)
+    named = {each.entity_id for each in _people(draft, story, Span(previous.start, mention.start))}
+    return subject if named == {subject} else None
+
+
+def _people(draft: Draft, story: StoryBefore, part: Span) -> list[Mention]:
+    return [
+        each
+        for each in draft.mentions
+        if part.start <= each.start < part.end
+        and story.entity[each.entity_id].entity_type == "character"
+        and draft.speech_at(each.start) is None
+    ]
+
+
+_PRONOUNS: dict[str | None, str] = {"male": "he", "female": "she"}
+
+_WHERE = re.compile(
+    r"^(?:At|In|On|By|Near|Under|Beside|Behind|Outside|Inside|Before|After) (?:the|a|an|his|her|their|that|this)"
+    r" (?:[\w’'-]+ ){1,3}(?<!\bof )(?<!\bfrom )(?<!\bto )(?<!\bwith )(?<!\bby )(?<!\band )(?<!\bfor )$"
+)
+"""A place or time with which a sentence begins, before whom it tells of."""
 
 
 def _begins_clause(before: str, after: str) -> bool:
@@ -323,6 +352,7 @@ def _begins_clause(before: str, after: str) -> bool:
     return (
         re.search(r"(?:^|[，；：。！？”」\n][那这却只见忽]{0,2}|[,;:—] |, and |; and )$|^[那这却只见忽]{1,2}$", before)
         is not None
+        or _WHERE.search(before) is not None
     )
 
 

@@ -23,7 +23,9 @@ def before(draft: str) -> StoryBefore:
         "Anselm came in with the brass astrolabe in his hand.",
         "Anselm stood at the window, the brass astrolabe in his left hand.",
         "The door opened. He had the brass astrolabe at his belt.",
+        "In the cabin Anselm was toying with the brass astrolabe.",
         "陆青崖从怀中取出青铜罗盘，放在桌上。",
+        "陆青崖把青铜罗盘亮给他看。",
         "陆青崖醒了，把那青铜罗盘挂在腰间，推门出去。",
         "陆青崖道：“罗盘在我手里，谁也拿不去。”",
     ],
@@ -51,6 +53,7 @@ def test_a_thing_in_wrong_hands_is_found(draft: str) -> None:
         "Anselm met a woman with the brass astrolabe in her hand.",
         "She came in with the brass astrolabe in her hand.",
         "Anselm came in with a copy of the brass astrolabe in his hand.",
+        "At a word from Anselm the brass astrolabe was shown.",
         "Anselm took the lamp with the brass astrolabe in mind.",
         "苏晚棠从怀中取出青铜罗盘，放在桌上。",
         "苏晚棠把青铜罗盘递给他。陆青崖把罗盘挂在腰间。",
@@ -62,6 +65,23 @@ def test_a_thing_in_wrong_hands_is_found(draft: str) -> None:
 def test_a_thing_with_its_holder_or_handed_on_is_right(draft: str) -> None:
     """The holder has it, also one only described, or lends it, or the draft hands it on, or nobody has it at all."""
     assert found(draft, before(draft)) == []
+
+
+def test_a_pronoun_means_the_only_person_of_the_sentence_before() -> None:
+    """Of two men he is whom the sentence before is about; a woman, or somebody whose sex nobody knows, is not."""
+    people = [
+        each.model_copy(update={"profile": {"gender": "male"}}) if each.entity_id in ("C0", "C3") else each
+        for each in ENGLISH
+    ]
+    story = told(people, changes=[state("I0", "holder", "C3")])
+    (issue,) = found("Anselm sat alone. He was turning the brass astrolabe over.", story)
+    assert (issue.rule, issue.entity_ids) == ("wrong_hands", ["I0", "C3"])
+    assert found("Ottoline sat alone. He was turning the brass astrolabe over.", story) == []
+    assert found("Anselm sat beside Ottoline. He was turning the brass astrolabe over.", story) == []
+    assert found("Anselm sat alone.\n\nHe was turning the brass astrolabe over.", story) == []
+    assert (
+        found("Anselm sat alone. He was turning the brass astrolabe over.", told(ENGLISH, changes=story.changes)) == []
+    )
 
 
 def test_the_last_that_was_told_of_a_thing_counts() -> None:

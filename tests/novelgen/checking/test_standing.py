@@ -123,6 +123,16 @@ def test_what_is_past_dreamt_painted_or_only_said_is_no_act(draft: str) -> None:
     assert found(draft, after_the_death(draft)) == []
 
 
+def test_a_death_told_after_all_talk_of_life_is_certain() -> None:
+    """That somebody was thought alive puts a death in doubt until the story tells it again."""
+    hoped = memory("The mate thinks Captain Varley is alive.", "C2", chapter=4)
+    draft = "Captain Varley sat down as if he had never been away."
+    assert found(draft, told(ENGLISH, changes=[DEAD], memories=[hoped])) == []
+    known = state("C2", "status", "dead (known)", chapter=5).model_copy(update={"scene_index": 0})
+    (issue,) = found(draft, told(ENGLISH, changes=[DEAD, known], memories=[hoped]))
+    assert issue.rule == "dead_act"
+
+
 def test_who_came_back_to_life_or_was_on_stage_since_may_act() -> None:
     """A later state that they live, or a later scene with them, leaves nothing certain."""
     draft = "Captain Varley sat down beside the stove."

@@ -19,6 +19,7 @@ from novelgen.memory.attributes import is_death, is_return_to_life
         ("status", "死亡"),
         ("status", "被八戒打死"),
         ("status", "已死，葬于山下"),
+        ("status", "四月已死（保密）"),
         ("status", "圆寂"),
     ],
 )
