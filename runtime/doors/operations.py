@@ -137,8 +137,8 @@ OPERATIONS: tuple[Operation, ...] = (
         "projects",
         _row("export_project", "transfer.project_documents", "GET /export", key="files"),
         _row("export_text", "transfer.story_text", "GET /text", key="text"),
-        _row("check_health", "diagnosis", "GET /doctor", fixed={"repair": False, "ask_network": False}),
-        _row("repair_project", "diagnosis.check_health", "POST /doctor", fixed={"repair": True, "ask_network": False}),
+        _row("check_health", "condition", "GET /doctor", fixed={"repair": False, "ask_network": False}),
+        _row("repair_project", "condition.check_health", "POST /doctor", fixed={"repair": True, "ask_network": False}),
     ),
     *_of(
         "writing",

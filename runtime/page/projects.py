@@ -23,8 +23,7 @@ from runtime.files.paths import without_paths
 from runtime.page.forms import led_back
 from runtime.page.frame import Frame
 from runtime.page.visits import MAX_SHOWN, Form, Name, Shown, Visited, number_in, router
-from runtime.story.condition import StoryIndexing, next_steps_in
-from runtime.story.diagnosis import diagnose
+from runtime.story.condition import StoryIndexing, diagnose, next_steps_in
 from runtime.story.extraction import ExtractionEstimate, build_extraction_model
 from runtime.story.projects import StoryProjects, list_project_ids, proposed_project_id
 from runtime.story.story import Story

@@ -17,17 +17,17 @@ from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import ContentType
 from novelgen.models.position import StoryPosition
 from novelgen.nearest import did_you_mean
-from runtime.agents.graph_nodes import (
+from runtime.agents.langgraph import (
     CONTEXT_KEY,
     PROMPT_KEY,
     RECORD_KEY,
     REPORT_KEY,
     TEXT_KEY,
     ContextStep,
+    StoryStore,
     build_context_node,
     build_scene_node,
 )
-from runtime.agents.langgraph_store import StoryStore
 from runtime.chunk_context import build_chunk_context
 from runtime.files.project_files import in_first_shape, own_scene_plan
 from runtime.search.story_memory import DEFAULT_TOP_K
@@ -37,10 +37,10 @@ from runtime.story.changes import StoryAuthorChanges, StoryDeletion
 from runtime.story.character import Character
 from runtime.story.character_news import StoryCharacterNews
 from runtime.story.characters import StoryCharacters
+from runtime.story.condition import StoryDiagnosis
 from runtime.story.conflicts import StoryConflicts
 from runtime.story.contexts import ContextBuilder, ContextOptions, StoryContexts
 from runtime.story.continuity import StoryContinuity
-from runtime.story.diagnosis import StoryDiagnosis
 from runtime.story.draft_checker import StoryDraftBatches
 from runtime.story.entity_fields import StoryCardTemplates
 from runtime.story.extraction import StoryConsolidation, StoryExtraction, is_extraction_model_set

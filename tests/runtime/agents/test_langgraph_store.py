@@ -12,7 +12,7 @@ from langgraph.store.memory import InMemoryStore
 import novelgen
 from novelgen import Memory, Story
 from novelgen.errors import InvalidPositionError, UnknownEntityError, UserInputError
-from runtime.agents.langgraph_store import StoryStore
+from runtime.agents.langgraph import StoryStore
 
 INES = ("isle", "C0")
 TOM = ("isle", "C1")

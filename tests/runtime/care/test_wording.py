@@ -9,7 +9,7 @@ import runtime.care.checks as checks
 from novelgen.language.language import has_cjk
 from novelgen.words import words
 from runtime.stores import MemoryStores
-from runtime.story.diagnosis import diagnose
+from runtime.story.condition import diagnose
 
 KINDS = {key.partition(".")[0] for key in words("doctor", "en")}
 ROOM = Path(checks.__file__).parent
@@ -17,7 +17,7 @@ ROOM = Path(checks.__file__).parent
 
 def test_every_kind_has_its_words() -> None:
     """No words are kept for what nobody finds; a kind without words could not be found at all."""
-    code = "".join(file.read_text("utf-8") for file in (ROOM / "checks.py", ROOM.parent / "story" / "diagnosis.py"))
+    code = "".join(file.read_text("utf-8") for file in (ROOM / "checks.py", ROOM.parent / "story" / "condition.py"))
     assert {kind for kind in KINDS if f'"{kind}"' in code} == KINDS
     assert set(re.findall(r'found\("\w+", "(\w+)"', code)) <= KINDS
 

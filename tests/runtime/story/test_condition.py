@@ -4,8 +4,7 @@ from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.story.condition import StoryCondition, StoryConditions
-from runtime.story.diagnosis import check_reading
+from runtime.story.condition import StoryCondition, StoryConditions, check_reading
 
 
 def _kinds(condition: StoryCondition) -> list[str]:

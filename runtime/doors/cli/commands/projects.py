@@ -35,7 +35,7 @@ from runtime.doors.cli.parameters import (
 from runtime.story.projects import MadeFiles, ProjectOverview, StoryProjectDeletion, StoryProjects, list_project_ids
 
 if TYPE_CHECKING:
-    from runtime.story.diagnosis import Finding
+    from runtime.story.condition import Finding
 
 
 def new(session: CliSession, name: str, language: str | None, as_json: bool) -> None:
@@ -145,7 +145,7 @@ def doctor(
     """Do `novelgen doctor`."""
     if repair and project is None:
         raise click.UsageError("--repair needs PROJECT")
-    from runtime.story.diagnosis import diagnose, shareable
+    from runtime.story.condition import diagnose, shareable
 
     with opened_stores(session, project) as stores:
         labels = view_labels_for() if project is None else labels_where_stored(stores, project)
