@@ -16,9 +16,9 @@ from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.checking.prompt_lists import told
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, stated_language, story_language
+from novelgen.language.matching import QuoteFinder
 from novelgen.language.normalise import scrub_text
 from novelgen.language.sentences import Span
-from novelgen.memory.evidence import QuoteFinder
 from novelgen.model_calls.answers import AtMost, ModelPart, Texts, UnusableAnswerError, as_list
 from novelgen.model_calls.json_model import Question
 from novelgen.model_calls.prompt_data import as_data, as_data_lines, place_in_words

@@ -17,9 +17,9 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError
 from novelgen.language.language import StoryLanguage, estimate_tokens
+from novelgen.language.matching import QuoteFinder
 from novelgen.language.normalise import scrub_text
 from novelgen.language.sentences import OVERLAP_SENTENCES, WINDOW_CHARACTERS
-from novelgen.memory.evidence import QuoteFinder
 from novelgen.model_calls.json_model import JsonConversation, Question, failure_fields
 from novelgen.model_calls.prompt_data import as_data, line_tokens
 from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_example

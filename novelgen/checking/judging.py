@@ -13,8 +13,8 @@ from novelgen.checking.findings import SUBJECT, merge_issues
 from novelgen.checking.prompt_lists import KeptFrom, told
 from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.language import estimate_tokens, significant_words, synonyms
+from novelgen.language.matching import QuoteFinder
 from novelgen.language.sentences import Span, split_sentences
-from novelgen.memory.evidence import QuoteFinder
 from novelgen.model_calls.answers import AtMost, ModelPart, Text, UnusableAnswerError
 from novelgen.model_calls.prompt_data import as_data
 from novelgen.models.continuity import CONTINUITY_KINDS, ContinuityEvidence, ContinuityIssue, ContinuityKind, Severity

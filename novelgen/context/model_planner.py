@@ -7,14 +7,6 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 
-from novelgen.context.planner_prompt import (
-    StorySoFar,
-    background_text,
-    cards_text,
-    first_hits_text,
-    scene_plan_text,
-    story_sections,
-)
 from novelgen.context.retrieval_plan import (
     MAX_ENTITIES,
     MAX_EVENTS,
@@ -26,6 +18,12 @@ from novelgen.context.retrieval_plan import (
     ModelRetrievalPlan,
     PlannedQuery,
     RetrievalPlan,
+    StorySoFar,
+    background_text,
+    cards_text,
+    first_hits_text,
+    scene_plan_text,
+    story_sections,
 )
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError

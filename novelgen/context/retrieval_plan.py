@@ -1,14 +1,28 @@
-"""What to look up for a planned scene: the plan that a model fills, and the plan that is carried out."""
+"""What to look up for a planned scene: the plan, by a model or by rules, and what a model that makes one is told."""
 
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
-from novelgen.language.language import folded
-from novelgen.memory.search import SearchQuery
+from novelgen.context.lines import labels_for, render_states, render_value
+from novelgen.language.language import StoryLanguage, estimate_tokens, folded
+from novelgen.language.normalise import name_key
+from novelgen.memory.outline import OutlineScene, StoryOutline, StoryRecap
+from novelgen.memory.pay_off import SceneAhead, threads_by_pay_off
+from novelgen.memory.search import SearchQuery, SearchResult
 from novelgen.model_calls.answers import AtMost
-from novelgen.models.context import PlannerReport, ReportIssue
-from novelgen.models.memory import CONTENT_TYPES, ContentType
+from novelgen.model_calls.prompt_data import NOTHING, as_data, listed, telling_names
+from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportIssue
+from novelgen.models.entity import Entity
+from novelgen.models.memory import CONTENT_TYPES, DISTILLED_TYPES, ContentType
+from novelgen.models.plan import ScenePlan
+from novelgen.models.position import place_text, sort_key, story_place
+from novelgen.models.state import LOOP_WEIGHTS, EntityStateSnapshot, OpenLoop
+from novelgen.models.user_file import Character
+from novelgen.words import words
 
 MAX_ENTITIES = 12
 MAX_EVENTS = 6
@@ -126,3 +140,342 @@ def with_further(plan: RetrievalPlan, further: RetrievalPlan) -> RetrievalPlan:
 def _query_key(query: SearchQuery) -> tuple[str, frozenset[str], str | None, frozenset[str]]:
     text = folded(query.text)
     return (text, frozenset(query.entities), query.content_type, frozenset(query.tags))
+
+
+NOWHERE = "–"
+"""Where something stands in a list that has no place."""
+
+MAX_PLAN_CHARACTERS = 6000
+MAX_BACKGROUND_CHARACTERS = 1500
+MAX_CARDS = 8
+MAX_CARD_CHARACTERS = 300
+
+
+def scene_plan_text(plan: ScenePlan, language: StoryLanguage) -> str:
+    """Return the plan as labelled lines, at most MAX_PLAN_CHARACTERS long, in the story's language."""
+    labels = words("context", language, "plan")
+    lines = [
+        (labels["location"], plan.location),
+        (labels["characters"], _joined(plan.characters, language)),
+        (labels["pov"], plan.pov),
+        (labels["purpose"], plan.purpose),
+        *((labels["action"], action) for action in plan.key_actions),
+        (labels["scene_type"], plan.scene_type),
+        (labels["intensity"], plan.intensity),
+        (labels["words"], str(plan.estimated_words or "")),
+    ]
+    return _labelled(lines, language, MAX_PLAN_CHARACTERS)
+
+
+def background_text(request: MemoryContextRequest, language: StoryLanguage) -> str:
+    """Return what the request tells beside the plan: settings, the plan of its chapter, hints."""
+    labels = words("context", language, "plan")
+    lines = [(labels["hint"], hint) for hint in request.hints]
+    if request.chapter_plan is not None:
+        number = request.scene_index
+        earlier = [scene.purpose for scene in request.chapter_plan.scenes if (scene.scene_number or 0) < number]
+        lines.append((labels["chapter"], request.chapter_plan.chapter_title))
+        lines += [(labels["earlier"], purpose) for purpose in earlier]
+        later = [scene.purpose for scene in request.chapter_plan.scenes if (scene.scene_number or 0) > number]
+        lines += [(labels["later"], purpose) for purpose in later]
+    if request.settings is not None:
+        lines.append((labels["title"], request.settings.project_name))
+        lines.append((labels["genre"], request.settings.genre))
+        lines.append((labels["world"], request.settings.world_description))
+    return _labelled(lines, language, MAX_BACKGROUND_CHARACTERS)
+
+
+def cards_text(request: MemoryContextRequest, language: StoryLanguage) -> str:
+    """Return the author's cards of those whom the plan names, one line each, at most MAX_CARDS of them."""
+    cast = request.characters.everyone() if request.characters is not None else []
+    by_name = {name_key(name): card for card in cast[::-1] for name in (*card.aliases, card.name)}
+    plan = request.scene_plan
+    planned = (by_name.get(name_key(name)) for name in (*plan.characters, plan.pov))
+    cards = {card.name: card for card in planned if card is not None}
+    lines = [_card_line(card, language) for card in list(cards.values())[:MAX_CARDS]]
+    return "\n".join(lines) or NOTHING[language]
+
+
+def _card_line(card: Character, language: StoryLanguage) -> str:
+    separator, colon = ("；", "：") if language == "zh" else ("; ", ": ")
+    told = [card.role, _joined(card.aliases, language), card.personality, card.motivation, card.background]
+    said = separator.join(as_data(text) for text in told if text.strip())
+    return f"{as_data(card.name)}{colon}{said}"[:MAX_CARD_CHARACTERS]
+
+
+def _labelled(lines: Iterable[tuple[str, str]], language: StoryLanguage, max_characters: int) -> str:
+    separator = "：" if language == "zh" else ": "
+    said = [f"{label}{separator}{as_data(text)}" for label, text in lines if text.strip()]
+    return "\n".join(said)[:max_characters] or NOTHING[language]
+
+
+def _joined(names: Iterable[str], language: StoryLanguage) -> str:
+    return ("、" if language == "zh" else ", ").join(names)
+
+
+SECTION_TOKENS: dict[str, int] = {
+    "last_scenes": 450,
+    "chapter_so_far": 350,
+    "threads": 700,
+    "states": 500,
+    "known_entities": 1500,
+    "first_hits": 800,
+}
+"""Estimated tokens that a section of the prompt takes at most; a line enters whole or not at all."""
+
+MAX_LAST_SCENES = 4
+
+MAX_LINE_CHARACTERS: dict[StoryLanguage, int] = {"en": 280, "zh": 110}
+"""Of a scene, a chapter, a thread or a hit; the scene just before has twice as many."""
+
+MAX_NOTE_CHARACTERS: dict[StoryLanguage, int] = {"en": 70, "zh": 30}
+"""Of an entity's description."""
+
+RECENT_SCENES_OF_A_LISTING = 3
+"""Whoever and whatever took part in so many last scenes is listed right after what the plan touches."""
+
+HALF_LIFE_SCENES = 20
+"""A scene that lies so far back counts half as much for whom it shows."""
+
+
+@dataclass(frozen=True)
+class StorySoFar:
+    """The story strictly before the planned scene, as its planner is told of it."""
+
+    outline: StoryOutline
+    recap: StoryRecap = field(default_factory=StoryRecap)
+    states: Sequence[EntityStateSnapshot] = ()
+    state_ids: Sequence[str] = ()
+    touched_ids: Sequence[str] = ()
+    newcomers: Sequence[str] = ()
+
+
+@dataclass
+class PromptSections:
+    """The prompt's sections by the name of their variable, what each costs, and how many lines had no room."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    tokens: dict[str, int] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def add(self, name: str, text: str, *, left_out: int = 0) -> None:
+        """Add a section as it stands in the prompt."""
+        self.texts[name] = text
+        self.tokens[name] = estimate_tokens(text)
+        if left_out:
+            self.left_out[name] = left_out
+
+
+def story_sections(
+    story: StorySoFar, request: MemoryContextRequest, entities: Sequence[Entity], language: StoryLanguage
+) -> PromptSections:
+    """Return what the prompt tells of the story: scenes, chapter, threads, states, entities, newcomers, filters."""
+    sections = PromptSections()
+    names = {entity.entity_id: as_data(entity.name) for entity in entities}
+    last = [*story.recap.scenes[-MAX_LAST_SCENES:]]
+    _add_lines(sections, "last_scenes", [*_last_scenes(last, names, language)], language, from_the_end=True)
+    chapter = _chapter_so_far(story, last, request.chapter_index, language)
+    _add_lines(sections, "chapter_so_far", chapter, language, from_the_end=True)
+    threads = threads_by_pay_off(story.outline, _ahead(story, request))
+    _add_lines(sections, "threads", [_thread_line(each, names, language) for each in threads], language)
+    _add_states(sections, story, names, language)
+    notes = _Notes(story, names, language)
+    ordered = listing_order(entities, story.outline, touched_ids=story.touched_ids)
+    _add_lines(sections, "known_entities", [notes.line(each) for each in ordered], language)
+    sections.add("newcomers", _joined(map(as_data, story.newcomers), language) or NOTHING[language])
+    sections.add("content_types", _joined(story.recap.content_types, language) or NOTHING[language])
+    sections.add("tags", _joined(map(as_data, story.recap.tags), language) or NOTHING[language])
+    return sections
+
+
+def listing_order(entities: Sequence[Entity], outline: StoryOutline, *, touched_ids: Sequence[str]) -> list[Entity]:
+    """Return the entities, those that a planner needs most first.
+
+    First what the plan touches, then who and what the last scenes showed, latest first, with what they hold, then
+    the others by what they weigh: a scene less the further it lies back, an open thread by its importance, a
+    stated change by how many came after it. Of equal weight the one that came later into the story is first.
+    """
+    by_id = {entity.entity_id: entity for entity in entities}
+    recent: list[str] = []
+    for scene in reversed(outline.scenes[-RECENT_SCENES_OF_A_LISTING:]):
+        recent += [*([scene.location_id] if scene.location_id else []), *scene.participants]
+    held = [item for holder in [*touched_ids, *recent] for item in outline.holders.get(holder, ())]
+    weights = _weights(outline)
+    others = sorted(by_id, key=lambda each: (weights[each], story_order_of(by_id[each]), each), reverse=True)
+    ordered = dict.fromkeys([*touched_ids, *recent, *held, *others])
+    return [by_id[each] for each in ordered if each in by_id]
+
+
+def story_order_of(entity: Entity) -> tuple[int, int]:
+    """Return where the story first showed an entity, as a sort key; known from the start comes first."""
+    return sort_key(entity.first_chapter, entity.first_scene)
+
+
+def _weights(outline: StoryOutline) -> defaultdict[str, float]:
+    weights: defaultdict[str, float] = defaultdict(float)
+    for age, scene in enumerate(reversed(outline.scenes)):
+        for entity_id in {*scene.participants, scene.location_id or ""}:
+            weights[entity_id] += 0.5 ** (age / HALF_LIFE_SCENES)
+    for loop in outline.open_loops:
+        for entity_id in loop.related_entities:
+            weights[entity_id] += LOOP_WEIGHTS[loop.importance] / 2
+    for later, entity_id in enumerate(outline.stated_ids):
+        weights[entity_id] += 0.5 ** (later / HALF_LIFE_SCENES)
+    return weights
+
+
+def _ahead(story: StorySoFar, request: MemoryContextRequest) -> SceneAhead:
+    """Return the scene as far as it is known before anything was searched for it."""
+    scene = request.scene_plan
+    return SceneAhead(
+        texts=(scene.location, scene.purpose, *scene.key_actions),
+        entity_ids=frozenset(story.touched_ids),
+        known_texts=[text for each in story.outline.scenes for text in (*each.summary, *each.key_events)],
+    )
+
+
+def first_hits_text(found: SearchResult, language: StoryLanguage) -> str:
+    """Return what a search found, best first, each in its short form and on one line, within its budget.
+
+    Facts come before passages; of each, what more queries and retrievers put near their top comes first.
+    """
+    facts = {True: 0, False: 1}
+    ranked = sorted(
+        (candidate for candidate in found.candidates if candidate.hits),
+        key=lambda each: (
+            facts[each.chunk.content_type in DISTILLED_TYPES],
+            -sum(1 / (_RANK_CONSTANT + hit.rank) for hit in each.hits),
+            each.chunk.chunk_id,
+        ),
+    )
+    lines = [
+        f"- [{place_text(each.chunk.chapter_index, each.chunk.scene_index, always=NOWHERE)}] "
+        + _clipped(each.chunk.short or each.chunk.content, MAX_LINE_CHARACTERS[language])
+        for each in ranked
+    ]
+    return listed(dict.fromkeys(lines), str, SECTION_TOKENS["first_hits"], stops_at_first=True).text(language)
+
+
+_RANK_CONSTANT = 60
+
+
+def _add_lines(
+    sections: PromptSections, name: str, lines: Sequence[str], language: StoryLanguage, *, from_the_end: bool = False
+) -> None:
+    ordered = lines[::-1] if from_the_end else lines
+    shown = listed(ordered, str, SECTION_TOKENS[name], stops_at_first=True)
+    text = "\n".join(shown.lines[::-1] if from_the_end else shown.lines)
+    sections.add(name, text or NOTHING[language], left_out=shown.left_out)
+
+
+def _last_scenes(scenes: Sequence[OutlineScene], names: dict[str, str], language: StoryLanguage) -> Iterable[str]:
+    with_whom, colon = words("context", language, "planner")["with"], "：" if language == "zh" else ": "
+    for scene in scenes:
+        limit = MAX_LINE_CHARACTERS[language] * (2 if scene is scenes[-1] else 1)
+        where = names.get(scene.location_id or "", "")
+        who = _joined((names[each] for each in scene.participants if each in names), language)
+        stage = f"{where}{with_whom if where else ''}{who}" if who else where
+        told = _clipped_to_the_end(scene.summary or scene.key_events, limit, language)
+        place = place_text(scene.chapter_index, scene.scene_index, always=NOWHERE)
+        yield f"[{place}] {stage}{colon if stage and told else ''}{told}"
+
+
+def _chapter_so_far(
+    story: StorySoFar, told: Sequence[OutlineScene], chapter_index: int, language: StoryLanguage
+) -> list[str]:
+    """The summary of the chapter before, and a line on each scene of this one that is not told above."""
+    limit = MAX_LINE_CHARACTERS[language]
+    before = [each for each in story.outline.chapter_summaries if each.chapter_index < chapter_index][-1:]
+    lines = [
+        f"[{words('context', language, 'planner').text('chapter', number=each.chapter_index)}] "
+        f"{_clipped(each.summary, limit)}"
+        for each in before
+    ]
+    above = {story_place(scene) for scene in told}
+    recalled = {story_place(scene): scene for scene in story.recap.scenes}
+    for scene in story.outline.scenes:
+        if scene.chapter_index == chapter_index and story_place(scene) not in above:
+            known = recalled.get(story_place(scene), scene)
+            bullets = known.summary or known.key_events or [known.title]
+            if bullets[0].strip():
+                place = place_text(scene.chapter_index, scene.scene_index, always=NOWHERE)
+                lines.append(f"[{place}] {_clipped(bullets[0], limit // 2)}")
+    return lines
+
+
+def _thread_line(loop: OpenLoop, names: dict[str, str], language: StoryLanguage) -> str:
+    said, importance = words("context", language, "planner"), words("context", language, "importance")
+    due = said.text("thread", importance=importance[loop.importance], age=loop.age_scenes or 0)
+    if loop.status == "advanced":
+        due = _joined([due, said["moving"]], language)
+    who = _joined((names[each] for each in loop.related_entities if each in names), language)
+    people = (f"（{who}）" if language == "zh" else f" ({who})") if who else ""
+    return f"- {loop.loop_id} [{due}] {_clipped(loop.description, MAX_LINE_CHARACTERS[language])}{people}"
+
+
+def _add_states(sections: PromptSections, story: StorySoFar, names: dict[str, str], language: StoryLanguage) -> None:
+    by_id = {state.entity_id: state for state in story.states}
+    wanted = [by_id[each] for each in story.state_ids if each in by_id]
+    rendered = render_states(
+        wanted, names, labels=labels_for(language), budget_tokens=SECTION_TOKENS["states"], count_tokens=estimate_tokens
+    )
+    text = (
+        "\n".join(as_data(line) for line in (*rendered.lines.values(), *rendered.minds.values())) or NOTHING[language]
+    )
+    sections.add("states", text, left_out=sum(map(len, rendered.dropped.values())))
+
+
+class _Notes:
+    """A few words on entities: description, status, holder, where they were last seen."""
+
+    def __init__(self, story: StorySoFar, names: dict[str, str], language: StoryLanguage) -> None:
+        self._names = names
+        self._language = language
+        self._states = {state.entity_id: state.state_data for state in story.states}
+        self._holders = {item: holder for holder, items in story.outline.holders.items() for item in items}
+        self._last_scenes = {
+            entity_id: scene
+            for scene in story.outline.scenes
+            for entity_id in (*scene.participants, scene.location_id or "")
+        }
+
+    def line(self, entity: Entity) -> str:
+        """Return id, kind, names and what tells the entity apart, on one line."""
+        names = "; ".join(as_data(name)[:60] for name in telling_names(entity))
+        said = self._said(entity)
+        parts = [as_data(entity.entity_id), entity.entity_type, names]
+        return " | ".join([*parts, ("；" if self._language == "zh" else "; ").join(said)] if said else parts)
+
+    def _said(self, entity: Entity) -> list[str]:
+        catalogue = words("context", self._language, "planner")
+        told = _clipped(entity.description or entity.role, MAX_NOTE_CHARACTERS[self._language])
+        status = self._states.get(entity.entity_id, {}).get("status")
+        holder = self._names.get(self._holders.get(entity.entity_id, ""))
+        scene = self._last_scenes.get(entity.entity_id)
+        said = [told] if told else []
+        if status:
+            shown = render_value(status, self._names, labels_for(self._language))
+            said.append(_clipped(shown, MAX_NOTE_CHARACTERS[self._language]))
+        if holder:
+            said.append(catalogue.text("held_by", name=holder))
+        if scene is not None:
+            where = self._names.get(scene.location_id or "", "") if scene.location_id != entity.entity_id else ""
+            place = f"{place_text(scene.chapter_index, scene.scene_index, always=NOWHERE)} {where}".strip()
+            said.append(catalogue.text("last_seen", place=place))
+        return said
+
+
+def _clipped(text: str, max_characters: int) -> str:
+    clean = as_data(text)
+    return clean if len(clean) <= max_characters else f"{clean[: max_characters - 1]}…"
+
+
+def _clipped_to_the_end(bullets: Sequence[str], max_characters: int, language: StoryLanguage) -> str:
+    """Join as many bullets as fit, the last ones of a scene first: what comes next begins where they end."""
+    kept: list[str] = []
+    separator = "" if language == "zh" else " "
+    for bullet in reversed([as_data(each) for each in bullets if each.strip()]):
+        if kept and len(separator.join([bullet, *kept])) > max_characters:
+            break
+        kept.insert(0, _clipped(bullet, max_characters))
+    return separator.join(kept)

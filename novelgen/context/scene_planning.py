@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 
 from novelgen.context.model_planner import FirstRound, ModelPlanner
-from novelgen.context.planner_prompt import StorySoFar, listing_order
-from novelgen.context.retrieval_plan import PlannedQuery, RetrievalPlan, merge_plans, with_further
+from novelgen.context.retrieval_plan import (
+    PlannedQuery,
+    RetrievalPlan,
+    StorySoFar,
+    listing_order,
+    merge_plans,
+    with_further,
+)
 from novelgen.language.language import StoryLanguage, stated_language, story_language
 from novelgen.language.normalise import name_key
 from novelgen.language.resolver import NameResolver, Resolution

@@ -8,13 +8,13 @@ ours a lunar one was, which no rule of a story asks.
 import re
 from typing import Any
 
-from novelgen.language.hours import read_hours
 from novelgen.language.numerals import (
     CHINESE_NUMERAL,
     ENGLISH_NUMERAL,
     ENGLISH_ORDINALS,
     chinese_number,
     english_number,
+    read_hours,
 )
 from novelgen.models.story_time import DaySpan, Season, ToldTime
 

@@ -7,10 +7,16 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from novelgen.models.base import Model
-from novelgen.models.given import given_chapter_plan, given_characters, given_scene_plan, given_settings
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.plan import ChapterPlan, ScenePlan
+from novelgen.models.plan import (
+    ChapterPlan,
+    ScenePlan,
+    given_chapter_plan,
+    given_characters,
+    given_scene_plan,
+    given_settings,
+)
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition, UtcDatetime
 from novelgen.models.record import is_unsaid
 from novelgen.models.shown import Shown

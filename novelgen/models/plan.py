@@ -1,12 +1,24 @@
-"""Plans of scenes and chapters, and what a writer made of them."""
+"""Plans of scenes and chapters, what a writer made of them, and callers' own objects read as such."""
 
+import dataclasses
 import logging
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
-from novelgen.models.record import is_unsaid
-from novelgen.models.user_file import UserFileModel
+from novelgen.models.record import (
+    RecordedLoop,
+    RecordedLoopAdvance,
+    RecordedLoopResolution,
+    RecordedMemory,
+    RecordedRelationshipChange,
+    RecordedStateChange,
+    SceneRecord,
+    is_unsaid,
+)
+from novelgen.models.user_file import Character, CharactersConfig, Settings, UserFileModel
+from novelgen.nearest import nearest_name
 
 logger = logging.getLogger(__name__)
 
@@ -89,3 +101,129 @@ class GeneratedChapter(UserFileModel):
     chapter_title: str = ""
     scenes: list[GeneratedScene] = Field(default_factory=list)
     total_words: int = Field(default=0, ge=0)
+
+
+MISSPELT = 0.8
+"""Plans may hold fields of their own, so that only a near miss counts as a mistake."""
+
+MOST_PEOPLE = 200
+"""In a scene's plan: each name is looked for in the whole story."""
+
+_NESTED: dict[type[UserFileModel], dict[str, type[UserFileModel]]] = {
+    ChapterPlan: {"scenes": ScenePlan},
+    CharactersConfig: {"protagonist": Character, "antagonist": Character, "supporting_characters": Character},
+    SceneRecord: {
+        "state_changes": RecordedStateChange,
+        "relationship_changes": RecordedRelationshipChange,
+        "open_loops_created": RecordedLoop,
+        "open_loops_advanced": RecordedLoopAdvance,
+        "open_loops_resolved": RecordedLoopResolution,
+        "memories": RecordedMemory,
+    },
+}
+
+
+def given_scene_plan(given: object, *, scene_index: object) -> object:
+    """Return a scene's plan so that `ScenePlan` reads it; one that does not tell its number gets it."""
+    fields = given_fields(given, ScenePlan, where="scene_plan")
+    people = fields.characters if isinstance(fields, ScenePlan) else None
+    people = fields.get("characters") if isinstance(fields, dict) else people
+    if isinstance(people, list | tuple) and len(people) > MOST_PEOPLE:
+        raise ValueError(f"scene_plan.characters holds {len(people):,} names; a scene has at most {MOST_PEOPLE}")
+    return _with_default(fields, "scene_number", scene_index)
+
+
+def given_chapter_plan(given: object, *, chapter_index: object) -> object:
+    """Return a chapter's plan so that `ChapterPlan` reads it; chapter and scenes without a number get theirs.
+
+    Scenes are counted from 1, where none of them tells its number.
+    """
+    fields = given_fields(given, ChapterPlan, where="chapter_plan")
+    scenes = fields.get("scenes") if isinstance(fields, dict) else None
+    if isinstance(fields, dict) and isinstance(scenes, list) and all(map(_lacks_number, scenes)):
+        numbered = [_with_default(each, "scene_number", number) for number, each in enumerate(scenes, 1)]
+        fields = {**fields, "scenes": numbered}
+    return _with_default(fields, "chapter_number", chapter_index)
+
+
+def given_settings(given: object) -> object:
+    """Return what a story says of itself so that `Settings` reads it."""
+    return given_fields(given, Settings, where="settings")
+
+
+def given_characters(given: object) -> object:
+    """Return the characters so that `CharactersConfig` reads them; a list of them counts as supporting ones."""
+    if isinstance(given, list | tuple):
+        given = {"supporting_characters": list(given)}
+    return given_fields(given, CharactersConfig, where="characters")
+
+
+def given_record(given: object, *, chapter_index: int, scene_index: int) -> object:
+    """Return a scene's record so that `SceneRecord` reads it; its place is that of the scene it is given for."""
+    fields = given_fields(given, SceneRecord, where="record")
+    place = {"chapter_index": chapter_index, "scene_index": scene_index}
+    said = dict(fields) if isinstance(fields, dict | SceneRecord) else {}
+    if any(said.get(name) not in (None, number) for name, number in place.items()):
+        of = f"{said.get('chapter_index')}:{said.get('scene_index')}"
+        raise ValueError(f"record is of scene {of}, not of {chapter_index}:{scene_index}; pass that of this scene")
+    if isinstance(fields, SceneRecord):
+        return fields
+    return {**fields, **place} if isinstance(fields, dict) else fields
+
+
+def given_fields(given: object, model: type[UserFileModel], *, where: str) -> object:
+    """Return what a caller holds as a mapping of a model's fields, nested alike."""
+    if isinstance(given, model):
+        _require_spelt(given.extra, [name for name in model.model_fields if name not in given.model_fields_set], where)
+        for name, inner in _NESTED.get(model, {}).items():
+            _nested(getattr(given, name), inner, where=f"{where}.{name}")
+        return given
+    fields = _fields_of(given)
+    if fields is None:
+        return given
+    known = {name: fields[name] for name in fields if name in model.model_fields}
+    extra = {name: value for name, value in fields.items() if name not in model.model_fields}
+    _require_spelt(extra, [name for name in model.model_fields if name not in known], where)
+    for name, inner in _NESTED.get(model, {}).items():
+        if name in known:
+            known[name] = _nested(known[name], inner, where=f"{where}.{name}")
+    if extra:
+        known["extra"] = {**(known.get("extra") or {}), **extra}
+    return known
+
+
+def _require_spelt(extra: Mapping[str, Any], absent: Sequence[str], where: str) -> None:
+    for name in extra:
+        right = nearest_name(name, absent, likeness=MISSPELT)
+        if right is not None:
+            raise ValueError(f"{where} has no field {name!r}; did you mean {right!r}?")
+
+
+def _nested(given: object, model: type[UserFileModel], *, where: str) -> object:
+    if isinstance(given, list | tuple):
+        return [given_fields(each, model, where=f"{where}[{index}]") for index, each in enumerate(given)]
+    return given_fields(given, model, where=where)
+
+
+def _fields_of(given: object) -> dict[str, Any] | None:
+    """One level only: what is nested is looked at with the model that reads it."""
+    if isinstance(given, Mapping):
+        return {str(name): value for name, value in given.items()}
+    if isinstance(given, BaseModel):
+        return dict(given)
+    if dataclasses.is_dataclass(given) and not isinstance(given, type):
+        return {field.name: getattr(given, field.name) for field in dataclasses.fields(given)}
+    return None
+
+
+def _with_default(fields: object, name: str, value: object) -> object:
+    if isinstance(fields, dict) and fields.get(name) is None:
+        return {**fields, name: value}
+    if isinstance(fields, ScenePlan) and getattr(fields, name) is None:
+        return fields.model_copy(update={name: value})
+    return fields
+
+
+def _lacks_number(scene: object) -> bool:
+    number = scene.get("scene_number") if isinstance(scene, dict) else getattr(scene, "scene_number", None)
+    return number is None

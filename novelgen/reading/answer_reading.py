@@ -12,9 +12,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from novelgen.language.extractive import short_form
+from novelgen.language.matching import QuoteFinder
 from novelgen.language.normalise import scrub_text
 from novelgen.memory.attributes import MEMBERS_ATTRIBUTE, attribute_named, slot_of
-from novelgen.memory.evidence import QuoteFinder
 from novelgen.model_calls.prompt_data import as_data
 from novelgen.models.context import IssueKind, ReportIssue
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT

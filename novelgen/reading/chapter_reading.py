@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, Field
 
 from novelgen.language.language import StoryLanguage, estimate_tokens, significant_words
-from novelgen.memory.evidence import QuoteFinder
+from novelgen.language.matching import QuoteFinder
 from novelgen.model_calls.answers import AtMost, ModelPart, Text, Texts, within
 from novelgen.model_calls.prompt_data import NOTHING, Item, as_data, listed, telling_names
 from novelgen.models.context import ReportIssue

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from novelgen.errors import DeadlineExceededError, ModelError, ModelUnavailableError
 from novelgen.language.language import estimate_tokens, significant_words
+from novelgen.language.matching import QuoteFinder
 from novelgen.memory.attributes import slot_of
-from novelgen.memory.evidence import QuoteFinder
 from novelgen.memory.merge import merge_records
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import failure_fields

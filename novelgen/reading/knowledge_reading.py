@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from novelgen.language.language import StoryLanguage, significant_words
-from novelgen.memory.evidence import QuoteFinder
+from novelgen.language.matching import QuoteFinder
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeMemory, KnowledgeStory
 from novelgen.model_calls.answers import AtMost, ModelPart, Text, Texts, UnusableAnswerError

@@ -14,9 +14,8 @@ from math import log2
 from typing import Literal
 
 from novelgen.language.language import CJK_RANGES, has_cjk
-from novelgen.language.matching import NameFinder
+from novelgen.language.matching import NameFinder, QuoteFinder
 from novelgen.language.normalise import ARTICLES, TITLES, fold_width, is_description, name_key
-from novelgen.memory.evidence import QuoteFinder
 from novelgen.models.entity import Entity
 from novelgen.models.position import Place
 from novelgen.reading.request import EntitySighting

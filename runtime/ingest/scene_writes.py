@@ -18,10 +18,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.language.extractive import short_form
 from novelgen.language.language import StoryLanguage, story_language
+from novelgen.language.matching import QuoteFinder
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import TARGET_CHARACTERS, chunk_text
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths, ends_another, with_supersessions
-from novelgen.memory.evidence import QuoteFinder
 from novelgen.memory.story import recorded_events
 from novelgen.models.entity import ID_PREFIXES, Entity, EntityType
 from novelgen.models.memory import ContentType, MemoryOrigin, StoryMemoryChunk

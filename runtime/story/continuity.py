@@ -10,8 +10,7 @@ from novelgen.chains.checked_writing_chain import CheckedWritingChain, WrittenDr
 from novelgen.errors import UnknownIdError, UnknownSceneError, UserInputError
 from novelgen.language.normalise import require_size
 from novelgen.models.continuity import DraftCheck
-from novelgen.models.given import given_fields
-from novelgen.models.plan import ScenePlan
+from novelgen.models.plan import ScenePlan, given_fields
 from novelgen.models.position import StoryPosition
 from runtime.story.base import DRAFT_CHARACTERS, At, ChangeNumber, Draft, Given, Number, async_twin, story_position
 from runtime.story.changes import say_meant

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.errors import InvalidFileError, InvalidPositionError, UnknownProjectError, UserInputError
 from novelgen.language.normalise import DEEPEST, is_deeper
-from novelgen.models.given import given_record
+from novelgen.models.plan import given_record
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord, is_unsaid
 from novelgen.models.story_difference import StoryDifference

@@ -6,9 +6,9 @@ from functools import cache, partial
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownMemoryError, UserInputError
+from novelgen.language.matching import QuoteFinder
 from novelgen.language.resolver import NameResolver
 from novelgen.lorebook import with_keys
-from novelgen.memory.evidence import QuoteFinder
 from novelgen.models.entity import Entity, EntityAlias, names_from_the_start
 from novelgen.models.knowledge import KnowledgeKind
 from novelgen.models.memory import (

@@ -6,8 +6,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from novelgen.language.matching import QuoteFinder
 from novelgen.language.normalise import require_size, scrub_text
-from novelgen.memory.evidence import QuoteFinder
 from novelgen.models.entity import Entity
 from novelgen.models.record import SceneRecord
 from runtime.storage.database import UnitOfWork

@@ -9,8 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from novelgen.errors import InvalidFileError, UnknownProjectError
-from novelgen.models.given import given_fields
-from novelgen.models.plan import ChapterPlan, ScenePlan
+from novelgen.models.plan import ChapterPlan, ScenePlan, given_fields
 from novelgen.models.position import ChapterIndex, SceneIndex
 from runtime.files.file_reading import parse_json, read_json_file, read_numbered_lines, read_text_file, validated
 from runtime.files.paths import ProjectPaths

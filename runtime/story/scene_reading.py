@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.context.lines import Labels, labels_for, render_value
 from novelgen.errors import UnknownSceneError
-from novelgen.memory.evidence import QuoteFinder
+from novelgen.language.matching import QuoteFinder
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import ALL_LIVED, READER, KnowledgeKind, KnowledgeSource
 from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk

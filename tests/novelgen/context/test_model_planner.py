@@ -9,8 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
 from novelgen.context.model_planner import FirstRound, ModelPlanner
-from novelgen.context.planner_prompt import StorySoFar
-from novelgen.context.retrieval_plan import MAX_QUERIES, RetrievalPlan
+from novelgen.context.retrieval_plan import MAX_QUERIES, RetrievalPlan, StorySoFar
 from novelgen.errors import ModelUnavailableError
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.outline import StoryOutline

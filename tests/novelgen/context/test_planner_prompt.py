@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from novelgen.context.planner_prompt import (
+from novelgen.context.retrieval_plan import (
     MAX_CARD_CHARACTERS,
     MAX_PLAN_CHARACTERS,
     SECTION_TOKENS,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novelgen.memory.evidence import LONGEST_OMISSION_CHARACTERS, QuoteFinder
+from novelgen.language.matching import LONGEST_OMISSION_CHARACTERS, QuoteFinder
 
 SCENE = "“I gave you my word,” said Ada — and\nshe meant  it. Ｂｅｎ laughed. “Your word…”"
 CHINESE = "“我答应过你，”阿本说，“灯不会灭。”\n可是星期二，灯灭了。"

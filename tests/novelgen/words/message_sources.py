@@ -33,7 +33,7 @@ BOTH_LANGUAGES = (
     "novelgen/context/chunk_memories.py",
     "novelgen/context/difference_block.py",
     "novelgen/context/notebook.py",
-    "novelgen/context/planner_prompt.py",
+    "novelgen/context/retrieval_plan.py",
     "novelgen/memory/board.py",
     "novelgen/memory/knowledge_rules.py",
     "novelgen/reading/prompt_lists.py",
