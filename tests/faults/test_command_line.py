@@ -24,17 +24,6 @@ from tests.faults.matrix import covers
 REPOSITORY = Path(__file__).resolve().parents[2]
 CONTEXT = ("context", "demo", "--chapter", "5", "--scene", "4", "--json")
 INGEST = ("ingest", "demo")
-OWNER = """
-import sys
-from pathlib import Path
-from runtime.index.locations import EmbeddedIndex
-from runtime.index.locations import IndexOwnership
-ownership = IndexOwnership(EmbeddedIndex(Path(sys.argv[1])))
-ownership.acquire()
-print("owned", flush=True)
-sys.stdin.read()
-"""
-
 Fault = Callable[[Path], AbstractContextManager[object]]
 
 

@@ -57,12 +57,9 @@ def test_the_readable_view_says_what_why_and_where(run: Run, ingested: Path) -> 
     assert "\x1b" not in shown
 
 
-def test_a_missing_plan_names_both_places(run: Run, ingested: Path) -> None:
-    """No file is written; a missing file of characters, and a plan said and read, are bad input, too."""
-    result = run("context", PROJECT, "--chapter", "4", "--scene", "1")
-    assert result.exit_code == 2
-    assert "chapter_004_plan.json" in result.stderr
-    assert "--plan FILE" in result.stderr
+def test_a_plan_or_cast_that_cannot_be_read_is_bad_input(run: Run, ingested: Path) -> None:
+    """No file is written where there is no plan; nor may a plan be said and read."""
+    assert run("context", PROJECT, "--chapter", "4", "--scene", "1").exit_code == 2
     assert not list(ingested.glob("scene_4_*"))
     result = run("context", *SCENE, "--characters", "gone.json")
     assert result.exit_code == 2

@@ -35,49 +35,38 @@ CALL = {
 HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_stdio_serves_one_story(demo_folder: Path, tmp_path: Path, mode: str) -> None:
-    """A client over stdio looks up and stores in the story that the command names; the log holds no message."""
+def test_clients_of_either_protocol_share_a_story_over_stdio(demo_folder: Path, tmp_path: Path) -> None:
+    """Each looks up and stores in the story that the command names; the index is the first one's, which answers the
+    second, too; both see all notes, and the log holds no message.
+    """
 
-    async def run(log: Any) -> tuple[set[str], str, str, str]:
-        async with over_stdio(demo_folder, "demo", log=log, mode=mode) as client:
-            tools = names_of((await client.list_tools()).tools)
-            note = await client.call_tool(
-                "add_note", {"text": "Ines never lends her father's watch.", "attached_to": ["Ines"]}
-            )
-            found = await client.call_tool("search_story_memory", {"query": "lends her father's watch"})
-            wrong = await client.call_tool("get_entity_card", {"entity": "Nobody"})
-            return tools, text_of(note), text_of(found), text_of(wrong)
+    async def answers(client: Client, tool: str, arguments: dict[str, Any]) -> Any:
+        return (await client.call_tool(tool, arguments)).structured_content
 
-    with (tmp_path / "log").open("w+", encoding="utf-8") as log:
-        tools, note, found, wrong = asyncio.run(run(log))
-        log.seek(0)
-        assert "jsonrpc" not in log.read()
-    assert tools == READING | STORING
-    assert json.loads(note)["note"]["source_id"] in found
-    assert "list_entities" in wrong
-
-
-def test_two_clients_share_a_story(demo_folder: Path, tmp_path: Path) -> None:
-    """The index is the first one's, which answers the second, too; both see all notes."""
-
-    async def run(log: Any) -> list[dict[str, Any]]:
+    async def run(log: Any) -> None:
         query = {"query": "the heron key", "top_k": 1}
         async with (
-            over_stdio(demo_folder, "demo", log=log) as first,
-            over_stdio(demo_folder, "demo", log=log) as second,
+            over_stdio(demo_folder, "demo", log=log, mode=MODES[0]) as first,
+            over_stdio(demo_folder, "demo", log=log, mode=MODES[1]) as second,
         ):
-            answers = [await each.call_tool("search_story_memory", query) for each in (first, second)]
-            await second.call_tool("add_note", {"text": "Sparrow is afraid of geese.", "attached_to": ["Sparrow"]})
-            answers.append(await first.call_tool("search_story_memory", {"query": "geese", "top_k": 50}))
-            return [each.structured_content or {} for each in answers]
+            found = [await answers(each, "search_story_memory", query) for each in (first, second)]
+            assert found[0]["memories"]
+            assert found[0]["issues"] == []
+            assert found[1] == found[0]
+            for client, other, text in (
+                (first, second, "Sparrow fears geese."),
+                (second, first, "Ines lends nothing."),
+            ):
+                assert names_of((await client.list_tools()).tools) == READING | STORING
+                assert "list_entities" in text_of(await client.call_tool("get_entity_card", {"entity": "Nobody"}))
+                await answers(client, "add_note", {"text": text, "attached_to": ["Ines"]})
+                later = await answers(other, "search_story_memory", {"query": text, "top_k": 50})
+                assert text in {each["content"] for each in later["memories"]}
 
-    with (tmp_path / "log").open("w", encoding="utf-8") as log:
-        first, second, later = asyncio.run(run(log))
-    assert first["memories"]
-    assert first["issues"] == []
-    assert second == first
-    assert "Sparrow is afraid of geese." in {each["content"] for each in later["memories"]}
+    with (tmp_path / "log").open("w+", encoding="utf-8") as log:
+        asyncio.run(run(log))
+        log.seek(0)
+        assert "jsonrpc" not in log.read()
 
 
 def test_stdio_ends_with_its_input(demo_folder: Path) -> None:
