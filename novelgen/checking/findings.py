@@ -75,7 +75,7 @@ def of_change(change: StateChange, story: StoryBefore, names: Mapping[str, str] 
     name = shown.get(change.entity_id, change.entity_id)
     text = labels.colon.join(part for part in (name, label, value) if part)
     slot = slot_of(change.entity_id, change.attribute)
-    return ContinuityEvidence.at(change, "state", slot, text, entity_ids=[change.entity_id])
+    return ContinuityEvidence.at(change, "state", slot, text, entity_ids=[change.entity_id], by_author=change.by_author)
 
 
 def place_of(told: StateChange | StoryMemoryChunk) -> StoryPosition:
@@ -87,7 +87,8 @@ def where_told(evidence: ContinuityEvidence, language: str) -> str:
     """Return where evidence stands: 3:2, 14:1 for what an author said from there on, the word for what always holds."""
     if evidence.chapter_index is not None and evidence.scene_index == 0:
         return str(read_from(evidence.chapter_index, 0))
-    return memory_place_text(evidence, always=labels_for(language).everywhere)
+    labels = labels_for(language)
+    return memory_place_text(evidence, always=labels.everywhere, after=labels.after)
 
 
 # --- How it is told ---

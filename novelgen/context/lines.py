@@ -51,6 +51,7 @@ class Labels:
     open_loops: str
     snapshots: str
     everywhere: str
+    after: str
     in_scene: str
     advanced: str
     unverified: str

@@ -46,7 +46,9 @@ WITNESSED_CERTAINTY = 0.9
 ABSENT_CERTAINTY = 0.8
 OFF_STAGE_CERTAINTY = 0.5
 MIN_TOLD_CERTAINTY = 0.5
-"""How sure each rule is, by judgement; what was told grows with how plainly it was told, up to that of a witness."""
+MAX_TOLD_CERTAINTY = 0.75
+"""How sure each rule is, by judgement; what was told grows with how plainly it was told, and is never sure: words that
+come again where one who knows is there are no tale."""
 
 MIN_KNOWN = 0.2
 """Least share of a memory that must stand in what a record says somebody knows, which is short."""
@@ -406,7 +408,7 @@ def _by_event(memory: KnowledgeMemory, character_id: str, event: KnowledgeEvent)
 def _told(
     memory: KnowledgeMemory, character_id: str, since: StoryPosition, *, share: float, learned_from: str | None = None
 ) -> Knowing:
-    certainty = round(min(WITNESSED_CERTAINTY, MIN_TOLD_CERTAINTY + share), 2)
+    certainty = round(min(MAX_TOLD_CERTAINTY, MIN_TOLD_CERTAINTY + share), 2)
     return _known(memory, character_id, "told", certainty, learned_from=learned_from, since=since)
 
 

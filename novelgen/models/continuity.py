@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from operator import not_
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, Field
@@ -43,6 +44,7 @@ class ContinuityEvidence(BaseModel):
     )
     chapter_index: int | None = None
     scene_index: int | None = None
+    by_author: bool = Field(default=False, exclude_if=not_, description="No scene says it: it holds after that scene.")
     text: str
     quote: str = Field(default="", description="What of the scene's text, or of `text`, proves it, verbatim.")
     entity_ids: list[str] = Field(default_factory=list)

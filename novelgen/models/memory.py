@@ -131,18 +131,20 @@ def read_from(chapter_index: int, scene_index: int | None) -> StoryPosition:
     return StoryPosition(chapter_index, scene_index + 1)
 
 
-def memory_place_text(thing: object, *, always: str) -> str:
+def memory_place_text(thing: object, *, always: str, after: str = "{0}") -> str:
     """Return the place of a memory, or of what tells of one, as everybody is shown it; a note's is where it begins.
 
     Args:
         thing: It has a chapter, a scene, and its id as memory_id, source_id or chunk_id.
         always: The word for what always holds.
+        after: The words for what an author said holds after a scene.
     """
     chapter, scene = place_told(thing)
     ids = (getattr(thing, name, None) or "" for name in ("memory_id", "source_id", "chunk_id"))
     if chapter is not None and any(each.startswith(NOTE_ID) for each in ids):
         return str(read_from(chapter, scene))
-    return place_text(chapter, scene, always=always)
+    is_after = scene is not None and getattr(thing, "by_author", False)
+    return (after if is_after else "{0}").format(place_text(chapter, scene, always=always))
 
 
 _CHAPTER = re.compile(r"chapter:(\d{1,7})")

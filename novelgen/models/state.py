@@ -37,6 +37,7 @@ class StateChange(Model):
     source_span: tuple[int, int] | None = Field(
         default=None, description="Characters [start, end) of its quote in the scene."
     )
+    by_author: bool = Field(default=False, exclude_if=not_, description="No scene says it: it holds after that scene.")
 
 
 class EntityStateSnapshot(Shown, Model):

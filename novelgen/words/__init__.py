@@ -1,7 +1,8 @@
 """All words that people are shown, as data: one TOML file per subject and language, with the same keys in each.
 
 `words("threads", "zh")` gives the table of `threads.zh.toml`. A key of a nested table is written `table.key`. Text with
-`{places}` is filled in by `text`; lists and numbers are returned as they are by `[...]`.
+`{places}` is filled in by `text`; lists and numbers are returned as they are by `[...]`. `{count:scene|scenes}` is a
+number with its noun.
 """
 
 import re
@@ -17,9 +18,26 @@ _HAN = r"[\u3400-\u9fff“”《》]"
 _LOOSE = re.compile(rf"({_HAN})(?:\0 \0?| \0)(?={_HAN})")
 
 
-class _Filling(string.Formatter):
+class _Counting(string.Formatter):
+    def format_field(self, value: Any, format_spec: str) -> str:
+        one, stands_between, many = format_spec.partition("|")
+        if stands_between:
+            return f"{value} {one if str(value) == '1' else many}"
+        return str(super().format_field(value, format_spec))
+
+
+class _Filling(_Counting):
     def format_field(self, value: Any, format_spec: str) -> str:
         return f"\0{super().format_field(value, format_spec)}\0"
+
+
+class _Counted(str):
+    """A text with a `{0:scene|scenes}`: the number, and the word that fits it."""
+
+    __slots__ = ()
+
+    def format(self, *values: object, **named: object) -> str:
+        return _Counting().vformat(self, values, named)
 
 
 def filled(template: str, *values: object, **named: object) -> str:
@@ -72,4 +90,4 @@ def _flat(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{key}.")
         else:
-            yield prefix + key, value
+            yield prefix + key, _Counted(value) if isinstance(value, str) and "|" in value else value

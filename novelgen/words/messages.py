@@ -17,6 +17,11 @@ _QUOTED = re.compile(r"'([^']*)'(?=$|[^\w'])|\"([^\"]*)\"")
 _LISTED = re.compile(r"('[^']*')(?:, | or | and )(?=')")
 _PROSE = re.compile(r"[a-z]{2,} [a-z]{2,}")
 _MAY_PART = re.compile(r"(?=[;,(.]| \()")
+_ONE = re.compile(
+    r"(?<![\w.,:/'\"-])(1 (?:more |stale )?)(call|change|chapter|character|check|context|entit|entr|fact|file|finding"
+    r"|memor|record|scene|text|time|vector)(ie)?s\b(?: (have|wait)\b)?"
+)
+_SINGULAR = {"have": " has", "wait": " waits"}
 _LONGEST = 4000
 """Longer text is no message of ours."""
 
@@ -56,9 +61,9 @@ class _Template(NamedTuple):
 
 
 def message_in(message: str, language: str) -> str:
-    """Return a message of ours in a language; what no template fits stays as it is, as English does."""
+    """Return a message of ours in a language; what no template fits stays as it is, as English does but `1 scenes`."""
     if language != "zh":
-        return message
+        return _ONE.sub(lambda one: one[1] + one[2] + ("y" if one[3] else "") + _SINGULAR.get(one[4], ""), message)
     # By the templates that leave the least of it unsaid.
     said, chinese = _best(message)
     return chinese if said else message

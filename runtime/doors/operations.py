@@ -290,7 +290,7 @@ OPERATIONS: tuple[Operation, ...] = (
         _row("tell_world_event", "character_news.world_event", "POST /world-events", status=201),
         _row("list_world_events", "character_news.world_events", "GET /world-events", key="events", is_read=True),
         _row("list_flags", "secrets.flags", "GET /flags", key="flags"),
-        _row("set_flag", "secrets", "PUT /flags/{name}", key="flags"),
+        _row("set_flag", "secrets", "PUT /flags/{name}"),
     ),
 )
 """In the order in which routes are tried: a fixed path stands before one with a name in its place."""

@@ -251,9 +251,13 @@ class Frame:
             return text
         return Markup('<a href="{}">{}</a>').format(self.link("story", chapter=chapter_index, scene=scene_index), text)
 
+    def memory_place(self, thing: object) -> str:
+        """Return the place of a memory, or of what tells of one."""
+        return memory_place_text(thing, always=self.always, after=labels_for(self.language).after)
+
     def memory_link(self, thing: object) -> Markup:
         """Return the place of a memory, or of what tells of one; where a note begins is no scene."""
-        text = memory_place_text(thing, always=self.always)
+        text = self.memory_place(thing)
         chapter, scene = getattr(thing, "chapter_index", None), getattr(thing, "scene_index", None)
         return self.place_link(chapter, scene) if text == place_text(chapter, scene, always="") else escape(text)
 

@@ -66,7 +66,6 @@ if TYPE_CHECKING:
 class _Dated(NamedTuple):
     change: StateChange
     created_at: datetime
-    by_author: bool
 
 
 class StateRepository(Repository):
@@ -201,7 +200,7 @@ def _counting(rows: Sequence[AnyRow], first_chapter: float) -> list[_Dated]:
     last = {(row.kind, row.attribute): number for number, row in enumerate(rows[:before_it])}
     latest = max((row.created_at for row in rows[:before_it]), default=rows[0].created_at)
     return [
-        _Dated(_change(rows[number]), max(latest, rows[number].created_at), rows[number].origin == "author")
+        _Dated(_change(rows[number]), max(latest, rows[number].created_at))
         for number in (*sorted({0, *last.values()} if last else ()), *range(before_it, len(rows)))
     ]
 
@@ -225,7 +224,7 @@ def state_values(change: StateChange, origin: EventOrigin, now: datetime) -> dic
 
 def with_span_columns(event: StateChange | StoredEvent) -> dict[str, Any]:
     """Return an event as the columns of its row, but for the scene's id: the span of its quote is two of them."""
-    values = event.model_dump(exclude={"source_span", "scene_label"})
+    values = event.model_dump(exclude={"source_span", "scene_label", "by_author"})
     if not hasattr(event, "source_span"):
         return values
     start, end = event.source_span or (None, None)
@@ -248,6 +247,7 @@ def _change(row: AnyRow) -> StateChange:
         kind=row.kind,
         verified=row.verified,
         source_span=span_of(row),
+        by_author=row.origin == "author",
     )
 
 
@@ -258,7 +258,7 @@ def _snapshot(project_id: str, dated: Sequence[_Dated], as_of: StoryPosition) ->
     timestamp = max(one.created_at for one in visible)
     changes = [one.change for one in visible]
     snapshot = snapshot_of(project_id, changes, as_of=as_of, timestamp=timestamp)
-    last = [one.by_author for one in visible if one.change.kind == "explicit"][-1:]
+    last = [one.change.by_author for one in visible if one.change.kind == "explicit"][-1:]
     return snapshot and snapshot.model_copy(update={"by_author": last == [True]})
 
 

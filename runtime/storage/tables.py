@@ -359,7 +359,7 @@ STATES = _table(
     Index(None, "scene_id"),
     position_bounds(),
     of=StoredState,
-    without=_NO_COLUMNS,
+    without=(*_NO_COLUMNS, "by_author"),
     first=(*_owned(), _scene()),
 )
 """One attribute of one entity took a value; the span is that of its quote in the scene's text."""

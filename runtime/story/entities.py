@@ -158,7 +158,8 @@ class StoryEntities(StoryBase):
             scenes = unit.scenes.casts(as_of=position, naming=found.entity_id)
             stored = unit.entities.get(found.entity_id)
         noted = found.profile.get(METADATA)
-        counts = entity_counts(found.entity_id, found.entity_type, scenes)
+        named = sum(found.entity_id in scene.named for scene in scenes)
+        counts = {"named_count": named, **entity_counts(found.entity_id, found.entity_type, scenes)}
         return EntityCard(
             entity=found,
             state=next(iter(states), None),

@@ -130,7 +130,7 @@ def _cast(
 
 def _row(rules: KnowledgeRules, memory: KnowledgeMemory, cast: Sequence[str]) -> KnowledgeRow:
     told = [rules.of_character(each, [memory]) for each in cast]
-    place = memory.position or END_OF_STORY
+    place = memory.position or memory.noted_at or END_OF_STORY
     events = rules.story.events_by_memory.get(memory.source_id, ())
     said_of = {event.character_id for event in events if event.by_author}
     return KnowledgeRow(

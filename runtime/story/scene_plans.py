@@ -65,10 +65,7 @@ class StoryScenePlans(StoryProjects):
         written = _read_plan_file(plan_file, paths) if plan_file is not None else None
         if chapter_index is None and isinstance(written, ChapterPlan):
             chapter_index = written.chapter_number
-        if chapter_index is None or scene_index is None:
-            next_chapter, next_scene = self._next_place(chapter_index)
-            chapter_index = next_chapter if chapter_index is None else chapter_index
-            scene_index = next_scene if scene_index is None else scene_index
+        chapter_index, scene_index = self.scene_to_write(chapter_index, scene_index)
         place = {"chapter_index": chapter_index, "scene_index": scene_index}
         if spoken_plan is not None:
             written = validated(ScenePlan, {"scene_number": scene_index, **spoken_plan}, where="the plan")
@@ -104,15 +101,21 @@ class StoryScenePlans(StoryProjects):
                     found.append(PlannedScene(*place, plan=plan, chapter_plan=chapter_plan))
         return found[::-1]
 
-    def _next_place(self, chapter_index: int | None) -> tuple[int, int]:
-        """Return the scene after the last stored one of a chapter, or of all; where each chapter is one scene, that."""
+    def scene_to_write(self, chapter_index: int | None, scene_index: int | None) -> tuple[int, int]:
+        """Return the scene that is meant: after the last stored one of a chapter, or of all, where a part is left out.
+
+        Where each chapter is one scene, a chapter means that.
+        """
+        if chapter_index is not None and scene_index is not None:
+            return chapter_index, scene_index
         try:
             with self._stores.database(self.project_id).read() as unit:
                 places = [(each.chapter_index, each.scene_index) for each in unit.scenes.list_as_of()]
         except UnknownProjectError:
             places = []
         if chapter_index is None:
-            return next_place(places)
+            next_chapter, next_scene = next_place(places)
+            return next_chapter, next_scene if scene_index is None else scene_index
         if len(places) > 2 and all(scene == 1 for _, scene in places):
             return chapter_index, 1
         return chapter_index, max((scene for chapter, scene in places if chapter == chapter_index), default=0) + 1

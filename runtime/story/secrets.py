@@ -151,6 +151,13 @@ class CharacterSecrets(CharacterPart):
     asee_item = async_twin(see_item)
 
 
+class SetFlags(BaseModel):
+    """The flags of a game after one of them took a value."""
+
+    flags: dict[str, Any] = Field(description="All of them with their values now.")
+    change_id: ChangeNumber = None
+
+
 class StoryFlags(StoryBase):
     """The flags of a game, which may unlock what characters keep secret."""
 
@@ -161,7 +168,7 @@ class StoryFlags(StoryBase):
         *,
         at: tuple[int, int] | datetime | None = None,
         clock: Callable[[], datetime] | None = None,
-    ) -> dict[str, Any]:
+    ) -> SetFlags:
         """Let a flag of a game take a value, which may unlock what characters keep secret.
 
         Args:
@@ -171,7 +178,7 @@ class StoryFlags(StoryBase):
             clock: Tells the present moment of the game; None takes the computer's.
 
         Returns:
-            All flags with their values now.
+            All flags with their values now, and the number by which `undo` takes it back.
 
         Raises:
             UserInputError: When the name is empty, or JSON cannot hold the value.
@@ -183,9 +190,10 @@ class StoryFlags(StoryBase):
         require_json(value, f"flag {flag!r}")
         with self._stores.database(self.project_id).write() as unit:
             change = FlagChange(name=flag, value=scrub_tree(value), **dict(happened(as_moment(at), now)))
-            with unit.journal.changing_play("flag", flag):
+            with unit.journal.changing_play("flag", flag) as kept:
                 unit.play.set_flag(change)
-            return flags_in(unit, None)
+            flags = flags_in(unit, None)
+        return SetFlags(flags=flags, change_id=kept.change_id)
 
     def flags(self, *, as_of: tuple[int, int] | datetime | None = None) -> dict[str, Any]:
         """Return the flags of a game with their values.

@@ -163,6 +163,7 @@ class StateStep(BaseModel):
     chapter_index: int | None = Field(default=None, description="None: from the start.")
     scene_index: int | None = None
     is_verified: bool = True
+    by_author: bool = Field(default=False, description="No scene says it: it holds after that scene.")
     quote: str = Field(default="", description="Words of the scene; of the value that holds alone.")
 
 
@@ -193,6 +194,7 @@ def _step(change: StateChange, quote: str) -> StateStep:
         chapter_index=change.chapter_index,
         scene_index=change.scene_index,
         is_verified=change.verified,
+        by_author=change.by_author,
         quote=quote,
     )
 

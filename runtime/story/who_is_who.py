@@ -42,7 +42,8 @@ class Appearance(BaseModel):
     """An entity, and how much the story before a position has of it."""
 
     entity: Entity
-    scenes: int = Field(description="In how many scenes it is on stage, or the place, or named.")
+    scenes: int = Field(description="In how many scenes it is on stage, or the place; of things, groups, terms: named.")
+    named: int = Field(default=0, description="In how many scenes the text names it.")
     last_chapter: int | None = Field(default=None, description="None: no scene has it yet.")
     last_scene: int | None = None
 
@@ -82,8 +83,11 @@ class StoryAppearances(StoryBase):
         cut = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             known = known_entities(unit, cut)
-            seen = _seen(unit, cut)
-        found = [_appearance(each, *seen.get(each.entity_id, (0, None))) for each in known]
+            seen, named = _seen(unit, cut), unit.entities.mentions_before(cut)
+        found = [
+            _appearance(each, *seen.get(each.entity_id, (0, None)), named=named.get(each.entity_id, (0,))[0])
+            for each in known
+        ]
         if order == "weight":
             return sorted(found, key=lambda each: -each.scenes)
         if order == "name":
@@ -152,9 +156,9 @@ def _seen(unit: UnitOfWork, cut: StoryPosition) -> dict[str, tuple[int, tuple[in
     return found
 
 
-def _appearance(entity: Entity, scenes: int, last: tuple[int, int] | None) -> Appearance:
+def _appearance(entity: Entity, scenes: int, last: tuple[int, int] | None, *, named: int) -> Appearance:
     chapter, scene = last or (None, None)
-    return Appearance(entity=entity, scenes=scenes, last_chapter=chapter, last_scene=scene)
+    return Appearance(entity=entity, scenes=scenes, named=named, last_chapter=chapter, last_scene=scene)
 
 
 class NameCandidates(BaseModel):

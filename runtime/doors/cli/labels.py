@@ -5,7 +5,7 @@ import os
 import re
 from functools import cache
 
-from novelgen.context.lines import labels_for
+from novelgen.context.lines import Labels, labels_for
 from novelgen.language.language import StoryLanguage
 from novelgen.words import Words, words
 from novelgen.words.messages import message_in
@@ -62,13 +62,18 @@ class ViewLabels:
         """Return the name of a column, which may be a word or a line of another place, too."""
         return self.get(f"head.{key}") or self.get(f"value.{key}") or self[f"line.{key}"]
 
+    @property
+    def prompt(self) -> Labels:
+        """Words that the prompt block has, too."""
+        return labels_for(self.language)
+
     def value(self, stored: str) -> str:
         """Return a status, a kind or another stored word in the language of the story; an unknown one as it is."""
         return self.get(f"value.{stored}", stored.replace("_", " "))
 
     def field(self, name: str) -> str:
         """Return what a field of a card or an attribute of a state is called."""
-        return labels_for(self.language).attribute(name).replace("_", " ")
+        return self.prompt.attribute(name).replace("_", " ")
 
     def reason(self, text: str) -> str:
         """Return why something is in a context, or is not, in the language of the story."""
@@ -94,12 +99,12 @@ class ViewLabels:
         """Return the place of a memory, or of what tells of one."""
         from novelgen.models.memory import memory_place_text
 
-        return memory_place_text(thing, always=self.always)
+        return memory_place_text(thing, always=self.always, after=self.prompt.after)
 
     @property
     def always(self) -> str:
         """The word for what always holds."""
-        return labels_for(self.language).everywhere
+        return self.prompt.everywhere
 
 
 def view_labels_for(language: str = "") -> ViewLabels:

@@ -425,17 +425,20 @@ def _consolidation_asked(view: View, payload: Mapping[str, Any]) -> str:
 
 @does("show", "get_entity")
 def _show_entity(card: Any, view: View) -> None:
-    from novelgen.context.lines import labels_for, render_value
+    from novelgen.context.lines import render_value
     from novelgen.models.entity import METADATA
     from runtime.doors.cli.views import print_states
     from runtime.story.attachments import StoryAttachments
 
-    found, labels, prompt = card.entity, view.labels, labels_for(view.language)
+    found, labels, prompt = card.entity, view.labels, view.labels.prompt
     profile = {
         name: render_value(value, view.names, prompt)
         for name, value in found.profile.items()
         if name != "current_state" and (name != METADATA or not isinstance(value, dict))
     }
+    # Of a thing it is counted alone where it is named.
+    untold = () if found.entity_type in ("character", "location") else ("scene_count",)
+    counts = {name: value for name, value in card.metadata.items() if name not in untold}
     print_pairs(
         {
             labels["head.entity_id"]: found.entity_id,
@@ -445,7 +448,7 @@ def _show_entity(card: Any, view: View) -> None:
             labels["value.role"]: found.role,
             labels["head.text"]: found.description,
             **{labels.field(name): value for name, value in profile.items()},
-            **{labels.field(name): _counted(value, view) for name, value in card.metadata.items()},
+            **{labels.field(name): _counted(value, view) for name, value in counts.items()},
         }
     )
     if card.state is not None:
@@ -719,6 +722,9 @@ def _print_two(view: View, tables: Iterable[tuple[str, str, Sequence[Any]]]) -> 
 
 @does("show", "list_knowledge")
 def _show_knowledge(found: Any, view: View) -> None:
+    if not found.known and not found.not_known:
+        print_text(view.labels["empty.list_knowledge"].format(project=view.project))
+        return
     known, unknown = (f"entity_id=source_id {columns} text=content" for columns in (_KNOWN, _UNKNOWN))
     _print_two(view, (("knows", known, found.known), ("does_not_know", unknown, found.not_known)))
 
@@ -993,8 +999,8 @@ def _flags(view: View) -> Any:
             value = json.loads(text) if sign else True
         except ValueError:
             value = text
-        view.part.set_flag(name, value, at=at)
-    return view.part.flags(**view.values)
+        view.values["change_id"] = view.part.set_flag(name, value, at=at).change_id
+    return view.part.flags(as_of=view.values.get("as_of"))
 
 
 @does("show", "list_flags")
@@ -1005,7 +1011,7 @@ def _show_flags(found: dict[str, Any], view: View) -> None:
     rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in found.items()]
     print_table(("flag", "value"), rows, labels=view.labels)
     if view.asked["settings"]:
-        view.say("undo", command=f"novelgen undo {view.project}")
+        view.say("undo", command=f"novelgen undo {view.project} {view.values['change_id']}")
 
 
 def _offer(name: str, told: dict[str, Any]) -> Offer:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from novelgen.context.lines import (
     SECTION_ORDER,
-    labels_for,
     render_left_off,
     render_timeline_entry,
     render_told_before,
@@ -29,7 +28,8 @@ from runtime.doors.cli.output import last_rows, print_cut, print_heading, print_
 
 def print_context(context: SceneMemoryContext, *, language: str, written_to: Path | None) -> None:
     """Print a context."""
-    labels, prompt = view_labels_for(language), labels_for(language)
+    labels = view_labels_for(language)
+    prompt = labels.prompt
     report = context.report or ContextReport()
     place = labels.place(context.chapter_index, context.scene_index)
     print_heading(labels["head.context"].format(place=place, project=context.project_id))
@@ -65,7 +65,8 @@ FIRST_LINES = {"states": 6, "left_off": 3, "open_loops": 5, "memories": 10}
 
 def print_first_screen(context: SceneMemoryContext, *, language: str) -> None:
     """Print of a context what a writer needs at once, a line each: what must hold, who is here, what is open."""
-    labels, prompt = view_labels_for(language), labels_for(language)
+    labels = view_labels_for(language)
+    prompt = labels.prompt
     report = context.report or ContextReport()
     place = labels.place(context.chapter_index, context.scene_index)
     print_heading(labels["head.context"].format(place=place, project=context.project_id))
@@ -101,7 +102,8 @@ def print_first_screen(context: SceneMemoryContext, *, language: str) -> None:
 
 def _print_hidden(context: SceneMemoryContext, report: ContextReport, *, language: str) -> None:
     """Print what the point of view does not know, in the order of the rest."""
-    labels, prompt = view_labels_for(language), labels_for(language)
+    labels = view_labels_for(language)
+    prompt = labels.prompt
     hidden, view = context.hidden or HiddenContext(), report.point_of_view
     names = {**report.names, **hidden.names}
     print_heading(prompt.hidden.format(report.names.get(view.character_id or "", view.name) if view else ""))
@@ -137,7 +139,7 @@ def print_items(items: list[ContextItem], labels: ViewLabels) -> None:
 
 
 def _print_timeline(context: SceneMemoryContext, report: ContextReport, *, language: str) -> None:
-    prompt = labels_for(language)
+    prompt = view_labels_for(language).prompt
     timeline = context.timeline_context or {}
     for section in SECTION_ORDER:
         entries = timeline.get(section) or []
@@ -189,7 +191,7 @@ def print_explanation(report: ContextReport, *, language: str) -> None:
     print_heading(labels["head.queries"])
     queries = [(labels.reason(each.origin), labels.reason(each.purpose), each.text) for each in report.queries]
     print_table(("origin", "purpose", "text"), queries, labels=labels)
-    print_heading(f"{labels_for(language).memories}: {labels['head.score']}")
+    print_heading(f"{labels.prompt.memories}: {labels['head.score']}")
     rows = [
         (
             number,
@@ -225,7 +227,8 @@ def print_explanation(report: ContextReport, *, language: str) -> None:
 
 def print_difference(difference: ContextDifference, *, language: str, file: Path) -> None:
     """Print what changed in the context of a planned scene."""
-    labels, prompt = view_labels_for(language), labels_for(language)
+    labels = view_labels_for(language)
+    prompt = labels.prompt
     place = labels.place(difference.chapter_index, difference.scene_index)
     print_heading(labels["head.difference"].format(place=place, project=difference.project_id))
     if difference.is_empty:
@@ -272,7 +275,8 @@ def print_difference(difference: ContextDifference, *, language: str, file: Path
 
 
 def _print_state_differences(states: list[StateDifference], names: Mapping[str, str], *, language: str) -> None:
-    labels, prompt = view_labels_for(language), labels_for(language)
+    labels = view_labels_for(language)
+    prompt = labels.prompt
     rows = []
     for state in states:
         mark = "" if state.change == "changed" else f" ({labels[f'changes.{state.change}']})"
@@ -286,7 +290,8 @@ def _print_state_differences(states: list[StateDifference], names: Mapping[str, 
 
 
 def _print_timeline_differences(entries: list[TimelineDifference], names: Mapping[str, str], *, language: str) -> None:
-    labels, prompt = view_labels_for(language), labels_for(language)
+    labels = view_labels_for(language)
+    prompt = labels.prompt
     rows = []
     for each in entries:
         lines = [
@@ -308,9 +313,7 @@ def print_states(snapshots: Sequence[EntityStateSnapshot], names: Mapping[str, s
     rows = [
         (
             names.get(each.entity_id, each.entity_id),
-            (labels["line.after_scene"] if each.by_author and each.scene_index is not None else "{}").format(
-                labels.place(each.chapter_index, each.scene_index)
-            ),
+            labels.memory_place(each),
             facts_text(each, names, language=language),
         )
         for each in snapshots
@@ -323,7 +326,7 @@ def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], *, langu
 
     An attribute that no quote of its scene proves says so.
     """
-    prompt, state = labels_for(language), snapshot.state_data
+    prompt, state = view_labels_for(language).prompt, snapshot.state_data
     texts = {
         name: f"{prompt.attribute(name)}{prompt.colon}{value_text(name, value, names, language=language)}"
         f"{prompt.unverified if name in snapshot.unverified else ''}"
@@ -335,7 +338,7 @@ def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], *, langu
 
 def value_text(attribute: str, value: object, names: Mapping[str, str], *, language: str) -> str:
     """Return an attribute's value as text: names for ids, nothing for None, presence as a place and its scene."""
-    prompt = labels_for(language)
+    prompt = view_labels_for(language).prompt
     if value is None:
         return ""
     if attribute != PRESENCE_ATTRIBUTE or not isinstance(value, Mapping):

@@ -136,7 +136,7 @@ def test_a_context_is_told_in_the_language_of_its_story() -> None:
         Reader(context("Ada hid it.")._repr_html_()),
         Reader(context("她藏了起来。", language="zh")._repr_html_()),
     )
-    assert "Scene 2:1 of p: 1 memories, 3 tokens" in english.text
+    assert "Scene 2:1 of p: 1 memory, 3 tokens" in english.text
     assert "open loops" in english.text
     assert "Missing: search: Ada hid it." in english.text
     assert "What the story has established before this scene" in english.text
@@ -190,7 +190,7 @@ def test_a_terminal_shows_plain_lines() -> None:
 
     printer = Printer()
     context("Ada hid it.")._repr_pretty_(printer, False)
-    assert printer.said.splitlines()[0] == "Scene 2:1 of p: 1 memories, 3 tokens"
+    assert printer.said.splitlines()[0] == "Scene 2:1 of p: 1 memory, 3 tokens"
     assert "Ada hid it." in printer.said
     assert shown_text(ShownList()) == "Nothing is known here yet."
     assert repr(chunk("Ada hid it.")).startswith("StoryMemoryChunk(")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pydantic_core
 import pytest
 
-from novelgen.words import filled
+from novelgen.words import filled, words
 from novelgen.words.messages import message_in
 from tests.novelgen.words.message_sources import SOURCE, catalogue, message_templates
 
@@ -99,7 +99,7 @@ def _unescaped(text: str) -> str:
     [
         ("there is no setting 'modl'; did you mean 'model'?", "没有设置“modl”；是不是“model”？"),
         ("error: no thread 'L9' is stored; list them to find its id", "错误：没有存入线索“L9”；请列出它们，找到编号"),
-        ("--chapter needs 'a', 'b' or 'c'", "--chapter 还需要“a”、“b”、“c”"),
+        ("give one of 'a', 'b' or 'c'", "请给出其中一个：“a”、“b”、“c”"),
         ("Nothing that novelgen says.", "Nothing that novelgen says."),
         ("Something else, of libraries: two words", "Something else, of libraries: two words"),
         (
@@ -112,3 +112,19 @@ def test_messages_stand_in_messages(message: str, said: str) -> None:
     """What stands in a place is said in Chinese, too, and quoted as Chinese quotes; what nobody knows stays."""
     assert message_in(message, "zh") == said
     assert message_in(message, "en") == message
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("stored: 1 chapters, 1 scenes, 21 memories", "stored: 1 chapter, 1 scene, 21 memories"),
+        ("1 memories wait; 1 scenes have no text", "1 memory waits; 1 scene has no text"),
+        ("scene 1:1 scenes, '1 scenes'", "scene 1:1 scenes, '1 scenes'"),
+    ],
+)
+def test_one_of_a_thing_is_told_as_one(message: str, said: str) -> None:
+    """Sentences of the source count in plurals; who reads English is told of one as one, names and places apart."""
+    assert message_in(message, "en") == said
+    assert words("commands", "en")["line.scenes"].format(1) == "1 scene"
+    assert words("commands", "en")["line.scenes"].format("1,200") == "1,200 scenes"
+    assert filled("{count:more scene lies|more scenes lie} ahead", count=1) == "1 more scene lies ahead"

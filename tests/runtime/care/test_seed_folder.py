@@ -199,13 +199,16 @@ def test_history_keeps_its_summaries(stores: MemoryStores, told: str, tmp_path: 
 def test_counts_are_those_of_the_scenes_before_a_position(stores: MemoryStores, told: str) -> None:
     """Seed 000.5: point of view, scenes and the last appearance, as of story time; the author's notes stay beside."""
     card = StoryEntities(stores, told).entity(entity="C0")
+    assert card.metadata.pop("named_count") == 0
     assert card.metadata == {"importance": "primary", "pov_count": 2, "scene_count": 2, "last_appeared": "S002"}
     assert card.entity.profile["metadata"] == CHARACTER["metadata"]
     early = StoryEntities(stores, told).entity(entity="C0", as_of=StoryPosition(1, 2))
-    assert early.metadata == {"importance": "primary", "pov_count": 1, "scene_count": 1, "last_appeared": "S001"}
+    told_early = {"importance": "primary", "named_count": 0, "pov_count": 1, "scene_count": 1, "last_appeared": "S001"}
+    assert early.metadata == told_early
     place = StoryEntities(stores, told).entity(entity="L0", as_of=StoryPosition(1, 3))
-    assert place.metadata == {"scene_count": 1, "last_used": "S001"}
+    assert place.metadata == {"named_count": 0, "scene_count": 1, "last_used": "S001"}
     assert StoryEntities(stores, told).entity(entity="C1", as_of=StoryPosition(1, 1)).metadata == {
+        "named_count": 0,
         "pov_count": 0,
         "scene_count": 0,
     }

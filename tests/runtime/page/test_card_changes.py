@@ -31,6 +31,14 @@ def _entities(client: TestClient, **query: str) -> Any:
     return client.get("/v1/projects/demo/entities", params=query).json()["entities"]
 
 
+def test_what_you_say_of_a_state_is_dated_after_the_scene_before(client: TestClient) -> None:
+    """On the card a state of your own stands `after` the scene that it follows, without a link to words that say so."""
+    for start, told in (("3:1", "after 2:4"), ("2:1", "after 1:4")):
+        client.patch("/v1/projects/demo/entities/C4", json={"changes": {"mood": start}, "start": start})
+        card = client.get(f"{HERE}/card?entity=C4&as_of=2%3A3" if start == "2:1" else f"{HERE}/card?entity=C4").text
+        assert f"<summary>{told}" in card, start
+
+
 def test_a_card_is_edited_and_taken_back(client: TestClient) -> None:
     """Only what was changed is written; the old name stays one of its names, and all comes back exactly."""
     before = client.get("/v1/projects/demo/entities/C4").json()["entity"]

@@ -5,6 +5,7 @@ import re
 import pytest
 from fastapi.testclient import TestClient
 
+from novelgen.words import filled
 from runtime.page.frame import ENGLISH, language_wished
 from tests.runtime.page.reading import Seen, read
 
@@ -52,7 +53,7 @@ def test_a_finding_has_both_quotes_and_is_waived(client: TestClient) -> None:
     assert {"words-1", "note-1"} <= set(seen.ids)
     waived = {**{name: _hidden(seen, name) for name in ("issue_id", "back")}, "note": "He comes back as a ghost."}
     after = read(client.post("/page/projects/demo/check/waive", data=waived))
-    all_clear = re.escape(ENGLISH["compared_facts"]).replace(r"\{count\}", "[1-9][0-9]*")
+    all_clear = re.escape(filled(ENGLISH["compared_facts"], count="N")).replace("N\\ ", "[1-9][0-9]* ")
     assert re.search(all_clear, after.text)
     assert "He comes back as a ghost." in after.text
     back = {name: _hidden(after, name) for name in ("issue_id", "back")}

@@ -8,6 +8,7 @@ from fastapi.testclient import TestClient
 from httpx import Response
 
 from novelgen.models.memory import EVENT_TYPES
+from novelgen.words import filled
 from runtime.page.forms import DECISIONS
 from runtime.page.frame import CHINESE, ENGLISH
 from runtime.storage.journal import AuthorChangeKind
@@ -174,13 +175,13 @@ def test_a_scenes_text_is_edited_after_a_look_at_what_follows(client: TestClient
     }
     previewed = client.post("/page/projects/demo/story/text/preview", data=form)
     seen = read(previewed)
-    assert ENGLISH["words_lost_of"].format(count=1, lost=1) in seen.text
+    assert filled(ENGLISH["words_lost_of"], count=1, lost=1) in seen.text
     assert "Water had found" in seen.text
     assert client.get("/v1/projects/demo/scenes/1/1").json()["scene"]["text"] == text
     answer = _sent(client, "story/text", form)
     scene = client.get("/v1/projects/demo/scenes/1/1").json()["scene"]
     assert (scene["title"], scene["text"].startswith("Water had")) == ("The brick", True)
-    assert ENGLISH["words_lost"].format(count=1) in read(client.get(answer.headers["location"])).text
+    assert filled(ENGLISH["words_lost"], count=1) in read(client.get(answer.headers["location"])).text
     _undo(client, answer)
     assert client.get("/v1/projects/demo/scenes/1/1").json()["scene"]["text"] == text
 

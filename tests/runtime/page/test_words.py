@@ -8,7 +8,7 @@ from novelgen.language.language import has_cjk
 from runtime.page.frame import CHINESE, ENGLISH
 
 TEMPLATES = Path(frame.__file__).parent / "templates"
-PLACES = re.compile(r"\{(\w+)\}")
+PLACES = re.compile(r"\{(\w+)(?::[^{}]*)?\}")
 
 
 def test_both_languages_say_everything() -> None:

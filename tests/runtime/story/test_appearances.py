@@ -29,6 +29,17 @@ def test_who_is_most_in_the_story_comes_first(read_demo_stores: MemoryStores, pr
     assert {each.entity.entity_id for each in by_weight} == {each.entity.entity_id for each in by_name}
 
 
+@pytest.mark.parametrize("as_of", [None, StoryPosition(3, 1)])
+def test_a_card_counts_as_the_list_does(read_demo_stores: MemoryStores, as_of: StoryPosition | None) -> None:
+    """Where somebody is present and where they are named are two numbers, the same in every place that tells them."""
+    cards = StoryEntities(read_demo_stores, "demo")
+    found = StoryAppearances(read_demo_stores, "demo").list_appearances(as_of=as_of)
+    for each in found:
+        told = cards.entity(entity=each.entity.entity_id, as_of=as_of).metadata
+        assert (told["scene_count"], told["named_count"]) == (each.scenes, each.named), each.entity.name
+    assert any(each.named != each.scenes for each in found)
+
+
 def test_nothing_from_the_position_on_is_counted(read_demo_stores: MemoryStores) -> None:
     """As of a position only who was shown is listed; an unknown order or project is refused."""
     cut = StoryPosition(2, 1)

@@ -313,13 +313,15 @@ def test_an_unlocked_secret_and_a_hint_reach_the_prompt(gregor: Character) -> No
 def test_flags_keep_their_history(story: Story) -> None:
     """Seed 002.55: the value now, and the value then."""
     story.set_flag("bridge", "whole", at=(1, 1))
-    story.set_flag("bridge", "burnt", at=(2, 1))
+    told = story.set_flag("bridge", "burnt", at=(2, 1))
     assert [story.flags(as_of=at) for at in [(1, 1), (2, 1), (3, 0), None]] == [
         {},
         {"bridge": "whole"},
         {"bridge": "burnt"},
         {"bridge": "burnt"},
     ]
+    assert (told.flags, story.undo(told.change_id).change.kind) == ({"bridge": "burnt"}, "flag")
+    assert story.flags() == {"bridge": "whole"}
 
 
 def test_a_flag_that_no_json_holds_is_refused(story: Story) -> None:

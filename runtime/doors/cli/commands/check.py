@@ -45,13 +45,12 @@ def check(session: CliSession, project: str, **asked: Any) -> None:
     if len(chosen) != 1:
         raise click.UsageError(f"give one of {', '.join(_GOES_WITH)}")
     [way] = chosen
-    missing = [name for name in _NEEDS.get(way, ()) if name not in given]
-    if missing:
-        raise click.UsageError(f"{way} needs {' and '.join(missing)}")
+    if way == "--drafts" and "--out" not in given:
+        raise click.UsageError("--drafts needs --out")
     surplus = [name for name in _OPTIONS if name in given and name not in _GOES_WITH[way].split()]
     if surplus:
         raise click.UsageError(f"{way} goes without {', '.join(surplus)}")
-    if way == "--stored" and "--scene" in given and "--chapter" not in given:
+    if "--scene" in given and "--chapter" not in given:
         raise click.UsageError("--scene needs --chapter")
     model, note, place = asked["model"], asked["note"] or "", (asked["chapter"], asked["scene"])
     if model is not None and asked["no_model"]:
@@ -89,7 +88,6 @@ _GOES_WITH = {
 _OPTIONS = (
     "--chapter --scene --plan --pov --out --resume --model --no-model --workers --with-waived --note --strict --json"
 ).split()
-_NEEDS = {"--text": ("--chapter", "--scene"), "--drafts": ("--out",)}
 
 
 def _draft_text(file: TextIO) -> str:
@@ -102,7 +100,7 @@ def _draft_text(file: TextIO) -> str:
 def _check_one(
     session: CliSession,
     project: str,
-    place: tuple[int, int],
+    place: tuple[int | None, int | None],
     text: str,
     plan_file: Path | None,
     pov: str | None,
@@ -111,8 +109,8 @@ def _check_one(
     with_waived: bool,
     as_json: bool,
 ) -> int:
-    chapter, scene = place
     with opened_stores(session, project) as stores:
+        chapter, scene = StoryScenePlans(stores, project).scene_to_write(*place)
         done = StoryContinuity(stores, project).check(
             text=text,
             chapter_index=chapter,

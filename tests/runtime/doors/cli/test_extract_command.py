@@ -74,7 +74,7 @@ def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model:
         result = run("extract", PROJECT)
         second = run("extract", PROJECT)
     assert second.exit_code == 0
-    assert f"1 scenes failed before; read them again with `novelgen extract {PROJECT} --retry`" in second.stderr
+    assert f"1 scene failed before; read them again with `novelgen extract {PROJECT} --retry`" in second.stderr
     assert result.exit_code == 1
     assert "scene 2:2: no readable JSON object" in result.stderr
     assert f"novelgen extract {PROJECT} --retry" in result.stderr
@@ -236,7 +236,7 @@ def test_a_scene_not_read_for_knowledge_is_told_of(run: Run, model: pytest.Monke
     assert result.exit_code == 1
     assert [scene["outcome"] for scene in json.loads(result.stdout)["scenes"]] == ["done", "done", "failed"]
     assert "scene 2:2: no readable JSON object" in result.stderr
-    assert "1 scenes wait to be read for who knows what" in result.stderr
+    assert "1 scene waits to be read for who knows what" in result.stderr
     with openai_stub(tell_who_knows) as stub:
         model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
         assert run("extract", PROJECT, "--knowledge").exit_code == 0

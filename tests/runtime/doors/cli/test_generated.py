@@ -248,7 +248,7 @@ def test_scenes_are_shown_moved_inserted_and_deleted(run: Run, ingested: Path, t
     file = tmp_path / "new.md"
     file.write_text("Ada painted the door of the lighthouse green.\n", encoding="utf-8")
     told = _done(run, "scene", "insert", PROJECT, "1:1", "--file", str(file), "--title", "Green")
-    assert told == f"new scene at 1:1; 1 scenes moved undo: novelgen undo {PROJECT} 6"
+    assert told == f"new scene at 1:1; 1 scene moved undo: novelgen undo {PROJECT} 6"
     assert _done(run, "scene", "insert", PROJECT, "2") == f"room at 2; 3 scenes moved undo: novelgen undo {PROJECT} 7"
     deleted = run("scene", "delete", PROJECT, "1:1", "--yes")
     assert deleted.stdout.startswith("deleted scene 1:1 with ")

@@ -37,6 +37,20 @@ def test_a_place_that_nobody_knows_is_told_by_its_scene_alone() -> None:
     assert facts_text(seen, {}, language="en") == "last seen at: scene 2:1"
 
 
+@pytest.mark.parametrize(("chosen", "told"), [("", "mood: calm"), ("zh", "情绪：calm")])
+def test_the_chosen_language_goes_before_the_storys(monkeypatch: pytest.MonkeyPatch, chosen: str, told: str) -> None:
+    """NOVELGEN_LANG says in which language the labels of an English story are; its own words stay."""
+    monkeypatch.setenv("NOVELGEN_LANG", chosen)
+    state = EntityStateSnapshot(
+        project_id="story",
+        entity_type="character",
+        entity_id="C0",
+        timestamp=utc_now(),
+        state_data={"emotional_state": "calm"},
+    )
+    assert facts_text(state, {}, language="en") == told
+
+
 def test_what_stands_among_the_issues_is_not_told_again(capsys: pytest.CaptureFixture[str]) -> None:
     """Why the model's plan was not used is long, and said once on a screen."""
     why = "chat model 'x' needs a package"
