@@ -185,7 +185,10 @@ _ACTS_AFTER = re.compile(
 )
 _ACTS_BEFORE = re.compile(rf"\b(?:{_ENGLISH_VERB}) $", re.IGNORECASE)
 _BEGINS_SENTENCE = re.compile(r"(?:^|[.!?。！？…”」』\"]\s*|\n\s*)$")
-_DOES = re.compile(rf" (?:\w+ly )?[a-z]+ed\b|(?![的把被对向跟给替让将之和与同及是])[{CJK_RANGES}]{{1,3}}[着了]")
+_DOES = re.compile(
+    rf" (?:\w+ly )?[a-z]+ed\b|(?![的把被对向跟给替让将之和与同及是])[{CJK_RANGES}]{{1,3}}[着了]"
+    r"|[站坐跪立躺倚靠走跑冲奔跳转抬低伸举点摇抱抓握拉推按拍扶端捧提拔攥皱瞪盯望看瞧打踢挥停退闪飞落追赶守蹲爬翻放收]"
+)
 """After a name that begins a sentence: somebody does something, whatever the verb."""
 _LONGEST_VERB = 14
 LONGEST_OF_ONE_PLACE = {"en": 12_000, "zh": 3_000}

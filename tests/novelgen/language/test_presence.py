@@ -23,6 +23,7 @@ def presence(text: str, story: list[Entity], previous_location_id: str | None = 
         ("行者取出铁棒。八戒也来。八戒打。", journey(), ["C1", "C2"]),
         ("It was late. Holmes climbed the stairs.", london(), ["C0"]),
         ("那时天晚。行者提着铁棒。", journey(), ["C1"]),
+        ("那时天晚。行者站在一旁。八戒冲进门。", journey(), ["C1", "C2"]),
         ("It was late. Holmes, of course. And Holmes again.", london(), ["C0"]),
     ],
 )
