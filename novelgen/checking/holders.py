@@ -10,8 +10,8 @@ from novelgen.checking.findings import finding, is_planned, of_change, of_memory
 from novelgen.checking.notes import Held, held_in_notes
 from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.language import has_cjk, word_pattern
-from novelgen.language.normalise import simplified, title_gender
-from novelgen.language.resolver import Mention
+from novelgen.language.normalise import simplified
+from novelgen.language.resolver import Mention, entity_gender
 from novelgen.language.sentences import Span
 from novelgen.memory.attributes import split_slot
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
@@ -357,11 +357,7 @@ def _begins_clause(before: str, after: str) -> bool:
 
 
 def _gender(entity: Entity | None) -> str | None:
-    if entity is None:
-        return None
-    stated = str(entity.profile.get("gender", "")).strip().casefold()
-    told = {title_gender(name) for name in entity.names()} - {None}
-    return stated if stated in ("male", "female") else told.pop() if len(told) == 1 else None
+    return None if entity is None else entity_gender(entity)
 
 
 def _issue(

@@ -18,11 +18,11 @@ from novelgen.language.sentences import Span, split_sentences
 from novelgen.language.speech import QUOTED, Speech, find_speeches, is_first_person, narrator_of, speech_at
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeScene
-from novelgen.models.continuity import ContinuityEvidence
+from novelgen.models.continuity import ContinuityEvidence, EvidenceSource
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import OpenLoop, Relationship, StateChange
 from novelgen.models.story_time import SceneTime
 
@@ -65,15 +65,10 @@ class Piece:
         source_id = memory.memory_id if memory is not None else ""
         if memory is None and place is not None:
             source_id = f"{place.chapter_index}:{place.scene_index}:passage:{self.span.start}"
-        return ContinuityEvidence(
-            source="passage" if memory is None else "note" if memory.content_type == "note" else "memory",
-            source_id=source_id,
-            chapter_index=place.chapter_index if place is not None else None,
-            scene_index=place.scene_index if place is not None else None,
-            text=self.words,
-            quote=self.words,
-            entity_ids=list(memory.entities_mentioned) if memory is not None else [],
-        )
+        about = list(memory.entities_mentioned) if memory is not None else []
+        source: EvidenceSource = "passage" if memory is None else "note" if memory.content_type == "note" else "memory"
+        where, said = place or END_OF_STORY, self.words
+        return ContinuityEvidence.at(where, source, source_id, said, quote=said, entity_ids=about)
 
 
 @dataclass(frozen=True)

@@ -278,7 +278,15 @@ def story_sections(
     _add_lines(sections, "chapter_so_far", chapter, language, from_the_end=True)
     threads = threads_by_pay_off(story.outline, _ahead(story, request))
     _add_lines(sections, "threads", [_thread_line(each, names, language) for each in threads], language)
-    _add_states(sections, story, names, language)
+    by_id = {state.entity_id: state for state in story.states}
+    wanted = [by_id[each] for each in story.state_ids if each in by_id]
+    rendered = render_states(
+        wanted, names, labels=labels_for(language), budget_tokens=SECTION_TOKENS["states"], count_tokens=estimate_tokens
+    )
+    text = (
+        "\n".join(as_data(line) for line in (*rendered.lines.values(), *rendered.minds.values())) or NOTHING[language]
+    )
+    sections.add("states", text, left_out=sum(map(len, rendered.dropped.values())))
     notes = _Notes(story, names, language)
     ordered = listing_order(entities, story.outline, touched_ids=story.touched_ids)
     _add_lines(sections, "known_entities", [notes.line(each) for each in ordered], language)
@@ -411,18 +419,6 @@ def _thread_line(loop: OpenLoop, names: dict[str, str], language: StoryLanguage)
     who = _joined((names[each] for each in loop.related_entities if each in names), language)
     people = (f"（{who}）" if language == "zh" else f" ({who})") if who else ""
     return f"- {loop.loop_id} [{due}] {_clipped(loop.description, MAX_LINE_CHARACTERS[language])}{people}"
-
-
-def _add_states(sections: PromptSections, story: StorySoFar, names: dict[str, str], language: StoryLanguage) -> None:
-    by_id = {state.entity_id: state for state in story.states}
-    wanted = [by_id[each] for each in story.state_ids if each in by_id]
-    rendered = render_states(
-        wanted, names, labels=labels_for(language), budget_tokens=SECTION_TOKENS["states"], count_tokens=estimate_tokens
-    )
-    text = (
-        "\n".join(as_data(line) for line in (*rendered.lines.values(), *rendered.minds.values())) or NOTHING[language]
-    )
-    sections.add("states", text, left_out=sum(map(len, rendered.dropped.values())))
 
 
 class _Notes:

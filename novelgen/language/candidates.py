@@ -271,8 +271,11 @@ def _candidate(group: Sequence[FoundName]) -> NameCandidate:
     speaks = sum(each.speaks for each in group)
     weights = [max(each.weights.values(), default=0.0) for each in group]
     signs = sum(weights)
+    # Its clearest name is the fullest of the frequent: of those that stand for a tenth of what the most frequent does.
+    most = max(each.count for each in group)
+    frequent = [each for each in group if each.count * 10 >= most and not is_description(each.name)] or list(group)
     return NameCandidate(
-        name=_clearest(group),
+        name=max(frequent, key=lambda each: (_fullness(each.name), each.count, each.name)).name,
         kind=likely_kind(group),
         variants=[NameVariant(name=each.name, count=each.count, first=_place(min(each.places))) for each in group],
         count=sum(each.count for each in group),
@@ -282,13 +285,6 @@ def _candidate(group: Sequence[FoundName]) -> NameCandidate:
         speaks=speaks,
         score=round(signs / (signs + 2.0), 2),
     )
-
-
-def _clearest(group: Sequence[FoundName]) -> str:
-    """The fullest of the frequent names: one that stands for a tenth of what the most frequent does."""
-    most = max(each.count for each in group)
-    frequent = [each for each in group if each.count * 10 >= most and not is_description(each.name)] or list(group)
-    return max(frequent, key=lambda each: (_fullness(each.name), each.count, each.name)).name
 
 
 def _fullness(name: str) -> int:
@@ -316,14 +312,11 @@ def better_display_name(
     counted = [
         (_scenes_with(each, texts), len(each), each)
         for each in others
-        if each not in taken and not _says_nobody(each) and not _words(each) <= own and each not in name
+        if each not in {*taken, *CHINESE_TITLES_AFTER}
+        and not (is_description(each) or _words(each) <= own or each in name)
     ]
     scenes, _, best = max(counted, default=(0, 0, ""))
     return best if scenes >= MIN_SCENES_OF_NAME else None
-
-
-def _says_nobody(name: str) -> bool:
-    return is_description(name) or name in CHINESE_TITLES_AFTER
 
 
 def _scenes_with(name: str, texts: Sequence[str]) -> int:

@@ -217,7 +217,23 @@ def _sightings(run: EnglishRun, words: _WordUse) -> Iterable[NameSighting]:
             continue
         name = _clean(part)
         if name:
-            yield _sighting(name, part, run)
+            is_last = part[-1] == run.words[-1]
+            titled = len(part) > 1 and _bare(part[0]) in _TITLES_OF_PEOPLE
+            last = _bare(part[-1])
+            yield NameSighting(
+                name,
+                says=run.says,
+                person=titled + (run.acts and is_last and not run.article) * 0.4 + run.owns * 0.3 + run.called * 0.4,
+                place=2.0 * (last in PLACE_WORDS and len(part) > 1) + run.place,
+                faction=2.0 * (last in FACTION_WORDS and len(part) > 1 and last not in PLACE_WORDS),
+                item=2.0 * (last in ITEM_WORDS and len(part) > 1),
+                term=0.5 * run.article,
+                free=not run.opens,
+                he=run.pronoun == "he" and is_last,
+                she=run.pronoun == "she" and is_last,
+                beside=run.beside if is_last else "",
+                paragraph=run.paragraph,
+            )
 
 
 def _bare(word: str) -> str:
@@ -268,26 +284,6 @@ def _is_title_name(part: list[str]) -> bool:
     """One title in full by itself: "the Captain" may be all the name that somebody has."""
     word = _bare(part[0]) if len(part) == 1 else ""
     return word in _TITLES_OF_PEOPLE and len(word) > 4 and word not in _NEVER_NAMES
-
-
-def _sighting(name: str, part: list[str], run: EnglishRun) -> NameSighting:
-    is_last = part[-1] == run.words[-1]
-    titled = len(part) > 1 and _bare(part[0]) in _TITLES_OF_PEOPLE
-    last = _bare(part[-1])
-    return NameSighting(
-        name,
-        says=run.says,
-        person=titled + (run.acts and is_last and not run.article) * 0.4 + run.owns * 0.3 + run.called * 0.4,
-        place=2.0 * (last in PLACE_WORDS and len(part) > 1) + run.place,
-        faction=2.0 * (last in FACTION_WORDS and len(part) > 1 and last not in PLACE_WORDS),
-        item=2.0 * (last in ITEM_WORDS and len(part) > 1),
-        term=0.5 * run.article,
-        free=not run.opens,
-        he=run.pronoun == "he" and is_last,
-        she=run.pronoun == "she" and is_last,
-        beside=run.beside if is_last else "",
-        paragraph=run.paragraph,
-    )
 
 
 def _is_kept(found: FoundName, words: _WordUse) -> bool:

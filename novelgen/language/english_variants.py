@@ -101,7 +101,10 @@ def english_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
     own: list[_Bearer] = []
     # Who is called by a given name is clear before it is asked to whom a surname belongs.
     given = {first for each in people for first in (each.first, *each.short_forms)}
-    paragraphs = _count_paragraphs(names)
+    last: dict[ScenePlace, int] = {}
+    for place, paragraph in (each for name in names for each in name.paragraphs):
+        last[place] = max(paragraph + 1, last.get(place, 0))
+    paragraphs = sum(last.values())
     for word in sorted(single, key=lambda word: (word not in given, -sum(each.count for each in single[word]), word)):
         own += _placed(word, single[word], people, paragraphs)
     people += own
@@ -132,14 +135,6 @@ def _named_in_full(somebody: dict[tuple[str, ...], list[FoundName]]) -> list[_Be
             host.add(mine.names)
             del people[core[0], core[-1]]
     return [*people.values(), *wives.values()]
-
-
-def _count_paragraphs(names: Iterable[FoundName]) -> int:
-    """How many paragraphs the scenes have, up to the last that names anybody."""
-    last: dict[ScenePlace, int] = {}
-    for place, paragraph in (each for name in names for each in name.paragraphs):
-        last[place] = max(paragraph + 1, last.get(place, 0))
-    return sum(last.values())
 
 
 def _core(name: str) -> tuple[str, ...]:

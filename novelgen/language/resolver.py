@@ -74,7 +74,7 @@ class NameIndex:
 
     @cached_property
     def _genders(self) -> dict[str, str | None]:
-        return {each.entity_id: _entity_gender(each) for each in self._entities}
+        return {each.entity_id: entity_gender(each) for each in self._entities}
 
     def by_id(self, name: str) -> list[str]:
         """Return the entity that has this id (case does not count)."""
@@ -154,8 +154,8 @@ def _longest_shared_run(text: str, entity: Entity) -> int:
     return max(matcher.find_longest_match().size for matcher in matchers)
 
 
-def _entity_gender(entity: Entity) -> str | None:
-    """What the profile says, else what the titles in the names say where they agree."""
+def entity_gender(entity: Entity) -> str | None:
+    """Return the gender that a profile states, else the one that the titles in the names tell where they agree."""
     stated = _GENDERS.get(str(entity.profile.get("gender", "")).strip().casefold())
     genders = {title_gender(name) for name in entity.names()} - {None}
     return stated or (genders.pop() if len(genders) == 1 else None)

@@ -122,7 +122,13 @@ def parse_json_object(answer: str, *, keys: Collection[str]) -> dict[str, Any]:
     try:
         found = list(_objects_in(text))
         if not _fitting(found, keys):
-            found += _objects_in(_with_json_punctuation(text))
+            # Turn Chinese quotation marks and punctuation into JSON's, outside of strings in straight quotes.
+            parts: list[str] = []
+            end = 0
+            for string in _STRING.finditer(text):
+                parts += [_json_punctuation(text[end : string.start()]), string.group()]
+                end = string.end()
+            found += _objects_in("".join([*parts, _json_punctuation(text[end:])]))
     except RecursionError as error:
         raise UnusableAnswerError("not_json", _DEPTH_MESSAGE) from error
     if not found:
@@ -194,16 +200,6 @@ def _joined_pairs(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise UnusableAnswerError("not_json", f"the answer holds {name}, which is no JSON value")
-
-
-def _with_json_punctuation(text: str) -> str:
-    """Turn Chinese quotation marks and punctuation into JSON's, outside of strings in straight quotes."""
-    parts: list[str] = []
-    end = 0
-    for string in _STRING.finditer(text):
-        parts += [_json_punctuation(text[end : string.start()]), string.group()]
-        end = string.end()
-    return "".join([*parts, _json_punctuation(text[end:])])
 
 
 def _json_punctuation(text: str) -> str:

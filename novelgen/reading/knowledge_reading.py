@@ -327,7 +327,11 @@ class KnowledgeAnswerReader:
             elif "known_by" in each.model_fields_set or each.hidden_from:
                 knowers.setdefault(memory_id, self._knowers(each, memory_id, field=f"memories[{number}]"))
         learned = self._learning.read(answer.learned)
-        self._require_usable(answer, knowers, learned)
+        if self._asked and not knowers:
+            raise UnusableAnswerError("empty", "it does not say of any memory N1, N2 … who knows it")
+        named = any(each.known_by or each.hidden_from for each in answer.memories)
+        if named and not learned and not any(each.known_by or each.hidden_from for each in knowers.values()):
+            raise UnusableAnswerError("ungrounded", "no id in it is one of the cast")
         unjudged = [each for each in self._asked if each not in knowers]
         unproved = self._learning.unproved
         issues = [
@@ -351,15 +355,6 @@ class KnowledgeAnswerReader:
         # Who is named in both was thought of in particular where it says that they do not know.
         known_by = [each for each in known_by if each not in hidden_from]
         return Knowers(known_by=known_by, hidden_from=hidden_from)
-
-    def _require_usable(
-        self, answer: ModelSceneKnowledge, knowers: Mapping[str, Knowers], learned: Sequence[RecordedLearning]
-    ) -> None:
-        if self._asked and not knowers:
-            raise UnusableAnswerError("empty", "it does not say of any memory N1, N2 … who knows it")
-        named = any(each.known_by or each.hidden_from for each in answer.memories)
-        if named and not learned and not any(each.known_by or each.hidden_from for each in knowers.values()):
-            raise UnusableAnswerError("ungrounded", "no id in it is one of the cast")
 
 
 def with_knowledge(record: SceneRecord, knowledge: SceneKnowledge, *, keep: bool) -> SceneRecord:
