@@ -19,7 +19,6 @@ from novelgen.memory.query_scores import (
     lay_out,
     novelty,
     pool_best,
-    retriever_scores,
     semantic_scores,
     shared_words,
     stack_vectors,
@@ -27,7 +26,7 @@ from novelgen.memory.query_scores import (
     unit_rows,
 )
 from novelgen.memory.retelling import DuplicateFinder
-from novelgen.memory.search import KEYWORD_RETRIEVER, LEXICAL_RETRIEVER, Candidate, RetrieverHit, SelectionScene
+from novelgen.memory.search import KEYWORD_RETRIEVER, Candidate, RetrieverHit, SelectionScene
 from novelgen.memory.weights import DEFAULT_QUOTAS, DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
 from novelgen.models.context import ContextItem, LeftOutItem, LeftOutWhy
 from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
@@ -150,7 +149,6 @@ def score_candidates(table: CandidateTable, scene: SelectionScene, weights: Sele
     The score is a sum of standardised parts and of fixed points, which reads like log-odds: adding is
     multiplying the odds, as tier x importance x recency x relevance would.
     """
-    weights = weights if table.is_distilled else weights.for_text_alone()
     parts = {
         name: weight * standardise(column, table.measure)
         for name, weight, column in _weighted_columns(table, scene, weights)
@@ -188,17 +186,15 @@ def _weighted_columns(
     voting = [(i, query) for i, query in enumerate(scene.queries) if query.kind in weights.voting_kinds]
     meaning = standardise(semantic_scores(voting, table.candidates, table.measure), table.measure)
     by_meaning = pool_best(meaning, weights.best_queries)
+    of_text: list[tuple[str, float, Column]] = []
     if table.is_distilled:
-        shared = standardise(retriever_scores(LEXICAL_RETRIEVER, voting, table.candidates), table.measure)
-        words = pool_best(shared, weights.best_queries)
-        relevance = pool_best(meaning, 1)
+        relevance, related, entities = pool_best(meaning, 1), by_meaning, weights.entities
         told = min(1.0, scene.ordinal / weights.whole_story_scenes)
     else:
         words = shared_words(table, scene)
-        relevance, told = by_meaning, 1.0
-    is_asked = any(query.kind == "model" for _, query in voting)
-    early = weights.asked_relevance if is_asked else weights.early_relevance
-    related = by_meaning + weights.lexical_share * words
+        of_text = [("words", weights.text_alone_words, words), ("novelty", weights.text_alone_novelty, novelty(table))]
+        related = by_meaning + weights.lexical_share * words
+        relevance, entities, told = by_meaning, weights.text_alone_entities, 1.0
     bullets = _lifted(table.best_of_scene(by_meaning, table.summaries))
     everywhere = np.ones(len(table.scenes), dtype=bool)
     memories = _lifted(table.best_of_scene(related, table.measure))
@@ -207,14 +203,14 @@ def _weighted_columns(
     )
     importance = np.array([row.chunk.importance for row in table.candidates], dtype=float)
     return [
-        ("relevance", told * weights.relevance + (1 - told) * early, relevance),
-        ("words", weights.words, words),
-        *([("novelty", weights.novelty, novelty(table))] if weights.novelty else []),
+        ("relevance", told * weights.relevance + (1 - told) * weights.early_relevance, relevance),
+        *of_text,
         ("importance", weights.importance, importance),
-        ("entities", weights.entities, entity_overlap(table, scene.entity_ids)),
+        ("entities", entities, entity_overlap(table, scene.entity_ids)),
         ("open_loops", weights.open_loops, table.spread(loop_weights(table, scene))),
         ("spreading", told * weights.spreading, table.spread(flow)),
-        ("surroundings", told * weights.surroundings, table.spread(around)),
+        # Passages alone say nothing of what lies around the scenes like theirs.
+        ("surroundings", told * weights.surroundings if table.is_distilled else 0.0, table.spread(around)),
         ("summaries", told * weights.summaries, table.spread(bullets)),
     ]
 

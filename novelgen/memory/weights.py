@@ -55,10 +55,7 @@ class SelectionWeights(Model):
         default=0.35, description="Closeness to the plan's queries, in a story of `whole_story_scenes` and more."
     )
     early_relevance: float = Field(
-        default=0.75, description="The same at the beginning of a story; between the two in proportion."
-    )
-    asked_relevance: float = Field(
-        default=1.0, description="`early_relevance` where a model asked: its queries say more closely what is needed."
+        default=1.2, description="The same at the beginning of a story; between the two in proportion."
     )
     importance: float = Field(default=0.45, description="Importance, 1-10, as stored.")
     entities: float = Field(default=0.3, description="Entities shared with the plan, rare ones counting more.")
@@ -78,20 +75,16 @@ class SelectionWeights(Model):
             "in proportion: a short story has few plots to tell apart."
         ),
     )
-    words: float = Field(default=0.0, description="Words shared with the plan's queries, beside meaning.")
-    novelty: float = Field(default=0.0, description="Being unlike what earlier scenes told.")
     text_alone_words: float = Field(
-        default=0.25, description="`words` where a story has passages alone: those of the whole plan, rare ones most."
+        default=0.25, description="Words shared with the whole plan, rare ones most, where a story has passages alone."
     )
     text_alone_entities: float = Field(
         default=0.12, description="`entities` where a story has passages alone: most of it is said by the names there."
     )
     text_alone_novelty: float = Field(
         default=0.3,
-        description="`novelty` where a story has passages alone: what is told again and again tells little.",
-    )
-    text_alone_surroundings: float = Field(
-        default=0.0, description="`surroundings` where a story has passages alone: they say nothing there."
+        description="Being unlike what earlier scenes told, where a story has passages alone: what is told again and "
+        "again tells little.",
     )
     beside_points: float = Field(
         default=0.6,
@@ -106,7 +99,11 @@ class SelectionWeights(Model):
     best_queries: int = Field(
         default=3, ge=1, description="How many of its best queries are averaged in scene evidence."
     )
-    lexical_share: float = Field(default=0.5, ge=0, description="Weight of words beside meaning in scene evidence.")
+    lexical_share: float = Field(
+        default=0.5,
+        ge=0,
+        description="Weight of words beside meaning in scene evidence, where a story has passages alone.",
+    )
 
     at_hand_scenes: int = Field(
         default=3,
@@ -144,17 +141,6 @@ class SelectionWeights(Model):
     length_discount: float = Field(default=0.6, ge=0, description="Exponent of tokens in gain per token.")
     near_duplicate_overlap: float = Field(default=0.6, gt=0, le=1, description="Shared words that make a duplicate.")
     left_out_receipts: int = Field(default=12, ge=0, description="How many left-out candidates are reported.")
-
-    def for_text_alone(self) -> SelectionWeights:
-        """Return the weights for a story of which nothing distilled is known."""
-        return self.model_copy(
-            update={
-                "words": self.text_alone_words,
-                "entities": self.text_alone_entities,
-                "novelty": self.text_alone_novelty,
-                "surroundings": self.text_alone_surroundings,
-            }
-        )
 
 
 DEFAULT_WEIGHTS = SelectionWeights()

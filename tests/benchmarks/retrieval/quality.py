@@ -238,7 +238,7 @@ def ablation_variants(whole: SelectionWeights) -> dict[str, SelectionWeights]:
 
 def _nothing_for(part: str) -> dict[str, float]:
     """A part's weight and, where it has them, those for a young story and for one of passages alone."""
-    names = (part, f"early_{part}", f"asked_{part}", f"text_alone_{part}")
+    names = (part, f"early_{part}", f"text_alone_{part}")
     return {name: 0.0 for name in names if name in SelectionWeights.model_fields}
 
 

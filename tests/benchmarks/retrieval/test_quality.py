@@ -76,4 +76,4 @@ def test_variants_differ_from_the_whole_in_one_setting_or_kind() -> None:
     }
 
     assert all(1 <= len(changed) <= 3 for changed in changes.values())
-    assert changes["without relevance"] == {"relevance", "early_relevance", "asked_relevance"}
+    assert changes["without relevance"] == {"relevance", "early_relevance"}

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from novelgen.memory.search import QueryKind, SceneQuery, SelectionScene
+from novelgen.memory.search import SelectionScene
 from novelgen.memory.select import merge_candidates, select_memories
 from novelgen.memory.weights import SelectionWeights
 from novelgen.models.state import OpenLoop
@@ -230,20 +230,6 @@ def test_what_flows_between_scenes_counts_by_how_many_there_are():
     assert parts(400) == whole
     assert young["relevance"] > half["relevance"] > whole["relevance"] > 0
     assert 0 < young["surroundings"] < half["surroundings"] < whole["surroundings"]
-
-
-def test_closeness_counts_more_where_a_model_asked() -> None:
-    """Its queries say more closely what is needed than those that rules make of a plan."""
-    found = [*crowd(20, axis=1, importance=4), candidate("near", 29, axis=0)]
-
-    def closeness(kind: QueryKind, weights: SelectionWeights = EVERYTHING) -> float:
-        queries = (SceneQuery("the plan", kind, plan_scene(axis=0).queries[0].vector),)
-        items = select_memories(found, plan_scene(ordinal=31, queries=queries), weights=weights).items
-        return next(item.score_parts["relevance"] for item in items if item.chunk_id == "near")
-
-    assert closeness("model") > closeness("purpose") > 0
-    as_rules = EVERYTHING.model_copy(update={"asked_relevance": EVERYTHING.early_relevance})
-    assert closeness("model", as_rules) == closeness("purpose", as_rules)
 
 
 def test_scenes_like_the_neighbours_of_a_sure_scene_are_raised() -> None:
