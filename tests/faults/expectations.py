@@ -18,9 +18,6 @@ HANG_GUARD_S = 120.0
 TIGHT = {"tool_timeout_s": 5.0, "chain_timeout_s": 30.0, "vector_store": {"write_timeout_s": 6.0}}
 """For faults that hang: shorter than shipped, and still by far more than what does not hang needs under load."""
 
-MIN_KEPT = 0.8
-"""Share of a context's memories that an approximate index must find again after it was built anew."""
-
 
 @dataclass(frozen=True)
 class BothFallbacks:
@@ -93,23 +90,6 @@ def require_healthy(stores: MemoryStores, request: MemoryContextRequest, healthy
     """The context is as it was before the fault, and the index agrees with SQL."""
     context = context_of(stores, request)
     assert _memory_ids(context) == _memory_ids(healthy)
-    _require_sound(stores, context, healthy)
-
-
-def require_healthy_but_for_order(
-    stores: MemoryStores, request: MemoryContextRequest, healthy: SceneMemoryContext
-) -> None:
-    """As `require_healthy`, for more rows than an approximate search looks through.
-
-    Built anew, in another order, the graph of the index may pass over a few of many nearly equal vectors.
-    """
-    context = context_of(stores, request)
-    kept = set(_memory_ids(context)) & set(_memory_ids(healthy))
-    assert len(kept) >= MIN_KEPT * len(healthy.relevant_memories) > 0
-    _require_sound(stores, context, healthy)
-
-
-def _require_sound(stores: MemoryStores, context: SceneMemoryContext, healthy: SceneMemoryContext) -> None:
     assert stages(context) == set()
     require_same_entities(context, healthy)
     assert verify_index(stores, context.project_id).is_sound

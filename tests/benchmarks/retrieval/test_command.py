@@ -71,17 +71,6 @@ def test_cost_is_measured_at_the_sizes_asked_for(run: Run, tmp_path: Path) -> No
     assert {"search", "select", "total"} <= size["stages_ms"].keys()
 
 
-def test_bad_numbers_and_folders_are_refused(run: Run, tmp_path: Path) -> None:
-    """They end with exit code 2, say what to write and name the missing file."""
-    budgets = run(BOOK, "--budgets", "many")
-    assert (budgets.exit_code, "write positive numbers" in budgets.stderr) == (2, True)
-    sizes = run(BOOK, "--cost", "0")
-    assert (sizes.exit_code, "size '0' cannot be used" in sizes.stderr) == (2, True)
-    result = run(str(tmp_path))
-    assert result.exit_code == 2
-    assert "scenes.jsonl" in result.stderr
-
-
 def test_a_page_is_measured_beside_a_recap(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Both are told with what they convey and what they cost."""
     assert whole_page.main([BOOK, "--work-dir", str(tmp_path)]) == 0

@@ -86,183 +86,153 @@ def test_a_person_reads_a_refusal_on_a_page_and_a_program_as_json() -> None:
     assert person[1]["retry-after"] == program[1]["retry-after"]
 
 
-def test_no_more_work_at_once_than_bound() -> None:
+@pytest.mark.asyncio
+async def test_no_more_work_at_once_than_bound() -> None:
     """Two work, two wait, and the fifth is told to come again later."""
-
-    async def scenario() -> None:
-        work = HeldWork()
-        app = behind_gate(work, at_once=2, waiting=2, waiting_s=60)
-        held = [asyncio.ensure_future(ask(app)) for _ in range(4)]
-        while work.at_work < 2:
-            await asyncio.sleep(0)
-        for _ in range(50):
-            await asyncio.sleep(0)
-        status, headers, body = await ask(app)
-        assert (status, headers["retry-after"]) == (503, "2")
-        assert b"urn:novelgen:busy" in body
-        work.go.set()
-        assert [each[0] for each in await asyncio.gather(*held)] == [200] * 4
-        assert work.most == 2
-
-    asyncio.run(scenario())
+    work = HeldWork()
+    app = behind_gate(work, at_once=2, waiting=2, waiting_s=60)
+    held = [asyncio.ensure_future(ask(app)) for _ in range(4)]
+    while work.at_work < 2:
+        await asyncio.sleep(0)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    status, headers, body = await ask(app)
+    assert (status, headers["retry-after"]) == (503, "2")
+    assert b"urn:novelgen:busy" in body
+    work.go.set()
+    assert [each[0] for each in await asyncio.gather(*held)] == [200] * 4
+    assert work.most == 2
 
 
-def test_what_only_looks_waits_for_no_work() -> None:
+@pytest.mark.asyncio
+async def test_what_only_looks_waits_for_no_work() -> None:
     """While every turn of those that store or compose is taken, a page is shown; it has turns of its own."""
-
-    async def scenario() -> None:
-        work = HeldWork()
-        app = behind_gate(work, at_once=1, waiting=0, looks_at_once=1, looks_waiting=0, waiting_s=60)
-        held = asyncio.ensure_future(ask(app))
-        await work.begun.wait()
-        look = asyncio.ensure_future(ask(app, "GET"))
-        while work.at_work < 2:
-            await asyncio.sleep(0)
-        assert [(await ask(app, method))[0] for method in ("GET", "PUT")] == [503, 503]
-        work.go.set()
-        assert [(await held)[0], (await look)[0]] == [200, 200]
-
-    asyncio.run(scenario())
+    work = HeldWork()
+    app = behind_gate(work, at_once=1, waiting=0, looks_at_once=1, looks_waiting=0, waiting_s=60)
+    held = asyncio.ensure_future(ask(app))
+    await work.begun.wait()
+    look = asyncio.ensure_future(ask(app, "GET"))
+    while work.at_work < 2:
+        await asyncio.sleep(0)
+    assert [(await ask(app, method))[0] for method in ("GET", "PUT")] == [503, 503]
+    work.go.set()
+    assert [(await held)[0], (await look)[0]] == [200, 200]
 
 
 @pytest.mark.parametrize(
     ("method", "path"), [("POST", "/page/projects/mill/undo"), ("DELETE", "/v1/jobs/4f0c"), ("POST", "/mcp")]
 )
-def test_programs_send_nobody_else_away(method: str, path: str) -> None:
+@pytest.mark.asyncio
+async def test_programs_send_nobody_else_away(method: str, path: str) -> None:
     """While programs take every turn, somebody saves on the page, a job is ended, and an agent is answered."""
-
-    async def scenario() -> None:
-        work = HeldWork()
-        app = behind_gate(work, at_once=1, waiting=0, waiting_s=60)
-        held = asyncio.ensure_future(ask(app))
-        await work.begun.wait()
-        other = asyncio.ensure_future(ask(app, method, path))
-        while work.at_work < 2 and not other.done():
-            await asyncio.sleep(0)
-        work.go.set()
-        assert [(await held)[0], (await other)[0]] == [200, 200]
-
-    asyncio.run(scenario())
-
-
-def test_a_wait_ends() -> None:
-    """Who waits too long for a turn is told so, and takes no turn afterwards."""
-
-    async def scenario() -> None:
-        work = HeldWork()
-        app = behind_gate(work, at_once=1, waiting=5, waiting_s=0.01)
-        first = asyncio.ensure_future(ask(app))
-        await work.begun.wait()
-        status, headers, body = await ask(app)
-        assert (status, "retry-after" in headers) == (503, True)
-        assert b"urn:novelgen:busy" in body
-        work.go.set()
-        assert (await first)[0] == 200
-        assert (await ask(app))[0] == 200
-        assert work.calls == 2
-
-    asyncio.run(scenario())
-
-
-def test_work_that_is_late_keeps_its_turn() -> None:
-    """A request out of time is answered; its turn is free only once its work has really ended."""
-
-    async def scenario() -> None:
-        work = HeldWork()
-        app = behind_gate(work, at_once=1, waiting=0, waiting_s=60, request_s=0.01)
-        status, _, body = await ask(app)
-        assert (status, b"out-of-time" in body) == (504, True)
-        assert (await ask(app))[0] == 503
-        work.go.set()
-        while work.at_work:
-            await asyncio.sleep(0)
+    work = HeldWork()
+    app = behind_gate(work, at_once=1, waiting=0, waiting_s=60)
+    held = asyncio.ensure_future(ask(app))
+    await work.begun.wait()
+    other = asyncio.ensure_future(ask(app, method, path))
+    while work.at_work < 2 and not other.done():
         await asyncio.sleep(0)
-        assert (await ask(app))[0] == 200
+    work.go.set()
+    assert [(await held)[0], (await other)[0]] == [200, 200]
 
-    asyncio.run(scenario())
+
+@pytest.mark.asyncio
+async def test_a_wait_ends() -> None:
+    """Who waits too long for a turn is told so, and takes no turn afterwards."""
+    work = HeldWork()
+    app = behind_gate(work, at_once=1, waiting=5, waiting_s=0.01)
+    first = asyncio.ensure_future(ask(app))
+    await work.begun.wait()
+    status, headers, body = await ask(app)
+    assert (status, "retry-after" in headers) == (503, True)
+    assert b"urn:novelgen:busy" in body
+    work.go.set()
+    assert (await first)[0] == 200
+    assert (await ask(app))[0] == 200
+    assert work.calls == 2
 
 
-def test_a_body_that_does_not_come_keeps_no_turn() -> None:
+@pytest.mark.asyncio
+async def test_work_that_is_late_keeps_its_turn() -> None:
+    """A request out of time is answered; its turn is free only once its work has really ended."""
+    work = HeldWork()
+    app = behind_gate(work, at_once=1, waiting=0, waiting_s=60, request_s=0.01)
+    status, _, body = await ask(app)
+    assert (status, b"out-of-time" in body) == (504, True)
+    assert (await ask(app))[0] == 503
+    work.go.set()
+    while work.at_work:
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert (await ask(app))[0] == 200
+
+
+@pytest.mark.asyncio
+async def test_a_body_that_does_not_come_keeps_no_turn() -> None:
     """Who opens a request and sends nothing is turned away, and the turn is free again."""
-
-    async def scenario() -> None:
-        work = HeldWork()
-        work.go.set()
-        app = behind_gate(work, at_once=1, waiting=0, waiting_s=60, body_s=0.01)
-        status, _, body = await ask(app, "POST", body=None)
-        assert (status, b"slow-body" in body) == (408, True)
-        assert (await ask(app))[0] == 200
-
-    asyncio.run(scenario())
+    work = HeldWork()
+    work.go.set()
+    app = behind_gate(work, at_once=1, waiting=0, waiting_s=60, body_s=0.01)
+    status, _, body = await ask(app, "POST", body=None)
+    assert (status, b"slow-body" in body) == (408, True)
+    assert (await ask(app))[0] == 200
 
 
-def test_who_watches_is_always_answered() -> None:
+@pytest.mark.asyncio
+async def test_who_watches_is_always_answered() -> None:
     """/health is answered while every turn is taken."""
-
-    async def scenario() -> None:
-        work = HeldWork()
-        app = behind_gate(work, at_once=1, waiting=0, waiting_s=60)
-        held = asyncio.ensure_future(ask(app))
-        await work.begun.wait()
-        health = asyncio.ensure_future(ask(app, "GET", "/health"))
-        while work.at_work < 2:
-            await asyncio.sleep(0)
-        work.go.set()
-        assert (await health)[0] == 200
-        assert (await held)[0] == 200
-
-    asyncio.run(scenario())
+    work = HeldWork()
+    app = behind_gate(work, at_once=1, waiting=0, waiting_s=60)
+    held = asyncio.ensure_future(ask(app))
+    await work.begun.wait()
+    health = asyncio.ensure_future(ask(app, "GET", "/health"))
+    while work.at_work < 2:
+        await asyncio.sleep(0)
+    work.go.set()
+    assert (await health)[0] == 200
+    assert (await held)[0] == 200
 
 
-def test_a_repeated_write_is_done_once() -> None:
+@pytest.mark.asyncio
+async def test_a_repeated_write_is_done_once() -> None:
     """Under one Idempotency-Key a write is done once and answered alike; at work it is said to be so."""
-
-    async def scenario() -> None:
-        work = HeldWork()
-        app = behind_gate(work)
-        first = asyncio.ensure_future(ask(app, "POST", body=b"a", idempotency_key="k"))
-        await work.begun.wait()
-        assert (await ask(app, "POST", body=b"a", idempotency_key="k"))[0] == 409
-        work.go.set()
-        status, _, body = await first
-        again = await ask(app, "POST", body=b"a", idempotency_key="k")
-        assert (status, body, work.calls) == (200, b"1", 1)
-        assert (again[0], again[2], again[1]["idempotency-replayed"]) == (200, b"1", "true")
-        other = await ask(app, "POST", body=b"b", idempotency_key="k")
-        assert (other[0], b"idempotency-key-reused" in other[2]) == (422, True)
-        assert (await ask(app, "POST", body=b"a", idempotency_key="k2"))[2] == b"2"
-        assert (await ask(app, "POST", body=b"a"))[2] == b"3"
-
-    asyncio.run(scenario())
+    work = HeldWork()
+    app = behind_gate(work)
+    first = asyncio.ensure_future(ask(app, "POST", body=b"a", idempotency_key="k"))
+    await work.begun.wait()
+    assert (await ask(app, "POST", body=b"a", idempotency_key="k"))[0] == 409
+    work.go.set()
+    status, _, body = await first
+    again = await ask(app, "POST", body=b"a", idempotency_key="k")
+    assert (status, body, work.calls) == (200, b"1", 1)
+    assert (again[0], again[2], again[1]["idempotency-replayed"]) == (200, b"1", "true")
+    other = await ask(app, "POST", body=b"b", idempotency_key="k")
+    assert (other[0], b"idempotency-key-reused" in other[2]) == (422, True)
+    assert (await ask(app, "POST", body=b"a", idempotency_key="k2"))[2] == b"2"
+    assert (await ask(app, "POST", body=b"a"))[2] == b"3"
 
 
-def test_a_write_that_failed_is_tried_again() -> None:
+@pytest.mark.asyncio
+async def test_a_write_that_failed_is_tried_again() -> None:
     """An answer that may go better the next time is not kept under its key."""
+    calls = []
 
-    async def scenario() -> None:
-        calls = []
+    async def failing(scope: Scope, receive: Receive, send: Send) -> None:
+        calls.append(scope["path"])
+        await send({"type": "http.response.start", "status": 503 if len(calls) == 1 else 201, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
 
-        async def failing(scope: Scope, receive: Receive, send: Send) -> None:
-            calls.append(scope["path"])
-            await send({"type": "http.response.start", "status": 503 if len(calls) == 1 else 201, "headers": []})
-            await send({"type": "http.response.body", "body": b""})
-
-        app = behind_gate(failing)
-        assert (await ask(app, "POST", idempotency_key="k"))[0] == 503
-        assert (await ask(app, "POST", idempotency_key="k"))[0] == 201
-
-    asyncio.run(scenario())
+    app = behind_gate(failing)
+    assert (await ask(app, "POST", idempotency_key="k"))[0] == 503
+    assert (await ask(app, "POST", idempotency_key="k"))[0] == 201
 
 
-def test_what_the_end_of_the_server_cuts_off_is_told_to_come_again() -> None:
+@pytest.mark.asyncio
+async def test_what_the_end_of_the_server_cuts_off_is_told_to_come_again() -> None:
     """A request that is at work when the server ends is refused as one to be sent again, not as a bug."""
-
-    async def scenario() -> None:
-        work = HeldWork()
-        request = asyncio.ensure_future(ask(behind_gate(work), "PUT"))
-        await work.begun.wait()
-        request.cancel()
-        status, headers, body = await request
-        assert (status, "retry-after" in headers, b"urn:novelgen:ending" in body) == (503, True, True)
-
-    asyncio.run(scenario())
+    work = HeldWork()
+    request = asyncio.ensure_future(ask(behind_gate(work), "PUT"))
+    await work.begun.wait()
+    request.cancel()
+    status, headers, body = await request
+    assert (status, "retry-after" in headers, b"urn:novelgen:ending" in body) == (503, True, True)
