@@ -112,6 +112,14 @@ class ContinuityReport(BaseModel):
     timings_s: dict[str, float] = Field(default_factory=dict)
 
 
+class AvoidedWord(BaseModel):
+    """A word of the author's own list of those to avoid, and where the draft has it."""
+
+    word: str
+    spans: list[tuple[int, int]] = Field(description="Characters [start, end) of each place in the draft.")
+    quotes: list[str] = Field(description="Words around the first of them.")
+
+
 class DraftCheck(Shown, BaseModel):
     """The check of one draft against everything strictly before its scene."""
 
@@ -122,6 +130,9 @@ class DraftCheck(Shown, BaseModel):
     issues: list[ContinuityIssue] = Field(default_factory=list, description="Worst first.")
     waived: list[ContinuityIssue] = Field(default_factory=list, description="What the author means to be so.")
     evidence: list[ContinuityEvidence] = Field(default_factory=list, description="What was gathered, best first.")
+    avoided: list[AvoidedWord] = Field(
+        default_factory=list, description="Words of the project's `avoid.txt` that the draft has, most often first."
+    )
     checked: CheckedDraft = Field(default_factory=CheckedDraft)
     report: ContinuityReport = Field(default_factory=ContinuityReport)
 

@@ -37,6 +37,8 @@ class ProjectPaths:
         """What novel-gen remembered of each chapter."""
         self.settings_file = self.folder / "settings.json"
         """What the story says of itself."""
+        self.avoided_file = self.folder / "avoid.txt"
+        """Words that the author wants to avoid, one a line; what begins with # is a remark."""
         self.config_file = self.folder / "config.yaml"
         """Program settings of this project."""
 

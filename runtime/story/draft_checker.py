@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.chains.continuity_chain import ContinuityChain, ContinuityRequest, ModelCheck
 from novelgen.chains.stepwise_chain import issue_of
+from novelgen.checking.avoided import avoided_words
 from novelgen.checking.evidence import gather_evidence
 from novelgen.checking.findings import conclude, evidence_before
 from novelgen.checking.rules import RULES, find_by_rules
@@ -88,6 +89,7 @@ class DraftChecker:
         )
         self.rules_alone = self._chain is None
         self._turn = threading.BoundedSemaphore(CHECKED_AT_ONCE)
+        self._avoided = _words_to_avoid(stores.paths(project_id).avoided_file)
         self._known_issues = [each for each in (counting.issue, issue) if each is not None]
 
     def check(self, scene: DraftScene) -> DraftCheck:
@@ -99,7 +101,10 @@ class DraftChecker:
         require_size(text, f"the draft of scene {scene.chapter_index}:{scene.scene_index}")
         report = _Reporting(issues=list(self._known_issues))
         check = DraftCheck(
-            project_id=self._project_id, chapter_index=scene.chapter_index, scene_index=scene.scene_index
+            project_id=self._project_id,
+            chapter_index=scene.chapter_index,
+            scene_index=scene.scene_index,
+            avoided=avoided_words(text, self._avoided),
         )
         # Workers wait side by side for the model alone: all else is work of this process, and more of it at once would
         # only be slower, which costs each of them its deadline.
@@ -314,6 +319,12 @@ def _judging_model(
     except ConfigurationError as error:
         message = f"rules alone checked: {error}"
         return None, ReportIssue(stage="model", kind="unavailable", message=message)
+
+
+def _words_to_avoid(file: Path) -> list[str]:
+    """Return the words of a file, one a line; a line that begins with # is a remark."""
+    lines = map(str.strip, read_text_file(file).split("\n")) if file.is_file() else ()
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 class DraftLine(BaseModel):

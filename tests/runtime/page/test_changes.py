@@ -1,6 +1,7 @@
 """What a person changes on the page: waiving a finding, decisions on memories, language and colours."""
 
 import re
+from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
@@ -105,6 +106,16 @@ def test_a_draft_is_never_checked_against_what_comes_after_the_slider(reader: Te
     form = {"chapter": "6", "scene": "2", "text": DRAFT}
     seen = read(reader.post("/page/projects/demo/check?as_of=3:1", data=form))
     assert ENGLISH["draft_says"] in seen.text
+
+
+def test_words_that_the_author_avoids_are_shown_with_their_places(demo_folder: Path, client: TestClient) -> None:
+    """From the project's own list, beside the findings, with how often and the words around them."""
+    (demo_folder / "demo" / "avoid.txt").write_text("smiled\nshook\nwept\n", encoding="utf-8")
+    form = {"chapter": "3", "scene": "1", "text": DRAFT + " He smiled."}
+    told = read(client.post("/page/projects/demo/check", data=form)).text
+    assert ENGLISH["words_to_avoid"] in told
+    assert re.search(r"smiled\s+2 times\s+her hand. Ines smiled", told)
+    assert "wept" not in told
 
 
 def test_language_and_colours_are_kept(reader: TestClient) -> None:

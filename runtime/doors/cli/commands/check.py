@@ -15,6 +15,7 @@ from runtime.doors.cli.output import (
     print_heading,
     print_json,
     print_result,
+    print_table,
     print_text,
     progress_bars,
     report_issue,
@@ -157,7 +158,7 @@ def _check_stored(
         print_json(done)
     else:
         for each in done.checks:
-            if each.issues or (with_waived and each.waived):
+            if each.issues or each.avoided or (with_waived and each.waived):
                 _print_check(each, with_waived=with_waived)
     _report_issues(done.checks)
     findings = sum(len(each.issues) for each in done.checks)
@@ -212,6 +213,10 @@ def _print_check(done: DraftCheck, *, with_waived: bool) -> None:
         print_text()
         print_text(labels["value.waived"] + note)
         _print_finding(issue, labels, done.language)
+    if done.avoided:
+        print_heading(labels["line.words_to_avoid"])
+        rows = [(each.word, len(each.spans), "\n".join(each.quotes[:MAX_EVIDENCE_SHOWN])) for each in done.avoided]
+        print_table(("word", "times", "text"), rows, labels=labels)
     looked_at = labels["line.sentences_against_scenes_memories"].format(
         done.checked.sentences, done.checked.scenes_before, done.checked.memories_before
     )

@@ -111,6 +111,18 @@ def test_json_alone_goes_to_stdout(run: Run, drowned: Path, tmp_path: Path) -> N
     assert result.stderr == ""
 
 
+def test_words_of_the_authors_list_are_told(run: Run, drowned: Path, tmp_path: Path) -> None:
+    """Of a draft and of stored scenes, with how often and where; remarks of the list are no words."""
+    (drowned / "avoid.txt").write_text("# platform\n\nkitchen\nGood morning\nplatform\n", encoding="utf-8")
+    asked = ("check", PROJECT, "--chapter", "3", "--scene", "1", "--text", draft(tmp_path), NO_MODEL)
+    assert [each["word"] for each in json.loads(run(*asked, "--json").stdout)["avoided"]] == ["kitchen", "Good morning"]
+    shown = run(*asked).stdout
+    assert "words to avoid" in shown
+    assert "walked into the kitchen" in shown
+    (drowned / "avoid.txt").write_text("drowned", encoding="utf-8")
+    assert "words to avoid" in run("check", PROJECT, "--stored", NO_MODEL).stdout
+
+
 def test_a_waived_finding_is_shown_on_request_only(run: Run, drowned: Path, tmp_path: Path) -> None:
     """With the note; what is told again is shown again."""
     asked = ("check", PROJECT, "--chapter", "3", "--scene", "1", "--text", draft(tmp_path), NO_MODEL)
