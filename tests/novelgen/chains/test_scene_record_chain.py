@@ -220,6 +220,7 @@ USELESS: list[tuple[str, str | AIMessage, str]] = [
 ]
 
 
+@covers(44, 45)
 @pytest.mark.parametrize(("useless", "fault"), [case[1:] for case in USELESS], ids=[case[0] for case in USELESS])
 def test_a_useless_answer_is_repaired_once_and_then_fails(useless: str | AIMessage, fault: str) -> None:
     """The model is told what was wrong, and its second answer counts; a second bad one fails without a record."""

@@ -212,6 +212,7 @@ def test_a_write_lock_ends_a_write_in_its_time(open_manager: OpenManager, index:
     assert "late" in manager.list_ids("demo")
 
 
+@covers(20)
 def test_planted_rows_are_never_returned(open_manager: OpenManager, index: EmbeddedIndex) -> None:
     """Rows of another project, from the future, or without a key stay inside, whoever wrote them."""
     run_program(PLANT, str(index.path))
