@@ -1,4 +1,4 @@
-"""Rows 9-14: the process of the index is locked out, frozen, killed, crashing, or not alone."""
+"""Rows 9, 10, 13 and 14: the process of the index is locked out, frozen, or not alone; tests of the index have more."""
 
 import os
 import sqlite3
@@ -30,7 +30,7 @@ from tests.faults.expectations import (
 )
 from tests.faults.matrix import covers
 from tests.support.demo_project import settings_for
-from tests.support.freezing import freeze, kill_when_asked
+from tests.support.freezing import freeze
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -100,49 +100,6 @@ def test_a_frozen_index_process_costs_memories_only(
     assert time.monotonic() - started_s < HANG_GUARD_S
     assert awake(demo.on, "demo") != pid
     require_healthy(demo.on, request_in_demo, healthy_demo)
-
-
-@covers(11)
-@pytest.mark.index_started_as_shipped
-def test_a_process_killed_in_a_query_costs_one_context_its_memories(
-    demo: BothFallbacks,
-    request_in_demo: MemoryContextRequest,
-    healthy_demo: SceneMemoryContext,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The running query fails aloud, and the next context is whole."""
-    pid = awake(demo.off, "demo")
-    freeze(pid)
-    kill_when_asked(monkeypatch, pid)
-    context = context_of(demo.off, request_in_demo)
-    assert context.relevant_memories == []
-    assert "semantic" in stages(context)
-    require_same_entities(context, healthy_demo)
-    awake(demo.off, "demo")
-    require_healthy(demo.off, request_in_demo, healthy_demo)
-
-
-@covers(12)
-@pytest.mark.index_started_as_shipped
-def test_a_crash_loop_opens_the_breaker(
-    demo_folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    request_in_demo: MemoryContextRequest,
-    healthy_demo: SceneMemoryContext,
-) -> None:
-    """An index process that aborts at every start is left alone after three times; contexts go on."""
-    stub = tmp_path / "aborting-python"
-    stub.write_text("#!/bin/sh\nkill -ABRT $$\n", encoding="utf-8")
-    stub.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(stub))
-    with both_fallbacks(demo_folder) as stores:
-        for _ in range(3):
-            require_without_index(stores, request_in_demo, healthy_demo)
-        assert stores.on.vectors("demo").is_refusing
-        report = context_of(stores.off, request_in_demo).report
-    assert report is not None
-    assert any("times in a row and is left alone" in issue.message for issue in report.issues)
 
 
 SECOND_PROGRAM = """

@@ -17,6 +17,7 @@ from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, Vect
 from runtime.index.locations import EmbeddedIndex, ProjectKey
 from runtime.index.manager import VectorStoreManager
 from runtime.index.process import CircuitBreaker, IndexProcess, RunningProcess
+from tests.faults.matrix import covers
 from tests.runtime.index.conftest import FakeClock, is_alive, program, run_program, wait_until
 from tests.runtime.index.story_rows import make_row, make_rows, random_vectors
 from tests.support.freezing import freeze, kill_when_asked
@@ -55,6 +56,7 @@ def stub_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[st
     return install
 
 
+@covers(11)
 def test_a_kill_in_the_middle_of_a_query_is_an_error_and_the_next_call_works(
     shared: VectorStoreManager, worker_pid: WorkerPid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +201,7 @@ def test_a_start_that_hangs_ends_at_its_own_deadline(
         process.call("ids", Deadline.after(30), key=IN_DEMO)
 
 
+@covers(12)
 def test_a_crash_loop_opens_the_breaker_until_a_probe_works(
     bare_process: Callable[..., IndexProcess],
     stub_python: Callable[[str], None],
