@@ -191,16 +191,7 @@ def _whole_text(scene: StoredScene) -> str:
     return "\n".join([scene.text or "", *bullets])
 
 
-_PROFILE_FIELDS = (
-    "age",
-    "gender",
-    "appearance",
-    "personality",
-    "background",
-    "motivation",
-    "abilities",
-    "relationships",
-)
+_PROFILE_FIELDS = tuple("age gender appearance personality background motivation abilities relationships".split())
 
 
 def entities_of_characters(

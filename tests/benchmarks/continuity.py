@@ -28,9 +28,9 @@ from novelgen.language.language import has_cjk
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
 from novelgen.models.position import StoryPosition
 from runtime.ingest.ingest import import_book
-from runtime.search.continuity import find_by_sentences, story_before
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.story.draft_checker import find_by_sentences, story_before
 
 PROJECT = "measured"
 

@@ -166,16 +166,9 @@ class Jobs:
             if job.state not in OVER:
                 raise Refusal(409, "job-not-over", f"job {job_id!r} is {job.state}; cancel it first, or let it end")
             self.require_room()
-            fresh = {
-                "state": "waiting",
-                "done": 0,
-                "total": 0,
-                "stage": "",
-                "ended_at": None,
-                "result": None,
-                "problem": None,
-            }
-            job = self._set(job_id, **fresh)
+            job = self._set(
+                job_id, state="waiting", done=0, total=0, stage="", ended_at=None, result=None, problem=None
+            )
             self._waiting.append(job_id)
         self._write(job)
         self._run_next()

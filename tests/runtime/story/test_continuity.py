@@ -21,10 +21,10 @@ from novelgen.models.continuity import ContinuityIssue, DraftCheck
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from runtime.ingest.indexing import drain_outbox
-from runtime.search.continuity import MAX_SENTENCE_QUERIES, find_by_sentences
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from runtime.story.continuity import StoryContinuity
+from runtime.story.draft_checker import MAX_SENTENCE_QUERIES, find_by_sentences
 from tests.runtime.story.drowned_story import DEAD_ACT, SECRET, TEXTS, tell_drowned_story
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
 

@@ -12,9 +12,9 @@ from novelgen.models.story_time import DaySpan
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.search.continuity import story_before
 from runtime.stores import MemoryStores
 from runtime.story.conflicts import StoryConflicts
+from runtime.story.draft_checker import story_before
 from runtime.story.states import StoryTimes
 
 _numbers = itertools.count(1)

@@ -94,7 +94,10 @@ def has_browser_at_hand(
 
 def show_page(url: str) -> threading.Thread:
     """Open the page of a server in the browser, beside the server's own work; say so where there is none."""
-    address = f"{_reached_from_here(url)}/"
+    # Where the server listens at every address, the page is called by one of this machine.
+    parts = urlsplit(url)
+    host = _EVERY_ADDRESS.get(parts.hostname or "")
+    address = f"{url if host is None else f'{parts.scheme}://{host}:{parts.port}'}/"
 
     def show() -> None:
         if not webbrowser.open(address):
@@ -103,10 +106,3 @@ def show_page(url: str) -> threading.Thread:
     thread = threading.Thread(target=show, name="browser", daemon=True)
     thread.start()
     return thread
-
-
-def _reached_from_here(url: str) -> str:
-    """Return the URL with an address that this machine can call, where the server listens at every one."""
-    parts = urlsplit(url)
-    host = _EVERY_ADDRESS.get(parts.hostname or "")
-    return url if host is None else f"{parts.scheme}://{host}:{parts.port}"
