@@ -62,15 +62,11 @@ def build_chunk_context(
             lent.database(project_id)
         except StoreError as error:
             logger.info("whether project %r is stored could not be read: %s", project_id, error)
-        context = build_chunk_context_chain(lent).invoke(request)
+        chain = ChunkContextChain(StoryMemoryTools(lent), timeout_s=lent.settings.memory.tool_timeout_s)
+        context = chain.invoke(request)
         if (settings.touch if touch is None else touch) and context.memories:
             _touch(lent, context)
     return context
-
-
-def build_chunk_context_chain(stores: MemoryStores) -> ChunkContextChain:
-    """Return the chain over open stores, which it does not close, with the deadline of the settings."""
-    return ChunkContextChain(StoryMemoryTools(stores), timeout_s=stores.settings.memory.tool_timeout_s)
 
 
 def _touch(stores: MemoryStores, context: ChunkContext) -> None:

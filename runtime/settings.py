@@ -86,23 +86,6 @@ def misspelt_variable(names: Iterable[str], settings: type[BaseModel], *, prefix
     return None
 
 
-def unknown_setting(path: Sequence[int | str], settings: type[BaseModel]) -> str:
-    """Return the message for a setting whose name its group does not know."""
-    group, name = [str(part) for part in path[:-1]], str(path[-1])
-    model: type[BaseModel] = settings
-    for part in group:
-        annotation = model.model_fields[part].annotation if part in model.model_fields else None
-        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
-            break
-        model = annotation
-    known = [*model.model_fields, *_flat_groups(model)]
-    nearest = nearest_name(name, known, likeness=ALIKE)
-    meant = _all_of(known)
-    if nearest is not None:
-        meant = f"; did you mean {'.'.join([*group, nearest])!r}?"
-    return f"there is no setting {'.'.join([*group, name])!r}{meant}"
-
-
 def with_flat_settings(given: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
     """Return settings of a group with those that stand beside one of its own groups moved into it.
 
@@ -375,7 +358,21 @@ def _refusal(error: ValidationError) -> ConfigurationError:
     """
     first = error.errors()[0]
     if first["type"] == "extra_forbidden":
-        return ConfigurationError(unknown_setting(first["loc"], NovelgenSettings))
+        # Its group does not know the name.
+        path = first["loc"]
+        group, name = [str(part) for part in path[:-1]], str(path[-1])
+        model: type[BaseModel] = NovelgenSettings
+        for part in group:
+            annotation = model.model_fields[part].annotation if part in model.model_fields else None
+            if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+                break
+            model = annotation
+        known = [*model.model_fields, *_flat_groups(model)]
+        nearest = nearest_name(name, known, likeness=ALIKE)
+        meant = _all_of(known)
+        if nearest is not None:
+            meant = f"; did you mean {'.'.join([*group, nearest])!r}?"
+        return ConfigurationError(f"there is no setting {'.'.join([*group, name])!r}{meant}")
     name = ".".join(str(part) for part in first["loc"])
     told = "what it is" if name.startswith(_SECRET_SETTINGS) else repr(first.get("input"))[:200]
     return ConfigurationError(

@@ -301,7 +301,12 @@ def export_project(stores: MemoryStores, project_id: str, folder: Path) -> list[
     root = folder / MEMORY_FOLDER
     if root.exists() and any(root.iterdir()):
         raise UserInputError(f"{str(root)!r} is not empty; export to a new folder")
-    return write_memory_folder(contents, root)
+    root.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, document in _documents(contents):
+        write_text_atomically(root / name, _text_of(document), root=root)
+        written.append(root / name)
+    return written
 
 
 def project_documents(stores: MemoryStores, project_id: str) -> dict[str, Any]:
@@ -309,16 +314,6 @@ def project_documents(stores: MemoryStores, project_id: str) -> dict[str, Any]:
     with stores.database(project_id).read() as unit:
         contents = unit.exchange.contents()
     return dict(_documents(contents))
-
-
-def write_memory_folder(contents: ProjectContents, root: Path) -> list[Path]:
-    """Write contents as the files of a memory folder, each whole or not at all, and return their paths."""
-    root.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, document in _documents(contents):
-        write_text_atomically(root / name, _text_of(document), root=root)
-        written.append(root / name)
-    return written
 
 
 def packed_export(stores: MemoryStores, project_id: str) -> bytes:

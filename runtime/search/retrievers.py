@@ -27,7 +27,6 @@ from novelgen.models.memory import (
     is_entity_target,
     targets_of,
 )
-from novelgen.models.position import StoryPosition
 from novelgen.models.state import most_due
 from runtime.index.rows import IndexHit, exact_search
 from runtime.storage.database import UnitOfWork
@@ -80,23 +79,18 @@ def merged(answers: Iterable[RetrieverAnswer]) -> RetrieverAnswer:
     return RetrieverAnswer(hits=hits, chunks=chunks)
 
 
-def filter_of(query: SearchQuery, as_of: StoryPosition) -> MemoryFilter:
-    """Return what a query may find: its own filters, and only what lies before the position."""
-    return MemoryFilter(
-        as_of=as_of,
-        entities=query.entities,
-        content_types=[query.content_type] if query.content_type else [],
-        tags=query.tags,
-    )
-
-
 def same_filters(request: SearchRequest, only: Collection[int] | None = None) -> list[tuple[MemoryFilter, list[int]]]:
     """Group a request's queries by their filter, in order of first use, as (filter, query indices)."""
     groups: dict[str, tuple[MemoryFilter, list[int]]] = {}
     for index, query in enumerate(request.queries):
         if only is not None and index not in only:
             continue
-        memory_filter = filter_of(query, request.as_of)
+        memory_filter = MemoryFilter(
+            as_of=request.as_of,
+            entities=query.entities,
+            content_types=[query.content_type] if query.content_type else [],
+            tags=query.tags,
+        )
         groups.setdefault(memory_filter.model_dump_json(), (memory_filter, []))[1].append(index)
     return list(groups.values())
 
@@ -241,7 +235,7 @@ def search_index(
         )
         for number, hits in zip(numbers, found, strict=True):
             ranked = ranked_answer(SEMANTIC_RETRIEVER, ((hit.chunk_id, hit.similarity) for hit in hits), number)
-            answers.append(RetrieverAnswer(hits=ranked.hits, chunks={hit.chunk_id: chunk_of_hit(hit) for hit in hits}))
+            answers.append(RetrieverAnswer(hits=ranked.hits, chunks={hit.chunk_id: _chunk_of(hit) for hit in hits}))
     return merged(answers)
 
 
@@ -268,19 +262,10 @@ def _rows(vectors: QueryVectors, numbers: Sequence[int]) -> NDArray[np.float32]:
     return np.stack([vectors[number] for number in numbers])
 
 
-def chunk_of_hit(hit: IndexHit) -> StoryMemoryChunk:
+def _chunk_of(hit: IndexHit) -> StoryMemoryChunk:
     """Return the memory as far as the index knows it, for when SQL cannot be asked."""
-    return StoryMemoryChunk.model_validate(
-        {
-            "chunk_id": hit.chunk_id,
-            "project_id": hit.project_id,
-            "chapter_index": hit.chapter_index,
-            "scene_index": hit.scene_index,
-            "content": hit.content,
-            "content_type": hit.content_type,
-            "source_id": hit.source_id,
-        }
-    )
+    known = ("chunk_id", "project_id", "chapter_index", "scene_index", "content", "content_type", "source_id")
+    return StoryMemoryChunk.model_validate({name: getattr(hit, name) for name in known})
 
 
 def was_indexed(stores: MemoryStores, project_id: str, *, deadline: Deadline) -> bool | None:

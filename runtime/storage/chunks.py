@@ -1,7 +1,7 @@
 """Rows of memories as memories, and writing them with all that hangs on them: links, tags, words, outbox."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from hashlib import sha256
 from typing import Any
 
@@ -213,25 +213,6 @@ def _visible(project_id: str, as_of: StoryPosition) -> Select[Any]:
 _SOURCE = alias_with_columns(CHUNKS, "source")
 
 
-def standing_for_rows(session: StorageSession, row_ids: Iterable[int]) -> list[dict[str, Any]]:
-    """Return the whole rows of the consolidated memories that stand for any of the memories."""
-    found: dict[int, dict[str, Any]] = {}
-    for batch in batches(row_ids):
-        found |= _standing_for(session, _SOURCE.c.row_id.in_(batch))
-    return list(found.values())
-
-
-def standing_for_scenes(session: StorageSession, scene_ids: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the whole rows of the consolidated memories that stand for any memory of the scenes."""
-    return list(_standing_for(session, session.among(_SOURCE.c.scene_id, scene_ids)).values())
-
-
-def standing_for_source_ids(session: StorageSession, source_ids: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the whole rows of the consolidated memories that stand for memories of these `source_id`s."""
-    named = session.among(_SOURCE.c.source_id, source_ids)
-    return list(_standing_for(session, (session.owns(_SOURCE)) & named).values())
-
-
 def require_not_consolidated(session: StorageSession, row_id: int, chunk_id: str) -> None:
     """Refuse a change by hand of a consolidated memory."""
     links = CONSOLIDATION_SOURCES
@@ -337,11 +318,15 @@ class ChunkWriter:
 
     def withdraw_consolidations(self, row_ids: Sequence[int]) -> None:
         """Take back the consolidated memories that stand for any of the memories."""
-        self._take_back(standing_for_rows(self._session, row_ids))
+        found: dict[int, dict[str, Any]] = {}
+        for batch in batches(row_ids):
+            found |= _standing_for(self._session, _SOURCE.c.row_id.in_(batch))
+        self._take_back(list(found.values()))
 
     def reposition(self, scene_ids: Sequence[str]) -> None:
         """Queue the chunks of scenes whose position changed: the index holds a copy of it."""
-        self._take_back(standing_for_scenes(self._session, scene_ids))
+        sources = self._session.among(_SOURCE.c.scene_id, scene_ids)
+        self._take_back(list(_standing_for(self._session, sources).values()))
         of_scenes = self._session.among(CHUNKS.c.scene_id, scene_ids)
         moved = select(CHUNKS.c.chunk_id).where(of_scenes, CHUNKS.c.status == "active")
         self._outbox.queue(list(self._session.connection.scalars(moved)), "upsert")
@@ -349,7 +334,8 @@ class ChunkWriter:
     def _withdraw_superseded(self, rows: Sequence[Mapping[str, Any]]) -> None:
         ended = [row["supersedes"] for row in rows if row["supersedes"]]
         if ended:
-            self._take_back(standing_for_source_ids(self._session, ended))
+            named = self._session.among(_SOURCE.c.source_id, ended)
+            self._take_back(list(_standing_for(self._session, self._session.owns(_SOURCE) & named).values()))
 
     def _take_back(self, consolidated: Sequence[Mapping[str, Any]]) -> None:
         if consolidated:

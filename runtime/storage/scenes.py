@@ -88,14 +88,6 @@ def chapter_gap(places: Iterable[ScenePlace], at: int) -> Relocation:
     return _chapters(listed, lambda chapter: chapter + 1 if occupied and chapter >= at else chapter)
 
 
-def closed_chapter(places: Iterable[ScenePlace], at: int) -> Relocation:
-    """Close the room for a chapter in which nothing stands: all later ones move down by one."""
-    listed = list(places)
-    if any(chapter == at for chapter, _ in listed):
-        raise InvalidPositionError(f"chapter {at!r} has scenes by now; delete or move them first")
-    return _chapters(listed, lambda chapter: chapter - 1 if chapter > at else chapter)
-
-
 def scene_move(places: Iterable[ScenePlace], source: ScenePlace, target: ScenePlace) -> Relocation:
     """Move a scene so that it stands at the target: the ranks close behind it and open before it."""
     listed = list(places)
@@ -128,16 +120,6 @@ def chapter_move(places: Iterable[ScenePlace], source: int, target: int) -> Relo
         return chapter + 1 if target <= chapter < source else chapter
 
     return _chapters(listed, chapter_of)
-
-
-def rearranged(
-    places: Iterable[ScenePlace], moves: Mapping[ScenePlace, ScenePlace], chapters: Mapping[int, int]
-) -> Relocation:
-    """Move scenes to where they stand in a new arrangement; what has no scene of its own goes with its chapter."""
-    final = {place: moves.get(place, place) for place in places}
-    if len(set(final.values())) < len(final):
-        raise InvalidPositionError("two scenes cannot stand at one place; delete or move one of them first")
-    return _relocation(final, lambda chapter: chapters.get(chapter, chapter))
 
 
 def require_place(place: ScenePlace) -> ScenePlace:
@@ -182,36 +164,6 @@ def scene_places(session: StorageSession) -> dict[ScenePlace, str]:
         (row[0], row[1]): row[2]
         for row in session.select([SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.scene_id])
     }
-
-
-def relocate(session: StorageSession, relocation: Relocation) -> int:
-    """Move scenes and whatever has their positions; the index is told of the chunks that moved.
-
-    The source_ids of summary bullets name their scene's position, so they are renamed with it, and so are
-    `supersedes` that refer to them; all other source_ids stay.
-    """
-    from runtime.storage.outline import move_summaries
-
-    scene_ids = scene_places(session)
-    _move_free_places(session, relocation)
-    if not relocation.places:
-        return 0
-    move_summaries(session, relocation.places)
-    moves = [(scene_ids[old], new) for old, new in relocation.places.items()]
-    for table, aside in ((SCENES, _ASIDE), (SCENES, 0), *((each, 0) for each in POSITIONED_TABLES)):
-        placed = ((scene_id, {"chapter_index": new[0] + aside, "scene_index": new[1]}) for scene_id, new in moves)
-        session.update_each(table.c.scene_id, placed)
-    renamed = [
-        (row_id, {"source_id": new[0], "supersedes": new[1]})
-        for row_id, *old in session.select(
-            [CHUNKS.c.row_id, CHUNKS.c.source_id, CHUNKS.c.supersedes],
-            or_(CHUNKS.c.source_id.contains(":"), CHUNKS.c.supersedes.contains(":")),
-        )
-        if (new := [_renamed(each, relocation.places) for each in old]) != old
-    ]
-    session.update_each(CHUNKS.c.row_id, renamed)
-    ChunkWriter(session).reposition([scene_id for scene_id, _ in moves])
-    return len(moves)
 
 
 def _move_free_places(session: StorageSession, relocation: Relocation) -> None:
@@ -481,7 +433,10 @@ class SceneRepository(Repository):
 
     def close_chapter(self, at: int) -> int:
         """Take back the room that was made for a chapter, while nothing stands in it, and return how many moved."""
-        return self._relocate(closed_chapter(self._places(), at))
+        listed = self._places()
+        if any(chapter == at for chapter, _ in listed):
+            raise InvalidPositionError(f"chapter {at!r} has scenes by now; delete or move them first")
+        return self._relocate(_chapters(listed, lambda chapter: chapter - 1 if chapter > at else chapter))
 
     def move_scene(self, source: StoryPosition, target: StoryPosition) -> int:
         """Move a scene so that it stands at the target; the others close up and make room."""
@@ -494,7 +449,11 @@ class SceneRepository(Repository):
 
     def rearrange(self, moves: Mapping[ScenePlace, ScenePlace], chapters: Mapping[int, int]) -> int:
         """Move scenes with all that came from them to the places that a new arrangement gives them."""
-        return self._relocate(rearranged(self._places(), moves, chapters))
+        # What has no scene of its own goes with its chapter.
+        final = {place: moves.get(place, place) for place in self._places()}
+        if len(set(final.values())) < len(final):
+            raise InvalidPositionError("two scenes cannot stand at one place; delete or move one of them first")
+        return self._relocate(_relocation(final, lambda chapter: chapters.get(chapter, chapter)))
 
     def standing(self) -> dict[str, list[int]]:
         """Return where every scene stands, by its id."""
@@ -504,8 +463,34 @@ class SceneRepository(Repository):
         return list(scene_places(self._session))
 
     def _relocate(self, relocation: Relocation) -> int:
+        """Move scenes and whatever has their positions; the index is told of the chunks that moved.
+
+        The source_ids of summary bullets name their scene's position, so they are renamed with it, and so are
+        `supersedes` that refer to them; all other source_ids stay.
+        """
+        from runtime.storage.outline import move_summaries
+
         self._session.touch()
-        return relocate(self._session, relocation)
+        scene_ids = scene_places(self._session)
+        _move_free_places(self._session, relocation)
+        if not relocation.places:
+            return 0
+        move_summaries(self._session, relocation.places)
+        moves = [(scene_ids[old], new) for old, new in relocation.places.items()]
+        for table, aside in ((SCENES, _ASIDE), (SCENES, 0), *((each, 0) for each in POSITIONED_TABLES)):
+            placed = ((scene_id, {"chapter_index": new[0] + aside, "scene_index": new[1]}) for scene_id, new in moves)
+            self._session.update_each(table.c.scene_id, placed)
+        renamed = [
+            (row_id, {"source_id": new[0], "supersedes": new[1]})
+            for row_id, *old in self._session.select(
+                [CHUNKS.c.row_id, CHUNKS.c.source_id, CHUNKS.c.supersedes],
+                or_(CHUNKS.c.source_id.contains(":"), CHUNKS.c.supersedes.contains(":")),
+            )
+            if (new := [_renamed(each, relocation.places) for each in old]) != old
+        ]
+        self._session.update_each(CHUNKS.c.row_id, renamed)
+        ChunkWriter(self._session).reposition([scene_id for scene_id, _ in moves])
+        return len(moves)
 
 
 def _place(at: StoryPosition) -> ScenePlace:

@@ -302,11 +302,7 @@ def grouped(rows: Iterable[AnyRow], name: str) -> defaultdict[Any, list[AnyRow]]
 
 def before(as_of: StoryPosition, table: FromClause) -> ColumnElement[bool]:
     """Return the condition that a row lies strictly before a position, as `StoryPosition.admits` has it."""
-    return before_columns(as_of, table.c.chapter_index, table.c.scene_index)
-
-
-def before_columns(as_of: StoryPosition, chapter: ColumnElement[Any], scene: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Return the same condition for columns of other names."""
+    chapter, scene = table.c.chapter_index, table.c.scene_index
     if as_of.chapter_index is None:
         return true()
     earlier_chapter = or_(chapter.is_(None), chapter < as_of.chapter_index)

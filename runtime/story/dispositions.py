@@ -163,7 +163,13 @@ def terms_between(
 ) -> Terms:
     """Return on which terms a character is with another."""
     disposition = folded_disposition(changes)
-    met = encounters(mind, other_id, as_of=as_of, clock_now=now)
+    # What was only heard of somebody is no meeting.
+    shared = mind.shared_with(other_id)
+    if shared and as_of is not None:
+        border = mind.view(as_of, clock_now=now).now
+        shared = [each for each in shared if _is_before(each, as_of, border)]
+    lived = [each.happened_at for each in shared]
+    met = [min(lived), max(lived)] if lived else []
     moments = sorted([each.happened_at for each in changes] + met)
     has_met = bool(moments)
     # As of a turn it is as late as the last thing that had happened between them by then.
@@ -174,19 +180,6 @@ def terms_between(
     status = status_of(disposition, has_met=has_met)
     header = relationship_header(disposition, has_met=has_met, days_known=days, status=status)
     return Terms(disposition, has_met, days, status, header)
-
-
-def encounters(mind: Mind, other_id: str, *, as_of: Moment | None, clock_now: datetime) -> list[datetime]:
-    """Return when a character first and last lived through something with another; empty where they have not met.
-
-    What was only heard of somebody is no meeting.
-    """
-    shared = mind.shared_with(other_id)
-    if shared and as_of is not None:
-        border = mind.view(as_of, clock_now=clock_now).now
-        shared = [each for each in shared if _is_before(each, as_of, border)]
-    moments = [each.happened_at for each in shared]
-    return [min(moments), max(moments)] if moments else []
 
 
 def _is_before(memory: CharacterMemory, as_of: Moment, border: float) -> bool:

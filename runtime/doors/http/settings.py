@@ -77,7 +77,12 @@ class ServerSettings:
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach the server."""
-        return is_loopback_address(self.host)
+        if self.host.casefold() in LOOPBACK_NAMES:
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
 
     def may_be_called(self, host_name: str) -> bool:
         """Tell whether a request may be meant for this server, by the name in its `Host`.
@@ -88,16 +93,6 @@ class ServerSettings:
         if name in LOOPBACK_NAMES or name == self.host.casefold() or name in self.allowed_hosts:
             return True
         return not self.is_loopback and _is_address(name)
-
-
-def is_loopback_address(host: str) -> bool:
-    """Tell whether an address or name can be reached from this machine alone."""
-    if host.casefold() in LOOPBACK_NAMES:
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _is_address(name: str) -> bool:
