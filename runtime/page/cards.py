@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple, get_args
 
 from starlette.responses import Response
 
 from novelgen.context.lines import labels_for, render_value
+from novelgen.lorebook import LorebookForm
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.knowledge import KnownMemory
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.nearest import nearest_names
-from runtime.page.visits import MAX_SHOWN, Name, Shown, Visited, router
+from runtime.page.visits import MAX_SHOWN, Name, Shown, Visited, download, router
 from runtime.story.entities import EntityCard, StoryEntities
 from runtime.story.knowledge_table import Narrowing
 from runtime.story.relationships import StoryRelationships
@@ -147,6 +149,21 @@ def merge_page(visit: Visited, keep: Name, gone: Name) -> Response:
     """Show what would be joined if two cards were one."""
     preview = visit.story.preview_merge(keep=keep, gone=gone, as_of=visit.as_of or END_OF_STORY)
     return visit.frame("cards").page("merge", preview=preview)
+
+
+@router.get("/page/projects/{project_id}/lore")
+def lore_page(visit: Visited) -> Response:
+    """Show the lorebook: notes that are read at a word of the plan, or always; it is taken in and out here."""
+    entries = visit.story.lore(as_of=visit.as_of)
+    return visit.frame("cards").page("lore", entries=entries, forms=get_args(LorebookForm))
+
+
+@router.get("/page/projects/{project_id}/lore/{form}")
+def export_lorebook(visit: Visited, form: LorebookForm) -> Response:
+    """Give the lorebook as SillyTavern or NovelAI reads it."""
+    written = json.dumps(visit.story.export_lore(form), ensure_ascii=False, indent=2).encode("utf-8", "replace")
+    suffix = "lorebook" if form == "novelai" else "json"
+    return download(written, visit.served.project_id, suffix, "application/json")
 
 
 @router.get("/page/projects/{project_id}/who-is-who")

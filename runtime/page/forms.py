@@ -364,6 +364,8 @@ FORMS: dict[str, PageForm] = {
         keeps_empty=("evidence",),
     ),
     "story/add": PageForm(operation="add_note", done="add", read=_noted),
+    "lore/add": PageForm(operation="add_note", done="add"),
+    "lore/import": PageForm(operation="import_lore", done="lore", told=lambda sent, result: str(len(result.added))),
     "story/recorded": PageForm(
         operation="amend_recorded_fact", done="record", read=_fact_recorded, keeps_empty=("text",)
     ),

@@ -22,7 +22,7 @@ from runtime.files.book_writing import BOOK_WRITERS
 from runtime.files.paths import without_paths
 from runtime.page.forms import led_back
 from runtime.page.frame import Frame
-from runtime.page.visits import MAX_SHOWN, Form, Name, Shown, Visited, number_in, router
+from runtime.page.visits import MAX_SHOWN, Form, Name, Shown, Visited, download, number_in, router
 from runtime.story.condition import StoryIndexing, diagnose, next_steps_in
 from runtime.story.extraction import ExtractionEstimate, build_extraction_model
 from runtime.story.projects import StoryProjects, list_project_ids, proposed_project_id
@@ -80,7 +80,7 @@ def mend_page(visit: Visited, project: Project, form: Form) -> Response:
 @router.get("/page/projects/{project_id}/export.zip")
 def export_archive(project: Project) -> Response:
     """Give everything that a project holds, as an archive that an import reads back without loss."""
-    return _download(
+    return download(
         StoryTransfer(project.stores, project.project_id).packed_export(), project.project_id, "zip", "application/zip"
     )
 
@@ -89,7 +89,7 @@ def export_archive(project: Project) -> Response:
 def export_text(project: Project, kind: str) -> Response:
     """Give the story as one file for readers."""
     book = StoryTransfer(project.stores, project.project_id).written_story(kind)
-    return _download(book, project.project_id, kind, BOOK_WRITERS[kind].media_type)
+    return download(book, project.project_id, kind, BOOK_WRITERS[kind].media_type)
 
 
 @router.post("/page/projects/{project_id}/delete")
@@ -144,12 +144,6 @@ _STEPS = {
     "index": Mending("mend_index", action="repair"),
     "context": Mending("mend_context", view="context"),
 }
-
-
-def _download(content: bytes, project_id: str, suffix: str, kind: str) -> Response:
-    name = quote(f"{project_id}.{suffix}", safe="", errors="replace")
-    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
-    return Response(content, media_type=kind, headers=headers)
 
 
 MAX_FILES = 2_000

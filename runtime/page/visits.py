@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Coroutine, Hashable, Mapping
 from functools import cached_property
 from typing import Annotated, Any, TypeVar
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -190,6 +190,13 @@ def place_of(told: str, name: str) -> StoryPosition | None:
 def names_in(written: str) -> list[str]:
     """Return the names that somebody wrote one after the other, between commas of any script or on lines."""
     return [each.strip() for each in _BETWEEN_NAMES.split(written) if each.strip()]
+
+
+def download(content: bytes, project_id: str, suffix: str, kind: str) -> Response:
+    """Give a file of a project to be saved."""
+    name = quote(f"{project_id}.{suffix}", safe="", errors="replace")
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+    return Response(content, media_type=kind, headers=headers)
 
 
 def own_address(address: str) -> str:
