@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from novelgen.language.language import significant_words, stated_language, word_pattern
@@ -25,7 +25,7 @@ from novelgen.models.knowledge import (
 )
 from novelgen.models.memory import read_from
 from novelgen.models.position import StoryPosition
-from novelgen.words import words
+from novelgen.words import LANGUAGES, words
 
 if TYPE_CHECKING:
     from novelgen.memory.retelling import Retellings
@@ -385,6 +385,16 @@ class KnowledgeRules:
 def _bits(start: int, end: int) -> int:
     """Return the bits of the scenes [start, end)."""
     return (1 << end) - (1 << start) if start < end else 0
+
+
+@cache
+def _reasons() -> Mapping[str, str]:
+    return {why: reason for each in LANGUAGES for reason, why in words("memory", each, "unknown").items()}
+
+
+def why_unknown(why: str, language: str) -> str:
+    """Return why somebody is thought not to know a memory, which is told in the story's language, in another."""
+    return words("memory", language, "unknown")[_reasons()[why]] if why in _reasons() else why
 
 
 def _place(event: KnowledgeEvent) -> StoryPosition:

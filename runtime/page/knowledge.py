@@ -8,8 +8,8 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from novelgen.errors import UserInputError
+from novelgen.memory.knowledge_rules import why_unknown
 from novelgen.models.knowledge import KNOWLEDGE_KINDS, KNOWLEDGE_SOURCES, READER, KnownMemory, UnknownMemory
-from novelgen.words import LANGUAGES, words
 from runtime.page.frame import Frame
 from runtime.page.visits import Name, Offset, Visited, router
 from runtime.story.knowledge import Knower, MemoryKnowers, Unaware
@@ -33,8 +33,6 @@ SYMBOLS = {
     "unknown": "·",
 }
 """The marks of the picture, each another shape, so that colour says nothing alone."""
-
-_REASONS = {why: reason for each in LANGUAGES for reason, why in words("memory", each, "unknown").items()}
 
 
 class Cell(NamedTuple):
@@ -121,7 +119,7 @@ def _cell(
 
 
 def _unknown_cell(frame: Frame, name: str, told: UnknownMemory, names: Mapping[str, str], *, is_said: bool) -> Cell:
-    why = words("memory", frame.language)[f"unknown.{_REASONS[told.why]}"] if told.why in _REASONS else told.why
+    why = why_unknown(told.why, frame.language)
     if told.might_know_from is not None and told.might_know_from in names:
         why += frame.comma + frame.word("might_know_from", name=names[told.might_know_from])
     if is_said:

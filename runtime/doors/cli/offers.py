@@ -366,6 +366,7 @@ def _ledger(view: View) -> Any:
 def _show_ledger(ledger: Any, view: View) -> None:
     from novelgen.memory.board import board_lines, rhythm_line, unpaid_report
 
+    ledger = ledger.model_copy(update={"language": view.labels.language})
     if view.asked["as_report"]:
         for line in unpaid_report(ledger):
             print_text(line)
@@ -709,8 +710,15 @@ def _show_edited_relationship(result: Any, view: View) -> None:
     view.say("changed" if result.is_changed else "unchanged", id=result.relationship.relationship_id)
 
 
+@cell
+def _why_unknown(each: Any, view: View) -> str:
+    from novelgen.memory.knowledge_rules import why_unknown
+
+    return why_unknown(each.why, view.labels.language)
+
+
 _KNOWN = "since=:since_place how=:how learned_from==learned_from sure=:sure"
-_UNKNOWN = "why might_know_from==might_know_from"
+_UNKNOWN = "why=:why_unknown might_know_from==might_know_from"
 
 
 def _print_two(view: View, tables: Iterable[tuple[str, str, Sequence[Any]]]) -> None:

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from novelgen.memory.knowledge_rules import ABSENT_CERTAINTY, KnowledgeRules, shared_scenes
+from novelgen.memory.knowledge_rules import ABSENT_CERTAINTY, KnowledgeRules, shared_scenes, why_unknown
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory, recorded_events
 from novelgen.models.knowledge import READER, KnowledgeEvent
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
+from novelgen.words import words
 
 NAMES = {
     "C1": ["Ines"],
@@ -319,3 +320,11 @@ def test_a_whole_tale_opens_only_what_was_kept_before_it(kept_at: tuple[int, int
     events = sorted([tale, kept(*kept_at)], key=lambda event: (event.chapter_index, event.scene_index))
     found = rules(scene(1, 1, "C4"), scene(2, 1, "C1 C4"), scene(2, 2, "C1"), about=KEPT, events=events)
     assert found.knows("C1", KEPT).knows == knows
+
+
+def test_why_somebody_does_not_know_is_told_in_the_readers_language() -> None:
+    """The story's own language says it in JSON; a person reads it in theirs, and any other words as they are."""
+    english, chinese = (words("memory", each, "unknown")["absent"] for each in ("en", "zh"))
+    assert why_unknown(english, "zh") == chinese
+    assert why_unknown(chinese, "en") == english
+    assert why_unknown("as another program says", "zh") == "as another program says"
