@@ -71,7 +71,6 @@ _FACTION_END = "派帮教盟宗族军会党兵"
 _LONG_FACTION_ENDS = ("公司", "集团", "家族", "联盟", "商会", "王朝", "门派", "佣兵团", "协会", "警局")
 _ITEM_END = "剑刀棒枪珠镜袍箍印鼎丹符扇杖裟钵琴笛戟钩锤弓甲经书图诀功掌拳果旗榜"
 _ENDS = frozenset(_PLACE_END + _FACTION_END + _ITEM_END)
-_PERSON_ENDS = tuple(word_list("chinese_names_person_ends"))
 _NUMBER_OF = re.compile("^[一二两三四五六七八九十百千万几数半]+[里座条个间处道位本把层重丈尺张部卷]")
 _GENERIC_FIRST = frozenset("那这高深远本此我你下上满大小前后东西南北一二两三四几数各山全半每多新老古旧进出入开关回")
 _SURNAMES_ALSO_VERBS = frozenset("谢连和于向应解习管相经封纪屈离干都通从安查容包牧闻")
@@ -102,9 +101,6 @@ _NAMED_BEFORE = 60
 
 CLEAR_SPEAKER = 3
 """Who speaks so often is somebody, whatever part of speech the word is."""
-
-SHARE_OF_ONE_NEIGHBOUR = 0.6
-"""What has the same character beside it so often is part of a longer word."""
 
 LEAST_BEGUN = 3
 SHARE_BEGUN = 0.4
@@ -223,8 +219,6 @@ class _Signs:
     counted: int = 0
     plural: int = 0
     place: int = 0
-    before: dict[str, int] = field(default_factory=dict)
-    after: dict[str, int] = field(default_factory=dict)
 
 
 def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
@@ -286,8 +280,6 @@ def _may_name(word: str) -> bool:
     if word[0] in _NOT_FIRST or word[-1] in _NOT_LAST:
         return False
     tag = _word_class(word)
-    if word[0] in _NUMBERS and not tag.startswith("n"):
-        return False
     return not tag or tag[0] in "njxq" or has_surname(word)
 
 
@@ -311,10 +303,6 @@ def _signs(words: Iterable[str], scenes: Iterable[ChineseScene]) -> dict[str, _S
             sign.counted += before in _COUNTED_BEFORE
             sign.plural += after == "们"
             sign.place += before in _BEFORE_PLACES
-            if not is_open and before not in _BEFORE:
-                sign.before[before] = sign.before.get(before, 0) + 1
-            if not is_closed and after not in _AFTER:
-                sign.after[after] = sign.after.get(after, 0) + 1
     return found
 
 
@@ -333,16 +321,10 @@ def _is_somebody(
         return True
     if sign.counted + sign.plural > 0.12 * sign.count:
         return False
-    if any(
-        side and max(side.values()) > SHARE_OF_ONE_NEIGHBOUR * max(3, sign.count) for side in (sign.before, sign.after)
-    ):
-        return False
     share = sign.good / sign.count
     acts = max(sign.said, speakers[word]) + sign.persons
     tag = _word_class(word)
     is_tagged = tag.startswith("nr") or any(each.startswith("nr") for each in tags.get(word, ()))
-    if tag == "ns" and speakers[word] < CLEAR_SPEAKER:
-        return False
     if has_surname(word) and tag in ("", "nr", "nrt", "nrfg", "nz"):
         begins = heads[word] >= max(LEAST_BEGUN, SHARE_BEGUN * sign.count)
         if (is_tagged or len(word) > 2) and not tag and share >= 0.2 and begins:
@@ -435,7 +417,7 @@ def _last_named(before: str, finder: _Finder, *, is_near: bool) -> str:
 def _is_name_and_word(word: str, kept: set[str], signs: dict[str, _Signs]) -> bool:
     """Tell whether a word is a name with what stands beside it: 贾政回, 谢宋江, 连香菱."""
     count = signs[word].count
-    if len(word) > 2 and word[:-1] in kept and signs[word[:-1]].count >= 2 * count and not word.endswith(_PERSON_ENDS):
+    if len(word) > 2 and word[:-1] in kept and signs[word[:-1]].count >= 2 * count:
         return True
     if len(word) < 3 or word[1:] not in kept or signs[word[1:]].count < 2 * count:
         return False

@@ -28,9 +28,9 @@ _PLACE_PREPOSITIONS = dict.fromkeys("in at into through across outside inside".s
 )
 """What each says of a place; people are walked to and looked at, too."""
 
-PLACE_WORDS = frozenset(word_list("english_names_place_words"))
-FACTION_WORDS = frozenset(word_list("english_names_faction_words"))
-ITEM_WORDS = frozenset(word_list("english_names_item_words"))
+_PLACE_WORDS = frozenset(word_list("english_names_place_words"))
+_FACTION_WORDS = frozenset(word_list("english_names_faction_words"))
+_ITEM_WORDS = frozenset(word_list("english_names_item_words"))
 _JOINING = "of|of the|de|de la|du|des|del|della|di|da|la|le|von|van|van der|von der|al|el|bin|ibn|ben"
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ](?:[^\W\d_]|['](?=[A-Za-z]))*\.?(?:-[^\W\d_]+)*"
 _RUN = re.compile(rf"\b{_CAPITAL}(?:(?:[ \n]|\.[ ])(?:(?:{_JOINING}) )?{_CAPITAL})*")
@@ -45,10 +45,9 @@ _ENDS = ".!?…:"
 _LONGEST_BEFORE = 24
 _CALLED_BEFORE = re.compile(r"(?:[a-z],|\b[Mm]y dear|\b[Oo]ld|\b[Yy]oung|\b[Dd]ear)\s$")
 _AFTER_CALLED = frozenset(",.!?;")
-_KNOWN_FROM = 5
+_KNOWN_FROM = 3
 _INITIAL = re.compile(r"[A-Z]\.?")
 _PRONOUN = re.compile(r"[^A-ZÀ-ÖØ-Þ]{0,90}?\b(?:(?P<he>he|him|his|himself)|(?P<she>she|her|hers|herself))\b")
-_AND_NEXT = re.compile(rf"(?:'s)?,? (?:and|or|with|to|from) (?P<next>{_CAPITAL}(?: {_CAPITAL})*)")
 
 
 @dataclass(slots=True)
@@ -73,7 +72,6 @@ class EnglishRun:
     place: float
     article: bool
     pronoun: str = ""
-    beside: str = ""
 
 
 @lru_cache(maxsize=4096)
@@ -82,20 +80,10 @@ def read_english(text: str) -> EnglishScene:
     folded = fold_width(text)
     scene = EnglishScene()
     for paragraph, line in enumerate(folded.split("\n\n")):
-        if not _is_heading(line):
-            scene.lower.update(_LOWER.findall(line))
-            for match in _RUN.finditer(line):
-                scene.runs += _runs(line, match, paragraph)
+        scene.lower.update(_LOWER.findall(line))
+        for match in _RUN.finditer(line):
+            scene.runs += _runs(line, match, paragraph)
     return scene
-
-
-def _is_heading(line: str) -> bool:
-    """A line of its own in capitals, or of a few words without an end, most of them capitalised."""
-    bare = line.strip()
-    words = _WORD.findall(bare)
-    if not words or len(words) > 12 or bare[-1:] in ".!?,;:”\"'’…-—":
-        return bool(words) and bare.isupper()
-    return bare.isupper() or sum(word[0].isupper() for word in words) * 2 > len(words)
 
 
 def _runs(line: str, match: re.Match[str], paragraph: int) -> list[EnglishRun]:
@@ -127,9 +115,6 @@ def _runs(line: str, match: re.Match[str], paragraph: int) -> list[EnglishRun]:
                 place=_place_sign(before),
                 article=previous in ARTICLES,
                 pronoun=(pronoun.lastgroup or "") if (pronoun := _PRONOUN.match(line, end)) else "",
-                beside=beside["next"].removesuffix(".").removesuffix("'s")
-                if (beside := _AND_NEXT.match(line, end))
-                else "",
             )
         )
     return runs
@@ -210,11 +195,9 @@ def _sightings(run: EnglishRun, words: _WordUse) -> Iterable[NameSighting]:
     opens = run.opens
     while kept and (_bare(kept[0]) in _FUNCTION_WORDS or (opens and _is_stray(kept, words))):
         kept, opens = kept[1:], False
-    while kept and (_bare(kept[-1]) in _FUNCTION_WORDS or _bare(kept[-1]) in {"sir", "madam"}):
+    while kept and _bare(kept[-1]) in _FUNCTION_WORDS:
         kept = kept[:-1]
     for part in _split_by_never(kept):
-        if opens and len(part) == 1 and part[0] == kept[0] and not words.is_proper(part[0]):
-            continue
         name = _clean(part)
         if name:
             is_last = part[-1] == run.words[-1]
@@ -224,14 +207,13 @@ def _sightings(run: EnglishRun, words: _WordUse) -> Iterable[NameSighting]:
                 name,
                 says=run.says,
                 person=titled + (run.acts and is_last and not run.article) * 0.4 + run.owns * 0.3 + run.called * 0.4,
-                place=2.0 * (last in PLACE_WORDS and len(part) > 1) + run.place,
-                faction=2.0 * (last in FACTION_WORDS and len(part) > 1 and last not in PLACE_WORDS),
-                item=2.0 * (last in ITEM_WORDS and len(part) > 1),
+                place=2.0 * (last in _PLACE_WORDS and len(part) > 1) + run.place,
+                faction=2.0 * (last in _FACTION_WORDS and len(part) > 1 and last not in _PLACE_WORDS),
+                item=2.0 * (last in _ITEM_WORDS and len(part) > 1),
                 term=0.5 * run.article,
                 free=not run.opens,
                 he=run.pronoun == "he" and is_last,
                 she=run.pronoun == "she" and is_last,
-                beside=run.beside if is_last else "",
                 paragraph=run.paragraph,
             )
 
@@ -255,11 +237,10 @@ def _split_by_never(kept: list[str]) -> Iterable[list[str]]:
     part: list[str] = []
     for word in kept:
         bare = _bare(word)
-        is_lone = bare in _NEVER_NAMES and bare not in _TITLES_OF_PEOPLE
         if bare in _BEGINS_A_NAME and any(_bare(each) not in TITLES for each in part):
             yield part
             part = []
-        if (is_lone and not part) or (word.isupper() and len(bare) > 1) or bare in {"i", "i'm", "i'll"}:
+        if (word.isupper() and len(bare) > 1) or bare in {"i", "i'm", "i'll"}:
             if part:
                 yield part
             part = []
@@ -291,6 +272,4 @@ def _is_kept(found: FoundName, words: _WordUse) -> bool:
     proper = [word for word in parts if _bare(word) not in TITLES and _bare(word) not in ARTICLES]
     if not proper:
         return words.free[found.name] > words.lower[found.name.casefold()]
-    if len(parts) == 1 and (words.is_common(parts[0]) or not found.free or len(parts[0]) < 3):
-        return False
-    return found.free > 0 or any(words.is_proper(word) for word in proper)
+    return len(parts) > 1 or not (words.is_common(parts[0]) or not found.free or len(parts[0]) < 3)

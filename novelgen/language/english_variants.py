@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from novelgen.language.english_names import FACTION_WORDS, ITEM_WORDS, PLACE_WORDS
 from novelgen.language.language import word_list
 from novelgen.language.normalise import ARTICLES, FEMALE_TITLES, MALE_TITLES, OTHER_TITLES, TITLES, name_key
 from novelgen.language.sightings import FoundName, ScenePlace, likely_kind
@@ -64,7 +63,6 @@ class _Bearer:
     last: str = ""
     titles: set[str] = field(default_factory=set)
     has_wife: bool = False
-    short_forms: set[str] = field(default_factory=set)
 
     def add(self, names: Iterable[FoundName]) -> None:
         self.names += names
@@ -97,10 +95,9 @@ def english_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
     somebody = {core: named for core, named in whole.items() if _may_be_somebody(core, named, by_core)}
     things = [named for core, named in whole.items() if core not in somebody]
     people = _named_in_full(somebody)
-    _join_nicknames(people)
     own: list[_Bearer] = []
     # Who is called by a given name is clear before it is asked to whom a surname belongs.
-    given = {first for each in people for first in (each.first, *each.short_forms)}
+    given = {each.first for each in people}
     last: dict[ScenePlace, int] = {}
     for place, paragraph in (each for name in names for each in name.paragraphs):
         last[place] = max(paragraph + 1, last.get(place, 0))
@@ -126,14 +123,6 @@ def _named_in_full(somebody: dict[tuple[str, ...], list[FoundName]]) -> list[_Be
     for key, wife in wives.items():
         if wife.count >= LEAST_COUNT and key in people:
             people[key].has_wife = True
-    # A name belongs to the one longer name that begins with it: Moody Spurgeon, Moody Spurgeon Macpherson.
-    for core in sorted(somebody, key=len):
-        hosts = {(each[0], each[-1]) for each in somebody if len(each) > len(core) and each[: len(core)] == core}
-        mine = people.get((core[0], core[-1]))
-        host = people.get(next(iter(hosts))) if len(hosts) == 1 else None
-        if mine is not None and host is not None and host is not mine:
-            host.add(mine.names)
-            del people[core[0], core[-1]]
     return [*people.values(), *wives.values()]
 
 
@@ -154,7 +143,7 @@ def _may_be_somebody(
     core: tuple[str, ...], named: Sequence[FoundName], by_core: dict[tuple[str, ...], list[FoundName]]
 ) -> bool:
     """Tell whether a name of several words may be a given name and a surname, no place and no chance neighbours."""
-    if "'" in core[0] or core[0] in _PARTICLES or core[-1] in PLACE_WORDS | FACTION_WORDS | ITEM_WORDS:
+    if "'" in core[0] or core[0] in _PARTICLES:
         return False
     if core[0] in _MALE_NAMES | _FEMALE_NAMES or any(_titles(each.name) for each in named):
         return True
@@ -192,7 +181,7 @@ def _gender_of_pronouns(names: Iterable[FoundName]) -> str:
 
 def _placed(word: str, named: Sequence[FoundName], people: Sequence[_Bearer], paragraphs: int) -> list[_Bearer]:
     """Give the names that are one word beside titles to who bears it; return those that stay by themselves."""
-    given = [each for each in people if each.names and word in (each.first, *each.short_forms)]
+    given = [each for each in people if each.names and word == each.first]
     family = [each for each in people if each.names and each.last == word]
     bare = [each for each in named if not _titles(each.name) or name_key(each.name) == word]
     titled: dict[frozenset[str], list[FoundName]] = defaultdict(list)
@@ -217,13 +206,6 @@ def _placed(word: str, named: Sequence[FoundName], people: Sequence[_Bearer], pa
             is_given=bare_count > sum(each.count for each in variants),
             paragraphs=paragraphs,
         )
-        if host is None:
-            mine = [
-                each
-                for each in own
-                if _fits(titles, each) and (titles & each.titles or not (titles | each.titles) & _RANKS)
-            ]
-            host = mine[0] if len(mine) == 1 else None
         if host is None:
             own.append(host := _Bearer([], first=word if is_given else "", last="" if is_given else word))
         host.add(variants)
@@ -280,14 +262,8 @@ def _host(
         for each in given
         if _fits(titles, each)
         if (is_given and not (titles & {"mr"} and "mrs" in spoken)) or titles & (each.titles | _GIVEN_TITLES)
-        if not titles & _RANKS - _GIVEN_TITLES
     ]
-    places = [by_given, relatives] if titles & _GIVEN_TITLES - {"miss"} else [relatives, by_given]
-    return next(filter(None, (_clear_bearer(_closest(titles, place)) for place in places)), None)
-
-
-def _closest(titles: frozenset[str], people: Sequence[_Bearer]) -> list[_Bearer]:
-    return [each for each in people if titles & each.titles] or list(people)
+    return _clear_bearer(relatives) or _clear_bearer(by_given)
 
 
 def _is_called(bearer: _Bearer, titles: frozenset[str]) -> bool:
@@ -298,9 +274,6 @@ def _is_called(bearer: _Bearer, titles: frozenset[str]) -> bool:
 
 def _stand_apart(titles: frozenset[str], variants: Sequence[FoundName], bearer: _Bearer, paragraphs: int) -> bool:
     """Tell whether the text sets two names side by side, as it does with two people, not with two names of one."""
-    keys = {each.name for each in variants}
-    if any(keys.intersection(each.beside) or each.name in other.beside for each in bearer.names for other in variants):
-        return True
     return "mr" in titles and _are_side_by_side(variants, bearer, paragraphs)
 
 
@@ -340,8 +313,8 @@ def _host_of_bare(
         in_full = _clear_bearer([each for each in men if each.first and each.last])
         is_most = in_full is not None and all(in_full.count >= each.count for each in men)
         by_family = in_full if is_most else _clear_bearer(men)
-    by_family = by_family or _clear_bearer(_of_gender(others, "f" if gender == "f" else ""))
-    by_given = _clear_bearer(_of_gender(given, gender))
+    by_family = by_family or _clear_bearer(others)
+    by_given = _clear_bearer(given)
     if by_family and by_family.count >= CLEARLY_MORE * sum(each.count for each in given):
         return by_family
     return by_given
@@ -365,22 +338,17 @@ def _join_nicknames(people: list[_Bearer]) -> None:
         if each.first:
             by_first[each.first].append(each)
     for each in people:
-        if not each.first or each.titles & _RANKS_BY_BIRTH or each.count < LEAST_COUNT:
+        if not each.first or each.count < LEAST_COUNT:
             continue
         hosts = [
             host
             for name in _formal_names(each.first)
             for host in by_first.get(name, ())
-            if host is not each
-            and host.names
-            and not host.titles & _RANKS_BY_BIRTH
-            and each.last in ("", host.last)
-            and (not each.gender or not host.gender or each.gender == host.gender)
+            if host is not each and host.names and not host.titles & _RANKS_BY_BIRTH and each.last in ("", host.last)
         ]
         host = _clear_bearer(hosts)
         if host is not None:
             host.add(each.names)
-            host.short_forms |= {each.first, *each.short_forms}
             each.names = []
 
 
