@@ -50,18 +50,6 @@ def test_english_chapters_with_roman_numerals_and_a_table_of_contents() -> None:
     ]
 
 
-def test_a_prologue_is_chapter_zero() -> None:
-    """The numbers of the headings stay the numbers of the chapters."""
-    chinese = split_manuscript("楔子\n\n雪。\n\n第一章\n\n甲。\n\n第二章\n\n乙。")
-    assert [number for number, _, _ in _shape(chinese)] == [0, 1, 2]
-    english = split_manuscript("Prologue\n\nSnow.\n\nChapter 1\n\nA.\n\nEpilogue\n\nB.")
-    assert [(number, title) for number, title, _ in _shape(english)] == [
-        (0, "Prologue"),
-        (1, "Chapter 1"),
-        (2, "Epilogue"),
-    ]
-
-
 def test_numerals_that_count_up_are_chapters() -> None:
     """Alone or with titles, going on or anew in the second book; a stray one, or the contents, begin nothing."""
     text = "I\n\nA.\n\nII\n\nB saw\n\n7\n\ncrows.\n\nIII.\n\nC."
@@ -143,17 +131,6 @@ def test_a_folder_has_the_numbers_of_its_headings(tmp_path: Path) -> None:
     assert [number for number, _, _ in _shape(read_manuscript(tmp_path))] == [0, 1, 2]
     (tmp_path / "第004章.txt").write_text("第一章 夜\n\n灯灭了。", encoding="utf-8")
     assert [number for number, _, _ in _shape(read_manuscript(tmp_path))] == [1, 2, 3, 4]
-
-
-@pytest.mark.parametrize(
-    "text", ["Chapter one of my life was over, and he knew it.\n\nI\n\nwas there.", "他说第一章写完了。\n\n她笑。"]
-)
-def test_sentences_are_no_headings(text: str) -> None:
-    """A text without headings is one chapter, with all its text."""
-    manuscript = split_manuscript(text)
-    assert len(manuscript.chapters) == 1
-    told = "\n\n".join(scene.content for scene in manuscript.chapters[0].scenes)
-    assert told.split() == text.split()
 
 
 def test_the_preview_has_one_line_per_chapter() -> None:

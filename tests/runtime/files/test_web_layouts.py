@@ -86,6 +86,8 @@ def test_headings_in_many_hands(heading: str, number: int) -> None:
         "第三节课他睡着了。",
         "Part of him was gone.",
         "序章写得不好，他说。",
+        "Chapter one of my life was over, and he knew it.",
+        "他说第一章写完了。",
     ],
 )
 def test_sentences_that_begin_like_headings_stay(line: str) -> None:
@@ -96,7 +98,7 @@ def test_sentences_that_begin_like_headings_stay(line: str) -> None:
 
 def test_chapters_without_numbers_keep_the_numbers_of_the_others() -> None:
     """A prologue is chapter 0, an interlude goes with the chapter before, an epilogue is the next chapter."""
-    text = "序章 雪\n甲。\n第一章\n乙。\n番外 灯\n丙。\n第二章\n丁。\n尾声\n戊。"
+    text = "楔子 雪\n甲。\n第一章\n乙。\n番外 灯\n丙。\n第二章\n丁。\n尾声\n戊。"
     manuscript = split_manuscript(text)
     assert [(number, scenes) for number, _, scenes in _told(manuscript)] == [
         (0, ["甲。"]),
