@@ -56,9 +56,10 @@ class CardField(Model):
         """Return under which name it is kept in a story of a language."""
         return self.key or self.called(language)
 
-    def answers_to(self, name: str) -> bool:
-        """Tell whether it is meant by a name, in either language."""
-        return name.casefold() in {each.casefold() for each in (self.key, self.name, self.en, self.zh) if each}
+    @property
+    def names(self) -> set[str]:
+        """By what it is meant in either language, whatever the case."""
+        return {each.casefold() for each in (self.key, self.name, self.en, self.zh) if each}
 
 
 class CardTemplate(Model):
@@ -92,18 +93,16 @@ class CardTemplate(Model):
     def with_fields_of(self, other: CardTemplate) -> CardTemplate:
         """Return both together; a field of the other takes the place of one of the same name."""
         kinds: dict[str, Any] = {
-            kind: [each for each in self.fields(kind) if not _is_among(each, other.fields(kind))] + other.fields(kind)
+            kind: [
+                *(each for each in self.fields(kind) if not any(each.names & one.names for one in other.fields(kind))),
+                *other.fields(kind),
+            ]
             for kind in KINDS
         }
         return self.model_copy(update={**kinds, "title": other.title, "en": other.en, "zh": other.zh})
 
 
 KINDS: tuple[EntityType, ...] = ("character", "location", "item", "faction", "term")
-
-
-def _is_among(field: CardField, others: Sequence[CardField]) -> bool:
-    names = [each for each in (field.key, field.name, field.en, field.zh) if each]
-    return any(other.answers_to(name) for other in others for name in names)
 
 
 def read_card_template(text: str, *, where: str) -> CardTemplate:
@@ -146,7 +145,7 @@ def template_of(name: str, templates: Mapping[str, CardTemplate]) -> CardTemplat
 
 def field_meant(fields: Sequence[CardField], name: str) -> CardField | None:
     """Return the field that a name means, in either language."""
-    return next((each for each in fields if each.answers_to(name)), None)
+    return next((each for each in fields if name.casefold() in each.names), None)
 
 
 def said_under_kept_names(said: Mapping[str, Any], fields: Sequence[CardField], *, language: str) -> dict[str, Any]:

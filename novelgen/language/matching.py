@@ -52,7 +52,13 @@ class LatinName:
     def parse(cls, name: str, spelled: str, words: Sequence[Word]) -> LatinName:
         """Take a name apart."""
         texts = tuple(word.text for word in words)
-        return cls(name, texts, _gaps(spelled, words), _case_rule(texts))
+        case_rule = CaseRule.FIRST_LETTER_FREE
+        if any(text[0].isupper() for text in texts):
+            if sum(text.casefold() not in ARTICLES for text in texts) > 1:
+                case_rule = CaseRule.ANY_CASE
+            elif len(texts) == 1:
+                case_rule = CaseRule.AS_WRITTEN_OR_CAPITALS
+        return cls(name, texts, _gaps(spelled, words), case_rule)
 
     def matches(self, text: str, words: Sequence[Word]) -> bool:
         """Tell whether these words of a text are the name, and no part of a longer compound."""
@@ -73,15 +79,6 @@ class LatinName:
 def words_of(text: str) -> list[Word]:
     """Return the words in Latin or other spaced letters, in order; Chinese characters are none."""
     return [Word(match.group(), match.start(), match.end()) for match in _WORD.finditer(text)]
-
-
-def _case_rule(words: tuple[str, ...]) -> CaseRule:
-    if not any(word[0].isupper() for word in words):
-        return CaseRule.FIRST_LETTER_FREE
-    significant = [word for word in words if word.casefold() not in ARTICLES]
-    if len(significant) > 1:
-        return CaseRule.ANY_CASE
-    return CaseRule.AS_WRITTEN_OR_CAPITALS if len(words) == 1 else CaseRule.FIRST_LETTER_FREE
 
 
 def _gaps(text: str, words: Sequence[Word]) -> tuple[str, ...]:
@@ -179,7 +176,8 @@ class NameFinder:
             beginning = self._latin.get(hit.group().casefold())
             if beginning is None:
                 continue
-            words = _words_from(text, hit.start(), self._most_words)
+            following = islice(_WORD.finditer(text, hit.start()), self._most_words)
+            words = [Word(each.group(), each.start(), each.end()) for each in following]
             seconds = ["", *(word.text.casefold() for word in words[1:2])]
             for latin in (each for second in seconds for each in beginning.get(second, ())):
                 part = words[: len(latin.words)]
@@ -192,10 +190,6 @@ class NameFinder:
 def name_finder(names: frozenset[str]) -> NameFinder:
     """Return a finder of names; taking them apart costs more than finding them, and scene after scene has the same."""
     return NameFinder(names)
-
-
-def _words_from(text: str, start: int, count: int) -> list[Word]:
-    return [Word(each.group(), each.start(), each.end()) for each in islice(_WORD.finditer(text, start), count)]
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
@@ -326,7 +320,9 @@ class QuoteFinder:
         if exact >= 0:
             return Span(exact, exact + len(quote))
         pieces = [folded for piece in _ELLIPSIS.split(quote) if (folded := _folded(piece).characters)]
-        spans = self._find_pieces(pieces, self._folded_index(start))
+        places = self._folded.places
+        after = (index for index, place in enumerate(places) if place >= start)
+        spans = self._find_pieces(pieces, next(after, len(places)) if start else 0)
         return Span(spans[0].start, spans[-1].end) if spans else None
 
     def _find_pieces(self, pieces: list[str], index: int) -> list[Span]:
@@ -342,10 +338,6 @@ class QuoteFinder:
             spans.append(span)
             index = at + len(piece)
         return spans
-
-    def _folded_index(self, start: int) -> int:
-        places = self._folded.places
-        return next((index for index, place in enumerate(places) if place >= start), len(places)) if start else 0
 
 
 def _folded(text: str) -> _FoldedText:

@@ -186,7 +186,15 @@ def title_free_key(name: str) -> str:
     nothing but a title (师父, "the doctor") keeps its whole key: it is a name of its own.
     """
     key = name_key(name)
-    return _without_chinese_title(key) if has_cjk(key) else _without_english_titles(key)
+    if has_cjk(key):
+        for title in CHINESE_TITLES_AFTER:
+            if key.endswith(title) and len(key) > len(title):
+                return key[: -len(title)]
+        return key[1] if len(key) == 2 and key[0] in CHINESE_TITLES_BEFORE else key
+    words = key.split(" ")
+    while len(words) > 1 and words[0] in TITLES | ARTICLES:
+        words = words[1:]
+    return key if words[0] in TITLES else " ".join(words)
 
 
 def title_gender(name: str) -> str | None:
@@ -199,22 +207,6 @@ def title_gender(name: str) -> str | None:
         if word not in TITLES and word not in ARTICLES:
             return None
     return None
-
-
-def _without_english_titles(key: str) -> str:
-    words = key.split(" ")
-    while len(words) > 1 and words[0] in TITLES | ARTICLES:
-        words = words[1:]
-    return key if words[0] in TITLES else " ".join(words)
-
-
-def _without_chinese_title(key: str) -> str:
-    for title in CHINESE_TITLES_AFTER:
-        if key.endswith(title) and len(key) > len(title):
-            return key[: -len(title)]
-    if len(key) == 2 and key[0] in CHINESE_TITLES_BEFORE:
-        return key[1]
-    return key
 
 
 _CHINESE_DESCRIPTION = re.compile(

@@ -60,9 +60,7 @@ def refusal_of(error: Exception) -> str | None:
     """
     status = status_of(error)
     told = str(error)
-    if status in (400, 402, 403, 429) and _NOTHING_LEFT.search(told):
-        return NOTHING_LEFT
-    if status == 402:
+    if status == 402 or (status in (400, 403, 429) and _NOTHING_LEFT.search(told)):
         return NOTHING_LEFT
     if status in _STATUS_OF_A_WRONG_KEY and not _OF_THIS_TEXT_ALONE.search(told):
         return WRONG_KEY
