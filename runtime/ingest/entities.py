@@ -63,8 +63,7 @@ def store_entities_in(
     written = _write_characters(unit, characters, entities) if characters else []
     written += _write_entities(unit, entities, origin)
     changed = before ^ frozenset(unit.entities.all_names())
-    affected = _scenes_naming(unit, changed) if changed else []
-    replace_stored_scenes(unit, affected, stores=stores)
+    affected = _read_again(unit, changed, stores=stores) if changed else []
     return EntitiesResult(
         written=list(dict.fromkeys(written)), rescanned=[(scene.chapter_index, scene.scene_index) for scene in affected]
     )
@@ -79,8 +78,7 @@ def withdraw_names_in(
         unit.entities.remove(entity_id)
     else:
         unit.entities.remove_aliases(entity_id, names)
-    named = _scenes_naming(unit, before - frozenset(unit.entities.all_names()))
-    replace_stored_scenes(unit, named, stores=stores)
+    _read_again(unit, before - frozenset(unit.entities.all_names()), stores=stores)
     if is_whole and unit.entities.is_spoken_of(entity_id):
         raise UserInputError(
             f"{entity_id!r} has memories, states or relationships by now, so that it cannot go; "
@@ -92,8 +90,7 @@ def restore_card_in(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -
     """Put a card that was added, edited or renamed back as it was, and derive anew the scenes that name it."""
     before = frozenset(unit.entities.all_names())
     undone = unit.journal.undo(change.change_id)
-    named = _scenes_naming(unit, before ^ frozenset(unit.entities.all_names()))
-    replace_stored_scenes(unit, named, stores=stores)
+    _read_again(unit, before ^ frozenset(unit.entities.all_names()), stores=stores)
     if change.kind == "add" and unit.entities.is_spoken_of(change.entity_id):
         raise UserInputError(
             f"{change.entity_id!r} has memories, states or relationships by now, so that it cannot go; "
@@ -169,10 +166,12 @@ def _is_stored_already(stored: StoredEntity, entity: Entity, origin: EntityOrigi
     return stored.origin == origin and stored.entity == entity
 
 
-def _scenes_naming(unit: UnitOfWork, names: Names) -> list[StoredScene]:
+def _read_again(unit: UnitOfWork, names: Names, *, stores: MemoryStores) -> list[StoredScene]:
+    """Derive anew the scenes that hold names which came or went, and return them."""
     finder = NameFinder(name for _, name in names)
-    scenes = unit.scenes.list_as_of(with_text=True)
-    return [scene for scene in scenes if finder.find(_whole_text(scene))]
+    named = [each for each in unit.scenes.list_as_of(with_text=True) if finder.find(_whole_text(each))]
+    replace_stored_scenes(unit, named, stores=stores, names=names)
+    return named
 
 
 def _whole_text(scene: StoredScene) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from hashlib import sha256
 from itertools import count, groupby
@@ -18,7 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.language.extractive import short_form
 from novelgen.language.language import StoryLanguage, story_language
-from novelgen.language.matching import QuoteFinder
+from novelgen.language.matching import NameFinder, QuoteFinder
+from novelgen.language.normalise import is_description, name_key
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import TARGET_CHARACTERS, chunk_text
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths, ends_another, with_supersessions
@@ -97,9 +98,13 @@ def replace_stored_scene(unit: UnitOfWork, stored: StoredScene, *, stores: Memor
 
 
 def replace_stored_scenes(
-    unit: UnitOfWork, scenes: Sequence[StoredScene], *, stores: MemoryStores
+    unit: UnitOfWork, scenes: Sequence[StoredScene], *, stores: MemoryStores, names: Set[tuple[str, str]] | None = None
 ) -> list[SceneWriteResult]:
-    """Derive stored scenes anew, in their order; those without a record, of which a book has many, together."""
+    """Derive stored scenes anew, in their order; those without a record, of which a book has many, together.
+
+    Where all that has changed since is that entities bear or no longer bear `names`, only passages whose names may mean
+    somebody else by that are read again.
+    """
     entities = [each.entity for each in unit.entities.list_all()] if scenes else []
     written = []
     for has_record, run in groupby(scenes, key=lambda each: each.record is not None):
@@ -112,17 +117,26 @@ def replace_stored_scenes(
                     replace_scene(unit, scene, surroundings, project_id=project_id, stored=some[0], stores=stores)
                 )
             else:
-                written += unit.scenes.replace_scenes(_writes_of_texts(unit, some, entities, stores=stores))
+                written += unit.scenes.replace_scenes(
+                    _writes_of_texts(unit, some, entities, stores=stores, names=names)
+                )
     return written
 
 
 def _writes_of_texts(
-    unit: UnitOfWork, scenes: Sequence[StoredScene], entities: Sequence[Entity], *, stores: MemoryStores
+    unit: UnitOfWork,
+    scenes: Sequence[StoredScene],
+    entities: Sequence[Entity],
+    *,
+    stores: MemoryStores,
+    names: Set[tuple[str, str]] | None,
 ) -> list[SceneWrite]:
     """Derive stored scenes without a record anew, each knowing what those before it bring, and store nothing yet."""
     staged: dict[ScenePlace, Staging | SceneWrite] = {each.place: each for each in unit.scenes.stagings()}
     places = list(staged)
     stated = unit.states.stated(attributes=STATUS_ATTRIBUTES)
+    passages = {} if names is None else unit.memories.passages_of([each.scene_id for each in scenes])
+    doubtful = _doubtful_names(names or set(), entities)
     writes = []
     for stored in scenes:
         place = (stored.chapter_index, stored.scene_index)
@@ -133,6 +147,8 @@ def _writes_of_texts(
             [staged[each] for each in places[max(0, number - SCENES_BEFORE) : number]],
             deaths(each for each in stated if at.admits(each.chapter_index, each.scene_index)),
         )
+        cut, text = passages.get(stored.scene_id, {}), stored.text or ""
+        kept = {span: chunk_id for span, chunk_id in cut.items() if not doubtful.find(text[slice(*span)])}
         staged[place] = write = scene_write(
             SceneInput.of_stored(stored),
             surroundings,
@@ -140,9 +156,31 @@ def _writes_of_texts(
             project_id=stored.project_id,
             scene_id=stored.scene_id,
             stores=stores,
+            passages=[span for span in cut if span not in kept] if cut else None,
+            kept=list(kept.values()),
         )
         writes.append(write)
     return writes
+
+
+def _doubtful_names(names: Set[tuple[str, str]], entities: Sequence[Entity]) -> NameFinder:
+    """Find names that may mean somebody else once some came or went: the bearers', and those that mean who is there."""
+    changed = {entity_id for entity_id, _ in names}
+    bearers: dict[str, set[str]] = {}
+    for entity in entities:
+        for name in entity.names():
+            bearers.setdefault(name_key(name), set()).add(entity.entity_id)
+    return NameFinder(
+        [
+            *(name for _, name in names),
+            *(
+                name
+                for entity in entities
+                for name in entity.names()
+                if entity.entity_id in changed or len(bearers[name_key(name)]) > 1 or is_description(name)
+            ),
+        ]
+    )
 
 
 def same_record(left: SceneRecord | None, right: SceneRecord | None) -> bool:
@@ -227,8 +265,10 @@ def scene_write(
     project_id: str,
     scene_id: str,
     stores: MemoryStores,
+    passages: Sequence[tuple[int, int]] | None = None,
+    kept: Sequence[str] = (),
 ) -> SceneWrite:
-    """Derive everything that a scene brings."""
+    """Derive everything that a scene brings; where memories are `kept`, of its text only some `passages`."""
     reading = SceneReading(scene, surroundings)
     mentions = name_mentions(scene.text, surroundings.entities)
     scope = ChunkScope(
@@ -239,7 +279,7 @@ def scene_write(
         embed_key_events=stores.settings.memory.ingest.embed_key_events,
     )
     record = scene.record
-    chunks = passage_chunks(scene, scope, mentions_in=reading.mentions_in)
+    chunks = passage_chunks(scene, scope, mentions_in=reading.mentions_in, passages=passages)
     if record is not None:
         told = [
             each.model_copy(update={"supersedes": each.supersedes or ended.get(each.memory_id)})
@@ -264,6 +304,7 @@ def scene_write(
         extraction_status="done" if record else scene.extraction_status,
         failure_reason=None if record else scene.failure_reason,
         chunks=chunks,
+        kept=list(kept),
         states=_states(scene, reading, surroundings.entities),
         knowledge=recorded_knowledge(record, text=scene.text, made_by=scene.record_origin) if record else [],
         mentions=mentions,
@@ -336,14 +377,16 @@ class ChunkScope(BaseModel):
     embed_key_events: bool = False
 
 
-def passage_chunks(scene: SceneInput, scope: ChunkScope, *, mentions_in: MentionsIn) -> list[StoryMemoryChunk]:
-    """Cut a scene's text into passages."""
+def passage_chunks(
+    scene: SceneInput, scope: ChunkScope, *, mentions_in: MentionsIn, passages: Sequence[tuple[int, int]] | None = None
+) -> list[StoryMemoryChunk]:
+    """Cut a scene's text into passages, unless it is said which there are to be."""
     maker = _ChunkMaker(scene, scope)
     is_semantic = scope.embed_passages or scene.record is None
     chunks = []
     target = TARGET_CHARACTERS if scene.record else PASSAGE_CHARACTERS[story_language(scene.text)]
-    for span in chunk_text(scene.text, target_characters=target):
-        passage = scene.text[span.start : span.end]
+    for start, end in chunk_text(scene.text, target_characters=target) if passages is None else passages:
+        passage = scene.text[start:end]
         mentions = mentions_in(passage)
         chunks.append(
             maker.make(
@@ -352,7 +395,7 @@ def passage_chunks(scene: SceneInput, scope: ChunkScope, *, mentions_in: Mention
                 is_semantic=is_semantic,
                 entities_mentioned=_entity_ids(mentions),
                 short=short_form(passage, mentions) if scene.record is None else None,
-                source_span=(span.start, span.end),
+                source_span=(start, end),
                 origin="text",
             )
         )

@@ -319,6 +319,20 @@ class MemoryRepository(AuthorMemories):
             )
         return self._chunks(rows, as_of)
 
+    def passages_of(self, scene_ids: Sequence[str]) -> dict[str, dict[tuple[int, int], str]]:
+        """Return the passages of scenes that no author rewrote, by the scene's id: characters [start, end) and id."""
+        found: dict[str, dict[tuple[int, int], str]] = {scene_id: {} for scene_id in scene_ids}
+        for row in self._session.select(
+            [CHUNKS.c[name] for name in ("scene_id", "chunk_id", "span_start", "span_end")],
+            self._session.among(CHUNKS.c.scene_id, scene_ids),
+            CHUNKS.c.from_scene,
+            CHUNKS.c.origin == "text",
+            CHUNKS.c.status == "active",
+            order=[CHUNKS.c.span_start],
+        ):
+            found[row.scene_id][row.span_start, row.span_end] = row.chunk_id
+        return found
+
     def by_source_ids(
         self, source_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
     ) -> dict[str, StoryMemoryChunk]:

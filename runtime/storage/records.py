@@ -181,6 +181,7 @@ class SceneWrite(Model):
     extraction_status: ExtractionStatus = "none"
     failure_reason: str | None = None
     chunks: list[StoryMemoryChunk] = Field(default_factory=list)
+    kept: list[str] = Field(default_factory=list, description="Ids of stored memories that stay as they are.")
     chunk_links: dict[str, list[str]] = Field(default_factory=dict, description="Chunk id to entity ids.")
     states: list[StateChange] = Field(default_factory=list)
     knowledge: list[StoredKnowledge] = Field(

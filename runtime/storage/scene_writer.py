@@ -100,9 +100,11 @@ class SceneWriter:
         # Without the project: SQLite would look through all of it. No id of a scene is another project's, too.
         return self._session.among(table.c.scene_id, scene_ids)
 
-    def _rows_of(self, table: Table, scene_ids: Sequence[str], *columns: str) -> Sequence[AnyRow]:
+    def _rows_of(
+        self, table: Table, scene_ids: Sequence[str], *columns: str, where: Sequence[ColumnElement[bool]] = ()
+    ) -> Sequence[AnyRow]:
         wanted = [table.c[name] for name in ("project_id", "scene_id", *columns)] if columns else [table]
-        return self._session.own(self._session.rows(select(*wanted).where(self._of(table, scene_ids))))
+        return self._session.own(self._session.rows(select(*wanted).where(self._of(table, scene_ids), *where)))
 
     def _write_scenes(self, writes: Sequence[SceneWrite], ids: Sequence[str], *, known: Set[str]) -> dict[str, str]:
         """Write the scenes themselves and return their labels."""
@@ -125,7 +127,8 @@ class SceneWriter:
             brought = {
                 "scene": copied,
                 "record": None if record is None else {**record, "chapter_index": 0, "scene_index": 0},
-                "chunks": [_timeless(chunk.model_dump(mode="json")) for chunk in write.chunks],
+                # Passages follow from the text and the names.
+                "chunks": [_timeless(each.model_dump(mode="json")) for each in write.chunks if each.origin != "text"],
                 "links": write.chunk_links,
                 "states": [_timeless(change.model_dump(mode="json")) for change in write.states],
                 "mentions": sorted(set(write.mentions)),
@@ -147,7 +150,7 @@ class SceneWriter:
         return {row.scene_id: row.label for row in self._rows_of(SCENES, ids, "label")}
 
     def _replace_chunks(self, writes: Sequence[SceneWrite], ids: Sequence[str]) -> dict[str, dict[str, list[str]]]:
-        rows = self._stored_chunks(ids)
+        rows = self._stored_chunks(ids, kept=[chunk_id for write in writes for chunk_id in write.kept])
         self._refuse_foreign_ids(writes, {row["chunk_id"] for found in rows.values() for row in found})
         added: list[dict[str, Any]] = []
         changed: list[tuple[Mapping[str, Any], dict[str, Any]]] = []
@@ -180,6 +183,7 @@ class SceneWriter:
                     changed.append((old, values))
             left = [row for row in stored.values() if not _is_authors(row)]
             gone += left
+            result["chunks_unchanged"] = sorted([*result["chunks_unchanged"], *write.kept])
             result["chunks_removed"] = sorted(row["chunk_id"] for row in left)
             result["chunks_kept"] = sorted(
                 [*result["chunks_kept"], *(row["chunk_id"] for row in stored.values() if _is_authors(row))]
@@ -219,11 +223,13 @@ class SceneWriter:
         self._session.insert(KNOWLEDGE_EVENTS, knowledge)
         self._session.insert(MENTIONS, mentions)
 
-    def _stored_chunks(self, scene_ids: Sequence[str]) -> defaultdict[Any, list[dict[str, Any]]]:
+    def _stored_chunks(
+        self, scene_ids: Sequence[str], *, kept: Sequence[str] = ()
+    ) -> defaultdict[Any, list[dict[str, Any]]]:
+        others = [~self._session.among(CHUNKS.c.chunk_id, kept)] if kept else []
         found: defaultdict[Any, list[dict[str, Any]]] = defaultdict(list)
-        for row in self._rows_of(CHUNKS, scene_ids):
-            if row.from_scene:
-                found[row.scene_id].append(dict(row._mapping))
+        for row in self._rows_of(CHUNKS, scene_ids, where=[CHUNKS.c.from_scene, *others]):
+            found[row.scene_id].append(dict(row._mapping))
         return found
 
     def _refuse_foreign_ids(self, writes: Sequence[SceneWrite], stored: Set[str]) -> None:

@@ -1,14 +1,19 @@
 """Words of the readable views, in the language of who reads them; they stand in `novelgen/words/commands.*.toml`."""
 
+from __future__ import annotations
+
 import locale
 import os
 import re
 from functools import cache
+from typing import TYPE_CHECKING
 
-from novelgen.context.lines import Labels, labels_for
 from novelgen.language.language import StoryLanguage
 from novelgen.words import Words, words
 from novelgen.words.messages import message_in
+
+if TYPE_CHECKING:
+    from novelgen.context.lines import Labels
 
 LANGUAGE_VARIABLE = "NOVELGEN_LANG"
 _CHINESE = ("zh", "cn", "中", "chinese")
@@ -65,6 +70,8 @@ class ViewLabels:
     @property
     def prompt(self) -> Labels:
         """Words that the prompt block has, too."""
+        from novelgen.context.lines import labels_for
+
         return labels_for(self.language)
 
     def value(self, stored: str) -> str:

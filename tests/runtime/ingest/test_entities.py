@@ -10,6 +10,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.identities import store_identities_in
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
+from runtime.ingest.scene_writes import replace_stored_scenes
 from runtime.stores import MemoryStores
 
 MARY = Character(name="Mary Grey", role="heir", aliases=["Miss Grey"], background="Raised at sea.", fears="x")  # type: ignore[call-arg]
@@ -226,3 +227,33 @@ def test_a_title_that_passes_on_is_a_name_of_both(stores: MemoryStores, project:
     assert (refused.names, given.names) == ([], [told])
     assert "C0 bears it" in refused.issues[0].message
     assert bearers == [["C0"], ["C0", "C1"]]
+
+
+def test_passages_that_a_new_name_leaves_alone_are_as_if_all_was_read_again(stores: MemoryStores, project: str) -> None:
+    """Also those whose names mean whoever is there, as a description does; what an author banned stays banned."""
+    lines = ["Mary Grey met Captain Roe on the quay and promised him the key.", "The porter saw it.", "Roe was pale."]
+    pause = " ".join(["The rain fell on the harbour and nobody came for hours."] * 9)
+    text = "\n\n".join(f"{line} {pause}" for line in [*lines, "Anna Roe wrote a letter.", *lines])
+    known = [
+        Entity(entity_id="C0", entity_type="character", name="Mary Grey"),
+        Entity(entity_id="C1", entity_type="character", name="Captain Roe", aliases=[EntityAlias(alias="Roe")]),
+        Entity(entity_id="C2", entity_type="character", name="Tom", aliases=[EntityAlias(alias="the porter")]),
+    ]
+    store_entities(stores, project, known)
+    ingest_scenes(stores, project, [SceneInput(chapter_index=1, scene_index=each, text=text) for each in (1, 2)])
+    anna = Entity(entity_id="C3", entity_type="character", name="Anna Roe", aliases=[EntityAlias(alias="Roe")])
+    with stores.database(project).write() as unit:
+        banned = next(each for each in unit.memories.of_scenes([(1, 1)]) if each.content.startswith("The porter"))
+        unit.memories.decide(banned.chunk_id, "ban")
+    store_entities(stores, project, [anna])
+    with stores.database(project).read() as unit:
+        at_once = unit.memories.of_scenes([(1, 1), (1, 2)])
+        mentions = unit.entities.all_names()
+    with stores.database(project).write() as unit:
+        replace_stored_scenes(unit, unit.scenes.list_as_of(with_text=True), stores=stores)
+    with stores.database(project).read() as unit:
+        assert unit.memories.of_scenes([(1, 1), (1, 2)]) == at_once
+        assert unit.entities.all_names() == mentions
+    assert banned.chunk_id not in {each.chunk_id for each in at_once}
+    assert "C3" in next(each for each in at_once if "Anna Roe" in each.content).entities_mentioned
+    assert [] in [each.entities_mentioned for each in at_once]
