@@ -122,7 +122,7 @@ def test_flags_take_values(run: Run, village: Path) -> None:
     assert set_now == {"flags": {"price": 12, "king": "old Otto"}}
     assert as_json(run, "flags", VILLAGE, "--as-of", "1:2") == {"flags": {}}
     assert "price" in run("npc", "flags", VILLAGE).stdout
-    assert f"undo: novelgen undo {VILLAGE}\n" in run("npc", "flags", VILLAGE, "--set", "price=13").stdout
+    assert f"undo: novelgen undo {VILLAGE} 8\n" in run("npc", "flags", VILLAGE, "--set", "price=13").stdout
     assert "flag" in run("undo", VILLAGE).stdout
     assert as_json(run, "flags", VILLAGE)["flags"]["price"] == 12
 
