@@ -121,6 +121,7 @@ class StoryScenePlans(StoryProjects):
         return chapter_index, max((scene for chapter, scene in places if chapter == chapter_index), default=0) + 1
 
     afind_planned_scene = async_twin(find_planned_scene)
+    ascene_to_write = async_twin(scene_to_write)
     alist_own_plans = async_twin(list_own_plans)
 
 
