@@ -158,7 +158,7 @@ _shares: KeptReadings[_Known] = KeptReadings(MAX_SHARES)
 
 
 def story_share(
-    stores: MemoryStores, project_id: str, character_id: str, *, as_of: StoryPosition, model: str | None
+    stores: MemoryStores, project_id: str, *, character_id: str, as_of: StoryPosition, model: str | None
 ) -> StoryShare:
     """Return what a character knows of the story strictly before a position, with its vectors."""
 

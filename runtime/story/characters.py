@@ -238,7 +238,9 @@ class CharacterMemories(CharacterPart):
             mind = self._embedded_later(mind, issues)
         view = mind.view(moment, clock_now=now, here=here)
         if place is not None:
-            share = story_share(self._stores, self.project_id, knower, as_of=place, model=self._stores.embedding_model)
+            share = story_share(
+                self._stores, self.project_id, character_id=knower, as_of=place, model=self._stores.embedding_model
+            )
             mind, view = share.beside(mind, view)
             if question is not None and share.without_vector:
                 message = f"{share.without_vector} memories of the story have no vector yet and were compared by words"

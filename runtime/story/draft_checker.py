@@ -171,7 +171,7 @@ class DraftChecker:
             hits = find_by_sentences(
                 self._stores,
                 self._project_id,
-                [draft.text[start:end] for start, end in draft.sentences],
+                sentences=[draft.text[start:end] for start, end in draft.sentences],
                 as_of=story.as_of,
                 timeout_s=self._stores.settings.memory.tool_timeout_s,
             )
@@ -233,7 +233,7 @@ class DraftChecker:
                     find_by_sentences,
                     self._stores,
                     self._project_id,
-                    sentences,
+                    sentences=sentences,
                     as_of=as_of,
                     timeout_s=deadline.share("meaning").remaining_s,
                 ),
@@ -448,7 +448,7 @@ class SentenceHits(NamedTuple):
 
 
 def find_by_sentences(
-    stores: MemoryStores, project_id: str, sentences: Sequence[str], *, as_of: StoryPosition, timeout_s: float
+    stores: MemoryStores, project_id: str, *, sentences: Sequence[str], as_of: StoryPosition, timeout_s: float
 ) -> SentenceHits:
     """Search everything strictly before a position by each sentence of a draft, by meaning and by words.
 

@@ -453,7 +453,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             knower = knower_id(unit, self.character_id, place)
         if not dead:
             return []
-        share = story_share(self._stores, self.project_id, knower, as_of=place, model=None)
+        share = story_share(self._stores, self.project_id, character_id=knower, as_of=place, model=None)
         known = {each.memory_id for each in share.memories}
         about = {
             entity_id: [each.chunk.memory_id for each in told if entity_id in each.chunk.entities_mentioned]

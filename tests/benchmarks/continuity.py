@@ -131,7 +131,7 @@ def decides(stores: MemoryStores, folder: Path, project_id: str) -> tuple[float,
         story = story_before(stores, project_id, as_of=as_of)
         draft = read_draft(line["text"], story)
         sentences = [draft.text[start:end] for start, end in draft.sentences]
-        hits = find_by_sentences(stores, project_id, sentences, as_of=as_of, timeout_s=60)
+        hits = find_by_sentences(stores, project_id, sentences=sentences, as_of=as_of, timeout_s=60)
         lines = evidence_by_subject(gather_evidence(draft, story, similar=hits.similar), draft, story)
         places.append(
             next((at for at, one in enumerate(lines) if any(_decides(each, about) for each in one.pieces)), None)

@@ -84,18 +84,18 @@ def test_sentences_are_compared_with_what_lies_before_each_in_its_order(stores: 
     """Each by itself, blank ones not asked; of a long draft they are joined and none is left out."""
     drain_outbox(stores, project)
     asked = [SECRET, " ", "Tobias Fenn drowned when the sluice broke."]
-    similar = find_by_sentences(stores, project, asked, as_of=StoryPosition(3, 1), timeout_s=20).similar
+    similar = find_by_sentences(stores, project, sentences=asked, as_of=StoryPosition(3, 1), timeout_s=20).similar
     assert [bool(each) for each in similar] == [True, False, True]
     assert max(similar[2], key=lambda each: similar[2][each]) == "M002"
     assert all("M003" not in each for each in similar)
-    later = find_by_sentences(stores, project, [SECRET], as_of=StoryPosition(4), timeout_s=20).similar[0]
+    later = find_by_sentences(stores, project, sentences=[SECRET], as_of=StoryPosition(4), timeout_s=20).similar[0]
     assert max(later, key=lambda each: later[each]) == "M003"
     asked = [f"Day {number}." for number in range(MAX_SENTENCE_QUERIES)] + [TEXTS[2, 1]]
-    similar = find_by_sentences(stores, project, asked, as_of=StoryPosition(3, 1), timeout_s=20).similar
+    similar = find_by_sentences(stores, project, sentences=asked, as_of=StoryPosition(3, 1), timeout_s=20).similar
     assert len(similar) == len(asked)
     assert similar[0] is similar[1]
     assert "M002" in similar[-1]
-    blank = find_by_sentences(stores, project, ["", "\n"], as_of=StoryPosition(3), timeout_s=20)
+    blank = find_by_sentences(stores, project, sentences=["", "\n"], as_of=StoryPosition(3), timeout_s=20)
     assert blank.similar == [{}, {}]
 
 
