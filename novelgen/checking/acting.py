@@ -46,7 +46,7 @@ _ENGLISH_DEED = re.compile(
     rf" (?:(?P<spoken>{'|'.join(_SPOKEN)})|(?P<moved>{'|'.join(_MOVED)})"
     r"|(?:was|is|were) (?:still |already |now )?(?P<doing>(?:sitt|stand|walk|wait|smil|laugh|com|go|rid|runn"
     r"|lean|hold"
-    r"|read|eat|drink|smok|talk|speak|whistl|sing|pac|look|kneel|crouch|squatt|pour|writ)ing))\b(?! (?:by|dead)\b)"
+    r"|read|eat|drink|smok|talk|speak|whistl|sing|pac|look|kneel|crouch|squatt|pour|writ)ing))\b(?! dead\b)"
 )
 _ENGLISH_START = re.compile(
     r"(?:^|[,;:—] |[,;—] ?(?:and|but|then|while) |^(?:And|But|Then|So|Now) )"

@@ -31,6 +31,7 @@ def after_the_death(draft: str) -> StoryBefore:
             "Ottoline lit the stove. Captain Varley sat down beside her and stretched his boots to the fire.",
             "Captain Varley sat down beside her and stretched his boots to the fire.",
         ),
+        ("Ottoline lit the stove. Captain Varley sat by it.", "Captain Varley sat by it."),
         (
             "I went up to the loft. There I found Captain Varley waiting in his shirt-sleeves.",
             "There I found Captain Varley waiting in his shirt-sleeves.",
