@@ -371,14 +371,8 @@ def _declared(texts: Iterable[str], kept: set[str]) -> dict[str, set[str]]:
         for match in _CALLED.finditer(text):
             if match["way"] in ("字", "表字") and len(match["name"]) != 2:
                 continue
-            begin = max(0, match.start() - _NAMED_BEFORE)
-            before = text[begin : match.start()]
-            named = next(reversed(list(_NAMED.finditer(before))), None)
-            is_near = match["way"] == "字"
-            if named is not None and not is_near and not _SOMEBODY_ELSE.search(before, named.end()):
-                full = named["surname"] + named["given"]
-            else:
-                full = _last_named(before, finder, is_near=is_near)
+            before = text[max(0, match.start() - _NAMED_BEFORE) : match.start()]
+            full = _last_named(before, finder, is_near=match["way"] == "字")
             if (
                 not full
                 or looks_like_a_thing(full)
@@ -400,18 +394,11 @@ def _declared(texts: Iterable[str], kept: set[str]) -> dict[str, set[str]]:
 
 
 def _last_named(before: str, finder: _Finder, *, is_near: bool) -> str:
-    """Who is named last before; who is called by a given name alone is the one who was last named in full with it."""
-    found = list(finder.find(before))
-    if not found:
+    """Who is named last before, right before where that is asked, else with nobody else between."""
+    last = next(reversed(list(finder.find(before))), None)
+    if last is None or (last.end < len(before) and (is_near or _SOMEBODY_ELSE.search(before, last.end))):
         return ""
-    last = found[-1]
-    if last.end == len(before):
-        return last.name
-    given = before[-1]
-    if is_near and (len(before) < 2 or not is_cjk(before[-2]) or before[-2] == "名"):
-        fitting = [each.name for each in found if each.name.endswith(given) and has_surname(each.name)]
-        return fitting[-1] if fitting else ""
-    return "" if is_near or _SOMEBODY_ELSE.search(before, last.end) else last.name
+    return last.name
 
 
 def _is_name_and_word(word: str, kept: set[str], signs: dict[str, _Signs]) -> bool:

@@ -127,7 +127,7 @@ def _named_in_full(somebody: dict[tuple[str, ...], list[FoundName]]) -> list[_Be
 
 
 def _core(name: str) -> tuple[str, ...]:
-    """The words of a name without titles and articles, folded; `de Bourgh` and the like are one word."""
+    """The words of a name without titles and articles, folded; what an "of" adds is left out."""
     words = name_key(name).split()
     start = 0
     while start < len(words) - 1 and words[start] in TITLES | ARTICLES:
@@ -135,8 +135,7 @@ def _core(name: str) -> tuple[str, ...]:
     kept = words[start:]
     if "of" in kept[1:]:
         kept = kept[: kept.index("of", 1)]
-    at = next((at for at, word in enumerate(kept[:-1]) if word in _PARTICLES), len(kept))
-    return tuple([*kept[:at], " ".join(kept[at:])] if at < len(kept) else kept)
+    return tuple(kept)
 
 
 def _may_be_somebody(
