@@ -1,7 +1,5 @@
 """Every table of the database."""
 
-from __future__ import annotations
-
 import json
 import types
 from collections.abc import Collection

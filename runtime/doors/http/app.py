@@ -3,8 +3,6 @@
 Agents come by a door of their own, MCP over streamable HTTP, behind the same gate as every route.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import importlib

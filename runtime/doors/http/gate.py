@@ -1,7 +1,5 @@
 """The gate of the server: request ids, the access log, who may come in, the length of bodies, and whose turn it is."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import contextlib

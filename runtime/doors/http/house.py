@@ -1,7 +1,5 @@
 """What the routes of a server share: the open stories, the jobs, and the model that speaks."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from typing import Annotated, Any

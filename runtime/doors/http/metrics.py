@@ -1,7 +1,5 @@
 """Metrics of a server as Prometheus reads them; imported only where `novelgen[telemetry]` is installed."""
 
-from __future__ import annotations
-
 from collections import Counter as Counted
 from collections.abc import Callable, Iterable, Iterator
 from typing import get_args

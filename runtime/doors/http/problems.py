@@ -1,7 +1,5 @@
 """How requests are answered: what went wrong as RFC 9457 says it, use cases traced, and no paths of this machine."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import json

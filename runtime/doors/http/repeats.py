@@ -1,7 +1,5 @@
 """Requests that come again: `Idempotency-Key` for writes, `ETag` for reads, as ASGI middleware."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from dataclasses import dataclass
 from hashlib import sha256

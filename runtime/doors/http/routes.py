@@ -1,7 +1,5 @@
 """Routes: those of the table of operations, of the server, its projects, long work, and what a character says."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence

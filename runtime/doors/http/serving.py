@@ -1,7 +1,5 @@
 """Running the server: the socket, connections that say in time what they want, signals, and an end within seconds."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """How a server runs: where it listens and is found, who may come in, and how much it takes on at once."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import ipaddress

@@ -1,7 +1,5 @@
 """What is kept of visitors for a while: files to be imported, and the forms that the page got last."""
 
-from __future__ import annotations
-
 import re
 import secrets
 import shutil

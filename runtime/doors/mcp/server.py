@@ -4,8 +4,6 @@ Resources are contexts of scenes, cards, threads and the scenes, by address and 
 write the next scene and to check a draft, are in the story's language.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import json

@@ -1,7 +1,5 @@
 """Bringing a database to the schema of this version."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from typing import Any
