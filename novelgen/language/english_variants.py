@@ -261,6 +261,7 @@ def _host(
         for each in given
         if _fits(titles, each)
         if (is_given and not (titles & {"mr"} and "mrs" in spoken)) or titles & (each.titles | _GIVEN_TITLES)
+        if not titles & _RANKS - _GIVEN_TITLES
     ]
     return _clear_bearer(relatives) or _clear_bearer(by_given)
 

@@ -245,6 +245,13 @@ def test_a_name_ends_before_its_verb_and_begins_after_one() -> None:
     assert {frozenset(each) for each in _groups(text * 3)} == {frozenset({"韩岳"}), frozenset({"普净"})}
 
 
+def test_a_saint_is_nobody_of_the_story() -> None:
+    """A rank before a given name is no title of who bears that name."""
+    told = "We met James Vane. We told James, and James laughed. " * 8
+    text = told + "We saw St. James, and St. James was cold. " * 2
+    assert {"James Vane", "James"} in _groups(text)
+
+
 def test_what_is_only_likely_is_asked() -> None:
     """A surname with a title, or a short form that several may bear, stays apart and names whom it may be."""
     chinese = "韩岳道：“走。”韩将军笑道：“好。”韩岳道：“快走。”韩岳问：“谁？”韩将军道：“我。”韩岳叹道：“罢了。”" * 2
