@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from novelgen.language.language import CJK_RANGES, idf, is_cjk
 from novelgen.memory.search import (
-    LEXICAL_RETRIEVER,
     NAME_KINDS,
     SEMANTIC_RETRIEVER,
     Candidate,
@@ -79,14 +78,12 @@ def semantic_scores(
     """Score every candidate against every query by meaning.
 
     Where queries and candidates bring embeddings, by their cosine less what all of a book have in common, so that a
-    candidate found by another retriever is judged as well; else by what the semantic retriever answered, and where
-    that found nothing by shared words.
+    candidate found by another retriever is judged as well; else by what the semantic retriever answered.
     """
     vectors, present = stack_vectors(candidates)
     asked = [query.vector for _, query in queries if query.vector is not None]
     if not present.any() or len(asked) != len(queries) or not asked:
-        answered = any(hit.retriever == SEMANTIC_RETRIEVER for candidate in candidates for hit in candidate.hits)
-        return retriever_scores(SEMANTIC_RETRIEVER if answered else LEXICAL_RETRIEVER, queries, candidates)
+        return retriever_scores(SEMANTIC_RETRIEVER, queries, candidates)
     counted = present & reference if (present & reference).any() else present
     common = vectors[counted].mean(axis=0)
     cosine = unit_rows(np.array(asked, dtype=np.float32) - common) @ unit_rows(vectors - common).T

@@ -19,6 +19,7 @@ from novelgen.memory.query_scores import (
     lay_out,
     novelty,
     pool_best,
+    retriever_scores,
     semantic_scores,
     shared_words,
     stack_vectors,
@@ -26,7 +27,7 @@ from novelgen.memory.query_scores import (
     unit_rows,
 )
 from novelgen.memory.retelling import DuplicateFinder
-from novelgen.memory.search import KEYWORD_RETRIEVER, Candidate, RetrieverHit, SelectionScene
+from novelgen.memory.search import KEYWORD_RETRIEVER, LEXICAL_RETRIEVER, Candidate, RetrieverHit, SelectionScene
 from novelgen.memory.weights import DEFAULT_QUOTAS, DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
 from novelgen.models.context import ContextItem, LeftOutItem, LeftOutWhy
 from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
@@ -184,7 +185,11 @@ def _weighted_columns(
     table: CandidateTable, scene: SelectionScene, weights: SelectionWeights
 ) -> list[tuple[str, float, Column]]:
     voting = [(i, query) for i, query in enumerate(scene.queries) if query.kind in weights.voting_kinds]
-    meaning = standardise(semantic_scores(voting, table.candidates, table.measure), table.measure)
+    found = semantic_scores(voting, table.candidates, table.measure)
+    if table.is_distilled and not found.any():
+        # The index or its model failed: words stand in for meaning. Passages alone are weighed by words anyway.
+        found = retriever_scores(LEXICAL_RETRIEVER, voting, table.candidates)
+    meaning = standardise(found, table.measure)
     by_meaning = pool_best(meaning, weights.best_queries)
     of_text: list[tuple[str, float, Column]] = []
     if table.is_distilled:

@@ -53,10 +53,7 @@ def test_the_best_queries_count_and_the_cheapest_gain_goes_first() -> None:
 
 
 def test_scores_that_are_unknown_are_bounded() -> None:
-    """Missing from meaning gets the least, from words nothing; no score counts by rank; no embedding is unknown.
-
-    Where no meaning was found at all, words stand in for it.
-    """
+    """Missing from meaning gets the least, from words nothing; no score counts by rank; no embedding is unknown."""
     rows = [candidate("a", hits=(semantic(1, 0.9), lexical(1, 4.0))), candidate("b", hits=(semantic(2, 0.7),))]
     queries = [(0, plan_scene().queries[0])]
     missing = candidate("c")
@@ -64,9 +61,6 @@ def test_scores_that_are_unknown_are_bounded() -> None:
     assert retriever_scores("lexical", queries, [*rows, missing]).tolist() == [[4.0, 0.0, 0.0]]
     scores = retriever_scores("lexical", [(0, plan_scene().queries[0])], [candidate("a", hits=(lexical(3),))])
     assert scores.tolist() == [[1 / (RANK_CONSTANT + 3)]]
-    by_words = [candidate("a", hits=(lexical(1, 4.0),)), candidate("b", hits=(lexical(2, 1.0),))]
-    assert semantic_scores(queries, by_words, np.ones(2, dtype=bool)).tolist() == [[4.0, 1.0]]
-    assert semantic_scores(queries, [*rows, missing], np.ones(3, dtype=bool)).tolist() == [[0.9, 0.7, 0.7]]
     rows = [candidate("a", axis=0), candidate("b", axis=1), candidate("c")]
     scores = semantic_scores([(0, plan_scene(axis=0).queries[0])], rows, np.ones(3, dtype=bool))
     assert scores[0, 0] > scores[0, 1]

@@ -172,13 +172,14 @@ def test_equal_texts_of_two_scenes_count_once() -> None:
 
 @pytest.mark.parametrize(("content_type", "counts"), [("scene", True), ("memory", False)])
 def test_shared_words_count_by_themselves_where_only_passages_are_stored(content_type, counts):
-    """Beside memories, words only help to find the scene; an author's note makes a story no less told by its text."""
+    """Beside memories, words stand in where no meaning was found; an author's note makes a story no less its text."""
     rows = [*crowd(content_type=content_type), candidate("note", 30, content_type="note")]
     rows[4] = candidate("hit", 5, hits=(lexical(1, 9.0),), content_type=content_type, content="The plan.")
 
     chosen = {item.chunk_id: item for item in select_memories(rows, plan_scene(), weights=EVERYTHING).items}
 
     assert ("words" in chosen["hit"].score_parts) is counts
+    assert ("relevance" in chosen["hit"].score_parts) is not counts
 
 
 def test_a_receipt_says_what_the_passage_beside_it_gave():
