@@ -343,34 +343,32 @@ class _Chosen:
     max_tokens: int
     count_tokens: TokenCounter
     groups: list[list[int]] = field(default_factory=list)
-    _taken: set[int] = field(default_factory=set)
+    _group_of: dict[int, int] = field(default_factory=dict)
     _tokens: int = 0
 
     def take(self, index: int) -> None:
         """Take a piece where there is room, next to a neighbour that was taken already."""
-        if index in self._taken:
+        if index in self._group_of:
             return
-        beside = next((group for group in self.groups if self._is_beside(index, group)), None)
+        beside = min(
+            (self._group_of[each] for each in (index - 1, index + 1) if self._joins(index, each)), default=None
+        )
         if beside is None and len(self.groups) >= self.limit:
             return
         tokens = self.count_tokens(self.pieces[index].text)
         if self._tokens + tokens > self.max_tokens:
             return
         self._tokens += tokens
-        self._taken.add(index)
         if beside is None:
-            self.groups.append([index])
-        else:
-            beside.append(index)
+            self.groups.append([])
+        self._group_of[index] = len(self.groups) - 1 if beside is None else beside
+        self.groups[self._group_of[index]].append(index)
 
-    def _is_beside(self, index: int, group: Sequence[int]) -> bool:
-        piece, first = self.pieces[index], self.pieces[group[0]]
-        return (
-            (index - 1 in group or index + 1 in group)
-            and piece.memory is None
-            and first.memory is None
-            and piece.position == first.position
-        )
+    def _joins(self, index: int, taken: int) -> bool:
+        if taken not in self._group_of:
+            return False
+        piece, other = self.pieces[index], self.pieces[taken]
+        return piece.memory is None and other.memory is None and piece.position == other.position
 
 
 def _evidence(pieces: Sequence[_Piece], group: Sequence[int], story: StoryBefore, score: float) -> ContinuityEvidence:
