@@ -216,7 +216,7 @@ def _joined(names: Iterable[str], language: StoryLanguage) -> str:
 SECTION_TOKENS: dict[str, int] = {
     "last_scenes": 450,
     "chapter_so_far": 350,
-    "threads": 700,
+    "threads": 1000,
     "states": 500,
     "known_entities": 1500,
     "first_hits": 800,
