@@ -35,6 +35,9 @@ from tests.support.demo_project import settings_for
 
 SCENE = SceneInput(chapter_index=40, scene_index=1, text="Ines found the heron key in the salt.")
 
+# A tool waits longer than a connection is waited for (5 s), or the index would never be asked.
+BEYOND_A_BUSY_DATABASE = {**TIGHT, "tool_timeout_s": 8.0}
+
 
 def _file(folder: Path) -> Path:
     return folder / "demo" / "data" / "novel.db"
@@ -72,7 +75,7 @@ def test_a_database_locked_against_readers_costs_states_only(
 ) -> None:
     """Without the log readers wait too: the context comes from the index while the lock stands."""
     _leave_write_ahead_log(demo_folder)
-    with MemoryStores(settings_for(demo_folder, **TIGHT)) as stores:
+    with MemoryStores(settings_for(demo_folder, **BEYOND_A_BUSY_DATABASE)) as stores:
         stores.vectors("demo").count("demo", timeout_s=HANG_GUARD_S)
         with _locked(demo_folder):
             started_s = time.monotonic()
@@ -140,7 +143,7 @@ def test_an_exhausted_pool_costs_states_only(
     demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext
 ) -> None:
     """While every connection is held the index answers; when they are free again all is as before."""
-    with MemoryStores(settings_for(demo_folder, **TIGHT)) as stores:
+    with MemoryStores(settings_for(demo_folder, **BEYOND_A_BUSY_DATABASE)) as stores:
         awake(stores, "demo")
         database = stores.database("demo")
         with ExitStack() as held:
