@@ -268,9 +268,6 @@ def _last_that_fit(texts: Sequence[str], max_tokens: int) -> str:
     return " / ".join(kept)
 
 
-logger = logging.getLogger(__name__)
-EARLIER_TOKENS = 4000
-
 WINDOWS_AT_ONCE = 2
 """So many windows of an extraction are read at once here: an answer is short, and a tale wants to be seen whole."""
 
@@ -295,7 +292,7 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
         *,
         timeout_s: float = 180.0,
         window_characters: int = WINDOW_CHARACTERS,
-        prompt_list_tokens: int = EARLIER_TOKENS,
+        prompt_list_tokens: int = PROMPT_LIST_TOKENS,
     ) -> None:
         self._question = Question(
             model,

@@ -211,10 +211,14 @@ def _whole(table: Table, *key: str) -> _Imaged:
     return _Imaged(table, key, tuple(column.name for column in table.c))
 
 
-_NOT_THE_AUTHORS = tuple(
-    """
-    row_id content_hash term_count last_accessed_at chapter_index scene_index scene_id
-    """.split()
+_NOT_THE_AUTHORS = (
+    "row_id",
+    "content_hash",
+    "term_count",
+    "last_accessed_at",
+    "chapter_index",
+    "scene_index",
+    "scene_id",
 )
 """Columns of a memory that follow from others, from its scene or from its reading."""
 
