@@ -5,7 +5,7 @@ import queue
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
@@ -96,138 +96,54 @@ def read_analysis(text: str) -> ReplyAnalysis:
 
 _MARK = re.compile(r"\s*(?:`{3}|\{\s*\"|\{\s*\n|</?analysis>|={4,})")
 _MARK_BEGUN = re.compile(r"\s*(?:`{1,2}|\{\s*|</?[a-z]{0,8}|={1,3})?$")
-_BEGIN_OF_OBJECT = re.compile(r"\s*(?:`{3}(?:json)?\s*)?\{")
-_MAYBE_OBJECT = re.compile(r"\s*(?:`{1,3}(?:j(?:s(?:on?)?)?)?\s*)?$")
-_THOUGHT = re.compile(r"\s*<think(?:ing)?>", re.IGNORECASE)
-_THOUGHT_END = re.compile(r"</think(?:ing)?>\s*", re.IGNORECASE)
-_MAYBE_THOUGHT = ("<thinking>", "<think>")
-_RESPONSE_KEY = re.compile(r'"(?:response|dialogue|reply|speech)"\s*:\s*"')
+_OBJECT = re.compile(r"(?:`{3}(?:json)?\s*)?\{")
+_OBJECT_BEGUN = re.compile(r"(?:`{1,3}(?:j(?:s(?:on?)?)?)?\s*)?$")
+_THOUGHTS = re.compile(r"(?:\s*<think(?:ing)?>.*?</think(?:ing)?>)+", re.IGNORECASE | re.DOTALL)
+_THOUGHT_MARKS = ("<thinking>", "<think>")
+_RESPONSE = re.compile(r'"(?:response|dialogue|reply|speech)"\s*:\s*"(?P<value>(?:[^"\\]|\\u.{4}|\\[^u])*)', re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:u(?P<code>.{4})|(?P<mark>.))", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "", "b": "", "f": ""}
-_Mode = Literal["start", "thought", "speech", "object", "analysis"]
 
 
-class ReplySplitter:
-    """Parts a stream into what the character says, given out at once, and what follows, which nobody hears.
+class ReplyParts(NamedTuple):
+    """What the character has said so far, and what came that nobody hears: the analysis."""
+
+    spoken: str = ""
+    behind: str = ""
+
+
+def parted(answer: str) -> ReplyParts:
+    """Part what has come of an answer into what is said for certain, to be given out at once, and what is not.
 
     A model is asked for speech and then a fenced JSON object. One that answers with one JSON object instead
-    (`{"response": "…", "analysis": {…}}`) has its response streamed just so; reasoning in front is passed over.
+    (`{"response": "…", "analysis": {…}}`) has its response heard just so; reasoning in front is passed over. The more
+    of an answer has come, the longer is what is said; what was said stays its beginning.
     """
-
-    def __init__(self) -> None:
-        self._mode: _Mode = "start"
-        self._held = ""
-        self._spoken: list[str] = []
-        self._behind: list[str] = []
-        self._response = _ResponseReader()
-
-    @property
-    def spoken(self) -> str:
-        """What the character has said so far, without white space around it."""
-        return "".join(self._spoken).strip()
-
-    @property
-    def behind(self) -> str:
-        """What came that nobody hears: the analysis, as far as it has come."""
-        return "".join(self._behind)
-
-    def feed(self, piece: str) -> str:
-        """Take in a piece of the stream and return what of the speech is certain by now."""
-        self._held += piece
-        out = ""
-        while True:
-            mode = self._mode
-            out += self._step()
-            if self._mode == mode:
-                return self._given(out)
-
-    def finish(self) -> str:
-        """End the stream and return what of the speech was still held back."""
-        rest = ""
-        if self._mode in ("start", "speech"):
-            rest, self._held = self._held.rstrip(), ""
-            # The beginning of a mark that never came: a lone backtick, an open brace.
-            if _MARK_BEGUN.fullmatch(rest):
-                rest = ""
-        return self._given(rest)
-
-    def _given(self, text: str) -> str:
-        if not self._spoken:
-            text = text.lstrip()
-        if text:
-            self._spoken.append(text)
-        return text
-
-    def _step(self) -> str:
-        """Look at what is held as the mode says, and return what of it is said."""
-        if self._mode == "start":
-            bare = self._held.lstrip()
-            if _THOUGHT.match(bare):
-                self._mode = "thought"
-            elif _BEGIN_OF_OBJECT.match(bare):
-                self._mode = "object"
-            elif bare and not _MAYBE_OBJECT.fullmatch(bare) and not any(t.startswith(bare) for t in _MAYBE_THOUGHT):
-                self._mode = "speech"
-            return ""
-        if self._mode == "thought":
-            end = _THOUGHT_END.search(self._held)
-            if end is not None:
-                self._held = self._held[end.end() :]
-                self._mode = "start"
-            return ""
-        if self._mode == "speech":
-            mark = _MARK.search(self._held)
-            ends = mark or _MARK_BEGUN.search(self._held)
-            at = ends.start() if ends is not None else len(self._held)
-            self._mode = "speech" if mark is None else "analysis"
-            out, self._held = self._held[:at], self._held[at:]
-            return out
-        piece, self._held = self._held, ""
-        self._behind.append(piece)
-        return self._response.feed(piece) if self._mode == "object" else ""
+    thoughts = _THOUGHTS.match(answer)
+    told = answer[thoughts.end() if thoughts else 0 :].lstrip()
+    if _OBJECT.match(told):
+        response = _RESPONSE.search(told)
+        return ReplyParts(_ESCAPE.sub(_unescaped, response["value"]).lstrip() if response else "", told)
+    folded = told.casefold()
+    if _OBJECT_BEGUN.fullmatch(told) or any(
+        folded.startswith(mark) or mark.startswith(folded) for mark in _THOUGHT_MARKS
+    ):
+        return ReplyParts()
+    mark = _MARK.search(told)
+    begun = mark or _MARK_BEGUN.search(told)
+    at = begun.start() if begun else len(told)
+    return ReplyParts(told[:at], told[at:] if mark else "")
 
 
-class _ResponseReader:
-    """Reads the value of `response` out of a JSON object while that is still coming."""
-
-    def __init__(self) -> None:
-        self._text = ""
-        self._at: int | None = None
-        self._is_over = False
-
-    def feed(self, piece: str) -> str:
-        """Take in a piece and return what of the value came with it, unescaped."""
-        self._text += piece
-        if self._at is None:
-            key = _RESPONSE_KEY.search(self._text)
-            if key is None:
-                return ""
-            self._at = key.end()
-        out = []
-        while not self._is_over and self._at < len(self._text):
-            character = self._text[self._at]
-            width = 1
-            if character == '"':
-                self._is_over = True
-                break
-            if character == "\\":
-                width = 6 if self._text[self._at + 1 : self._at + 2] == "u" else 2
-                if self._at + width > len(self._text):
-                    break
-                character = _unescaped(self._text[self._at : self._at + width])
-            out.append(character)
-            self._at += width
-        return "".join(out)
-
-
-def _unescaped(escape: str) -> str:
-    if escape[1] == "u":
-        try:
-            character = chr(int(escape[2:], 16))
-        except ValueError:
-            return ""
-        # Half of a pair, as an emoji is written, is no character that a store accepts.
-        return "" if "\ud800" <= character <= "\udfff" else character
-    return _ESCAPES.get(escape[1], escape[1])
+def _unescaped(escape: re.Match[str]) -> str:
+    if escape["mark"]:
+        return _ESCAPES.get(escape["mark"], escape["mark"])
+    try:
+        character = chr(int(escape["code"], 16))
+    except ValueError:
+        return ""
+    # Half of a pair, as an emoji is written, is no character that a store accepts.
+    return "" if "\ud800" <= character <= "\udfff" else character
 
 
 # --- A stream within its time ---

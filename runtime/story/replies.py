@@ -28,10 +28,11 @@ from novelgen.characters.reply_check import (
 from novelgen.characters.reply_stream import (
     NEVER_ON_A_CARD,
     ReplyAnalysis,
+    ReplyParts,
     ReplyRequest,
-    ReplySplitter,
     SpokenTurn,
     card_text,
+    parted,
     read_analysis,
     reply_messages,
     stream_text,
@@ -245,29 +246,27 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
     ) -> Iterator[str | Reply]:
         view = self._view(asked.to)
         request, language, recalled = self._request(asked, view, budget_tokens)
-        splitter = ReplySplitter()
         issues = list(recalled.issues)
+        answer, told = "", ReplyParts()
         is_complete = False
         try:
             for piece in stream_text(model, reply_messages(request, language), deadline=Deadline.after(timeout_s)):
-                heard = splitter.feed(piece)
-                if heard:
-                    yield heard
+                answer += piece
+                before, told = told, parted(answer)
+                if told.spoken != before.spoken:
+                    yield told.spoken[len(before.spoken) :]
             is_complete = True
         except (DeadlineExceededError, ModelError) as error:
             issues.append(ReportIssue(stage="reply", kind=issue_kind_of(error), message=str(error)))
-        rest = splitter.finish()
-        if rest:
-            yield rest
         reply = Reply(
             character_id=self.character_id,
             to=asked.to,
             said=asked.said,
-            spoken=scrub_text(splitter.spoken),
+            spoken=scrub_text(told.spoken.strip()),
             is_complete=is_complete,
             issues=issues,
         )
-        yield self._ended(asked, reply, splitter.behind, view, keep)
+        yield self._ended(asked, reply, told.behind, view, keep)
 
     def _ended(self, asked: _Asked, reply: Reply, behind: str, view: SecretView, keep: Keeping) -> Reply:
         """Read the analysis of a reply, check what was said, and store it where it may be."""

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 
-from novelgen.characters.reply_stream import MAX_REPLY_CHARACTERS, ReplySplitter, read_analysis, stream_text
+from novelgen.characters.reply_stream import MAX_REPLY_CHARACTERS, ReplyParts, parted, read_analysis, stream_text
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelUnavailableError
 from novelgen.model_calls.answers import UnusableAnswerError
@@ -19,14 +20,11 @@ ANALYSIS = {"interaction_type": "gift_given", "trust_change": 2, "learned_about_
 SPEECH = "[warmly] It is good to see you again.\n\nSit down, friend."
 
 
-def pieces_of(text: str, size: int) -> list[str]:
-    return [text[at : at + size] for at in range(0, len(text), size)]
-
-
-def split(text: str, size: int) -> tuple[str, ReplySplitter]:
-    splitter = ReplySplitter()
-    heard = "".join(splitter.feed(piece) for piece in pieces_of(text, size))
-    return heard + splitter.finish(), splitter
+def heard(answer: str, size: int) -> ReplyParts:
+    """Return what is heard at the end, where each cut of the answer gives more of it and takes nothing back."""
+    told = [parted(answer[:end]) for end in [*range(size, len(answer), size), len(answer)]]
+    assert all(later.spoken.startswith(earlier.spoken) for earlier, later in pairwise(told))
+    return told[-1]
 
 
 FENCED = f"{SPEECH}\n```json\n{json.dumps(ANALYSIS)}\n```"
@@ -42,9 +40,9 @@ def test_the_speech_is_heard_and_the_analysis_read_however_the_answer_is_cut_int
     answer: str, size: int
 ) -> None:
     """Seed 002.46: dialogue and analysis come apart, in our form and in the seed's own JSON."""
-    heard, splitter = split(answer, size)
-    assert heard.strip() == splitter.spoken == SPEECH
-    analysis = read_analysis(splitter.behind)
+    spoken, behind = heard(answer, size)
+    assert spoken.strip() == SPEECH
+    analysis = read_analysis(behind)
     assert analysis.interaction_type == "gift_given"
     assert analysis.changes == {"trust_change": 2}
     assert analysis.learned_about_player.name == "Theron"
@@ -54,28 +52,22 @@ def test_the_speech_is_heard_and_the_analysis_read_however_the_answer_is_cut_int
 @pytest.mark.parametrize("answer", ["Good day.", "天黑了。先回去吧。", "A `lone` mark, a < sign = and {no object}."])
 def test_a_model_that_forgets_the_analysis_is_heard_whole(answer: str, size: int) -> None:
     """Without an analysis everything is speech, and that there is none is told, not guessed."""
-    heard, splitter = split(answer, size)
-    assert heard.strip() == answer
+    spoken, behind = heard(answer, size)
+    assert spoken.strip() == answer
     with pytest.raises(UnusableAnswerError):
-        read_analysis(splitter.behind)
+        read_analysis(behind)
 
 
 def test_tokens_are_given_out_at_once() -> None:
     """Seed 002.49: each word is heard before the next one has come."""
-    splitter = ReplySplitter()
-    assert [splitter.feed(word) for word in ["Good", " day", " to", " you", "."]] == [
-        "Good",
-        " day",
-        " to",
-        " you",
-        ".",
-    ]
+    for answer in ("Good", "Good day", "Good day to you"):
+        assert parted(answer).spoken == answer
 
 
 def test_escapes_of_a_streamed_response_are_read() -> None:
     """Quotation marks, line ends and characters by number come out as what they stand for."""
     answer = r'{"response": "He said \"no\".\nThen \u4f60\u597d.", "analysis": {}}'
-    assert split(answer, 1)[0] == 'He said "no".\nThen 你好.'
+    assert heard(answer, 1).spoken == 'He said "no".\nThen 你好.'
 
 
 @pytest.mark.parametrize(
