@@ -1,7 +1,8 @@
 """Letting one memory stand for several of a character who has too many: which, and in what words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ TOPIC_SIMILARITY = 0.5
 """Relevance-like nearness of two memories of one day, 0 the mean of all pairs and 1 the same, from which they share a
 topic; what shares a participant or a place and a type of event does so anyway."""
 
+
+Value = TypeVar("Value")
 
 Sources = tuple[CharacterMemory, ...]
 """Memories that are to become one, in the order in which they were learnt."""
@@ -73,23 +76,19 @@ def consolidated_memory(
 ) -> CharacterMemory:
     """Return the memory that stands for some from the last of them on."""
     last = sources[-1]
-    ways = {each.how for each in sources}
-    tellers = {each.heard_from for each in sources}
-    places = {each.location for each in sources}
-    types = {each.event_type for each in sources}
     return CharacterMemory(
         memory_id=memory_id,
         character_id=last.character_id,
         content=text,
         short=short,
-        event_type=types.pop() if len(types) == 1 else "",
+        event_type=_common((each.event_type for each in sources), ""),
         importance=settings.consolidated_importance,
         tier="important",
         participants=list(dict.fromkeys(each for source in sources for each in source.participants)),
-        location=places.pop() if len(places) == 1 else "",
+        location=_common((each.location for each in sources), ""),
         # The first-hand and the second-hand are never put together, so that all learnt alike.
-        how=last.how if len(ways) == 1 else "own_doing",
-        heard_from=tellers.pop() if len(tellers) == 1 else None,
+        how=_common((each.how for each in sources), "own_doing"),
+        heard_from=_common((each.heard_from for each in sources), None),
         event_id=memory_id,
         session=last.session,
         turn=last.turn,
@@ -100,6 +99,12 @@ def consolidated_memory(
         stands_for=[each.memory_id for each in sources],
         created_at=created_at,
     )
+
+
+def _common(values: Iterable[Value], other: Value) -> Value:
+    """Return what all of them are, or where they differ something else."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else other
 
 
 def _may_go(mind: Mind, view: View, place: int, settings: CharacterMemorySettings) -> bool:
@@ -115,74 +120,44 @@ def _may_go(mind: Mind, view: View, place: int, settings: CharacterMemorySetting
 
 
 def _grouped(mind: Mind, view: View, places: Sequence[int]) -> list[Sources]:
-    by_day: dict[tuple[date, int | None, bool, str | None, bool], list[int]] = {}
-    for place in places:
-        memory = mind.memories[place]
-        key = (
-            memory.known_at.date(),
-            memory.known_session,
-            memory.is_second_hand,
-            memory.heard_from,
-            bool(view.superseded[place]),
-        )
-        by_day.setdefault(key, []).append(place)
-    groups: list[Sources] = []
-    for together in (each for day in by_day.values() for each in _by_topic(mind, day) if len(each) > 1):
-        in_order = sorted(together, key=lambda each: (mind.known_at[each], each))
-        groups.append(tuple(mind.memories[place] for place in in_order))
-    return sorted(groups, key=lambda group: group[-1].known_at)
-
-
-def _by_topic(mind: Mind, places: Sequence[int]) -> list[list[int]]:
-    """Put each memory of a day to the first group that shares its topic and has room."""
-    likeness = _likenesses(mind, places)
+    """Put each memory to the first group of its day that shares its topic and has room."""
+    known = mind.vectors[mind.has_vector]
+    centre = known.mean(axis=0) if len(known) else np.zeros(mind.vectors.shape[1], np.float32)
+    level = float(np.dot(centre, centre))
     folded = {place: mind.memories[place].content.casefold() for place in places}
     trigrams = {
-        place: frozenset(text[start : start + 3] for start in range(max(1, len(text) - 2)))
-        for place, text in folded.items()
+        place: {text[start : start + 3] for start in range(max(1, len(text) - 2))} for place, text in folded.items()
     }
-    groups: list[list[int]] = []
+
+    def share_topic(one: int, other: int) -> bool:
+        first, second = mind.memories[one], mind.memories[other]
+        together = set(first.participants) & set(second.participants) or first.location == second.location != ""
+        if first.event_type == second.event_type and together:
+            return True
+        if mind.has_vector[one] and mind.has_vector[other]:
+            # 0 is the mean of all pairs of the character, 1 the same.
+            nearness = float(np.dot(mind.vectors[one], mind.vectors[other])) - level
+            if nearness >= TOPIC_SIMILARITY * max(1.0 - level, 1e-6):
+                return True
+        common = len(trigrams[one] & trigrams[other])
+        return 2 * common >= NEARLY_THE_SAME * (len(trigrams[one]) + len(trigrams[other]))
+
+    groups: dict[tuple[date, int | None, bool, str | None, bool], list[list[int]]] = {}
     for place in sorted(places):
-        fitting = (
-            group
-            for group in groups
-            if len(group) < MAX_SOURCES and _shares_topic(mind, group[0], place, likeness, trigrams)
-        )
+        memory = mind.memories[place]
+        is_over = bool(view.superseded[place])
+        day = memory.known_at.date(), memory.known_session, memory.is_second_hand, memory.heard_from, is_over
+        of_day = groups.setdefault(day, [])
+        fitting = (group for group in of_day if len(group) < MAX_SOURCES and share_topic(group[0], place))
         group = next(fitting, None)
         if group is None:
-            groups.append([place])
+            of_day.append([place])
         else:
             group.append(place)
-    return groups
-
-
-def _shares_topic(
-    mind: Mind, one: int, other: int, likeness: Mapping[tuple[int, int], float], trigrams: Mapping[int, frozenset[str]]
-) -> bool:
-    first, second = mind.memories[one], mind.memories[other]
-    if first.event_type == second.event_type and (
-        set(first.participants) & set(second.participants) or (first.location and first.location == second.location)
-    ):
-        return True
-    if likeness.get((one, other), 0.0) >= TOPIC_SIMILARITY:
-        return True
-    common = len(trigrams[one] & trigrams[other])
-    return 2 * common >= NEARLY_THE_SAME * (len(trigrams[one]) + len(trigrams[other]))
-
-
-def _likenesses(mind: Mind, places: Sequence[int]) -> dict[tuple[int, int], float]:
-    """Return how alike the vectors of each two are: 0 is the mean of all pairs of the character, 1 the same."""
-    known = [place for place in places if mind.has_vector[place]]
-    if len(known) < 2:
-        return {}
-    rows = mind.vectors[known]
-    centre = mind.vectors[mind.has_vector].mean(axis=0)
-    level = float(np.einsum("i,i->", centre, centre))
-    cosines = np.einsum("ik,jk->ij", rows, rows)
-    spread = max(1.0 - level, 1e-6)
-    return {
-        (one, other): float((cosines[row, column] - level) / spread)
-        for row, one in enumerate(known)
-        for column, other in enumerate(known)
-        if row != column
-    }
+    found = [
+        tuple(sorted((mind.memories[place] for place in group), key=lambda each: each.known_at))
+        for of_day in groups.values()
+        for group in of_day
+        if len(group) > 1
+    ]
+    return sorted(found, key=lambda group: group[-1].known_at)

@@ -88,7 +88,11 @@ class Disposition(Model):
 
     def with_values(self, values: Mapping[str, int]) -> Disposition:
         """Return the feelings with some of them set, each within its bounds."""
-        return self.model_copy(update={name: _bounded(name, value) for name, value in values.items()})
+        update = {}
+        for name, value in values.items():
+            least, most = DIMENSION_RANGES[name]  # type: ignore[index]
+            update[name] = max(least, min(most, value))
+        return self.model_copy(update=update)
 
 
 class DispositionChange(Model):
@@ -152,35 +156,22 @@ def status_of(disposition: Disposition, *, has_met: bool) -> Status:
     """Return what somebody is to a character: a stranger, a friend, an enemy, …"""
     if not has_met:
         return "stranger"
-    trust, affection = disposition.trust, disposition.affection
-    if min(trust, affection) <= ENEMY_AT:
-        return "enemy"
-    if min(trust, affection) < 0:
-        return "rival"
-    if min(trust, affection) >= CLOSE_FRIEND_FROM:
-        return "close_friend"
-    if min(trust, affection) >= FRIEND_FROM:
-        return "friend"
-    if max(trust, affection) >= FRIENDLY_FROM:
-        return "friendly_acquaintance"
-    return "acquaintance"
+    least, most = sorted((disposition.trust, disposition.affection))
+    ladder: tuple[tuple[Status, bool], ...] = (
+        ("enemy", least <= -40),
+        ("rival", least < 0),
+        ("close_friend", least >= 75),
+        ("friend", least >= 50),
+        ("friendly_acquaintance", most >= 40),
+    )
+    return next((name for name, holds in ladder if holds), "acquaintance")
 
 
-ENEMY_AT = -40
-CLOSE_FRIEND_FROM = 75
-FRIEND_FROM = 50
-FRIENDLY_FROM = 40
-
-
-def relationship_header(
-    disposition: Disposition, *, has_met: bool, days_known: int, status: Status | str | None = None
-) -> str:
+def relationship_header(disposition: Disposition, *, has_met: bool, days_known: int) -> str:
     """Return the state of a relationship on one line, in the same form at every turn."""
-    met = "yes" if has_met else "no"
-    label = status or status_of(disposition, has_met=has_met)
     return (
-        f"[Met={met}, Days_known={days_known}, Trust={disposition.trust}, "
-        f"Affection={disposition.affection}, Fear={disposition.fear}, Status={label}]"
+        f"[Met={'yes' if has_met else 'no'}, Days_known={days_known}, Trust={disposition.trust}, "
+        f"Affection={disposition.affection}, Fear={disposition.fear}, Status={status_of(disposition, has_met=has_met)}]"
     )
 
 
@@ -207,11 +198,6 @@ def disposition_words(disposition: Disposition, *, other: str, language: StoryLa
     return feelings
 
 
-def status_words(status: Status | str, language: StoryLanguage) -> str:
+def status_words(status: str, language: StoryLanguage) -> str:
     """Return a status as it stands in a sentence; one of the game's own as it is."""
     return str(words("characters", language).get(f"status.{status}", status))
-
-
-def _bounded(dimension: str, value: int) -> int:
-    least, most = DIMENSION_RANGES[dimension]  # type: ignore[index]
-    return max(least, min(most, value))

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from difflib import SequenceMatcher
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -51,30 +51,19 @@ STATE_DELTAS = (
 )
 """What a game can say that an event changed; importance rises by these alone, never by somebody's impression."""
 
-_COUNTED_DELTAS = ("trust_change", "affection_change", "fear_change")
 
-
-class TypedInteraction(NamedTuple):
-    """A valid type, and what was said otherwise; None where the type was valid as it came."""
-
-    interaction_type: str
-    problem: str | None
-
-
-def typed_interaction(given: str, settings: CharacterMemorySettings) -> TypedInteraction:
-    """Return the valid interaction type that a model meant."""
+def typed_interaction(given: str, settings: CharacterMemorySettings) -> tuple[str, str | None]:
+    """Return the valid interaction type that a model meant, and what was said otherwise, if anything was."""
     valid = settings.valid_interaction_types
     folded = "_".join(given.casefold().replace("-", " ").replace("_", " ").split())
     if folded in valid:
-        return TypedInteraction(folded, None)
+        return folded, None
     likeness, nearest = max(((_likeness(folded, each), each) for each in valid), default=(0.0, ""))
     if likeness >= settings.interaction_type_similarity_threshold:
-        return TypedInteraction(nearest, f"interaction type {given!r} was taken for {nearest!r}")
+        return nearest, f"interaction type {given!r} was taken for {nearest!r}"
     fallback = valid[0] if valid else folded
     hint = f"; the nearest is {nearest!r}" if nearest else ""
-    return TypedInteraction(
-        fallback, f"interaction type {given!r} is none of those that are valid{hint}; taken for {fallback!r}"
-    )
+    return fallback, f"interaction type {given!r} is none of those that are valid{hint}; taken for {fallback!r}"
 
 
 def _likeness(one: str, other: str) -> float:
@@ -123,11 +112,6 @@ def require_slot(slot: str, settings: CharacterMemorySettings) -> None:
         raise UserInputError(f"no slot is of type {slot_type!r}{meant}, or add it to the setting slot_types")
 
 
-def is_milestone(event_type: str, settings: CharacterMemorySettings) -> bool:
-    """Tell whether events of a type are milestones by themselves."""
-    return event_type in settings.pinned_event_types
-
-
 def base_importance(event_type: str, settings: CharacterMemorySettings, *, milestone: bool = False) -> int:
     """Return what an event of a type is worth before anything is known of its consequences."""
     by_type = settings.event_type_importance
@@ -141,7 +125,7 @@ def importance(
     event_type: str, deltas: Mapping[str, Any], settings: CharacterMemorySettings, *, milestone: bool = False
 ) -> int:
     """Return the importance of an event by its type and by what it changed; the same for the same input."""
-    shift = sum(abs(deltas.get(name) or 0) for name in _COUNTED_DELTAS)
+    shift = sum(abs(deltas.get(f"{name}_change") or 0) for name in ("trust", "affection", "fear"))
     signals = (
         (shift >= settings.relationship_delta_threshold, settings.importance_boost_relationship),
         (deltas.get("secret_revealed"), settings.importance_boost_secret),
@@ -169,15 +153,14 @@ def detected_tier(
     A marked milestone, an interaction type that pins and an event type that pins; an interaction type or an event
     type that is important; an importance from the threshold on; else it is regular.
     """
-    if milestone or interaction_type in settings.pinned_interaction_types:
+    if milestone or interaction_type in settings.pinned_interaction_types or event_type in settings.pinned_event_types:
         return "pinned"
-    if event_type in settings.pinned_event_types:
-        return "pinned"
-    if interaction_type in settings.important_interaction_types:
-        return "important"
-    if event_type in settings.important_event_types:
-        return "important"
-    return "important" if importance >= settings.importance_threshold else "regular"
+    is_important = (
+        interaction_type in settings.important_interaction_types
+        or event_type in settings.important_event_types
+        or importance >= settings.importance_threshold
+    )
+    return "important" if is_important else "regular"
 
 
 def derived_short(text: str) -> str | None:
@@ -190,36 +173,24 @@ def derived_short(text: str) -> str | None:
     return None if found is None or len(found) >= len(text) else found
 
 
-class Ended(NamedTuple):
-    """The memory that a new one puts an end to, or why none could be told."""
-
-    memory_id: str | None
-    problem: str | None
-
-
 def ended_by(
-    event_type: str,
-    content: str,
-    participants: Sequence[str],
-    *,
-    earlier: Sequence[CharacterMemory],
-    settings: CharacterMemorySettings,
-) -> Ended:
-    """Find the memory that an event puts an end to by the pairs: the promise that is broken now."""
-    began = {first for first, ends in settings.supersession_pairs.items() if ends == event_type}
+    memory: CharacterMemory, earlier: Sequence[CharacterMemory], settings: CharacterMemorySettings
+) -> tuple[str | None, str | None]:
+    """Find the memory that an event puts an end to by the pairs, the promise that is broken, or why none is told."""
+    began = {first for first, ends in settings.supersession_pairs.items() if ends == memory.event_type}
+    people = set(memory.participants)
     open_ones = [
         Opened(each.memory_id, each.event_type, frozenset(each.participants), each.content)
         for each in earlier
         if each.event_type in began
         and each.superseded_by is None
-        and (not participants or not each.participants or set(participants) & set(each.participants))
+        and (not people or not each.participants or people.intersection(each.participants))
     ]
-    likeliest = [each.memory_id for each in likeliest_ended(participants, content, open_ones)]
+    likeliest = [each.memory_id for each in likeliest_ended(memory.participants, memory.content, open_ones)]
     if len(likeliest) <= 1:
-        return Ended(next(iter(likeliest), None), None)
-    return Ended(
-        None, f"{event_type!r} may put an end to {likeliest[-1]} or {likeliest[-2]}; say which with supersedes="
-    )
+        return next(iter(likeliest), None), None
+    ended = memory.event_type
+    return None, f"{ended!r} may put an end to {likeliest[-1]} or {likeliest[-2]}; say which with supersedes="
 
 
 LONGEST_CONTENT_CHARACTERS = 20_000
@@ -275,21 +246,8 @@ def people_named(given: str | Mapping[str, Any] | Sequence[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-class Learning(NamedTuple):
-    """How and when one character came to know of an event."""
-
-    how: HowLearnt
-    heard_from: str | None
-    at: GamePosition | None
-    happened_at: datetime
-    delay: timedelta | int = timedelta(0)
-
-
-class MadeMemory(NamedTuple):
-    """A memory, and what there is to say about how it was made."""
-
-    memory: CharacterMemory
-    issues: list[ReportIssue]
+Delay = timedelta | int
+"""A time, or turns of the game."""
 
 
 def learning(
@@ -298,29 +256,39 @@ def learning(
     now: datetime,
     how: HowLearnt = "own_doing",
     heard_from: str | None = None,
-    delay: timedelta | int = timedelta(0),
-) -> Learning:
-    """Return how and when something is learnt."""
+    delay: Delay = timedelta(0),
+) -> dict[str, Any]:
+    """Return the fields of a memory that say how and when something is learnt, late by a delay.
+
+    Turns of delay stay within the session, whose end brings all news.
+    """
     if how not in get_args(HowLearnt):
         known = get_args(HowLearnt)
         raise UserInputError(f"how cannot be {how!r}{did_you_mean(str(how), known)}; pass {', '.join(known)}")
-    if isinstance(at, datetime):
-        return Learning(how, heard_from, None, at, delay)
-    return Learning(how, heard_from, at, now, delay)
+    session, turn = at if isinstance(at, GamePosition) else (None, None)
+    happened_at = at if isinstance(at, datetime) else now
+    in_turns, in_time = (delay, timedelta(0)) if isinstance(delay, int) else (0, delay)
+    return {
+        "how": how,
+        "heard_from": heard_from,
+        "session": session,
+        "turn": turn,
+        "happened_at": happened_at,
+        "known_session": session,
+        "known_turn": None if turn is None else turn + in_turns,
+        "known_at": happened_at + in_time,
+    }
 
 
 def made_memory(
     event: GivenEvent,
-    known: Learning,
+    learnt: Mapping[str, Any],
     *,
-    character_id: str,
-    memory_id: str,
-    event_id: str,
     participants: Sequence[str],
     settings: CharacterMemorySettings,
-    created_at: datetime,
-) -> MadeMemory:
-    """Return what a character makes of an event.
+    **known: Any,
+) -> tuple[CharacterMemory, list[ReportIssue]]:
+    """Return what a character makes of an event that was learnt so, and what there is to say about it.
 
     News at second hand is no milestone of one's own: it is pinned for nobody, and keeps its importance.
     """
@@ -336,61 +304,25 @@ def made_memory(
     require_deltas(event.state_deltas)
     if event.slot is not None:
         require_slot(event.slot, settings)
-    milestone = event.is_milestone or is_milestone(event.event_type, settings)
+    milestone = event.is_milestone or event.event_type in settings.pinned_event_types
     worth = event.importance
     if worth is None:
         worth = importance(event.event_type, event.state_deltas, settings, milestone=milestone)
     tier = detected_tier(event.event_type, worth, settings, interaction_type=interaction, milestone=event.is_milestone)
-    is_own = known.how in ("own_doing", "witnessed")
-    if tier == "pinned" and not is_own:
-        tier = "important"
-    known_at, known_position = _known_from(known)
+    is_own = learnt["how"] in ("own_doing", "witnessed")
     memory = CharacterMemory(
-        memory_id=memory_id,
-        character_id=character_id,
         content=event.text,
         short=derived_short(event.text) if event.short is None else event.short or None,
-        event_type=event.event_type,
         interaction_type=interaction,
         importance=worth,
-        tier=tier,
+        tier="important" if tier == "pinned" and not is_own else tier,
         is_milestone=milestone and is_own,
         participants=list(dict.fromkeys(participants)),
-        emotion=event.emotion,
-        location=event.location,
-        slot=event.slot,
-        how=known.how,
-        heard_from=known.heard_from,
-        event_id=event_id,
-        session=None if known.at is None else known.at.session,
-        turn=None if known.at is None else known.at.turn,
-        happened_at=known.happened_at,
-        known_session=None if known_position is None else known_position.session,
-        known_turn=None if known_position is None else known_position.turn,
-        known_at=known_at,
-        details=dict(event.details),
-        created_at=created_at,
+        **{name: getattr(event, name) for name in ("event_type", "emotion", "location", "slot", "details")},
+        **learnt,
+        **known,
     )
-    return MadeMemory(memory, issues)
-
-
-def _known_from(known: Learning) -> tuple[datetime, GamePosition | None]:
-    """Return from when on it is known: turns of delay stay within the session, whose end brings all news."""
-    if isinstance(known.delay, timedelta):
-        return known.happened_at + known.delay, known.at
-    at = known.at
-    return known.happened_at, None if at is None else GamePosition(at.session, at.turn + known.delay)
-
-
-Delay = timedelta | int
-"""A time, or turns of the game."""
-
-
-class Arrival(NamedTuple):
-    """When news reaches somebody."""
-
-    name: str
-    delay: Delay
+    return memory, issues
 
 
 def arrivals(
@@ -399,37 +331,27 @@ def arrivals(
     delay: Delay = timedelta(0),
     delay_per_distance: Delay | None = None,
     max_distance: float | None = None,
-) -> list[Arrival]:
-    """Return whom news reaches and when, the nearest first."""
-    step = delay if delay_per_distance is None else delay_per_distance
-    for name, value in (("delay", delay), ("delay_per_distance", step)):
+) -> dict[str, Delay]:
+    """Return after which delay news reaches whom, the nearest first."""
+    step: Any = delay if delay_per_distance is None else delay_per_distance
+    given: tuple[tuple[str, Any], ...] = (("delay", delay), ("delay_per_distance", step))
+    for name, value in given:
         if not isinstance(value, timedelta) and type(value) is not int:
             raise UserInputError(f"{name}={value!r} is none; pass a timedelta, or a whole number of turns")
+        if (value.total_seconds() if isinstance(value, timedelta) else value) < 0:
+            raise UserInputError(f"a delay of {value!r} lies before the event; pass one from 0 on")
     if type(step) is not type(delay):
         raise UserInputError(
             f"delay={delay!r} and delay_per_distance={step!r} must both be times, or both turns of the game"
         )
     distances = dict(told_to) if isinstance(told_to, Mapping) else dict.fromkeys(people_named(told_to), 0.0)
-    _refuse_negative(delay, step, distances)
-    near = sorted(distances.items(), key=lambda each: each[1])
-    return [
-        Arrival(name, _sum(delay, step, distance))
-        for name, distance in near
-        if max_distance is None or distance <= max_distance
-    ]
-
-
-def _refuse_negative(delay: Delay, step: Delay, distances: Mapping[str, float]) -> None:
-    for value in (delay, step):
-        amount = value.total_seconds() if isinstance(value, timedelta) else value
-        if amount < 0:
-            raise UserInputError(f"a delay of {value!r} lies before the event; pass one from 0 on")
     for name, distance in distances.items():
         if not math.isfinite(distance) or distance < 0:
             raise UserInputError(f"distance {distance!r} of {name!r} is none; pass a number from 0 on")
 
+    def after(distance: float) -> Delay:
+        way = step * distance
+        return delay + (way if isinstance(way, timedelta) else math.ceil(way))  # type: ignore[operator]
 
-def _sum(delay: Delay, step: Delay, distance: float) -> Delay:
-    if isinstance(delay, timedelta):
-        return delay + (step * distance if isinstance(step, timedelta) else timedelta(0))
-    return delay + (math.ceil(step * distance) if isinstance(step, int) else 0)
+    near = sorted(distances.items(), key=lambda each: each[1])
+    return {name: after(distance) for name, distance in near if max_distance is None or distance <= max_distance}

@@ -23,43 +23,43 @@ WORLD_TAG = "world"
 
 @dataclass(frozen=True, eq=False)
 class StoryShare:
-    """What one character knows of the story at a position."""
+    """What one character knows of the story at a position, and what of it is over for them."""
 
-    memories: Sequence[KnownStoryMemory]
+    mind: Mind
     superseded: Mask
-    vectors: Vectors
-    has_vector: Mask
     _beside: WeakKeyDictionary[Mind, Mind] = field(default_factory=WeakKeyDictionary, init=False)
 
     @property
     def without_vector(self) -> int:
         """How many memories have no vector yet."""
-        return int((~self.has_vector).sum())
+        return int((~self.mind.has_vector).sum())
 
     def beside(self, own: Mind, view: View) -> tuple[Mind, View]:
         """Return a character's own memories and these as one mind, with a view of it."""
         joined = self._beside.get(own)
         if joined is None:
             joined = self._beside[own] = self._joined(own)
-        everything = np.ones(len(self.memories), dtype=bool)
         return joined, View(
-            live=np.concatenate([everything, view.live]),
+            live=np.concatenate([np.ones(len(self.mind), dtype=bool), view.live]),
             superseded=np.concatenate([self.superseded, view.superseded]),
             now=view.now,
         )
 
     def _joined(self, own: Mind) -> Mind:
-        dimension = own.vectors.shape[1] or self.vectors.shape[1]
+        dimension = own.vectors.shape[1] or self.mind.vectors.shape[1]
         # Own memories come last: where an id of the story's is like one of theirs, it means theirs.
-        vectors = np.zeros((len(self.memories) + len(own), dimension), dtype=np.float32)
-        has_vector = np.concatenate([self.has_vector, own.has_vector])
-        if self.vectors.shape[1] == dimension:
-            vectors[: len(self.memories)] = self.vectors
-        else:
-            has_vector[: len(self.memories)] = False
-        if own.vectors.shape[1] == dimension:
-            vectors[len(self.memories) :] = own.vectors
-        return Mind([*self.memories, *own.memories], vectors, has_vector)
+        parts = (self.mind, own)
+        fits = [each.vectors.shape[1] == dimension for each in parts]
+        return Mind(
+            [memory for each in parts for memory in each.memories],
+            np.concatenate(
+                [
+                    each.vectors if fit else np.zeros((len(each), dimension), np.float32)
+                    for each, fit in zip(parts, fits, strict=True)
+                ]
+            ),
+            np.concatenate([each.has_vector & fit for each, fit in zip(parts, fits, strict=True)]),
+        )
 
 
 def share_of_story(
@@ -82,22 +82,16 @@ def share_of_story(
     known.reverse()
     shown = "\n".join(each.content for each in known)
     by_id = {each.entity_id: each for each in entities}
-    dimension = max((len(each) for each in vectors.values()), default=0)
+    dimension = max(map(len, vectors.values()), default=0)
     rows = np.zeros((len(known), dimension), dtype=np.float32)
-    has_vector = np.zeros(len(known), dtype=bool)
-    for place, chunk in enumerate(known):
-        vector = vectors.get(chunk.chunk_id)
-        if vector is not None and len(vector) == dimension:
-            rows[place] = vector
-            has_vector[place] = True
-    return StoryShare(
-        memories=[
-            _as_known(view, each, newer[each.chunk_id], _teller(view, each, by_id, shown), settings) for each in known
-        ],
-        superseded=np.array([newer[each.chunk_id] is not None for each in known], dtype=bool),
-        vectors=unit_rows(rows) if dimension else rows,
-        has_vector=has_vector,
-    )
+    has_vector = np.array([len(vectors.get(each.chunk_id, ())) == dimension > 0 for each in known], dtype=bool)
+    for place in np.flatnonzero(has_vector).tolist():
+        rows[place] = vectors[known[place].chunk_id]
+    memories = [
+        _as_known(view, each, newer[each.chunk_id], _teller(view, each, by_id, shown), settings) for each in known
+    ]
+    superseded = np.array([newer[each.chunk_id] is not None for each in known], dtype=bool)
+    return StoryShare(Mind(memories, unit_rows(rows) if dimension else rows, has_vector), superseded)
 
 
 def _is_told(view: CharacterView, chunk: StoryMemoryChunk) -> bool:
@@ -139,25 +133,21 @@ def _as_known(
     settings: CharacterMemorySettings,
 ) -> KnownStoryMemory:
     source_id = chunk.memory_id
-    memory = view.shared.memory_of[source_id]
     knowing = view.knowing(source_id)
+    stands, since = view.shared.memory_of[source_id].position, knowing.since
     return KnownStoryMemory(
         memory_id=source_id,
         character_id=view.character_id,
-        content=chunk.content,
-        short=chunk.short,
         event_type=chunk.event_type or "",
-        importance=chunk.importance,
         tier="important" if chunk.importance >= settings.importance_threshold else "regular",
         how=knowing.how or "author",
         heard_from=heard_from,
-        happened_at=chunk.created_at,
-        known_at=chunk.created_at,
-        created_at=chunk.created_at,
         superseded_by=newer,
-        chapter_index=None if memory.position is None else memory.position.chapter_index,
-        scene_index=None if memory.position is None else memory.position.scene_index,
-        since_chapter=None if knowing.since is None else knowing.since.chapter_index,
-        since_scene=None if knowing.since is None else knowing.since.scene_index,
+        chapter_index=stands and stands.chapter_index,
+        scene_index=stands and stands.scene_index,
+        since_chapter=since and since.chapter_index,
+        since_scene=since and since.scene_index,
         certainty=knowing.certainty,
+        **{name: getattr(chunk, name) for name in ("content", "short", "importance", "created_at")},
+        **dict.fromkeys(("happened_at", "known_at"), chunk.created_at),
     )

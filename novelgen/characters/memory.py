@@ -16,6 +16,10 @@ SLOT_SEPARATOR = ":"
 """What follows it in a slot's name says whom a slot of that type is about: `npc_death_status:Mira`."""
 
 
+def _words(listed: str) -> tuple[str, ...]:
+    return tuple(listed.split())
+
+
 class CharacterMemorySettings(Model):
     """What a memory of a character weighs, and what of it enters a recall."""
 
@@ -41,19 +45,9 @@ class CharacterMemorySettings(Model):
         default=7.0, ge=0, le=1_000_000, description="So far back weighty events come without being asked for."
     )
     high_signal_event_types: tuple[str, ...] = Field(
-        default=(
-            "betrayal",
-            "debt",
-            "death",
-            "life_saved",
-            "obligation",
-            "promise_broken",
-            "promise_made",
-            "saved_life",
-            "secret_revealed",
-            "secret_shared",
-            "threat_made",
-            "witnessed_kill",
+        default=_words(
+            "betrayal debt death life_saved obligation promise_broken promise_made "
+            "saved_life secret_revealed secret_shared threat_made witnessed_kill"
         ),
         description="Event types that come without being asked for while they are recent.",
     )
@@ -77,17 +71,9 @@ class CharacterMemorySettings(Model):
         default=6, ge=1, le=10, description="Importance of a memory that stands for several."
     )
     valid_interaction_types: tuple[str, ...] = Field(
-        default=(
-            "casual_conversation",
-            "quest_related",
-            "gift_given",
-            "emotional_support",
-            "romantic_gesture",
-            "threat_made",
-            "secret_shared",
-            "betrayal",
-            "life_saved",
-            "romance_confession",
+        default=_words(
+            "casual_conversation quest_related gift_given emotional_support romantic_gesture "
+            "threat_made secret_shared betrayal life_saved romance_confession"
         ),
         description="What a model may call an interaction; the first is taken where nothing is near.",
     )
@@ -122,16 +108,9 @@ class CharacterMemorySettings(Model):
         default=8, ge=1, le=11, description="Importance from which a memory is important; 11: never by that."
     )
     pinned_event_types: tuple[str, ...] = Field(
-        default=(
-            "betrayal",
-            "saved_life",
-            "romance_confession",
-            "witnessed_kill",
-            "secret_revealed",
-            "first_meeting",
-            "first_gift",
-            "first_quest",
-            "milestone",
+        default=_words(
+            "betrayal saved_life romance_confession witnessed_kill secret_revealed "
+            "first_meeting first_gift first_quest milestone"
         ),
         description="Event types that are milestones, and pinned.",
     )

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -35,7 +35,6 @@ class Mind:
         self.memories = tuple(memories)
         self.vectors = vectors
         self.has_vector = has_vector
-        self._masks: dict[tuple[str, frozenset[str]], Mask] = {}
         self._places = {each.memory_id: place for place, each in enumerate(self.memories)}
 
     def __len__(self) -> int:
@@ -119,16 +118,12 @@ class Mind:
 
     def of_types(self, event_types: Sequence[str]) -> Mask:
         """Return which memories are of an event of one of these types, or of an interaction of one."""
-        wanted = frozenset(event_types)
-        return self._mask(
-            ("types", wanted),
-            lambda: [each.event_type in wanted or each.interaction_type in wanted for each in self.memories],
-        )
+        event, interaction = self._event_types
+        return np.isin(event, event_types) | np.isin(interaction, event_types)
 
     def of_slots(self, slot_types: Sequence[str]) -> Mask:
         """Return which memories hold, or held, a slot of one of these types."""
-        wanted = frozenset(slot_types)
-        return self._mask(("slots", wanted), lambda: [each.slot_type in wanted for each in self.memories])
+        return np.isin(self._slot_types, slot_types)
 
     def word_relevance(self, said: str, among: Mask) -> NDArray[np.float64]:
         """Return what share of the weight of a text's words each memory shares, 0 to 1; rare words weigh more."""
@@ -143,10 +138,15 @@ class Mind:
             shares[place] = sum(weights[word] for word in sorted(asked & self._words[place])) / whole
         return shares
 
-    def _mask(self, key: tuple[str, frozenset[str]], told: Callable[[], list[bool]]) -> Mask:
-        if key not in self._masks:
-            self._masks[key] = np.array(told(), dtype=bool)
-        return self._masks[key]
+    @cached_property
+    def _event_types(self) -> tuple[NDArray[np.str_], NDArray[np.str_]]:
+        events = [each.event_type for each in self.memories]
+        interactions = [each.interaction_type or "" for each in self.memories]
+        return np.array(events, dtype=np.str_), np.array(interactions, dtype=np.str_)
+
+    @cached_property
+    def _slot_types(self) -> NDArray[np.str_]:
+        return np.array([each.slot_type or "" for each in self.memories], dtype=np.str_)
 
     @cached_property
     def _words(self) -> list[frozenset[str]]:

@@ -8,7 +8,7 @@ and does not compete: how the two stand, the player's name, who is dead.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import not_
 from typing import Literal, NamedTuple
@@ -80,10 +80,24 @@ class RecalledMemory(BaseModel):
     heard_from: str = Field(default="", description="Name of who told it.")
     is_over: bool = Field(default=False, description="Something later put an end to it.")
 
-    @property
-    def marks(self) -> LineMarks:
-        """What its line says beside its text."""
-        return _marks(self.memory, self.age_days, self.heard_from, is_over=self.is_over)
+    def line(self, language: StoryLanguage) -> str:
+        """Return it as a line, with what there is to say of it before its text."""
+        catalogue, marks, how = words("characters", language), [], self.memory.how
+        if self.age_days is not None:
+            day = ("today", "yesterday", "days_ago")[min(self.age_days, 2)]
+            marks.append(catalogue.text(f"recall.{day}", days=self.age_days))
+        if self.memory.is_second_hand and self.heard_from:
+            way = how if f"heard_from.{how}" in catalogue else "told"
+            marks.append(catalogue.text(f"heard_from.{way}", name=self.heard_from))
+        elif f"how.{how}" in catalogue:
+            marks.append(catalogue[f"how.{how}"])
+        if isinstance(self.memory, KnownStoryMemory) and self.memory.certainty < MIN_SHOWN_CERTAINTY:
+            marks.append(catalogue["recall.rumour"])
+        if self.is_over:
+            marks.append(catalogue["recall.over" if self.memory.slot is None else "recall.former_value"])
+        told = catalogue["recall.separator"].join(marks)
+        head = catalogue.text("recall.marked", marks=told) if marks else ""
+        return f"- {head}{' '.join(self.text.split())}"
 
 
 class LeftOutMemory(BaseModel):
@@ -119,10 +133,8 @@ class Recall(Shown, BaseModel):
             return ""
         told = " ".join([self.said, *(each.text for each in self.items)])
         used = language or story_language(told)
-        lines = [heading_line(self.character_name, used)]
-        lines += [f"- {line.text}" for line in self.header]
-        lines += [memory_line(each.text, each.marks, used) for each in self.items]
-        return "\n".join(lines)
+        lines = [_heading(self.character_name, used), *(_header_line(each.text) for each in self.header)]
+        return "\n".join([*lines, *(each.line(used) for each in self.items)])
 
     def in_simpler_terms(self) -> str:
         """Return what a notebook shows in place of it."""
@@ -174,7 +186,8 @@ def recall(mind: Mind, view: View, asked: Asked, *, character_id: str, settings:
     in_header = {mind.place(line.memory_id) for line in header}
     name = (asked.names or {}).get(character_id, character_id)
     issues: list[ReportIssue] = []
-    left = asked.budget_tokens - heading_tokens(name)
+    heading_tokens = _most_tokens(lambda language: _heading(name, language))
+    left = asked.budget_tokens - heading_tokens
     fitting: list[ProtectedLine] = []
     for line in header:
         if line.tokens <= left:
@@ -183,7 +196,7 @@ def recall(mind: Mind, view: View, asked: Asked, *, character_id: str, settings:
         else:
             message = f"{line.slot_type} needs {line.tokens} tokens and found no room; raise budget_tokens"
             issues.append(ReportIssue(stage="recall", kind="over_limit", message=message))
-    ranked = choice.ranked(choice.candidates(in_header), in_header)
+    ranked = choice.ranked(choice.candidates(in_header))
     items, left_out = choice.filled(ranked, left)
     has_any = bool(fitting or items)
     spent = sum(line.tokens for line in fitting) + sum(item.tokens for item in items)
@@ -196,7 +209,7 @@ def recall(mind: Mind, view: View, asked: Asked, *, character_id: str, settings:
         items=items,
         left_out=left_out,
         budget_tokens=asked.budget_tokens,
-        tokens=spent + heading_tokens(name) if has_any else 0,
+        tokens=spent + heading_tokens if has_any else 0,
         memories=int((view.live & ~mind.of_story).sum()),
         story_memories=int((view.live & mind.of_story).sum()),
         issues=issues,
@@ -237,7 +250,7 @@ class _Choice:
             lines.append((types.index(line.slot_type), -float(self._mind.known_at[place]), line))
         ordered = [line for _, _, line in sorted(lines, key=lambda each: each[:2])]
         return [
-            line.model_copy(update={"tokens": line_tokens(line.text, LineMarks())})
+            line.model_copy(update={"tokens": estimate_recall_tokens(_header_line(line.text) + "\n")})
             for line in ordered[: self._settings.max_protected]
         ]
 
@@ -257,28 +270,17 @@ class _Choice:
                 found.setdefault(holder, ["slot"])
         return found
 
-    def ranked(self, candidates: Mapping[int, list[Source]], in_header: set[int]) -> list[_Ranked]:
+    def ranked(self, candidates: Mapping[int, list[Source]]) -> list[_Ranked]:
         """Return candidates by score, best first; an earlier value of a slot never before the one that holds."""
-        scored = [self._scored(place, why) for place, why in candidates.items()]
-        scored.sort(
-            key=lambda each: (
-                -each.parts.score,
-                -float(self._mind.known_at[each.place]),
-                self._mind.memories[each.place].memory_id,
-            )
-        )
-        current = [each for each in scored if not self._is_former(each.place)]
-        former = [each for each in scored if self._is_former(each.place)]
-        order = list(current)
-        for each in former:
-            holder = self._holder(each.place)
-            after = next((at for at, other in enumerate(order) if other.place == holder), None)
-            if after is None and holder not in in_header and not order:
-                continue
-            least = 1 if after is None and order else (after + 1 if after is not None else 0)
-            by_score = sum(other.parts.score >= each.parts.score for other in order)
-            order.insert(max(least, by_score), each)
-        return order
+        scored = {place: self._scored(place, why) for place, why in candidates.items()}
+
+        def order(each: _Ranked) -> tuple[float, bool, float, str]:
+            holder, is_former = scored.get(self._holder(each.place), each), self._is_former(each.place)
+            memory_id = self._mind.memories[each.place].memory_id
+            score = min(each.parts.score, holder.parts.score)
+            return -score, is_former, -float(self._mind.known_at[each.place]), memory_id
+
+        return sorted(scored.values(), key=order)
 
     def filled(self, ranked: Sequence[_Ranked], budget: int) -> tuple[list[RecalledMemory], list[LeftOutMemory]]:
         """Return what fits, best first, and what does not.
@@ -299,17 +301,14 @@ class _Choice:
         return items, left_out
 
     def _forms(self, ranked: _Ranked) -> list[RecalledMemory]:
+        """Return the forms in which a memory may be told, the one that is wanted first."""
         memory = self._mind.memories[ranked.place]
         short: tuple[str, Form] = (memory.short or memory.content, "short" if memory.short else "full")
         is_topic = ranked.relevance >= self._settings.high_relevance_threshold
         full: list[tuple[str, Form]] = [(memory.content, "full")] if is_topic and memory.short else []
         days = float(self._age_days[ranked.place])
-        age = int(max(days, 0)) if math.isfinite(days) else None
-        names = self._asked.names or {}
-        heard_from = names.get(memory.heard_from or "", memory.heard_from or "")
-        is_over = bool(self._view.superseded[ranked.place])
-        marks = _marks(memory, age, heard_from, is_over=is_over)
-        return [
+        told_by = memory.heard_from or ""
+        forms = [
             RecalledMemory(
                 memory=memory,
                 text=text,
@@ -318,13 +317,14 @@ class _Choice:
                 parts=ranked.parts,
                 relevance=ranked.relevance,
                 why=ranked.why,
-                tokens=line_tokens(text, marks),
-                age_days=age,
-                heard_from=heard_from,
-                is_over=is_over,
+                tokens=0,
+                age_days=int(max(days, 0)) if math.isfinite(days) else None,
+                heard_from=(self._asked.names or {}).get(told_by, told_by),
+                is_over=bool(self._view.superseded[ranked.place]),
             )
             for text, form in [*full, short]
         ]
+        return [each.model_copy(update={"tokens": _most_tokens(each.line)}) for each in forms]
 
     def _scored(self, place: int, why: list[Source]) -> _Ranked:
         relevance = float(self._relevance[place])
@@ -370,17 +370,6 @@ class _Choice:
         return place if seen else NOWHERE
 
 
-def _marks(memory: CharacterMemory, age_days: int | None, heard_from: str, *, is_over: bool) -> LineMarks:
-    return LineMarks(
-        age_days=age_days,
-        how=memory.how,
-        heard_from=heard_from if memory.is_second_hand else "",
-        is_over=is_over,
-        is_former_value=is_over and memory.slot is not None,
-        is_rumour=isinstance(memory, KnownStoryMemory) and memory.certainty < MIN_SHOWN_CERTAINTY,
-    )
-
-
 CHARACTERS_PER_TOKEN = 3
 
 FIRST_WIDE_CHARACTER = 0x2E80
@@ -396,46 +385,14 @@ def estimate_recall_tokens(text: str) -> int:
     return wide + -(-(len(text) - wide) // CHARACTERS_PER_TOKEN)
 
 
-@dataclass(frozen=True, slots=True)
-class LineMarks:
-    """What a line says of a memory beside its text."""
-
-    age_days: int | None = None
-    how: str = "own_doing"
-    heard_from: str = ""
-    is_over: bool = False
-    is_former_value: bool = False
-    is_rumour: bool = False
+def _most_tokens(line: Callable[[StoryLanguage], str]) -> int:
+    """Estimate the tokens of a line, in whichever language it costs more."""
+    return max(estimate_recall_tokens(line(language) + "\n") for language in ("en", "zh"))
 
 
-def heading_line(name: str, language: StoryLanguage) -> str:
-    """Return the line above a recall."""
+def _heading(name: str, language: StoryLanguage) -> str:
     return words("characters", language).text("recall.heading", name=name)
 
 
-def memory_line(text: str, marks: LineMarks, language: StoryLanguage) -> str:
-    """Return a memory as a line, with its marks before it."""
-    catalogue, said = words("characters", language), []
-    if marks.age_days is not None:
-        days = max(marks.age_days, 0)
-        said.append(catalogue.text(f"recall.{('today', 'yesterday', 'days_ago')[min(days, 2)]}", days=days))
-    if marks.heard_from:
-        way = marks.how if f"heard_from.{marks.how}" in catalogue else "told"
-        said.append(catalogue.text(f"heard_from.{way}", name=marks.heard_from))
-    elif f"how.{marks.how}" in catalogue:
-        said.append(catalogue[f"how.{marks.how}"])
-    marked = {"rumour": marks.is_rumour, "former_value": marks.is_former_value}
-    marked["over"] = marks.is_over and not marks.is_former_value
-    said += [catalogue[f"recall.{name}"] for name, holds in marked.items() if holds]
-    told = " ".join(text.split())
-    return f"- {catalogue.text('recall.marked', marks=catalogue['recall.separator'].join(said)) if said else ''}{told}"
-
-
-def line_tokens(text: str, marks: LineMarks) -> int:
-    """Estimate the tokens of a memory's line, in whichever language it costs more."""
-    return max(estimate_recall_tokens(memory_line(text, marks, language) + "\n") for language in ("en", "zh"))
-
-
-def heading_tokens(name: str) -> int:
-    """Estimate the tokens of the heading, in whichever language it costs more."""
-    return max(estimate_recall_tokens(heading_line(name, language) + "\n") for language in ("en", "zh"))
+def _header_line(text: str) -> str:
+    return f"- {' '.join(text.split())}"

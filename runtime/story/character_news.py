@@ -181,15 +181,14 @@ class StoryCharacterNews(StoryBase):
             for name, own in seen.items():
                 writer.store(ids[name], own, learning(at, now=now, how="witnessed"), event_id=event_id)
             there = {ids[name] for name in seen}
-            for arrival in reached:
-                if ids[arrival.name] not in there:
-                    heard = learning(at, now=now, how="told", heard_from=heard_from, delay=arrival.delay)
-                    writer.store(ids[arrival.name], happening, heard, event_id=event_id)
-        arrived = {arrival.name for arrival in reached}
+            for name, late in reached.items():
+                if ids[name] not in there:
+                    heard = learning(at, now=now, how="told", heard_from=heard_from, delay=late)
+                    writer.store(ids[name], happening, heard, event_id=event_id)
         return WorldEvent(
             event_id=event_id,
             memories=writer.stored,
-            unreached=[name for name in heard_of if name not in arrived],
+            unreached=[name for name in heard_of if name not in reached],
             issues=[*issues, *writer.issues],
         )
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from novelgen.characters.dispositions import as_player
-from novelgen.characters.events import GivenEvent, Learning, ended_by, made_memory
+from novelgen.characters.events import GivenEvent, ended_by, made_memory
 from novelgen.characters.from_story import StoryShare, share_of_story
 from novelgen.characters.memory import CharacterChange, CharacterMemory, CharacterMemorySettings
 from novelgen.characters.mind import Mind
@@ -60,12 +60,18 @@ class CharacterWriter:
         self.issues: list[ReportIssue] = []
 
     def store(
-        self, character_id: str, event: GivenEvent, known: Learning, *, event_id: str, memory_id: str | None = None
+        self,
+        character_id: str,
+        event: GivenEvent,
+        learnt: Mapping[str, Any],
+        *,
+        event_id: str,
+        memory_id: str | None = None,
     ) -> tuple[CharacterChange, list[str]]:
         """Store one memory, and return the change with the ids of what it put an end to."""
-        made = made_memory(
+        memory, issues = made_memory(
             event,
-            known,
+            learnt,
             character_id=character_id,
             memory_id=memory_id or self._unit.characters.next_id(),
             event_id=event_id,
@@ -73,11 +79,10 @@ class CharacterWriter:
             settings=self._settings,
             created_at=self._now,
         )
-        memory = made.memory
         # Somebody may have taken part under the name that the character calls the player by.
         held = self._unit.characters.active(memory.character_id, slot=PLAYER_NAME_SLOT)
         called = {slot_value(PLAYER_NAME_SLOT, each.content).casefold() for each in held if each.superseded_by is None}
-        named_players = [
+        issues += [
             ReportIssue(
                 stage="remember",
                 kind="unresolved",
@@ -87,7 +92,6 @@ class CharacterWriter:
             for name in memory.participants
             if name.casefold() in called
         ]
-        issues = [*made.issues, *named_players]
         self.issues += [each for each in issues if each not in self.issues]
         over = self._ended(memory, event)
         vector = self._vectors.get(memory.content)
@@ -113,12 +117,10 @@ class CharacterWriter:
         began = [first for first, ends in self._settings.supersession_pairs.items() if ends == memory.event_type]
         if began and event.supersedes is None:
             earlier = self._unit.characters.active(memory.character_id, event_types=began)
-            found = ended_by(
-                memory.event_type, memory.content, memory.participants, earlier=earlier, settings=self._settings
-            )
-            if found.problem is not None:
-                self.issues.append(ReportIssue(stage="remember", kind="unresolved", message=found.problem))
-            over |= {each.memory_id: each for each in earlier if each.memory_id == found.memory_id}
+            ended, problem = ended_by(memory, earlier, self._settings)
+            if problem is not None:
+                self.issues.append(ReportIssue(stage="remember", kind="unresolved", message=problem))
+            over |= {each.memory_id: each for each in earlier if each.memory_id == ended}
         return list(over.values())
 
 

@@ -35,7 +35,7 @@ from runtime.story.character_part import CharacterPart, CharacterWriter, When, e
 from runtime.story.dispositions import as_state_deltas, event_deltas, move_by_event
 from runtime.story.entities import StoryEntities
 from runtime.story.knowledge import knower_id
-from runtime.story.secrets import require_json, towards_listener
+from runtime.story.secrets import names_of, require_json, towards_listener, without_told
 
 MAX_EMBEDDED_LATER = 64
 """Memories stored without a vector that one call embeds beside its own."""
@@ -184,7 +184,7 @@ class CharacterMemories(CharacterPart):
                 other = resolved_entity(witness, known_entities(unit, None), "character")
                 if other.entity_id == self.character_id:
                     continue
-                made.store(other.entity_id, seen, known._replace(how="witnessed", heard_from=None), event_id=event_id)
+                made.store(other.entity_id, seen, known | {"how": "witnessed", "heard_from": None}, event_id=event_id)
                 copies.append(made.stored[-1])
         consolidation = None
         if settings.consolidate_automatically:
@@ -232,7 +232,8 @@ class CharacterMemories(CharacterPart):
             mind = self._mind(unit)
             names = unit.characters.names()
             here = unit.characters.last_position() if mind.waits_for_turns and moment is None else None
-            towards = towards_listener(unit, mind, self.character_id, to, as_of=moment, now=now)
+            header, closed = towards_listener(unit, mind, self.character_id, to, as_of=moment, now=now)
+            own_names = names_of(unit, self.character_id) if closed else []
             knower = self.character_id if place is None else knower_id(unit, self.character_id, place)
         if question is not None and not mind.has_vector.all():
             mind = self._embedded_later(mind, issues)
@@ -245,7 +246,7 @@ class CharacterMemories(CharacterPart):
             if question is not None and share.without_vector:
                 message = f"{share.without_vector} memories of the story have no vector yet and were compared by words"
                 issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
-        view = towards.kept_back(mind, view)
+        view = without_told(mind, view, closed, own_names)
         recalled = recalling.recall(
             mind,
             view,
@@ -253,7 +254,7 @@ class CharacterMemories(CharacterPart):
                 said=said,
                 compared=_compared(self._stores, mind, said, question, view.live, issues),
                 budget_tokens=settings.recall_budget_tokens if budget_tokens is None else budget_tokens,
-                protected=[*towards.header, *protected],
+                protected=[*header, *protected],
                 names=names,
             ),
             character_id=self.character_id,

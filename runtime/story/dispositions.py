@@ -1,8 +1,8 @@
 """What a character feels for another: read, moved by events, and told on one line."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -20,7 +20,6 @@ from novelgen.characters.dispositions import (
 from novelgen.characters.events import STATE_DELTAS
 from novelgen.characters.memory import CharacterMemory, CharacterMemorySettings, GamePosition, Moment, as_moment
 from novelgen.characters.mind import Mind
-from novelgen.characters.recall import ProtectedLine
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, stated_language, story_language
 from novelgen.language.normalise import name_key
@@ -29,8 +28,6 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.records import Happened, StoredDispositionChange
 from runtime.story.base import ChangeNumber, async_twin
 from runtime.story.character_part import CharacterPart, When
-
-HEADER_SLOT = "relationship_header"
 
 _THE_PLAYER: dict[StoryLanguage, str] = {"en": "the player", "zh": "玩家"}
 
@@ -137,49 +134,31 @@ def feelings_in(
     """Return what a character feels for another, within a transaction."""
     other_id = other_id_of(unit, other)
     changes = unit.play.dispositions(character_id, other_id, as_of=as_of)
-    terms = terms_between(mind, other_id, changes, as_of=as_of, now=now)
-    name = display_name(unit, other_id)
-    return Feelings(
-        character_id=character_id,
-        other_id=other_id,
-        other_name=name,
-        words=disposition_words(terms.disposition, other=name, language=project_language(unit, name)),
-        **terms._asdict(),
-    )
-
-
-class Terms(NamedTuple):
-    """On which terms a character is with another; the fields are those of `Feelings`."""
-
-    disposition: Disposition
-    has_met: bool
-    days_known: int
-    status: str
-    header: str
-
-
-def terms_between(
-    mind: Mind, other_id: str, changes: Sequence[StoredDispositionChange], *, as_of: Moment | None, now: datetime
-) -> Terms:
-    """Return on which terms a character is with another."""
     disposition = folded_disposition(changes)
     # What was only heard of somebody is no meeting.
     shared = mind.shared_with(other_id)
     if shared and as_of is not None:
         border = mind.view(as_of, clock_now=now).now
         shared = [each for each in shared if _is_before(each, as_of, border)]
-    lived = [each.happened_at for each in shared]
-    met = [min(lived), max(lived)] if lived else []
-    moments = sorted([each.happened_at for each in changes] + met)
+    moments = sorted([*(each.happened_at for each in changes), *(each.happened_at for each in shared)])
     has_met = bool(moments)
     # As of a turn it is as late as the last thing that had happened between them by then.
     today = as_of if isinstance(as_of, datetime) else now
     if isinstance(as_of, GamePosition) and has_met:
         today = moments[-1]
     days = max(0, (today - moments[0]) // timedelta(days=1)) if has_met else 0
-    status = status_of(disposition, has_met=has_met)
-    header = relationship_header(disposition, has_met=has_met, days_known=days, status=status)
-    return Terms(disposition, has_met, days, status, header)
+    name = display_name(unit, other_id)
+    return Feelings(
+        character_id=character_id,
+        other_id=other_id,
+        other_name=name,
+        disposition=disposition,
+        has_met=has_met,
+        days_known=days,
+        status=status_of(disposition, has_met=has_met),
+        header=relationship_header(disposition, has_met=has_met, days_known=days),
+        words=disposition_words(disposition, other=name, language=project_language(unit, name)),
+    )
 
 
 def _is_before(memory: CharacterMemory, as_of: Moment, border: float) -> bool:
@@ -237,11 +216,6 @@ def happened(at: Moment | None, now: datetime) -> Happened:
     if at is None:
         return Happened(happened_at=now)
     return Happened(session=at.session, turn=at.turn, happened_at=now)
-
-
-def header_line(terms: Terms) -> ProtectedLine:
-    """Return how two stand as a line that stands above a recall."""
-    return ProtectedLine(text=terms.header, slot_type=HEADER_SLOT)
 
 
 def other_id_of(unit: UnitOfWork, other: str) -> str:

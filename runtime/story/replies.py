@@ -275,18 +275,16 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             issues.append(ReportIssue(stage="reply", kind="malformed", message="the model said nothing"))
         if not reply.is_complete or not reply.spoken:
             return reply.model_copy(update={"issues": issues})
-        analysis, problem = _analysis(behind)
-        if problem is not None:
-            issues.append(problem)
+        analysis, unread = _analysis(behind)
+        issues += unread
         settings = self._stores.settings.memory.character_memory
         fallback = settings.valid_interaction_types[0] if settings.valid_interaction_types else ""
         interaction_type = fallback
         if analysis.interaction_type:
-            typed = typed_interaction(analysis.interaction_type, settings)
-            interaction_type = typed.interaction_type
-            if typed.problem is not None:
-                logger.warning("reply: %s", typed.problem)
-                issues.append(ReportIssue(stage="analysis", kind="malformed", message=typed.problem))
+            interaction_type, problem = typed_interaction(analysis.interaction_type, settings)
+            if problem is not None:
+                logger.warning("reply: %s", problem)
+                issues.append(ReportIssue(stage="analysis", kind="malformed", message=problem))
         heard = [asked.said, *(what for _, what in asked.talk), *asked.world]
         ground = self._ground(to=asked.to, said=heard, as_of=None, story_as_of=asked.story_as_of)
         findings = self._checked(reply.spoken, ground)
@@ -453,7 +451,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         if not dead:
             return []
         share = story_share(self._stores, self.project_id, character_id=knower, as_of=place, model=None)
-        known = {each.memory_id for each in share.memories}
+        known = {each.memory_id for each in share.mind.memories}
         about = {
             entity_id: [each.chunk.memory_id for each in told if entity_id in each.chunk.entities_mentioned]
             for entity_id in dead
@@ -508,15 +506,15 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             return secret_view(unit, self.character_id, to, as_of=None)
 
 
-def _analysis(behind: str) -> tuple[ReplyAnalysis, ReportIssue | None]:
+def _analysis(behind: str) -> tuple[ReplyAnalysis, list[ReportIssue]]:
     if not behind.strip():
         message = "the model gave no analysis; the type is taken as plain talk and nothing as learnt"
-        return ReplyAnalysis(), ReportIssue(stage="analysis", kind="malformed", message=message)
+        return ReplyAnalysis(), [ReportIssue(stage="analysis", kind="malformed", message=message)]
     try:
-        return read_analysis(behind), None
+        return read_analysis(behind), []
     except UnusableAnswerError as error:
         message = f"the analysis cannot be read, so that nothing counts as learnt: {error}"
-        return ReplyAnalysis(), ReportIssue(stage="analysis", kind=issue_kind_of(error), message=message)
+        return ReplyAnalysis(), [ReportIssue(stage="analysis", kind=issue_kind_of(error), message=message)]
 
 
 def _info(

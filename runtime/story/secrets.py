@@ -20,7 +20,7 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.records import Disclosure, FlagChange
 from runtime.story.base import ChangeNumber, Name, StoryBase, async_twin, known_entities
 from runtime.story.character_part import CharacterPart, When
-from runtime.story.dispositions import happened, header_line, other_id_of, terms_between
+from runtime.story.dispositions import feelings_in, happened, other_id_of
 
 OPEN: frozenset[SecretStanding] = frozenset(("unlocked", "known"))
 """Standings in which a secret may be told."""
@@ -260,39 +260,25 @@ def secret_view(unit: UnitOfWork, character_id: str, to: str, *, as_of: Moment |
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Towards:
-    """What a recall towards a listener adds and keeps back."""
-
-    header: Sequence[ProtectedLine] = ()
-    closed: Sequence[Secret] = ()
-    own_names: Sequence[str] = ()
-
-    def kept_back(self, mind: Mind, view: View) -> View:
-        """Return a view of memories without those that tell a secret which is closed."""
-        places = withheld_places(mind, self.closed, own_names=self.own_names)
-        if not places:
-            return view
-        live = view.live.copy()
-        live[places] = False
-        return replace(view, live=live)
-
-
 def towards_listener(
     unit: UnitOfWork, mind: Mind, character_id: str, to: str | None, *, as_of: Moment | None, now: datetime
-) -> Towards:
-    """Return what a recall towards a listener adds and keeps back."""
-    other_id = None if to is None else other_id_of(unit, to)
+) -> tuple[list[ProtectedLine], list[Secret]]:
+    """Return how two stand as a line above a recall, and the secrets that it keeps back; all of them towards nobody."""
+    if to is None:
+        return [], unit.play.secrets(character_id)
+    other_id = other_id_of(unit, to)
     if other_id == character_id:
-        return Towards()
-    header: list[ProtectedLine] = []
-    if other_id is None:
-        closed = unit.play.secrets(character_id)
-    else:
-        changes = unit.play.dispositions(character_id, other_id, as_of=as_of)
-        header = [header_line(terms_between(mind, other_id, changes, as_of=as_of, now=now))]
-        closed = secret_view(unit, character_id, other_id, as_of=as_of).closed
-    return Towards(header, closed, names_of(unit, character_id) if closed else [])
+        return [], []
+    felt = feelings_in(unit, mind, character_id, other_id, as_of=as_of, now=now)
+    line = ProtectedLine(text=felt.header, slot_type="relationship_header")
+    return [line], secret_view(unit, character_id, other_id, as_of=as_of).closed
+
+
+def without_told(mind: Mind, view: View, closed: Sequence[Secret], own_names: Sequence[str]) -> View:
+    """Return a view of memories without those that tell a secret which is closed."""
+    live = view.live.copy()
+    live[withheld_places(mind, closed, own_names=own_names)] = False
+    return replace(view, live=live)
 
 
 def names_of(unit: UnitOfWork, character_id: str) -> list[str]:
