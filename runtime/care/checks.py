@@ -13,18 +13,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field
 
+from novelgen import errors
 from novelgen.deadlines import call_with_deadline
-from novelgen.errors import (
-    ConfigurationError,
-    DatabaseError,
-    DeadlineExceededError,
-    EmbeddingError,
-    InvalidFileError,
-    NovelgenError,
-    UnknownProjectError,
-    VectorIndexError,
-    VectorIndexOwnedError,
-)
 from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.model_answer import described, secrets_of
 from novelgen.models.context import SceneMemoryContext
@@ -45,7 +35,7 @@ _PACKAGES = tuple("novelgen chromadb langchain langchain-core langchain-chroma n
 ASKING_TIMEOUT_S = 5.0
 """How long the doctor waits for a model that it asks for one word or one vector."""
 
-_OF_MODEL = (EmbeddingError, ConfigurationError)
+_OF_MODEL = (errors.EmbeddingError, errors.ConfigurationError)
 """What keeps an index from being opened for want of its model: a rebuild would fail, too."""
 
 Level = Literal["ok", "hint", "degraded", "broken"]
@@ -135,7 +125,7 @@ def check_embeddings(stores: MemoryStores, *, ask_network: bool = True) -> Findi
         else:
             embeddings.embed_query("word")
         identity = stores.embedding_identity
-    except (EmbeddingError, ConfigurationError, DeadlineExceededError) as error:
+    except (errors.EmbeddingError, errors.ConfigurationError, errors.DeadlineExceededError) as error:
         return found("degraded", "embedding_fails", model=name, error=str(error))
     return found("ok", "embedding_works", model=identity.model_name, dimension=identity.dimension)
 
@@ -154,7 +144,7 @@ def check_chat_model(settings: NovelgenSettings, *, ask_network: bool = True) ->
             timeout_s=ASKING_TIMEOUT_S,
             max_tokens=16,
         )
-    except ConfigurationError as error:
+    except errors.ConfigurationError as error:
         return found("degraded", "model_unusable", model=settings.model, error=str(error))
     if model is None or not (ask_network or _is_here(settings.model_base_url)):
         return found("ok", "model_not_asked", model=settings.model)
@@ -185,9 +175,9 @@ def check_database(stores: MemoryStores, project_id: str) -> Finding:
     name = str(stores.paths(project_id).database) if is_of_project else "the database of the setting database_url"
     try:
         stores.database(project_id)
-    except UnknownProjectError:
+    except errors.UnknownProjectError:
         return found("broken", "database_empty", project_id=project_id, database=name)
-    except DatabaseError as error:
+    except errors.DatabaseError as error:
         return found("broken", "database_fails", database=name, error=str(error))
     return found("ok", "database_fine", database=name)
 
@@ -223,7 +213,7 @@ def check_index(stores: MemoryStores, project_id: str, *, waiting: int) -> Findi
             values = {"built_with": built_with, "configured": configured}
             return found("degraded", "index_other_model", **values, project_id=project_id)
         verification = verify_index(stores, project_id)
-    except NovelgenError as error:
+    except errors.NovelgenError as error:
         kind = "index_waits_for_model" if isinstance(error, _OF_MODEL) else "index_fails"
         return found("degraded", kind, error=str(error), project_id=project_id)
     if verification.is_sound:
@@ -262,7 +252,7 @@ def check_breaker(stores: MemoryStores, project_id: str) -> Finding:
     """Tell whether calls to the index are refused after repeated failures; looks at nothing else."""
     try:
         is_refusing = stores.vectors(project_id).is_refusing
-    except NovelgenError as error:
+    except errors.NovelgenError as error:
         kind = "breaker_waits_for_model" if isinstance(error, _OF_MODEL) else "breaker_unknown"
         return found("degraded", kind, error=str(error))
     return found("degraded", "breaker_open", project_id=project_id) if is_refusing else found("ok", "breaker_closed")
@@ -299,7 +289,7 @@ def check_context_files(stores: MemoryStores, project_id: str) -> list[Finding]:
 def _judged(stores: MemoryStores, project_id: str, chapter_index: int, scene_index: int) -> JudgedContext:
     try:
         context = load_context(stores.paths(project_id), chapter_index, scene_index)
-    except InvalidFileError as error:
+    except errors.InvalidFileError as error:
         return JudgedContext(chapter_index, scene_index, problem=str(error))
     if context is None:
         return JudgedContext(chapter_index, scene_index)
@@ -323,7 +313,7 @@ def _finding_of_context(paths: ProjectPaths, judged: JudgedContext) -> Finding:
 def _has_plan(paths: ProjectPaths, judged: JudgedContext) -> bool:
     try:
         found, _ = own_scene_plan(paths, chapter_index=judged.chapter_index, scene_index=judged.scene_index)
-    except InvalidFileError:
+    except errors.InvalidFileError:
         return False
     return found is not None
 
@@ -357,9 +347,9 @@ def _problem(stores: MemoryStores, project_id: str) -> str | None:
     """Say in what the index differs from the database; None when it does not."""
     try:
         verification = verify_index(stores, project_id)
-    except VectorIndexOwnedError:
+    except errors.VectorIndexOwnedError:
         raise
-    except (VectorIndexError, DeadlineExceededError) as error:
+    except (errors.VectorIndexError, errors.DeadlineExceededError) as error:
         return f"it cannot be read ({error})"
     if not verification.is_sound:
         return f"it did not agree with it ({verification})"

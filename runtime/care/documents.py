@@ -10,15 +10,7 @@ from novelgen.models.position import UtcDatetime
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import LoopImportance, RelationshipDimensions
 from novelgen.models.user_file import StoryParts
-from runtime.storage.records import (
-    EntityOrigin,
-    EventOrigin,
-    ExtractionStatus,
-    StoredKnowledge,
-    StoredLoopEvent,
-    StoredRelationshipChange,
-    StoredSummary,
-)
+from runtime.storage import records
 
 _WORDS_ONLY = "words-only"
 """The `embedding_id` in a document of a memory that the vector index does not hold."""
@@ -54,7 +46,7 @@ class HistoryEntry(_Entry):
 
     entity_type: EntityType | None = None
     kind: Literal["explicit", "presence"] = "explicit"
-    origin: EventOrigin | None = None
+    origin: records.EventOrigin | None = None
     created_at: UtcDatetime | None = None
     verified: bool = True
     source_span: tuple[int, int] | None = None
@@ -80,7 +72,7 @@ class EntityDocument(Document):
     author_metadata: dict[str, JsonValue] | None = Field(
         default=None, description="The author's own values where `metadata` tells computed ones."
     )
-    origin: EntityOrigin = "author"
+    origin: records.EntityOrigin = "author"
     first_chapter: int | None = Field(default=None, ge=0)
     first_scene: int | None = Field(default=None, ge=0)
     name_first_chapter: int | None = Field(default=None, ge=0)
@@ -119,8 +111,8 @@ class SceneDocument(Document):
     open_loops_resolved: list[JsonValue] = Field(default_factory=list, description="For reading only.")
     text: str = ""
     record: SceneRecord | None = None
-    record_origin: EntityOrigin = "rules"
-    extraction_status: ExtractionStatus = "none"
+    record_origin: records.EntityOrigin = "rules"
+    extraction_status: records.ExtractionStatus = "none"
     failure_reason: str | None = None
     key: str = ""
     content_hash: str = ""
@@ -133,7 +125,7 @@ class SceneDocument(Document):
         return {**{name: value for name, value in told.items() if value}, **(self.model_extra or {})}
 
 
-class LoopHistoryEntry(_Entry, StoredLoopEvent):
+class LoopHistoryEntry(_Entry, records.StoredLoopEvent):
     """An event of a thread, which its document names."""
 
     loop_id: str = ""
@@ -159,7 +151,7 @@ class LoopDocument(Document):
     history: list[LoopHistoryEntry] = Field(default_factory=list)
 
 
-class RelationshipHistoryEntry(_Entry, StoredRelationshipChange):
+class RelationshipHistoryEntry(_Entry, records.StoredRelationshipChange):
     """A change of a relationship, which its document names; without `origin` another program wrote it."""
 
     relationship_id: str = ""
@@ -197,10 +189,10 @@ class SummariesFile(Document):
     """summaries.json."""
 
     parts: StoryParts = Field(default_factory=list)
-    summaries: list[StoredSummary] = Field(default_factory=list)
+    summaries: list[records.StoredSummary] = Field(default_factory=list)
 
 
-class KnowledgeEntry(_Entry, StoredKnowledge):
+class KnowledgeEntry(_Entry, records.StoredKnowledge):
     """What is said of who knows a memory; without `origin` a person wrote it."""
 
 

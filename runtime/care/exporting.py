@@ -26,15 +26,7 @@ from novelgen.models.state import PRESENCE_ATTRIBUTE
 from runtime.care.documents import EntityDocument, chunk_document
 from runtime.files.chapter_text import count_words
 from runtime.files.paths import write_text_atomically
-from runtime.storage.records import (
-    StoredEntity,
-    StoredLoopEvent,
-    StoredMemory,
-    StoredPair,
-    StoredRelationshipChange,
-    StoredScene,
-    StoredState,
-)
+from runtime.storage import records
 from runtime.storage.transfer import ProjectContents
 from runtime.stores import MemoryStores
 
@@ -68,7 +60,7 @@ class MemoryDocuments:
         self._loop_events = _numbered_by("scene_label", contents.loop_events)
         self._relationship_changes = _numbered_by("relationship_id", contents.relationship_changes)
 
-    def entity(self, given: StoredEntity) -> dict[str, Any]:
+    def entity(self, given: records.StoredEntity) -> dict[str, Any]:
         """Return the document of an entity; `current_state` and `relationships` are what `history` amounts to."""
         entity = given.entity
         states = self._states[entity.entity_id]
@@ -108,7 +100,7 @@ class MemoryDocuments:
             **places,
         }
 
-    def scene(self, scene: StoredScene) -> dict[str, Any]:
+    def scene(self, scene: records.StoredScene) -> dict[str, Any]:
         """Return the document of a scene; `record` is what counts, the lists beside it are for reading."""
         record = scene.record
         told = record.model_dump(mode="json") if record is not None else {}
@@ -156,7 +148,7 @@ class MemoryDocuments:
     def _loops_of(self, label: str, *kinds: str) -> list[str]:
         return list(dict.fromkeys(each.loop_id for _, each in self._loop_events[label] if each.kind in kinds))
 
-    def _loop(self, loop_id: str, events: Sequence[tuple[int, StoredLoopEvent]]) -> dict[str, Any]:
+    def _loop(self, loop_id: str, events: Sequence[tuple[int, records.StoredLoopEvent]]) -> dict[str, Any]:
         told = [event for _, event in events]
         fold = fold_loop_events(in_force(told))
         planted = fold.planted or told[0]
@@ -177,7 +169,7 @@ class MemoryDocuments:
             ],
         }
 
-    def relationship(self, pair: StoredPair) -> dict[str, Any]:
+    def relationship(self, pair: records.StoredPair) -> dict[str, Any]:
         """Return the document of a pair; how it stands is what `history` amounts to."""
         numbered = self._relationship_changes[pair.relationship_id]
         told: dict[str, Any] = {name: value for name, value in pair.other_fields.items() if name != METADATA}
@@ -222,12 +214,12 @@ def _numbered_by(name: str, rows: Iterable[Row]) -> defaultdict[Any, list[tuple[
     return found
 
 
-def _moments(given: StoredEntity | StoredPair) -> dict[str, str]:
+def _moments(given: records.StoredEntity | records.StoredPair) -> dict[str, str]:
     told = {"created_at": given.created_at, "updated_at": given.updated_at}
     return {name: moment.isoformat() for name, moment in told.items() if moment is not None}
 
 
-def _cast(scene: StoredScene) -> SceneCast:
+def _cast(scene: records.StoredScene) -> SceneCast:
     named = frozenset(entity_id for entity_id, _ in scene.mentions)
     return SceneCast(scene.label, scene.pov, scene.participants, scene.location_id, named)
 
@@ -244,24 +236,24 @@ def _metadata(
     return {METADATA: {**rest, **own, **told}, "author_metadata": own}
 
 
-def memory_document(memory: StoredMemory) -> dict[str, Any]:
+def memory_document(memory: records.StoredMemory) -> dict[str, Any]:
     """Return the document of a memory."""
     marks = memory.model_dump(mode="json", exclude={"chunk", "scene_id", "scene_label"})
     return chunk_document(memory.chunk) | {"attached": memory.attached, "detached": memory.detached} | marks
 
 
-def folded_state(states: Sequence[StoredState]) -> dict[str, Any]:
+def folded_state(states: Sequence[records.StoredState]) -> dict[str, Any]:
     """Return what an entity's state changes amount to at the end of the story, without its presence."""
     state, _, _ = fold_state_changes(in_force(states), END_OF_STORY)
     return {name: value for name, value in state.items() if name != PRESENCE_ATTRIBUTE}
 
 
-def folded_relationship(changes: Sequence[StoredRelationshipChange]) -> dict[str, Any]:
+def folded_relationship(changes: Sequence[records.StoredRelationshipChange]) -> dict[str, Any]:
     """Return how a pair stands at the end of the story."""
     return fold_relationship_changes(in_force(changes))
 
 
-def _state_history(states: Sequence[tuple[int, StoredState]], ticks: Mapping[str, int]) -> list[dict[str, Any]]:
+def _state_history(states: Sequence[tuple[int, records.StoredState]], ticks: Mapping[str, int]) -> list[dict[str, Any]]:
     """Changes that were stored in one go are one entry."""
     entries: list[dict[str, Any]] = []
     last_order = -2

@@ -15,24 +15,11 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ChapterPlan, GeneratedChapter
 from novelgen.models.user_file import CharactersConfig, UserFileModel
 from runtime.care.reading import IncomingStory
+from runtime.files import project_files
 from runtime.files.file_reading import read_json_file, validated
-from runtime.files.project_files import (
-    chapter_files,
-    load_chapter,
-    load_chapter_plan,
-    load_characters,
-    load_settings_file,
-)
 from runtime.ingest.entities import entities_of_characters
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
-from runtime.storage.records import (
-    StoredEntity,
-    StoredLoopEvent,
-    StoredMemory,
-    StoredPair,
-    StoredRelationshipChange,
-    StoredState,
-)
+from runtime.storage import records
 from runtime.storage.transfer import ProjectContents
 
 CHAPTER_MEMORY_FILE = "chapter_memory.json"
@@ -82,7 +69,7 @@ class NovelGenStory:
 def is_novel_gen_folder(folder: Path) -> bool:
     """Tell whether a folder looks like a project of novel-gen."""
     signs = ("characters.json", CHAPTER_MEMORY_FILE, "outline.json", "world.json")
-    return bool(chapter_files(folder / "chapters")) or any((folder / sign).is_file() for sign in signs)
+    return bool(project_files.chapter_files(folder / "chapters")) or any((folder / sign).is_file() for sign in signs)
 
 
 def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectContents, now: datetime) -> NovelGenStory:
@@ -93,8 +80,8 @@ def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectConte
     anchor in time is that of its scenes. Who is in a scene and where it plays comes from the scene or its plan;
     places become locations of the story. The characters' relationships hold from the beginning.
     """
-    settings = load_settings_file(folder / "settings.json")
-    characters = load_characters(folder / "characters.json") or CharactersConfig()
+    settings = project_files.load_settings_file(folder / "settings.json")
+    characters = project_files.load_characters(folder / "characters.json") or CharactersConfig()
     numbers = count(_first_free(stored, "C"))
     known = [each.entity for each in stored.entities]
     people = entities_of_characters(characters, known=known, take_id=lambda: f"C{next(numbers)}")
@@ -102,8 +89,10 @@ def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectConte
     staged = _Stage(people, stored, times={each.chapter_number: each.timeline_anchor or "" for each in entries})
     scenes = [
         scene
-        for file in chapter_files(folder / "chapters").values()
-        for scene in staged.scenes(load_chapter(file), load_chapter_plan(file.with_name(f"{file.stem}_plan.json")))
+        for file in project_files.chapter_files(folder / "chapters").values()
+        for scene in staged.scenes(
+            project_files.load_chapter(file), project_files.load_chapter_plan(file.with_name(f"{file.stem}_plan.json"))
+        )
     ]
     contents, strangers = _remembered(entries, characters, people, project_id=project_id, stored=stored, now=now)
     contents = contents.model_copy(
@@ -111,7 +100,7 @@ def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectConte
             "name": settings.project_name if settings else folder.resolve().name,
             "language": settings.language if settings else "",
             "entities": [
-                StoredEntity(entity=each, author_aliases=[alias.alias for alias in each.aliases])
+                records.StoredEntity(entity=each, author_aliases=[alias.alias for alias in each.aliases])
                 for each in [*people, *staged.places]
             ],
             "parts": settings.parts if settings else [],
@@ -121,7 +110,7 @@ def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectConte
     # The plans of chapters, of either version: each must be readable, so that a context can be built by it.
     files = sorted((folder / "chapters").glob("chapter_*_plan.json"))
     for file in files:
-        load_chapter_plan(file)
+        project_files.load_chapter_plan(file)
     return NovelGenStory(IncomingStory(contents, scenes), files, unresolved)
 
 
@@ -129,7 +118,7 @@ def read_chapter_memory(
     folder: Path, *, project_id: str, stored: ProjectContents, now: datetime
 ) -> NovelGenStory | None:
     """Read what novel-gen remembered of a project's chapters, for a story whose chapters and characters are stored."""
-    characters = load_characters(folder / "characters.json") or CharactersConfig()
+    characters = project_files.load_characters(folder / "characters.json") or CharactersConfig()
     entries = _entries(folder / CHAPTER_MEMORY_FILE)
     if not entries and not any(each.relationships for each in characters.everyone()):
         return None
@@ -217,7 +206,7 @@ MAX_TYPE_CHARACTERS = 12
 
 def _relationships(
     characters: CharactersConfig, people: Sequence[Entity], stored: ProjectContents
-) -> tuple[list[StoredPair], list[StoredRelationshipChange], list[str]]:
+) -> tuple[list[records.StoredPair], list[records.StoredRelationshipChange], list[str]]:
     """Return the pairs of characters.json that are not stored yet, with what each side says of the other."""
     resolver = NameResolver(people)
     known = {(pair.character_a, pair.character_b) for pair in stored.pairs}
@@ -233,16 +222,16 @@ def _relationships(
             pair = (min(this, other), max(this, other))
             told.setdefault(pair, {})["perspective_a" if this == pair[0] else "perspective_b"] = text
     numbers = count(_first_free(stored, "R"))
-    pairs: list[StoredPair] = []
-    changes: list[StoredRelationshipChange] = []
+    pairs: list[records.StoredPair] = []
+    changes: list[records.StoredRelationshipChange] = []
     for (one, two), sides in told.items():
         if (one, two) in known:
             continue
         relationship_id = f"R{next(numbers)}"
         short = [text for text in sides.values() if len(text) <= MAX_TYPE_CHARACTERS]
-        pairs.append(StoredPair(relationship_id=relationship_id, character_a=one, character_b=two))
+        pairs.append(records.StoredPair(relationship_id=relationship_id, character_a=one, character_b=two))
         changes.append(
-            StoredRelationshipChange(
+            records.StoredRelationshipChange(
                 relationship_id=relationship_id, relationship_type=short[0] if short else None, **sides
             )
         )
@@ -258,12 +247,12 @@ def _entries(file: Path) -> list[ChapterMemoryEntry]:
     return sorted(entries, key=lambda entry: entry.chapter_number)
 
 
-def _memories(entry: ChapterMemoryEntry, project_id: str, now: datetime) -> list[StoredMemory]:
+def _memories(entry: ChapterMemoryEntry, project_id: str, now: datetime) -> list[records.StoredMemory]:
     told = [("summary", 0, entry.summary, 7)]
     told += [("place", 0, entry.location_summary or "", 5)]
     told += [("event", index, event, 6) for index, event in enumerate(entry.key_events)]
     return [
-        StoredMemory(
+        records.StoredMemory(
             from_scene=False,
             chunk=StoryMemoryChunk(
                 chunk_id=f"chapter-{entry.chapter_number}-{kind}-{index}",
@@ -285,9 +274,9 @@ def _memories(entry: ChapterMemoryEntry, project_id: str, now: datetime) -> list
 
 def _states(
     entries: Sequence[ChapterMemoryEntry], entities: Sequence[Entity], now: datetime
-) -> tuple[list[StoredState], list[str]]:
+) -> tuple[list[records.StoredState], list[str]]:
     resolver = NameResolver(entities)
-    states: list[StoredState] = []
+    states: list[records.StoredState] = []
     unresolved: list[str] = []
     for entry in entries:
         for name, text in entry.character_states.items():
@@ -296,11 +285,11 @@ def _states(
                 unresolved.append(name)
                 continue
             place = {"chapter_index": entry.chapter_number, "created_at": now}
-            states.append(StoredState(entity_id=entity_id, attribute=STATUS_ATTRIBUTE, value=text, **place))
+            states.append(records.StoredState(entity_id=entity_id, attribute=STATUS_ATTRIBUTE, value=text, **place))
     return states, list(dict.fromkeys(unresolved))
 
 
-def _threads(entries: Sequence[ChapterMemoryEntry], stored: ProjectContents) -> list[StoredLoopEvent]:
+def _threads(entries: Sequence[ChapterMemoryEntry], stored: ProjectContents) -> list[records.StoredLoopEvent]:
     known = {each.detail.get("description"): each.loop_id for each in stored.loop_events if each.kind == "planted"}
     numbers = count(_first_free(stored, "OL"))
     first: dict[str, int] = {}
@@ -310,7 +299,7 @@ def _threads(entries: Sequence[ChapterMemoryEntry], stored: ProjectContents) -> 
     planted: dict[str, Any] = {f"related_{kind}": [] for kind in ("characters", "locations", "items")}
     planted |= {"category": "", "importance": "medium"}
     return [
-        StoredLoopEvent(
+        records.StoredLoopEvent(
             loop_id=known.get(thread) or f"OL{next(numbers)}",
             kind="planted",
             detail={**planted, "description": thread},

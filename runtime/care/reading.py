@@ -40,22 +40,12 @@ from runtime.care.exporting import (
 )
 from runtime.files.file_reading import read_json_file, read_text_file, validated
 from runtime.ingest.scene_input import SceneInput
+from runtime.storage import records
 from runtime.storage.consolidations import StoredConsolidation
 from runtime.storage.play import PlayContents
-from runtime.storage.records import (
-    ScenePlace,
-    StoredEntity,
-    StoredKnowledge,
-    StoredLoopEvent,
-    StoredMemory,
-    StoredPair,
-    StoredRelationshipChange,
-    StoredScene,
-    StoredState,
-)
 from runtime.storage.transfer import ProjectContents, ToldScene, Waivers
 
-_MARKS = set(StoredMemory.model_fields) - {"chunk", "scene_id", "scene_label"}
+_MARKS = set(records.StoredMemory.model_fields) - {"chunk", "scene_id", "scene_label"}
 """What a memory's document says beside the memory itself."""
 
 Read = TypeVar("Read", bound=BaseModel)
@@ -68,7 +58,7 @@ class IncomingStory:
 
     contents: ProjectContents
     scenes: list[SceneInput] = field(default_factory=list)
-    told: Mapping[ScenePlace, ToldScene] = field(default_factory=dict)
+    told: Mapping[records.ScenePlace, ToldScene] = field(default_factory=dict)
 
 
 def is_memory_folder(folder: Path) -> bool:
@@ -121,7 +111,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         pairs=pairs,
         relationship_changes=changes,
         knowledge=[
-            _event(StoredKnowledge, each, context)
+            _event(records.StoredKnowledge, each, context)
             for each in _listed(root / "knowledge.json", "knowledge", KnowledgeEntry)
         ],
         parts=written.parts,
@@ -168,7 +158,7 @@ def _place(document: SceneDocument) -> tuple[int, int]:
     return chapter, document.tick or int(digits or 0)
 
 
-def _scene(document: SceneDocument, project_id: str, now: datetime) -> StoredScene:
+def _scene(document: SceneDocument, project_id: str, now: datetime) -> records.StoredScene:
     chapter, number = _place(document)
     copied = document.model_dump(
         include={
@@ -182,7 +172,7 @@ def _scene(document: SceneDocument, project_id: str, now: datetime) -> StoredSce
             "content_hash",
         }
     )
-    return StoredScene(
+    return records.StoredScene(
         **copied,
         project_id=project_id,
         scene_id=document.key,
@@ -200,10 +190,10 @@ def _scene(document: SceneDocument, project_id: str, now: datetime) -> StoredSce
     )
 
 
-def _memory(document: MemoryDocument, project_id: str, scene_label: str | None) -> StoredMemory:
+def _memory(document: MemoryDocument, project_id: str, scene_label: str | None) -> records.StoredMemory:
     marks = {name: value for name, value in document.items() if name in _MARKS}
     given = {"chunk": _chunk(document, project_id, _MARKS), **marks, "scene_label": scene_label}
-    return validated(StoredMemory, given, where=_where(document))
+    return validated(records.StoredMemory, given, where=_where(document))
 
 
 def _consolidation(document: MemoryDocument, project_id: str) -> StoredConsolidation:
@@ -248,7 +238,7 @@ def _markdown(name: str, root: Path) -> str:
     return ""
 
 
-def exchanged_entity(document: EntityDocument) -> StoredEntity:
+def exchanged_entity(document: EntityDocument) -> records.StoredEntity:
     """Return the entity of a document; fields that the document does not know are its profile."""
     aliases = [_alias(each, document) for each in document.aliases]
     by_default = document.origin == "author"
@@ -260,7 +250,7 @@ def exchanged_entity(document: EntityDocument) -> StoredEntity:
     said = {"entity_id": document.id, "entity_type": document.type, "profile": profile}
     entity = Entity(aliases=[alias for alias, _ in aliases], **said, **copied)
     written = [alias.alias for alias, by_author in aliases if (by_default if by_author is None else by_author)]
-    return StoredEntity(
+    return records.StoredEntity(
         entity=entity,
         origin=document.origin,
         author_aliases=written,
@@ -280,7 +270,7 @@ def _alias(given: str | dict[str, Any], document: EntityDocument) -> tuple[Entit
 
 
 _DETAIL = ("category", "description", "importance", "related_characters", "related_locations", "related_items")
-Event = TypeVar("Event", StoredLoopEvent, StoredRelationshipChange, StoredKnowledge)
+Event = TypeVar("Event", records.StoredLoopEvent, records.StoredRelationshipChange, records.StoredKnowledge)
 _STANDING = (
     "relationship_type",
     "status",
@@ -326,7 +316,7 @@ class EventContext:
         return self.place(last)
 
 
-def entity_states(documents: Sequence[EntityDocument], context: EventContext) -> list[StoredState]:
+def entity_states(documents: Sequence[EntityDocument], context: EventContext) -> list[records.StoredState]:
     """Return the state changes of all entities, in the order in which they were stored.
 
     What stands in a `current_state` and is not what the history amounts to is the author's word after the
@@ -349,7 +339,7 @@ def entity_states(documents: Sequence[EntityDocument], context: EventContext) ->
 
 def relationship_events(
     documents: Sequence[RelationshipDocument], context: EventContext
-) -> tuple[list[StoredPair], list[StoredRelationshipChange]]:
+) -> tuple[list[records.StoredPair], list[records.StoredRelationshipChange]]:
     """Return the pairs and the changes of all relationships, in the order in which they were stored.
 
     How a relationship stands, where its history does not amount to it, is the author's word after the last
@@ -359,7 +349,7 @@ def relationship_events(
     for document in documents:
         first, second = sorted((document.character_a, document.character_b))
         noted = noted_metadata(document.metadata, document.author_metadata, PAIR_COUNTS)
-        pair = StoredPair(
+        pair = records.StoredPair(
             relationship_id=document.id,
             character_a=first,
             character_b=second,
@@ -375,14 +365,14 @@ def relationship_events(
         before, moved, _ = _status_change(document.history[0]).partition("->") if document.history else ("", "", "")
         if moved and before.strip():
             # How they stood before the first change holds from the start.
-            stood = StoredRelationshipChange(relationship_id=document.id, status=before.strip())
+            stood = records.StoredRelationshipChange(relationship_id=document.id, status=before.strip())
             own.insert(0, _Numbered(own[0].order, stood))
         standing = _turned(document.model_dump(include=set(_STANDING)), document)
         now = folded_relationship([each.event for each in own])
         said = {name: value for name, value in standing.items() if now[name] != value}
         if said or not own:
             place = context.place(document.history[-1].scene_id) if document.history else context.last_place()
-            change = StoredRelationshipChange(relationship_id=document.id, **said, **place)
+            change = records.StoredRelationshipChange(relationship_id=document.id, **said, **place)
             own.append(_Numbered(math.inf, change))
         numbered += own
     return pairs, _in_order(numbered)
@@ -397,7 +387,7 @@ def noted_metadata(
     return {**{name: value for name, value in told.items() if name not in computed}, **by_author}
 
 
-def _states_of(entry: HistoryEntry, document: EntityDocument, context: EventContext) -> list[StoredState]:
+def _states_of(entry: HistoryEntry, document: EntityDocument, context: EventContext) -> list[records.StoredState]:
     place = context.place(entry.scene_id, entry.chapter_index, entry.scene_index)
     detail = {name: value for name, value in (entry.model_extra or {}).items() if name != "tick"}
     if entry.scene_id not in context.places:
@@ -423,9 +413,9 @@ def _state(
     context: EventContext,
     place: Mapping[str, Any],
     entry: HistoryEntry | None = None,
-) -> StoredState:
+) -> records.StoredState:
     told = entry or HistoryEntry()
-    return StoredState(
+    return records.StoredState(
         entity_id=document.id,
         entity_type=told.entity_type or document.type,
         attribute=attribute,
@@ -442,7 +432,7 @@ def _loop_events(document: LoopDocument, context: EventContext) -> list[_Numbere
         return [
             _Numbered(
                 math.inf if entry.order is None else entry.order,
-                _event(StoredLoopEvent, entry, context, loop_id=document.id),
+                _event(records.StoredLoopEvent, entry, context, loop_id=document.id),
             )
             for entry in document.history
         ]
@@ -450,14 +440,14 @@ def _loop_events(document: LoopDocument, context: EventContext) -> list[_Numbere
     detail |= {"notes": document.notes} if document.notes else {}
     detail |= {"created_at": document.created_at.isoformat()} if document.created_at else {}
     planted = context.place(document.created_in_scene)
-    events = [StoredLoopEvent(loop_id=document.id, kind="planted", detail=detail, **planted)]
+    events = [records.StoredLoopEvent(loop_id=document.id, kind="planted", detail=detail, **planted)]
     kinds = {"advanced": "advanced", "resolved": "resolved", "abandoned": "abandoned", "expired": "abandoned"}
     if document.status in kinds:
         ended = context.place(document.resolved_in_scene)
         moved = ended if ended["scene_label"] else context.last_place()
         note = document.resolution_summary or ""
         events.append(
-            StoredLoopEvent.model_validate(
+            records.StoredLoopEvent.model_validate(
                 {"loop_id": document.id, "kind": kinds[document.status], "note": note, **moved}
             )
         )
@@ -471,12 +461,12 @@ def _status_change(entry: RelationshipHistoryEntry) -> str:
 
 def _change(
     document: RelationshipDocument, entry: RelationshipHistoryEntry, context: EventContext
-) -> StoredRelationshipChange:
+) -> records.StoredRelationshipChange:
     if "origin" in entry.model_fields_set:
-        return _event(StoredRelationshipChange, entry, context, relationship_id=document.id)
+        return _event(records.StoredRelationshipChange, entry, context, relationship_id=document.id)
     said = _turned(entry.model_dump(include={*_STANDING}), document)
     said["status"] = said["status"] or _status_change(entry).rpartition("->")[2].strip() or None
-    return _event(StoredRelationshipChange, entry, context, relationship_id=document.id, **said)
+    return _event(records.StoredRelationshipChange, entry, context, relationship_id=document.id, **said)
 
 
 def _event(

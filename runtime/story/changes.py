@@ -19,19 +19,7 @@ from runtime.storage.projects import Waivable
 from runtime.storage.records import IndexingResult, StoredScene
 from runtime.storage.scenes import SCENE_FIELDS
 from runtime.stores import MemoryStores
-from runtime.story.base import (
-    Count,
-    Name,
-    Place,
-    StoryBase,
-    async_twin,
-    follow_edit,
-    known_entities,
-    named_entity,
-    position_of,
-    resolved_entity,
-    story_position,
-)
+from runtime.story import base
 
 DEFAULT_CHANGES = 50
 
@@ -50,17 +38,17 @@ class ListedChange(Model):
     is_gone: bool = Field(default=False, description="What was changed is not stored any more.")
 
 
-class StoryAuthorChanges(StoryBase):
+class StoryAuthorChanges(base.StoryBase):
     """What an author changed in memories and scenes lately."""
 
-    def author_changes(self, *, limit: Count = DEFAULT_CHANGES, as_of: Place = None) -> list[ListedChange]:
+    def author_changes(self, *, limit: base.Count = DEFAULT_CHANGES, as_of: base.Place = None) -> list[ListedChange]:
         """List what the author changed in memories and scenes, the latest first, what was taken back included.
 
         Args:
             limit: At most so many.
             as_of: Only changes of what lies before this position; None means of everything.
         """
-        as_of = position_of(as_of)
+        as_of = base.position_of(as_of)
         cut = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             listed = [
@@ -68,7 +56,7 @@ class StoryAuthorChanges(StoryBase):
             ]
         return [each for each in listed if each is not None]
 
-    aauthor_changes = async_twin(author_changes)
+    aauthor_changes = base.async_twin(author_changes)
 
 
 def changed_scene(scene: StoredScene, fields: Mapping[str, Any]) -> StoredScene:
@@ -199,7 +187,7 @@ def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> Liste
         change_id=change.change_id, kind=change.kind, created_at=change.created_at, undone_at=change.undone_at
     )
     if change.kind in TAKEN:
-        places = sorted(story_position(each.after["position"]) for each in unit.journal.of_run(change))
+        places = sorted(base.story_position(each.after["position"]) for each in unit.journal.of_run(change))
         is_gone = len(places) == 1 and unit.scenes.by_id(change.entity_id) is None
         told = {"position": "–".join(dict.fromkeys(map(str, (places[0], places[-1])))), "is_gone": is_gone}
         last = places[-1]
@@ -240,10 +228,10 @@ class DeletionResult(Deletion):
     indexing: IndexingResult = Field(default_factory=IndexingResult)
 
 
-class StoryDeletion(StoryBase):
+class StoryDeletion(base.StoryBase):
     """What users do to get rid of something: delete entities, relationships and threads, so that it can be undone."""
 
-    def delete_entity(self, entity: Name, *, entity_type: EntityType | None = None) -> DeletionResult:
+    def delete_entity(self, entity: base.Name, *, entity_type: EntityType | None = None) -> DeletionResult:
         """Delete an entity with its names, states and relationships; memories stay. `undo` takes it back.
 
         Args:
@@ -254,11 +242,11 @@ class StoryDeletion(StoryBase):
             UnknownEntityError: When nobody bears the name, or several do.
         """
         with self._stores.database(self.project_id).write() as unit:
-            found = named_entity(entity, known_entities(unit, None), entity_type)
+            found = base.named_entity(entity, base.known_entities(unit, None), entity_type)
             deletion = unit.deletions.delete_entity(found.entity_id)
         return _followed(self._stores, self.project_id, deletion)
 
-    def delete_relationship(self, first: Name, second: Name) -> DeletionResult:
+    def delete_relationship(self, first: base.Name, second: base.Name) -> DeletionResult:
         """Delete how two characters stand, with its history; both stay. `undo` takes it back.
 
         Args:
@@ -270,15 +258,15 @@ class StoryDeletion(StoryBase):
             UserInputError: When nothing is known of the two together.
         """
         with self._stores.database(self.project_id).write() as unit:
-            known = known_entities(unit, None)
-            one, other = (resolved_entity(name, known, "character").entity_id for name in (first, second))
+            known = base.known_entities(unit, None)
+            one, other = (base.resolved_entity(name, known, "character").entity_id for name in (first, second))
             found = unit.relationships.between(one, other)
             if found is None:
                 raise UserInputError(f"nothing is known of {one} and {other} together; list the relationships")
             deletion = unit.deletions.delete_relationship(found.relationship_id)
         return _followed(self._stores, self.project_id, deletion)
 
-    def delete_thread(self, thread_id: Name) -> DeletionResult:
+    def delete_thread(self, thread_id: base.Name) -> DeletionResult:
         """Delete a thread with its history; `undo` takes it back.
 
         Args:
@@ -291,13 +279,13 @@ class StoryDeletion(StoryBase):
             deletion = unit.deletions.delete_thread(thread_id)
         return _followed(self._stores, self.project_id, deletion)
 
-    adelete_entity = async_twin(delete_entity)
-    adelete_relationship = async_twin(delete_relationship)
-    adelete_thread = async_twin(delete_thread)
+    adelete_entity = base.async_twin(delete_entity)
+    adelete_relationship = base.async_twin(delete_relationship)
+    adelete_thread = base.async_twin(delete_thread)
 
 
 def _followed(stores: MemoryStores, project_id: str, deletion: Deletion) -> DeletionResult:
     change = deletion.change
     return DeletionResult(
-        **dict(deletion), deleted=change.entity_id, name=change.other_id, indexing=follow_edit(stores, project_id)
+        **dict(deletion), deleted=change.entity_id, name=change.other_id, indexing=base.follow_edit(stores, project_id)
     )

@@ -13,25 +13,7 @@ from pydantic import BaseModel, Field
 from novelgen.errors import DatabaseError
 from novelgen.language.language import StoryLanguage, stated_language
 from novelgen.words import words
-from runtime.care.checks import (
-    Diagnosis,
-    Finding,
-    Level,
-    check_breaker,
-    check_chat_model,
-    check_context_files,
-    check_database,
-    check_embedding_settings,
-    check_embeddings,
-    check_index,
-    check_minds,
-    check_sqlite,
-    found,
-    in_language,
-    project_counts,
-    repair_index,
-    versions,
-)
+from runtime.care import checks
 from runtime.ingest.indexing import (
     IndexingResult,
     apply_embedding_settings,
@@ -201,30 +183,30 @@ def diagnose(
     repair: bool = False,
     ask_network: bool = True,
     language: StoryLanguage = "en",
-) -> Diagnosis:
+) -> checks.Diagnosis:
     """Look at everything that can keep the memory from working."""
     if project_id is not None:
         StoryProjects(stores, project_id).require_project_files()
-    repairs = repair_index(stores, project_id) if repair and project_id is not None else []
+    repairs = checks.repair_index(stores, project_id) if repair and project_id is not None else []
     settings = stores.settings
     findings = [
-        check_sqlite(settings, version=sqlite3.sqlite_version_info),
-        check_embeddings(stores, ask_network=ask_network),
-        check_chat_model(settings, ask_network=ask_network),
+        checks.check_sqlite(settings, version=sqlite3.sqlite_version_info),
+        checks.check_embeddings(stores, ask_network=ask_network),
+        checks.check_chat_model(settings, ask_network=ask_network),
     ]
     if project_id is not None:
         # Of a story is told what its author can mend; hints about the machine stand in the diagnosis of the machine.
         findings = [each for each in findings if each.level != "hint"]
     counts: dict[str, int] = {}
     if project_id is not None:
-        findings.append(check_database(stores, project_id))
+        findings.append(checks.check_database(stores, project_id))
         if findings[-1].level == "ok":
             counts, of_project = StoryDiagnosis(stores, project_id)._project_findings()
             findings += of_project
     # Settings for the eye: addresses may hold passwords, so they are only named.
     memory = settings.memory
-    diagnosis = Diagnosis(
-        versions=versions(),
+    diagnosis = checks.Diagnosis(
+        versions=checks.versions(),
         settings={
             "projects_dir": str(settings.projects_dir.resolve()),
             "database": "SQLite per project" if settings.database_url is None else "database_url",
@@ -239,13 +221,13 @@ def diagnose(
         findings=findings,
         repairs=repairs,
     )
-    return in_language(diagnosis, language)
+    return checks.in_language(diagnosis, language)
 
 
 class StoryDiagnosis(StoryConditions):
     """Checking up on the machine and on a project."""
 
-    def check_health(self, *, repair: bool = False, ask_network: bool = True) -> Diagnosis:
+    def check_health(self, *, repair: bool = False, ask_network: bool = True) -> checks.Diagnosis:
         """Look at everything that can keep the memory from working, as `novelgen doctor` does.
 
         Args:
@@ -258,29 +240,29 @@ class StoryDiagnosis(StoryConditions):
 
     acheck_health = async_twin(check_health)
 
-    def _project_findings(self) -> tuple[dict[str, int], list[Finding]]:
+    def _project_findings(self) -> tuple[dict[str, int], list[checks.Finding]]:
         try:
-            counts = project_counts(self._stores, self.project_id)
+            counts = checks.project_counts(self._stores, self.project_id)
             reading = check_reading(self.story_condition())
-            index = check_index(self._stores, self.project_id, waiting=counts["waiting for the index"])
-            embedding = check_embedding_settings(self._stores, self.project_id)
-            minds = check_minds(self._stores, self.project_id)
-            breaker = check_breaker(self._stores, self.project_id)
-            files = check_context_files(self._stores, self.project_id)
+            index = checks.check_index(self._stores, self.project_id, waiting=counts["waiting for the index"])
+            embedding = checks.check_embedding_settings(self._stores, self.project_id)
+            minds = checks.check_minds(self._stores, self.project_id)
+            breaker = checks.check_breaker(self._stores, self.project_id)
+            files = checks.check_context_files(self._stores, self.project_id)
         except DatabaseError as error:
-            return {}, [found("broken", "database_unreadable", error=str(error))]
+            return {}, [checks.found("broken", "database_unreadable", error=str(error))]
         looked_at = (*reading, index, embedding, *minds, breaker, *files)
         return counts, [finding for finding in looked_at if finding is not None]
 
 
-def check_reading(condition: StoryCondition) -> list[Finding]:
+def check_reading(condition: StoryCondition) -> list[checks.Finding]:
     """Name what keeps a stored story from being of use: no records, half read, no people, not indexed."""
     commands = {step.kind: step.command for step in condition.next_steps}
     failed, waiting = condition.scenes_failed, condition.scenes_waiting
     values = condition.model_dump(include={"scenes", "scenes_with_record", "unindexed"})
     values |= {"failed": failed, "waiting": waiting}
-    unread: Level = "hint" if condition.scenes_with_record else "degraded"
-    looked_at: list[tuple[bool, Level, str, StepKind]] = [
+    unread: checks.Level = "hint" if condition.scenes_with_record else "degraded"
+    looked_at: list[tuple[bool, checks.Level, str, StepKind]] = [
         (failed > 0, "degraded", "reading_failed", "retry"),
         (
             "read" in commands and waiting > 0,
@@ -294,13 +276,13 @@ def check_reading(condition: StoryCondition) -> list[Finding]:
     if not condition.scenes:
         looked_at = [(True, "hint", "no_scenes", "take_in")]
     return [
-        found(level, kind, **values, command=commands[mended_by])
+        checks.found(level, kind, **values, command=commands[mended_by])
         for is_so, level, kind, mended_by in looked_at
         if is_so
     ]
 
 
-def shareable(diagnosis: Diagnosis) -> dict[str, Any]:
+def shareable(diagnosis: checks.Diagnosis) -> dict[str, Any]:
     """Return what of a diagnosis may go to strangers: no text, name, id or path of a story or of this machine."""
     needed = [re.split(r"[^A-Za-z0-9_.-]", each, maxsplit=1)[0] for each in requires("novelgen") or ()]
     packages = {}

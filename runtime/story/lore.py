@@ -19,16 +19,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
 from runtime.files.file_reading import parse_json
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import IndexingResult, MemoryEdit, MemoryFilter, StoredMemory
-from runtime.story.base import (
-    ChangeNumber,
-    Place,
-    StoryBase,
-    async_twin,
-    known_entities,
-    place_of_statement,
-    position_of,
-    resolved_targets,
-)
+from runtime.story import base
 from runtime.story.memories import MemoryChange, mentioned_in, names_in_notes, place_before
 
 _TITLE_TAG = "title:"
@@ -51,22 +42,22 @@ class LoreImport(BaseModel):
     were_there: int = Field(description="So many entries were stored already, word for word.")
     issues: list[ReportIssue] = Field(default_factory=list, description="What was not taken, and why.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
-    change_id: ChangeNumber = None
+    change_id: base.ChangeNumber = None
 
 
-class StoryLore(StoryBase):
+class StoryLore(base.StoryBase):
     """A lorebook as the author's notes: read at a key in the plan, always, or from a chapter on; in and out as JSON."""
 
-    def lore(self, *, as_of: Place = None) -> list[StoredLoreEntry]:
+    def lore(self, *, as_of: base.Place = None) -> list[StoredLoreEntry]:
         """Return the entries of the lorebook: the notes that have keys or are pinned.
 
         Args:
             as_of: Only those that are read at this position.
         """
         with self._stores.database(self.project_id).read() as unit:
-            return [_entry(each) for each in _entries(unit, position_of(as_of) or END_OF_STORY)]
+            return [_entry(each) for each in _entries(unit, base.position_of(as_of) or END_OF_STORY)]
 
-    def import_lore(self, text: LorebookText, *, start: Place = None) -> LoreImport:
+    def import_lore(self, text: LorebookText, *, start: base.Place = None) -> LoreImport:
         """Take a lorebook of SillyTavern or NovelAI in as notes; `undo` takes all of it back.
 
         An entry is in the context of each scene whose plan holds one of its keys, or of every scene where it is
@@ -82,7 +73,7 @@ class StoryLore(StoryBase):
         """
         book = read_lorebook(parse_json(text, where="the lorebook"))
         issues = [ReportIssue(stage="lore", kind="degraded", message=each) for each in book.unread]
-        general, added, same = position_of(start), [], 0
+        general, added, same = base.position_of(start), [], 0
         with self._stores.database(self.project_id).write() as unit:
             stored = {(each.chunk.content, tuple(keys_of(each.chunk.tags))) for each in _entries(unit, END_OF_STORY)}
             finders = names_in_notes(unit)
@@ -117,9 +108,9 @@ class StoryLore(StoryBase):
         """
         return written_lorebook(self.lore(), form)
 
-    alore = async_twin(lore)
-    aimport_lore = async_twin(import_lore)
-    aexport_lore = async_twin(export_lore)
+    alore = base.async_twin(lore)
+    aimport_lore = base.async_twin(import_lore)
+    aexport_lore = base.async_twin(export_lore)
 
 
 def _entries(unit: UnitOfWork, as_of: StoryPosition) -> list[StoredMemory]:
@@ -144,7 +135,7 @@ def _entry(stored: StoredMemory) -> StoredLoreEntry:
 
 def _start_of(entry: LoreEntry, issues: list[ReportIssue]) -> StoryPosition | None:
     try:
-        return position_of(entry.start or None)
+        return base.position_of(entry.start or None)
     except InvalidPositionError as error:
         issues.append(ReportIssue(stage="lore", kind="malformed", message=str(error)))
         return None
@@ -153,7 +144,7 @@ def _start_of(entry: LoreEntry, issues: list[ReportIssue]) -> StoryPosition | No
 _BETWEEN = "/"
 
 
-class StoryKeyedNotes(StoryBase):
+class StoryKeyedNotes(base.StoryBase):
     """Notes that a program keeps under keys of its own, one value at a time, each from a place of the story on."""
 
     def put_keyed_note(
@@ -165,19 +156,19 @@ class StoryKeyedNotes(StoryBase):
         short: str | None = None,
         importance: int | None = None,
         tags: Sequence[str] = (),
-        as_of: Place = None,
+        as_of: base.Place = None,
     ) -> MemoryChange:
         """Keep a note under a key; what stands there already is replaced, for those who read at `as_of` and later."""
-        as_of = position_of(as_of)
+        as_of = base.position_of(as_of)
         if not content.strip():
             raise UserInputError(f"the note for key {key!r} is empty; write what holds in the story, or delete the key")
         with self._stores.database(self.project_id).write() as unit:
             unit.memories.queue_up()
-            [attached] = resolved_targets(unit, [target], as_of)
+            [attached] = base.resolved_targets(unit, [target], as_of)
             _refuse_memory_of_story(unit, key)
             place = _place(unit, as_of)
             standing = unit.memories.notes_in_slot(_slot(attached, key), as_of=as_of or END_OF_STORY)
-            mentioned = mentioned_in(unit, content, known_entities(unit, None), as_of)
+            mentioned = mentioned_in(unit, content, base.known_entities(unit, None), as_of)
             last = standing[-1].chunk if standing else None
             if last is not None and (as_of is None or _order(place) <= _order(last)):
                 edit = MemoryEdit(
@@ -204,9 +195,9 @@ class StoryKeyedNotes(StoryBase):
                 changed = unit.memories.require(note.chunk_id)
         return MemoryChange(memory=changed, indexing=self._follow_edit())
 
-    def find_keyed_memory(self, *, target: str, key: str, as_of: Place = None) -> StoryMemoryChunk | None:
+    def find_keyed_memory(self, *, target: str, key: str, as_of: base.Place = None) -> StoryMemoryChunk | None:
         """Return the note that stands under a key, else the memory of that id that is found under the target."""
-        as_of = position_of(as_of)
+        as_of = base.position_of(as_of)
         cut = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             attached = _known_target(unit, target, as_of)
@@ -220,9 +211,9 @@ class StoryKeyedNotes(StoryBase):
                 found = unit.memories.by_ids([key], as_of=cut) or list(named.values())
         return next((each for each in found if attached in targets_under(each)), None)
 
-    def delete_keyed_note(self, *, target: str, key: str, as_of: Place = None) -> list[str]:
+    def delete_keyed_note(self, *, target: str, key: str, as_of: base.Place = None) -> list[str]:
         """Take a key out of the memory: all of its values that are read at a position, for every reader."""
-        as_of = position_of(as_of)
+        as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).write() as unit:
             unit.memories.queue_up()
             attached = _known_target(unit, target, as_of)
@@ -240,23 +231,23 @@ class StoryKeyedNotes(StoryBase):
         self._follow_edit()
         return gone
 
-    def list_memory_targets(self, *, as_of: Place = None) -> list[str]:
+    def list_memory_targets(self, *, as_of: base.Place = None) -> list[str]:
         """Return everything under which a fact or a note is found: ids of entities, `chapter:3`, `book`; sorted."""
-        wanted = MemoryFilter(as_of=position_of(as_of) or END_OF_STORY, content_types=list(DISTILLED_TYPES))
+        wanted = MemoryFilter(as_of=base.position_of(as_of) or END_OF_STORY, content_types=list(DISTILLED_TYPES))
         with self._stores.database(self.project_id).read() as unit:
             memories = unit.memories.list_matching(wanted)
         return sorted({target for each in memories for target in targets_under(each.chunk)})
 
-    def known_target(self, *, target: str, as_of: Place = None) -> str | None:
+    def known_target(self, *, target: str, as_of: base.Place = None) -> str | None:
         """Return the id of something that memories are attached to, or None where it is not known by then."""
         with self._stores.database(self.project_id).read() as unit:
-            return _known_target(unit, target, position_of(as_of))
+            return _known_target(unit, target, base.position_of(as_of))
 
-    aput_keyed_note = async_twin(put_keyed_note)
-    afind_keyed_memory = async_twin(find_keyed_memory)
-    adelete_keyed_note = async_twin(delete_keyed_note)
-    alist_memory_targets = async_twin(list_memory_targets)
-    aknown_target = async_twin(known_target)
+    aput_keyed_note = base.async_twin(put_keyed_note)
+    afind_keyed_memory = base.async_twin(find_keyed_memory)
+    adelete_keyed_note = base.async_twin(delete_keyed_note)
+    alist_memory_targets = base.async_twin(list_memory_targets)
+    aknown_target = base.async_twin(known_target)
 
 
 def key_under(chunk: StoryMemoryChunk, target: str) -> str:
@@ -296,7 +287,7 @@ def _place(unit: UnitOfWork, as_of: StoryPosition | None) -> StoryPosition:
     """Return where a value must stand: values of whole chapters would not be in order with those of scenes."""
     if as_of is None or as_of.scene_index:
         return place_before(as_of)
-    return place_of_statement(unit, as_of)
+    return base.place_of_statement(unit, as_of)
 
 
 def _order(place: StoryPosition | StoryMemoryChunk) -> tuple[int, int]:
@@ -309,7 +300,7 @@ def _as_entity(target: str) -> list[str]:
 
 def _known_target(unit: UnitOfWork, target: str, as_of: StoryPosition | None) -> str | None:
     try:
-        return resolved_targets(unit, [target], as_of)[0]
+        return base.resolved_targets(unit, [target], as_of)[0]
     except (UnknownEntityError, UnknownSceneError):
         return None
 

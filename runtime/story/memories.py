@@ -21,29 +21,11 @@ from novelgen.models.memory import (
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
+from runtime.storage import records
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import AuthorChangeKind, number_of
 from runtime.storage.memories import MemoryDecision
-from runtime.storage.records import (
-    IndexingResult,
-    MemoryEdit,
-    MemoryFilter,
-    MemoryStatus,
-    StoredKnowledge,
-    StoredMemory,
-)
-from runtime.story.base import (
-    ChangeNumber,
-    Count,
-    Name,
-    Place,
-    StoryBase,
-    Weight,
-    async_twin,
-    known_entities,
-    position_of,
-    resolved_targets,
-)
+from runtime.story import base
 from runtime.story.knowledge import knower_id
 
 DEFAULT_LIMIT = 50
@@ -52,7 +34,7 @@ DEFAULT_LIMIT = 50
 class MemoryListing(Shown, BaseModel):
     """Some memories, and how many there are in all."""
 
-    memories: list[StoredMemory] = Field(description="In story order.")
+    memories: list[records.StoredMemory] = Field(description="In story order.")
     total: int
 
     def in_simpler_terms(self) -> ShownList[StoryMemoryChunk]:
@@ -60,7 +42,7 @@ class MemoryListing(Shown, BaseModel):
         return ShownList(each.chunk for each in self.memories)
 
 
-class MemoryCard(StoredMemory):
+class MemoryCard(records.StoredMemory):
     """A memory with all that it is attached to."""
 
     attachments: list[Attachment]
@@ -72,9 +54,9 @@ class MemoryCard(StoredMemory):
 class MemoryChange(BaseModel):
     """A memory after an author's decision."""
 
-    memory: StoredMemory
-    indexing: IndexingResult = Field(default_factory=IndexingResult)
-    change_id: ChangeNumber = None
+    memory: records.StoredMemory
+    indexing: records.IndexingResult = Field(default_factory=records.IndexingResult)
+    change_id: base.ChangeNumber = None
 
 
 class AddedNote(BaseModel):
@@ -85,11 +67,11 @@ class AddedNote(BaseModel):
     occurs_nowhere: bool = Field(
         description="It was given to somebody, and whom it is about occurs in no stored scene."
     )
-    indexing: IndexingResult = Field(default_factory=IndexingResult)
-    change_id: ChangeNumber = None
+    indexing: records.IndexingResult = Field(default_factory=records.IndexingResult)
+    change_id: base.ChangeNumber = None
 
 
-class StoryMemories(StoryBase):
+class StoryMemories(base.StoryBase):
     """What users do with single memories: look at them, add notes, edit, confirm, pin, ban and delete them."""
 
     def memories(
@@ -98,9 +80,9 @@ class StoryMemories(StoryBase):
         attached_to: Sequence[str] = (),
         entities: Sequence[str] = (),
         content_types: Sequence[ContentType] = (),
-        status: MemoryStatus = "active",
-        limit: Count | None = DEFAULT_LIMIT,
-        as_of: Place = None,
+        status: records.MemoryStatus = "active",
+        limit: base.Count | None = DEFAULT_LIMIT,
+        as_of: base.Place = None,
     ) -> MemoryListing:
         """Return stored memories in story order, and how many there are in all.
 
@@ -112,21 +94,21 @@ class StoryMemories(StoryBase):
             limit: At most so many; None means all.
             as_of: Only what lies strictly before this position.
         """
-        as_of = position_of(as_of)
+        as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
             wrong = [name for name in content_types if name not in CONTENT_TYPES]
             if wrong:
                 raise UserInputError(f"{wrong[0]!r} is none of {', '.join(CONTENT_TYPES)}")
-            wanted = MemoryFilter(
+            wanted = records.MemoryFilter(
                 as_of=as_of or END_OF_STORY,
-                entities=resolved_targets(unit, [*attached_to, *entities], as_of),
+                entities=base.resolved_targets(unit, [*attached_to, *entities], as_of),
                 content_types=[each for each in CONTENT_TYPES if each in content_types],
                 statuses=[status],
             )
             found = unit.memories.list_matching(wanted, limit=limit)
             return MemoryListing(memories=found, total=unit.memories.count(wanted))
 
-    def find_memory(self, memory_id: Name) -> MemoryCard:
+    def find_memory(self, memory_id: base.Name) -> MemoryCard:
         """Return a memory whole, whatever was decided about it.
 
         Args:
@@ -156,9 +138,9 @@ class StoryMemories(StoryBase):
         *,
         entities: Sequence[str] = (),
         attached_to: Sequence[str] = (),
-        start: Place = None,
+        start: base.Place = None,
         short: str | None = None,
-        importance: Weight | None = None,
+        importance: base.Weight | None = None,
         tags: Sequence[str] = (),
         event_type: str | None = None,
         evidence: str | None = None,
@@ -166,7 +148,7 @@ class StoryMemories(StoryBase):
         hidden_from: Sequence[str] = (),
         keys: Sequence[str] = (),
         always: bool = False,
-        as_of: Place = None,
+        as_of: base.Place = None,
     ) -> AddedNote:
         """Store a fact of the author, attached to what is said and to whom its text names.
 
@@ -193,14 +175,14 @@ class StoryMemories(StoryBase):
             UnknownEntityError: When it is about somebody unknown, or known by nobody of that name.
             UnknownSceneError: When no scene of a chapter is stored.
         """
-        start = position_of(start)
+        start = base.position_of(start)
         tags = with_keys(tags, keys)
         if not text.strip():
             raise UserInputError("the note is empty; write what holds in the story")
         _require_event_type(event_type)
         with self._stores.database(self.project_id).write() as unit:
-            known = known_entities(unit, None)
-            targets = resolved_targets(unit, [*entities, *attached_to], position_of(as_of))
+            known = base.known_entities(unit, None)
+            targets = base.resolved_targets(unit, [*entities, *attached_to], base.position_of(as_of))
             ids = [each for each in targets if is_entity_target(each)]
             beyond = [each for each in targets if not is_entity_target(each)]
             place = place_before(start)
@@ -226,7 +208,7 @@ class StoryMemories(StoryBase):
             for kind, names in said:
                 for name in names:
                     unit.knowledge.say(
-                        StoredKnowledge(
+                        records.StoredKnowledge(
                             character_id=knower_id(unit, name, END_OF_STORY),
                             source_id=note.memory_id,
                             chapter_index=note.chapter_index,
@@ -242,18 +224,18 @@ class StoryMemories(StoryBase):
 
     def edit_memory(
         self,
-        memory_id: Name,
+        memory_id: base.Name,
         *,
         content: str | None = None,
         short: str | None = None,
-        importance: Weight | None = None,
+        importance: base.Weight | None = None,
         tags: Sequence[str] | None = None,
         attach: Sequence[str] = (),
         detach: Sequence[str] = (),
         attached_to: Sequence[str] | None = None,
         event_type: str | None = None,
         evidence: str | None = None,
-        as_of: Place = None,
+        as_of: base.Place = None,
     ) -> MemoryChange:
         """Change a memory, what it is attached to included; no ingest takes that back.
 
@@ -276,9 +258,9 @@ class StoryMemories(StoryBase):
             UnknownEntityError: When an entity is not stored.
             UnknownSceneError: When no scene of a chapter is stored.
         """
-        as_of = position_of(as_of)
+        as_of = base.position_of(as_of)
         _require_event_type(event_type)
-        edit = MemoryEdit(
+        edit = records.MemoryEdit(
             content=content or None,
             short=short,
             importance=importance,
@@ -294,7 +276,7 @@ class StoryMemories(StoryBase):
                 "take it off"
             )
 
-        def change(unit: UnitOfWork, memory: StoredMemory) -> StoredMemory:
+        def change(unit: UnitOfWork, memory: records.StoredMemory) -> records.StoredMemory:
             chunk_id = memory.chunk.chunk_id
             if is_edited:
                 proven = _with_evidence(unit, memory, edit, evidence)
@@ -302,15 +284,15 @@ class StoryMemories(StoryBase):
             _reattach(
                 unit,
                 chunk_id,
-                attach=resolved_targets(unit, attach, as_of, by_whole_name=as_of is None),
-                detach=resolved_targets(unit, detach, as_of, by_whole_name=as_of is None),
+                attach=base.resolved_targets(unit, attach, as_of, by_whole_name=as_of is None),
+                detach=base.resolved_targets(unit, detach, as_of, by_whole_name=as_of is None),
                 attached_to=attached_to,
             )
             return unit.memories.require(chunk_id)
 
         return self._changed(memory_id, "edit", change)
 
-    def confirm_memory(self, memory_id: Name) -> MemoryChange:
+    def confirm_memory(self, memory_id: base.Name) -> MemoryChange:
         """Say that a memory is true as it stands: it is the author's then, proved, and no ingest touches it.
 
         Args:
@@ -321,12 +303,12 @@ class StoryMemories(StoryBase):
             UserInputError: When it is a consolidated memory.
         """
 
-        def confirm(unit: UnitOfWork, memory: StoredMemory) -> StoredMemory:
-            return unit.memories.edit(memory.chunk.chunk_id, MemoryEdit(verified=True))
+        def confirm(unit: UnitOfWork, memory: records.StoredMemory) -> records.StoredMemory:
+            return unit.memories.edit(memory.chunk.chunk_id, records.MemoryEdit(verified=True))
 
         return self._changed(memory_id, "confirm", confirm)
 
-    def pin_memory(self, memory_id: Name) -> MemoryChange:
+    def pin_memory(self, memory_id: base.Name) -> MemoryChange:
         """Pin a memory: it outranks the others.
 
         Args:
@@ -337,7 +319,7 @@ class StoryMemories(StoryBase):
         """
         return self._decided(memory_id, "pin")
 
-    def unpin_memory(self, memory_id: Name) -> MemoryChange:
+    def unpin_memory(self, memory_id: base.Name) -> MemoryChange:
         """Take a pin off.
 
         Args:
@@ -345,7 +327,7 @@ class StoryMemories(StoryBase):
         """
         return self._decided(memory_id, "unpin")
 
-    def ban_memory(self, memory_id: Name) -> MemoryChange:
+    def ban_memory(self, memory_id: base.Name) -> MemoryChange:
         """Ban a memory: it is kept, but no search and no context brings it.
 
         Args:
@@ -357,7 +339,7 @@ class StoryMemories(StoryBase):
         """
         return self._decided(memory_id, "ban")
 
-    def unban_memory(self, memory_id: Name) -> MemoryChange:
+    def unban_memory(self, memory_id: base.Name) -> MemoryChange:
         """Lift a ban, or bring a deleted memory back.
 
         Args:
@@ -365,7 +347,7 @@ class StoryMemories(StoryBase):
         """
         return self._decided(memory_id, "unban")
 
-    def delete_memory(self, memory_id: Name) -> MemoryChange:
+    def delete_memory(self, memory_id: base.Name) -> MemoryChange:
         """Delete a memory, which a new ingest does not bring back.
 
         Args:
@@ -379,7 +361,10 @@ class StoryMemories(StoryBase):
         )
 
     def _changed(
-        self, memory_id: str, kind: AuthorChangeKind, change: Callable[[UnitOfWork, StoredMemory], StoredMemory]
+        self,
+        memory_id: str,
+        kind: AuthorChangeKind,
+        change: Callable[[UnitOfWork, records.StoredMemory], records.StoredMemory],
     ) -> MemoryChange:
         with self._stores.database(self.project_id).write() as unit:
             found = _found(unit, self.project_id, memory_id)
@@ -388,16 +373,16 @@ class StoryMemories(StoryBase):
             kept = unit.journal.keep_of("memory", kind, found.chunk.chunk_id, rows)
         return MemoryChange(memory=memory, indexing=self._follow_edit(), change_id=number_of(kept))
 
-    amemories = async_twin(memories)
-    anote = async_twin(note)
-    aedit_memory = async_twin(edit_memory)
-    aconfirm_memory = async_twin(confirm_memory)
-    afind_memory = async_twin(find_memory)
-    apin_memory = async_twin(pin_memory)
-    aunpin_memory = async_twin(unpin_memory)
-    aban_memory = async_twin(ban_memory)
-    aunban_memory = async_twin(unban_memory)
-    adelete_memory = async_twin(delete_memory)
+    amemories = base.async_twin(memories)
+    anote = base.async_twin(note)
+    aedit_memory = base.async_twin(edit_memory)
+    aconfirm_memory = base.async_twin(confirm_memory)
+    afind_memory = base.async_twin(find_memory)
+    apin_memory = base.async_twin(pin_memory)
+    aunpin_memory = base.async_twin(unpin_memory)
+    aban_memory = base.async_twin(ban_memory)
+    aunban_memory = base.async_twin(unban_memory)
+    adelete_memory = base.async_twin(delete_memory)
 
 
 def place_before(start: StoryPosition | None) -> StoryPosition:
@@ -412,7 +397,7 @@ def place_before(start: StoryPosition | None) -> StoryPosition:
     return StoryPosition(start.chapter_index - 1) if start.chapter_index else END_OF_STORY
 
 
-def _found(unit: UnitOfWork, project_id: str, memory_id: str) -> StoredMemory:
+def _found(unit: UnitOfWork, project_id: str, memory_id: str) -> records.StoredMemory:
     memory = unit.memories.find(memory_id)
     if memory is None:
         raise UnknownMemoryError(
@@ -428,11 +413,11 @@ def mentioned_in(unit: UnitOfWork, text: str, known: Sequence[Entity], start: St
 
 def names_in_notes(unit: UnitOfWork) -> Callable[[StoryPosition | None], NameResolver]:
     """Return what finds, in notes that are read from a position on, whom they name by names known by then."""
-    return cache(partial(_names_by, unit, known_entities(unit, None)))
+    return cache(partial(_names_by, unit, base.known_entities(unit, None)))
 
 
 def _names_by(unit: UnitOfWork, known: Sequence[Entity], start: StoryPosition | None) -> NameResolver:
-    by_then = {entity.entity_id: entity for entity in known_entities(unit, start)} if start else {}
+    by_then = {entity.entity_id: entity for entity in base.known_entities(unit, start)} if start else {}
     bearers = [by_then.get(entity.entity_id) or _under_first_names(entity) for entity in known]
     return NameResolver([each for each in bearers if each is not None])
 
@@ -461,7 +446,9 @@ def _span_of(unit: UnitOfWork, evidence: str, place: StoryPosition) -> tuple[int
     return found.start, found.end
 
 
-def _with_evidence(unit: UnitOfWork, memory: StoredMemory, edit: MemoryEdit, evidence: str | None) -> MemoryEdit:
+def _with_evidence(
+    unit: UnitOfWork, memory: records.StoredMemory, edit: records.MemoryEdit, evidence: str | None
+) -> records.MemoryEdit:
     if evidence is None:
         return edit
     if not evidence.strip():
@@ -470,7 +457,7 @@ def _with_evidence(unit: UnitOfWork, memory: StoredMemory, edit: MemoryEdit, evi
     return edit.model_copy(update={"source_span": _span_of(unit, evidence, place), "verified": True})
 
 
-def _with_mentions(unit: UnitOfWork, memory: StoredMemory, edit: MemoryEdit) -> MemoryEdit:
+def _with_mentions(unit: UnitOfWork, memory: records.StoredMemory, edit: records.MemoryEdit) -> records.MemoryEdit:
     """Return an edit that also says whom a note names with its new text; other memories keep their scene's links."""
     chunk = memory.chunk
     if edit.content is None or chunk.content_type != "note":
@@ -478,7 +465,7 @@ def _with_mentions(unit: UnitOfWork, memory: StoredMemory, edit: MemoryEdit) -> 
     said = {each.target for each in unit.attachments.attachments_of(chunk.chunk_id) if each.origin == "manual"}
     kept = [each for each in chunk.entities_mentioned if each in said]
     start = StoryPosition(chunk.chapter_index, chunk.scene_index) if chunk.chapter_index is not None else None
-    named = mentioned_in(unit, edit.content, known_entities(unit, None), start)
+    named = mentioned_in(unit, edit.content, base.known_entities(unit, None), start)
     return edit.model_copy(update={"entities": [*kept, *named]})
 
 
@@ -487,7 +474,7 @@ def _reattach(
 ) -> None:
     gone, added = list(detach), list(attach)
     if attached_to is not None:
-        wanted = resolved_targets(unit, attached_to, None)
+        wanted = base.resolved_targets(unit, attached_to, None)
         standing = [
             each.target
             for each in unit.attachments.attachments_of(chunk_id)
@@ -510,7 +497,7 @@ def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:
         return False
     if any(entity_id in entity_ids for entity_id, _ in unit.entities.first_mentions()):
         return False
-    linked = unit.memories.list_matching(MemoryFilter(entities=list(entity_ids)))
+    linked = unit.memories.list_matching(records.MemoryFilter(entities=list(entity_ids)))
     if any(memory.from_scene for memory in linked):
         return False
     scenes = unit.scenes.list_as_of()

@@ -16,15 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
-from novelgen.errors import (
-    ContextWriteError,
-    DatabaseError,
-    InvalidProjectIdError,
-    NovelgenError,
-    ProjectExistsError,
-    UnknownProjectError,
-    UserInputError,
-)
+from novelgen import errors
 from novelgen.language.language import story_language
 from novelgen.models.base import Model
 from novelgen.models.position import require_project_id
@@ -101,7 +93,7 @@ class StoryProjects(StoryBase):
     def require_new_project(self) -> None:
         """Refuse an id under which a project is stored already."""
         if self._stores.is_stored(self.project_id):
-            raise ProjectExistsError(f"project {self.project_id!r} exists already; choose another name")
+            raise errors.ProjectExistsError(f"project {self.project_id!r} exists already; choose another name")
 
     def describe_project(self) -> ProjectOverview:
         """Return what a project holds."""
@@ -151,7 +143,7 @@ def proposed_project_id(stores: MemoryStores, *, title: str) -> str:
     plain = " ".join(_NOT_IN_AN_ID.sub(" ", title).split())[:_LONGEST_PROPOSAL].strip(" .-")
     try:
         wanted = require_project_id(plain)
-    except InvalidProjectIdError:
+    except errors.InvalidProjectIdError:
         wanted = "story"
     numbered = (f"{wanted}-{number}" for number in count(2))
     return next(each for each in (wanted, *islice(numbered, len(taken) + 1)) if each.casefold() not in taken)
@@ -232,7 +224,7 @@ def _was_made(file: Path, content: str) -> bool:
 def _is_project_folder(projects_dir: Path, name: str) -> bool:
     try:
         return ProjectPaths(projects_dir, name).hold_a_project
-    except UserInputError:
+    except errors.UserInputError:
         return False
 
 
@@ -264,7 +256,7 @@ class StoryProjectDeletion(StoryBase):
         """
         paths = self._stores.paths(self.project_id)
         if unicodedata.normalize("NFC", confirm) != paths.project_id:
-            raise UserInputError(
+            raise errors.UserInputError(
                 f"{confirm[:100]!r} is not {paths.project_id!r}; write the project's id to confirm that it is deleted"
             )
         deleted = _what_goes(self._stores, paths)
@@ -272,7 +264,7 @@ class StoryProjectDeletion(StoryBase):
         try:
             _remove_folder(paths)
         except OSError as error:
-            raise ContextWriteError(
+            raise errors.ContextWriteError(
                 f"the folder of project {paths.project_id!r} cannot be removed: {error.strerror or error}; "
                 "delete it again"
             ) from error
@@ -288,11 +280,11 @@ def _what_goes(stores: MemoryStores, paths: ProjectPaths) -> DeletedProject:
     try:
         with stores.database(paths.project_id).read() as unit:
             scenes, memories = unit.scenes.census().scenes, unit.memories.count()
-    except UnknownProjectError:
+    except errors.UnknownProjectError:
         if not paths.hold_a_project:
             raise
         return deleted
-    except DatabaseError:
+    except errors.DatabaseError:
         if stores.settings.database_url is not None:
             raise
         # A damaged file of its own cannot say what it holds; it goes with the others.
@@ -381,9 +373,9 @@ class ProjectStores:
     def _overview(self, project_id: str) -> ProjectOverview:
         try:
             return StoryProjects(self.of(project_id), project_id).describe_project()
-        except UnknownProjectError:
+        except errors.UnknownProjectError:
             return ProjectOverview(project_id=project_id, problem="nothing stored yet; ingest it")
-        except NovelgenError as error:
+        except errors.NovelgenError as error:
             return ProjectOverview(project_id=project_id, problem=f"cannot be read: {error}")
 
     def _sharing(self, settings: NovelgenSettings) -> MemoryStores:

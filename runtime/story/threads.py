@@ -18,25 +18,13 @@ from novelgen.nearest import MAX_LISTED
 from runtime.storage.database import UnitOfWork
 from runtime.storage.events import ThreadNotes
 from runtime.storage.journal import Kept, ThreadChangeKind
-from runtime.story.base import (
-    ChangeNumber,
-    Count,
-    Name,
-    Number,
-    Place,
-    StoryBase,
-    async_twin,
-    known_entities,
-    place_of_statement,
-    position_of,
-    resolved_ids,
-)
+from runtime.story import base
 
 
 class ListedThread(OpenLoop, ThreadNotes):
     """A thread as it stands, with what its author notes of it, which is for authors and never for prompts."""
 
-    change_id: ChangeNumber = None
+    change_id: base.ChangeNumber = None
 
 
 WAITING: tuple[LoopStatus, ...] = ("open", "advanced")
@@ -45,28 +33,28 @@ WAITING: tuple[LoopStatus, ...] = ("open", "advanced")
 DEFAULT_DUE = 10
 
 
-class StoryThreads(StoryBase):
+class StoryThreads(base.StoryBase):
     """What users do with threads, the questions and promises that a story leaves open: look, plant, move, end."""
 
-    def threads(self, statuses: Sequence[LoopStatus] = (), *, as_of: Place = None) -> list[ListedThread]:
+    def threads(self, statuses: Sequence[LoopStatus] = (), *, as_of: base.Place = None) -> list[ListedThread]:
         """Return the questions, promises and threats that the story leaves open, in the order of their planting.
 
         Args:
             statuses: Only those of these statuses (open, advanced, resolved, abandoned); empty means those that wait.
             as_of: As they stand at this position.
         """
-        position = position_of(as_of) or END_OF_STORY
+        position = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             found = unit.threads.list_as_of(as_of=position, statuses=list(statuses) or WAITING)
             return ShownList(_noted(unit, found, position))
 
-    def due_threads(self, *, limit: int = DEFAULT_DUE, as_of: Place = None) -> list[ListedThread]:
+    def due_threads(self, *, limit: int = DEFAULT_DUE, as_of: base.Place = None) -> list[ListedThread]:
         """List the waiting threads that are most due, by weight times age in scenes."""
-        position = position_of(as_of) or END_OF_STORY
+        position = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             return _noted(unit, unit.threads.due(as_of=position, limit=limit), position)
 
-    def get_thread(self, thread_id: Name, *, as_of: Place = None) -> ListedThread:
+    def get_thread(self, thread_id: base.Name, *, as_of: base.Place = None) -> ListedThread:
         """Return a thread as it stands at a position.
 
         Args:
@@ -77,7 +65,7 @@ class StoryThreads(StoryBase):
             UserInputError: When it is not planted by then.
         """
         with self._stores.database(self.project_id).read() as unit:
-            return _required(unit, self.project_id, thread_id, position_of(as_of) or END_OF_STORY)
+            return _required(unit, self.project_id, thread_id, base.position_of(as_of) or END_OF_STORY)
 
     def add_thread(
         self,
@@ -90,7 +78,7 @@ class StoryThreads(StoryBase):
         items: Sequence[str] = (),
         notes: str = "",
         scene_id: str | None = None,
-        start: Place = None,
+        start: base.Place = None,
     ) -> ListedThread:
         """Plant a thread.
 
@@ -110,22 +98,22 @@ class StoryThreads(StoryBase):
             UnknownSceneError: When the scene is not stored before the position.
             UserInputError: When the description is empty.
         """
-        start = position_of(start)
+        start = base.position_of(start)
         if not description.strip():
             raise UserInputError("the description is empty; write what the story leaves open")
         as_of = start or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            known = known_entities(unit, as_of)
+            known = base.known_entities(unit, as_of)
             thread = RecordedLoop(
                 id=unit.threads.next_id(),
                 category=category,
                 description=description,
                 importance=importance,
-                related_characters=resolved_ids(characters, known, "character"),
-                related_locations=resolved_ids(locations, known, "location"),
-                related_items=resolved_ids(items, known, "item"),
+                related_characters=base.resolved_ids(characters, known, "character"),
+                related_locations=base.resolved_ids(locations, known, "location"),
+                related_items=base.resolved_ids(items, known, "item"),
             )
-            at = place_of_statement(unit, as_of, scene_id=scene_id)
+            at = base.place_of_statement(unit, as_of, scene_id=scene_id)
             told: dict[str, Any] = {"created_at": self._stores.clock().isoformat(), OWN_WORDS: True}
             if notes:
                 told["notes"] = notes
@@ -138,16 +126,16 @@ class StoryThreads(StoryBase):
 
     def edit_thread(
         self,
-        thread_id: Name,
+        thread_id: base.Name,
         *,
         description: str | None = None,
         category: str | None = None,
         importance: LoopImportance | None = None,
         notes: str | None = None,
         pay_off: str | None = None,
-        due_from: Place = None,
-        due_by: Place = None,
-        parts: Number | None = None,
+        due_from: base.Place = None,
+        due_by: base.Place = None,
+        parts: base.Number | None = None,
     ) -> ListedThread:
         """Change how a thread is described and what is noted of it; what is not given stays.
 
@@ -165,8 +153,8 @@ class StoryThreads(StoryBase):
         Raises:
             UserInputError: When no such thread is stored, or nothing is to be changed.
         """
-        due_from = position_of(due_from)
-        due_by = position_of(due_by)
+        due_from = base.position_of(due_from)
+        due_by = base.position_of(due_by)
         said = {
             "description": description,
             "category": category,
@@ -201,7 +189,7 @@ class StoryThreads(StoryBase):
             return _changed(unit, self.project_id, thread_id, END_OF_STORY, kept)
 
     def advance_thread(
-        self, thread_id: Name, note: str, *, pays_part: bool = False, start: Place = None
+        self, thread_id: base.Name, note: str, *, pays_part: bool = False, start: base.Place = None
     ) -> ListedThread:
         """Say that a thread moved.
 
@@ -214,22 +202,22 @@ class StoryThreads(StoryBase):
         Raises:
             UserInputError: When the thread is not planted by then.
         """
-        as_of = position_of(start) or END_OF_STORY
+        as_of = base.position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
             stored = _required(unit, self.project_id, thread_id, as_of)
-            at = place_of_statement(unit, as_of)
+            at = base.place_of_statement(unit, as_of)
             with unit.journal.changing_thread("advance", thread_id, stored.description) as kept:
                 unit.threads.append(RecordedLoopAdvance(id=thread_id, note=note, pays_part=pays_part), at=at)
             return _changed(unit, self.project_id, thread_id, as_of, kept)
 
     def resolve_thread(
         self,
-        thread_id: Name,
+        thread_id: base.Name,
         summary: str,
         *,
         ending: ThreadEnding | None = None,
         scene_id: str | None = None,
-        start: Place = None,
+        start: base.Place = None,
     ) -> ListedThread:
         """Say that a thread was answered.
 
@@ -245,16 +233,16 @@ class StoryThreads(StoryBase):
             UserInputError: When no such thread waits.
         """
         event = RecordedLoopResolution(id=thread_id, resolution_summary=summary, ending=ending)
-        return self._end(event, scene_id, position_of(start) or END_OF_STORY)
+        return self._end(event, scene_id, base.position_of(start) or END_OF_STORY)
 
     def abandon_thread(
         self,
-        thread_id: Name,
+        thread_id: base.Name,
         summary: str,
         *,
         ending: ThreadEnding | None = None,
         scene_id: str | None = None,
-        start: Place = None,
+        start: base.Place = None,
     ) -> ListedThread:
         """Say that a thread was dropped without an answer, and why.
 
@@ -268,9 +256,9 @@ class StoryThreads(StoryBase):
             start: It is over on entering this position; None means after the last stored scene.
         """
         event = RecordedLoopResolution(id=thread_id, resolution_summary=summary, abandoned=True, ending=ending)
-        return self._end(event, scene_id, position_of(start) or END_OF_STORY)
+        return self._end(event, scene_id, base.position_of(start) or END_OF_STORY)
 
-    def reopen_thread(self, thread_id: Name, *, start: Place = None) -> ListedThread:
+    def reopen_thread(self, thread_id: base.Name, *, start: base.Place = None) -> ListedThread:
         """Take back that a thread ended.
 
         Args:
@@ -280,14 +268,14 @@ class StoryThreads(StoryBase):
         Raises:
             UserInputError: When it has not ended by then, or a scene's record says that it has.
         """
-        as_of = position_of(start) or END_OF_STORY
+        as_of = base.position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
             ended = unit.threads.get(thread_id, as_of=as_of)
             with unit.journal.changing_thread("reopen", thread_id, ended.description if ended else "") as kept:
                 unit.threads.take_back_ending(thread_id, as_of=as_of)
             return _changed(unit, self.project_id, thread_id, as_of, kept)
 
-    def reopenable_threads(self, *, as_of: Place = None) -> frozenset[str]:
+    def reopenable_threads(self, *, as_of: base.Place = None) -> frozenset[str]:
         """Return the ids of the threads that are over at a position because the author said so; see `reopen_thread`.
 
         Args:
@@ -297,7 +285,7 @@ class StoryThreads(StoryBase):
             UnknownProjectError: When no such project is stored.
         """
         with self._stores.database(self.project_id).read() as unit:
-            endings = unit.threads.endings(as_of=position_of(as_of) or END_OF_STORY)
+            endings = unit.threads.endings(as_of=base.position_of(as_of) or END_OF_STORY)
         return frozenset(each for each, origin in endings.items() if origin == "author")
 
     def _end(self, ending: RecordedLoopResolution, scene_id: str | None, as_of: StoryPosition) -> ListedThread:
@@ -309,22 +297,22 @@ class StoryThreads(StoryBase):
                 if not waiting:
                     raise UserInputError(f"no thread {ending.id!r} is open, and no other one")
                 raise UserInputError(f"no thread {ending.id!r} is open; open are {listed}")
-            at = place_of_statement(unit, as_of, scene_id=scene_id)
+            at = base.place_of_statement(unit, as_of, scene_id=scene_id)
             kind: ThreadChangeKind = "abandon" if ending.abandoned else "resolve"
             with unit.journal.changing_thread(kind, ending.id, thread.description) as kept:
                 unit.threads.append(ending, at=at)
             return _changed(unit, self.project_id, ending.id, as_of, kept)
 
-    aedit_thread = async_twin(edit_thread)
-    areopen_thread = async_twin(reopen_thread)
-    athreads = async_twin(threads)
-    adue_threads = async_twin(due_threads)
-    aget_thread = async_twin(get_thread)
-    aadd_thread = async_twin(add_thread)
-    aadvance_thread = async_twin(advance_thread)
-    aresolve_thread = async_twin(resolve_thread)
-    aabandon_thread = async_twin(abandon_thread)
-    areopenable_threads = async_twin(reopenable_threads)
+    aedit_thread = base.async_twin(edit_thread)
+    areopen_thread = base.async_twin(reopen_thread)
+    athreads = base.async_twin(threads)
+    adue_threads = base.async_twin(due_threads)
+    aget_thread = base.async_twin(get_thread)
+    aadd_thread = base.async_twin(add_thread)
+    aadvance_thread = base.async_twin(advance_thread)
+    aresolve_thread = base.async_twin(resolve_thread)
+    aabandon_thread = base.async_twin(abandon_thread)
+    areopenable_threads = base.async_twin(reopenable_threads)
 
 
 def _stated(position: StoryPosition | None) -> list[int] | None:
@@ -352,7 +340,7 @@ def _noted(unit: UnitOfWork, threads: Sequence[OpenLoop], as_of: StoryPosition) 
     return [ListedThread(**dict(thread), **dict(notes.get(thread.loop_id, ThreadNotes()))) for thread in threads]
 
 
-class StoryThreadLedger(StoryBase):
+class StoryThreadLedger(base.StoryBase):
     """The ledger of promises of a stored story: where every thread stands, and what its author should hear of."""
 
     def thread_ledger(
@@ -361,8 +349,8 @@ class StoryThreadLedger(StoryBase):
         *,
         category: str = "",
         stages: Sequence[ThreadStage] = (),
-        limit: Count | None = None,
-        as_of: Place = None,
+        limit: base.Count | None = None,
+        as_of: base.Place = None,
     ) -> ThreadLedger:
         """Tell where every thread stands: planted, moved, due, overdue or over, and which presses most.
 
@@ -373,7 +361,7 @@ class StoryThreadLedger(StoryBase):
             limit: At most so many.
             as_of: As they stand at this position.
         """
-        position = position_of(as_of) or END_OF_STORY
+        position = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             outline = unit.outline(as_of=position)
             events = unit.threads.events(as_of=position)
@@ -384,7 +372,7 @@ class StoryThreadLedger(StoryBase):
                 for each in event.detail.get("related_characters") or ()
             }
             changes = unit.states.stated(attributes=STATUS_ATTRIBUTES, as_of=position) if characters else []
-            here = resolved_ids(on_stage, known_entities(unit, position)) if on_stage else []
+            here = base.resolved_ids(on_stage, base.known_entities(unit, position)) if on_stage else []
         last = outline.scenes[-1:]
         seen = [each for scene in last for each in (*scene.participants, scene.location_id) if each]
         story = LedgerStory(
@@ -414,5 +402,5 @@ class StoryThreadLedger(StoryBase):
         earlier = StoryPosition(*stored[0].place) if stored else END_OF_STORY
         return ledger_warnings(self.thread_ledger(), taken, before=self.thread_ledger(as_of=earlier))
 
-    athread_ledger = async_twin(thread_ledger)
-    athread_warnings = async_twin(thread_warnings)
+    athread_ledger = base.async_twin(thread_ledger)
+    athread_warnings = base.async_twin(thread_warnings)

@@ -35,7 +35,7 @@ from runtime.doors.cli.parameters import (
 from runtime.story.projects import MadeFiles, ProjectOverview, StoryProjectDeletion, StoryProjects, list_project_ids
 
 if TYPE_CHECKING:
-    from runtime.story.condition import Finding
+    from runtime.care.checks import Finding
 
 
 def new(session: CliSession, name: str, language: str | None, as_json: bool) -> None:
