@@ -3,15 +3,14 @@
 Agents come by a door of their own, MCP over streamable HTTP, behind the same gate as every route.
 """
 
-import asyncio
-import contextlib
 import importlib
 import importlib.util
 import json
 import logging
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +38,7 @@ from runtime.doors.http.problems import (
     Refusal,
     invalid_request,
     problem_answer,
+    problem_like,
     problem_of,
     problem_type,
 )
@@ -46,88 +46,57 @@ from runtime.doors.http.repeats import Repeats
 from runtime.doors.http.routes import offer_work, operation_routes
 from runtime.doors.http.routes import router as own_router
 from runtime.doors.http.settings import ServerSettings
-from runtime.doors.http.telemetry import NOT_FASTAPIS, Observing, Telemetry
+from runtime.doors.http.telemetry import NOT_FASTAPIS, Telemetry
 from runtime.page import routes as page
 from runtime.page.check import offer_draft_work
 from runtime.page.frame import language_wished
 from runtime.page.visits import problem_page
 from runtime.story.projects import ProjectStores
 
-ENDING_S = 0.5
-"""Longest wait at the end for calls that are open."""
-
 
 class AgentDoor:
     """Answers MCP requests over the stories of a house: those with a reading token are offered nothing that writes.
 
-    A request stands by itself, without a session, so that a restart of the server breaks no client.
+    A request stands by itself, without a session, so that a restart of the server breaks no client. The SDK is loaded
+    when the first agent comes.
     """
 
     def __init__(self, house: House) -> None:
         self._house = house
-        self._serving: asyncio.Task[None] | None = None
-        self._is_open = False
+        self._servers: dict[str, Any] = {}
+        self._building = threading.Lock()
         self.route = Route(AGENTS_PATH, endpoint=self, methods=["POST"], name="mcp")
-
-    @contextlib.asynccontextmanager
-    async def opened(self) -> AsyncIterator[None]:
-        """Be open; the SDK is loaded when the first agent comes, and without it one is told what to install."""
-        self._is_open = importlib.util.find_spec("mcp") is not None
-        self._ends = asyncio.Event()
-        try:
-            yield
-        finally:
-            self._is_open = False
-            self._ends.set()
-            if self._serving is not None:
-                # A call in a thread cannot be stopped; it ends when the stores close.
-                await asyncio.wait({self._serving}, timeout=ENDING_S)
-                self._serving = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         scope["route"] = self.route
-        if not self._is_open:
+        if importlib.util.find_spec("mcp") is None:
             raise Refusal(
                 404, "unknown-route", "this server has no MCP; run pip install 'novelgen[mcp]' and start it again"
             )
-        if self._serving is None:
-            self._managers: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-            self._serving = asyncio.create_task(self._serve())
-        managers = await asyncio.shield(self._managers)
-        try:
-            await managers[scope.get("access", "read")].handle_request(scope, receive, send)
-        except ClientDisconnect:
-            # Agents go away in the middle of a request; nobody is left to be answered.
-            return
+        server = await anyio.to_thread.run_sync(self._server, scope.get("access", "read"))
+        manager = self._code.build_session_manager(server, body_bytes=self._house.settings.limits.body_bytes)
+        ended: Exception | None = None
+        async with manager.run():
+            try:
+                await manager.handle_request(scope, receive, send)
+            except (ClientDisconnect, Refusal) as error:
+                # Agents go away in the middle of a request; nobody is left to be answered.
+                ended = error
+        if isinstance(ended, Refusal):
+            raise ended
 
-    async def _serve(self) -> None:
-        try:
-            async with contextlib.AsyncExitStack() as stack:
-                managers = await anyio.to_thread.run_sync(self._built)
-                for each in managers.values():
-                    await stack.enter_async_context(each.run())
-                self._managers.set_result(managers)
-                await self._ends.wait()
-        except Exception as error:
-            if self._managers.done():
-                raise
-            # Whoever asked is told; the next one tries again.
-            self._managers.set_exception(error)
-            self._serving = None
-
-    def _built(self) -> dict[str, Any]:
+    @cached_property
+    def _code(self) -> Any:
         # Late, as `novelgen[server]` does not bring the SDK.
-        server = importlib.import_module("runtime.doors.mcp.server")
-        return {
-            access: server.build_session_manager(
-                self._house.stores,
-                is_read_only=access == "read",
-                chat_model=self._house.chat_model,
-                body_bytes=self._house.settings.limits.body_bytes,
-            )
-            for access in ("all", "read")
-        }
+        return importlib.import_module("runtime.doors.mcp.server")
+
+    def _server(self, access: str) -> Any:
+        with self._building:
+            if access not in self._servers:
+                shelf = self._code.Shelf(self._house.stores, chat_model=self._house.chat_model)
+                self._servers[access] = self._code.build_mcp_server(shelf, is_read_only=access == "read")
+            return self._servers[access]
 
 
 EXAMPLES_FILE = Path(__file__).with_name("examples.json")
@@ -192,13 +161,11 @@ def build_app(
     house = House(stores, settings, all_jobs, telemetry=telemetry, chat_model=chat_model)
     offer_work(house)
     offer_draft_work(house)
-    agents = AgentDoor(house)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         house.jobs.load()
-        async with agents.opened():
-            yield
+        yield
         with anyio.move_on_after(CLOSING_S) as closing:
             await anyio.to_thread.run_sync(house.close, abandon_on_cancel=True)
         if closing.cancelled_caught:
@@ -220,14 +187,13 @@ def build_app(
     app.state.house = house
     for router in (own_router, page.router, operation_routes()):
         app.include_router(router)
-    app.router.routes.append(agents.route)
+    app.router.routes.append(AgentDoor(house).route)
     _answer_problems(app, house)
     _describe(app)
     # The last one added is the outermost.
     app.add_middleware(Repeats)
     app.add_middleware(Turns, limits=settings.limits)
-    app.add_middleware(Gate, settings=settings, answer=refused)
-    app.add_middleware(Observing, telemetry=telemetry)
+    app.add_middleware(Gate, settings=settings, telemetry=telemetry, answer=refused)
     return app
 
 
@@ -247,12 +213,8 @@ def _answer_problems(app: FastAPI, house: House) -> None:
         if isinstance(error, Refusal):
             return refused(request, error)
         kind = {404: "unknown-route", 405: "wrong-method"}.get(error.status_code, "invalid-request")
-        problem = Problem(
-            type=problem_type(kind),
-            title=kind.replace("-", " ").capitalize(),
-            status=error.status_code,
-            detail=f"{error.detail}; /openapi.json lists every route and what it takes",
-        )
+        told = f"{error.detail}; /openapi.json lists every route and what it takes"
+        problem = problem_like(kind, error.status_code, told)
         headers = dict(error.headers or {})
         if error.status_code == 405:
             # The first route of a path names its own method alone.

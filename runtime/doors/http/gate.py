@@ -1,17 +1,16 @@
-"""The gate of the server: request ids, the access log, who may come in, the length of bodies, and whose turn it is."""
+"""The gate of the server: request ids, who may come in, the bounds of bodies, and whose turn it is."""
 
 import asyncio
 import base64
-import contextlib
 import hmac
 import logging
 import re
-import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Callable
 from typing import Literal
 from urllib.parse import urlsplit
 
+from pydantic import SecretStr
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,9 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from runtime.doors.http.problems import Refusal
 from runtime.doors.http.settings import Limits, ServerSettings
-from runtime.doors.http.telemetry import known_method, path_without_names
+from runtime.doors.http.telemetry import Telemetry
 
-access_log = logging.getLogger("runtime.doors.http.access")
 logger = logging.getLogger(__name__)
 
 OPEN_PATHS = frozenset({"/health", "/ready"})
@@ -50,9 +48,10 @@ _PORT = re.compile(r":[0-9]{1,5}$")
 class Gate:
     """Lets in who may come in, and says who came: ASGI middleware, around all that answers."""
 
-    def __init__(self, app: ASGIApp, *, settings: ServerSettings, answer: Answering) -> None:
+    def __init__(self, app: ASGIApp, *, settings: ServerSettings, telemetry: Telemetry, answer: Answering) -> None:
         self._app = app
         self._settings = settings
+        self._telemetry = telemetry
         self._answer = answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,40 +61,26 @@ class Gate:
             return
         headers = Headers(scope=scope)
         given = headers.get("x-request-id", "")
-        request_id = given if _GIVEN_REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
-        scope["request_id"] = request_id
+        request_id = scope["request_id"] = given if _GIVEN_REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
         told = _Told(send, request_id)
-        started = time.monotonic()
-        try:
-            scope["access"] = self._access(scope, headers)
-            limits = self._settings.limits
-            longest = limits.upload_bytes if UPLOAD_PATHS.fullmatch(scope["path"]) else limits.body_bytes
-            await self._app(scope, _within(receive, headers, longest), told)
-        except Refusal as refusal:
+        with self._telemetry.request(scope, told):
+            try:
+                scope["access"] = self._access(scope, headers)
+                await self._app(scope, receive, told)
+                return
+            except Refusal as error:
+                refusal = error
+            except asyncio.CancelledError:
+                # The server ends and has waited as long as it may.
+                if told.status:
+                    raise
+                refusal = Refusal(503, "ending", "the server ends; what it was at may be stored, send it again")
+            except Exception:
+                # The server's outermost border: whoever asked gets an answer, whoever runs it the traceback.
+                logger.exception("request %s failed", request_id)
+                refusal = Refusal(500, "bug", "a bug in novelgen; the server's log has more under the request's id")
             if not told.status:
                 await self._answer(Request(scope), refusal)(scope, receive, told)
-        except asyncio.CancelledError:
-            # The server ends and has waited as long as it may.
-            if told.status:
-                raise
-            ending = Refusal(503, "ending", "the server ends; what it was at may be stored, send it again")
-            await self._answer(Request(scope), ending)(scope, receive, told)
-        except Exception:
-            # The server's outermost border: whoever asked gets an answer, whoever runs it the traceback.
-            logger.exception("request %s failed", request_id)
-            if not told.status:
-                bug = Refusal(500, "bug", "a bug in novelgen; the server's log has more under the request's id")
-                await self._answer(Request(scope), bug)(scope, receive, told)
-        finally:
-            # Neither texts nor query strings: a query is part of a story.
-            access_log.info(
-                "%s %s %d %.1f ms %s",
-                known_method(scope),
-                path_without_names(scope),
-                told.status,
-                (time.monotonic() - started) * 1000,
-                request_id,
-            )
 
     def _access(self, scope: Scope, headers: Headers) -> Access:
         # What a page of another site lets a browser send here is refused.
@@ -114,13 +99,13 @@ class Gate:
         if self._settings.token is None or scope["path"] in OPEN_PATHS:
             return "all"
         given = _given_token(headers.get("authorization", ""))
-        is_all = hmac.compare_digest(given, self._settings.token.get_secret_value().encode())
-        read = self._settings.read_token
-        is_read = read is not None and hmac.compare_digest(given, read.get_secret_value().encode())
-        if is_all:
-            return "all"
-        if is_read:
-            return "read"
+        tokens: tuple[tuple[Access, SecretStr | None], ...] = (
+            ("all", self._settings.token),
+            ("read", self._settings.read_token),
+        )
+        for access, token in tokens:
+            if token is not None and hmac.compare_digest(given, token.get_secret_value().encode()):
+                return access
         raise Refusal(
             401,
             "unauthorized",
@@ -154,41 +139,43 @@ def _given_token(authorization: str) -> bytes:
     """Return the token of a header: that of a program (bearer), or the password of a person (basic)."""
     scheme, _, given = authorization.partition(" ")
     token = given.strip().encode("utf-8", "surrogateescape")
-    if scheme.lower() == "bearer":
-        return token
     if scheme.lower() == "basic":
         try:
             return base64.b64decode(token, validate=True).partition(b":")[2]
         except ValueError:
             return b""
-    return b""
+    return token if scheme.lower() == "bearer" else b""
 
 
 def _is_page(path: str) -> bool:
     return path == "/" or path.startswith("/page/")
 
 
-def _within(receive: Receive, headers: Headers, longest: int) -> Callable[[], Awaitable[Message]]:
-    """Receive a body of bounded length."""
+def _received(receive: Receive, headers: Headers, *, most_bytes: int, within_s: float) -> Receive:
+    """Receive a body of bounded length in bounded time: who sends a byte now and then must not keep a turn."""
     told = headers.get("content-length", "")
-    if told.isdecimal() and int(told[:20]) > longest:
-        raise _too_large(longest)
-    count = 0
+    too_large = Refusal(413, "too-large", f"the body is longer than {most_bytes:,} bytes; send less at once")
+    if told.isdecimal() and int(told[:20]) > most_bytes:
+        raise too_large
+    ends = asyncio.get_running_loop().time() + within_s
+    count, is_whole = 0, False
 
-    async def receive_within() -> Message:
-        nonlocal count
-        message = await receive()
-        if message["type"] == "http.request":
-            count += len(message.get("body", b""))
-            if count > longest:
-                raise _too_large(longest)
+    async def receive_bounded() -> Message:
+        nonlocal count, is_whole
+        if is_whole:
+            return await receive()
+        try:
+            async with asyncio.timeout_at(ends):
+                message = await receive()
+        except TimeoutError as error:
+            raise Refusal(408, "slow-body", f"the body was not there within {within_s:g} s; send it again") from error
+        count += len(message.get("body", b""))
+        if count > most_bytes:
+            raise too_large
+        is_whole = not message.get("more_body", False)
         return message
 
-    return receive_within
-
-
-def _too_large(longest: int) -> Refusal:
-    return Refusal(413, "too-large", f"the body is longer than {longest:,} bytes; send less at once")
+    return receive_bounded
 
 
 _REPLY = re.compile(r"/v1/projects/[^/]+/characters/[^/]+/reply")
@@ -207,20 +194,20 @@ _EVENTS = re.compile(r"/v1/jobs/[^/]+/events")
 class Lane:
     """Lets so many requests work at once, and so many wait for so long."""
 
-    def __init__(self, *, at_once: int, waiting: int, waiting_s: float) -> None:
+    def __init__(self, at_once: int, waiting: int, waiting_s: float) -> None:
         self._turns = asyncio.Semaphore(at_once)
         self._room = waiting
         self._waiting_s = waiting_s
         self._at_once = at_once
-        self.waiting = 0
+        self._waiting = 0
 
     async def take(self) -> None:
         """Wait for a turn; `give_back` ends it."""
-        if self._turns.locked() and self.waiting >= self._room:
+        if self._turns.locked() and self._waiting >= self._room:
             raise Refusal(
                 503, "busy", f"{self._at_once} requests are at work and {self._room} wait for a turn; try later"
             )
-        self.waiting += 1
+        self._waiting += 1
         try:
             # `wait_for` asks in a task of its own before Python 3.12, and who comes meanwhile would not see it.
             async with asyncio.timeout(self._waiting_s):
@@ -228,7 +215,7 @@ class Lane:
         except TimeoutError as error:
             raise Refusal(503, "busy", f"no turn came within {self._waiting_s:g} s; try later") from error
         finally:
-            self.waiting -= 1
+            self._waiting -= 1
 
     def give_back(self) -> None:
         """End a turn."""
@@ -250,38 +237,52 @@ class Turns:
     def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
         self._app = app
         self._limits = limits
-        self._looks = Lane(at_once=limits.looks_at_once, waiting=limits.looks_waiting, waiting_s=limits.waiting_s)
-        self._work = Lane(at_once=limits.at_once, waiting=limits.waiting, waiting_s=limits.waiting_s)
-        self._talk = Lane(at_once=limits.replies_at_once, waiting=0, waiting_s=limits.waiting_s)
-        self._agents = Lane(at_once=limits.at_once, waiting=limits.agents_waiting, waiting_s=limits.waiting_s)
-        self._uploads = Lane(at_once=limits.uploads_at_once, waiting=limits.uploads_at_once, waiting_s=limits.waiting_s)
+        self._looks = Lane(limits.looks_at_once, limits.looks_waiting, limits.waiting_s)
+        self._work = Lane(limits.at_once, limits.waiting, limits.waiting_s)
+        self._talk = Lane(limits.replies_at_once, 0, limits.waiting_s)
+        self._agents = Lane(limits.at_once, limits.agents_waiting, limits.waiting_s)
+        self._uploads = Lane(limits.uploads_at_once, limits.uploads_at_once, limits.waiting_s)
         self._late: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http" or scope["path"] in _AT_ONCE or _EVENTS.fullmatch(scope["path"]):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
-        elif scope["path"] == AGENTS_PATH:
-            # What a tool does has bounds of its own; its answer may be a stream.
-            async with _turn(self._agents):
-                await self._app(scope, _body_within(receive, self._limits.body_s), send)
-        elif _REPLY.fullmatch(scope["path"]):
-            async with _turn(self._talk):
-                await self._app(scope, receive, send)
-        elif _READS_BOOKS.fullmatch(scope["path"]) and scope["method"] in ("GET", "HEAD"):
-            await self._in_time(self._uploads, self._limits.body_s, scope, receive, send)
-        elif UPLOAD_PATHS.fullmatch(scope["path"]):
-            await self._in_time(self._uploads, self._limits.request_s, scope, receive, send)
+            return
+        path, limits, headers = scope["path"], self._limits, Headers(scope=scope)
+        most_bytes, within_s = limits.body_bytes, limits.body_s
+        if UPLOAD_PATHS.fullmatch(path):
+            most_bytes, within_s = limits.upload_bytes, limits.request_s
+        incoming = _received(receive, headers, most_bytes=most_bytes, within_s=within_s)
+        if path in _AT_ONCE or _EVENTS.fullmatch(path):
+            await self._app(scope, incoming, send)
+        elif path == AGENTS_PATH or _REPLY.fullmatch(path):
+            # What a tool does has bounds of its own; both answers may be streams.
+            lane = self._agents if path == AGENTS_PATH else self._talk
+            await lane.take()
+            try:
+                await self._app(scope, incoming, send)
+            finally:
+                lane.give_back()
         else:
-            is_look = scope["method"] in ("GET", "HEAD") or scope["path"].startswith(_LOOKS)
-            lane = self._looks if is_look else self._work
-            await self._in_time(lane, self._limits.body_s, scope, receive, send)
+            await self._in_time(self._lane(scope["method"] in ("GET", "HEAD"), path), scope, incoming, send)
 
-    async def _in_time(self, lane: Lane, body_s: float, scope: Scope, receive: Receive, send: Send) -> None:
+    def _lane(self, is_get: bool, path: str) -> Lane:
+        if UPLOAD_PATHS.fullmatch(path) or (is_get and _READS_BOOKS.fullmatch(path)):
+            return self._uploads
+        return self._looks if is_get or path.startswith(_LOOKS) else self._work
+
+    async def _in_time(self, lane: Lane, scope: Scope, receive: Receive, send: Send) -> None:
         await lane.take()
-        outgoing = _Outgoing(send)
-        incoming = _body_within(receive, body_s)
-        task = asyncio.ensure_future(self._app(scope, incoming, outgoing))
+        is_begun = is_closed = False
+
+        async def send_unless_closed(message: Message) -> None:
+            nonlocal is_begun
+            if not is_closed:
+                is_begun = True
+                await send(message)
+
+        task = asyncio.ensure_future(self._app(scope, receive, send_unless_closed))
         task.add_done_callback(lambda _: lane.give_back())
         try:
             done, _ = await asyncio.wait({task}, timeout=self._limits.request_s)
@@ -293,8 +294,8 @@ class Turns:
             return
         self._late.add(task)
         task.add_done_callback(self._ended_late)
-        if not outgoing.is_begun:
-            outgoing.is_closed = True
+        if not is_begun:
+            is_closed = True
             raise Refusal(
                 504, "out-of-time", f"not done within {self._limits.request_s:g} s; what it stores may still be stored"
             )
@@ -304,47 +305,3 @@ class Turns:
         if not task.cancelled():
             # Nobody waits for its outcome any more; asking for it keeps asyncio from complaining.
             task.exception()
-
-
-class _Outgoing:
-    """Sends an answer unless another was given in its place."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self.is_begun = False
-        self.is_closed = False
-
-    async def __call__(self, message: Message) -> None:
-        if self.is_closed:
-            return
-        self.is_begun = True
-        await self._send(message)
-
-
-def _body_within(receive: Receive, body_s: float) -> Receive:
-    """Receive a body in bounded time: who sends a byte now and then must not keep a turn."""
-    ends = asyncio.get_running_loop().time() + body_s
-    is_whole = False
-
-    async def receive_in_time() -> Message:
-        nonlocal is_whole
-        if is_whole:
-            return await receive()
-        try:
-            async with asyncio.timeout_at(ends):
-                message = await receive()
-        except TimeoutError as error:
-            raise Refusal(408, "slow-body", f"the body was not there within {body_s:g} s; send it again") from error
-        is_whole = not message.get("more_body", False)
-        return message
-
-    return receive_in_time
-
-
-@contextlib.asynccontextmanager
-async def _turn(lane: Lane) -> AsyncIterator[None]:
-    await lane.take()
-    try:
-        yield
-    finally:
-        lane.give_back()

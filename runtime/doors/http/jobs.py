@@ -15,6 +15,7 @@ import threading
 import uuid
 from collections import deque
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -71,21 +72,21 @@ class JobCancelled(Exception):
     """Ends the work of a job at the border of two steps."""
 
 
+@dataclass(frozen=True)
 class JobOrder:
-    """What a job works with."""
+    """What a job works with; `tell` raises JobCancelled once the job shall end."""
 
-    def __init__(self, job: Job, folder: Path, tell: Callable[[JobStage, int, int], None]) -> None:
-        self.job = job
-        self.folder = folder
-        self._tell = tell
+    job: Job
+    folder: Path
+    tell: Callable[[JobStage, int, int], None]
 
     def progress(self, done: int, total: int) -> None:
-        """Tell of a step of a job that has one stage; raises JobCancelled once the job shall end."""
-        self._tell("", done, total)
+        """Tell of a step of a job that has one stage."""
+        self.tell("", done, total)
 
     def progress_of(self, stage: JobStage) -> Callable[[int, int], None]:
         """Return what tells of a step of a stage."""
-        return partial(self._tell, stage)
+        return partial(self.tell, stage)
 
 
 Work = Callable[[JobOrder], BaseModel]

@@ -40,7 +40,7 @@ class Metrics:
             buckets=_DURATIONS_S,
             registry=self._registry,
         )
-        self._in_progress = Gauge(
+        self.in_progress = Gauge(
             "novelgen_http_requests_in_progress",
             "Requests that are not answered yet, those that wait for their turn among them.",
             registry=self._registry,
@@ -50,13 +50,8 @@ class Metrics:
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
 
-    def begin(self) -> None:
-        """Count a request that has come."""
-        self._in_progress.inc()
-
-    def end(self, method: str, route: str, status: int, *, took_s: float) -> None:
+    def answered(self, method: str, route: str, status: int, *, took_s: float) -> None:
         """Count a request that is answered."""
-        self._in_progress.dec()
         self._requests.labels(method, route, str(status)).inc()
         self._durations.labels(method, route).observe(took_s)
 

@@ -95,13 +95,7 @@ class Refusal(HTTPException):
         if status in (429, 503):
             told.setdefault("Retry-After", str(RETRY_AFTER_S))
         super().__init__(status, detail, headers=told)
-        self.problem = Problem(
-            type=problem_type(kind),
-            title=kind.replace("-", " ").capitalize(),
-            status=status,
-            detail=detail,
-            is_retryable=status in (429, 503),
-        )
+        self.problem = problem_like(kind, status, detail, is_retryable=status in (429, 503))
 
 
 def problem_type(kind: str) -> str:
@@ -109,17 +103,17 @@ def problem_type(kind: str) -> str:
     return f"urn:novelgen:{kind}"
 
 
+def problem_like(kind: str, status: int, detail: str, **more: Any) -> Problem:
+    """Return a problem of a kind."""
+    title = kind.replace("-", " ").capitalize()
+    return Problem(type=problem_type(kind), title=title, status=status, detail=detail, **more)
+
+
 def problem_of(error: NovelgenError, *, folders: Sequence[Path] = ()) -> Problem:
     """Return what a caller is told of an error."""
-    kinds = [each for each in type(error).__mro__ if each in STATUS_OF]
-    kind = error_kind(error)
-    return Problem(
-        type=problem_type(kind),
-        title=kind.replace("-", " ").capitalize(),
-        status=STATUS_OF[kinds[0]],
-        detail=with_own_ways(without_paths(str(error), folders=folders), _ways()),
-        is_retryable=error.is_retryable,
-    )
+    status = next(STATUS_OF[each] for each in type(error).__mro__ if each in STATUS_OF)
+    detail = with_own_ways(without_paths(str(error), folders=folders), _ways())
+    return problem_like(error_kind(error), status, detail, is_retryable=error.is_retryable)
 
 
 @cache
@@ -146,13 +140,8 @@ def invalid_request(errors: Sequence[Mapping[str, Any]]) -> Problem:
     first = fields[0] if fields else FieldProblem(where="body", message="cannot be read")
     is_missing = bool(fields) and errors[0].get("type") == "missing"
     told = f"{first.where} cannot be {first.value}: {first.message}; see /openapi.json"
-    return Problem(
-        type=problem_type("invalid-request"),
-        title="Invalid request",
-        status=422,
-        detail=f"{first.where} is missing; see /openapi.json" if is_missing else told,
-        errors=fields,
-    )
+    missing = f"{first.where} is missing; see /openapi.json"
+    return problem_like("invalid-request", 422, missing if is_missing else told, errors=fields)
 
 
 def problem_answer(problem: Problem, *, request_id: str = "", headers: Mapping[str, str] | None = None) -> Response:

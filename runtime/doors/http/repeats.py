@@ -42,15 +42,12 @@ class Repeats:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        headers = Headers(scope=scope)
+        headers = Headers(scope=scope) if scope["type"] == "http" else {}
         key = headers.get("idempotency-key")
-        if scope["method"] in WRITING and key is not None:
-            await self._once(scope, receive, send, key)
-        elif scope["method"] in ("GET", "HEAD"):
+        if headers and scope["method"] in ("GET", "HEAD"):
             await self._app(scope, receive, _Tagged(send, headers.get("if-none-match", "")))
+        elif headers and scope["method"] in WRITING and key is not None:
+            await self._once(scope, receive, send, key)
         else:
             await self._app(scope, receive, send)
 
@@ -68,8 +65,7 @@ class Repeats:
                     "idempotency-key-reused",
                     f"Idempotency-Key {key!r} came with another body before; take a new one",
                 )
-            start = {**kept.start, "headers": [*kept.start["headers"], (b"idempotency-replayed", b"true")]}
-            await send(start)
+            await send({**kept.start, "headers": [*kept.start["headers"], (b"idempotency-replayed", b"true")]})
             await send({"type": "http.response.body", "body": kept.body, "more_body": False})
             return
         if call in self._under_way:
@@ -80,53 +76,36 @@ class Repeats:
                 headers={"Retry-After": "1"},
             )
         self._under_way.add(call)
-        recording = _Recording(send)
+        given: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        answered: list[Message] = []
+
+        async def receive_given() -> Message:
+            return given.pop() if given else await receive()
+
+        async def send_and_keep(message: Message) -> None:
+            if not answered or not _is_stream(answered[0]):
+                answered.append(message)
+            await send(message)
+
         try:
-            is_given = False
-
-            async def receive_given() -> Message:
-                nonlocal is_given
-                if is_given:
-                    return await receive()
-                is_given = True
-                return {"type": "http.request", "body": body, "more_body": False}
-
-            await self._app(scope, receive_given, recording)
+            await self._app(scope, receive_given, send_and_keep)
         finally:
             self._under_way.discard(call)
-        answer = recording.answer(body_hash)
-        if answer is not None:
-            self._kept[call] = answer
-            self._kept_bytes += len(answer.body)
-            while len(self._kept) > MAX_KEPT or self._kept_bytes > MAX_KEPT_BYTES:
-                _, gone = self._kept.popitem(last=False)
-                self._kept_bytes -= len(gone.body)
+        self._keep(call, body_hash, answered)
 
-
-class _Recording:
-    """Sends an answer and keeps it."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self._start: Message | None = None
-        self._body = bytearray()
-        self._is_whole = False
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self._start = {**message, "headers": list(message.get("headers", ()))}
-        elif message["type"] == "http.response.body" and not _is_stream(self._start):
-            self._body += message.get("body", b"")
-            self._is_whole = not message.get("more_body", False)
-        await self._send(message)
-
-    def answer(self, body_hash: str) -> Answer | None:
-        """Return the answer where a repeated request should have the same one; what may go better is tried again."""
-        if self._start is None or not self._is_whole or self._start["status"] >= 500:
-            return None
-        if self._start["status"] in (409, 429):
-            return None
-        return Answer(body_hash=body_hash, start=self._start, body=bytes(self._body))
+    def _keep(self, call: Call, body_hash: str, answered: list[Message]) -> None:
+        """Keep an answer where a repeated request should have the same one; what may go better is tried again."""
+        if not answered or answered[-1].get("more_body") or _is_stream(answered[0]):
+            return
+        start, *parts = answered
+        if start["status"] >= 500 or start["status"] in (409, 429):
+            return
+        answer = Answer(body_hash, start, b"".join(each.get("body", b"") for each in parts))
+        self._kept[call] = answer
+        self._kept_bytes += len(answer.body)
+        while len(self._kept) > MAX_KEPT or self._kept_bytes > MAX_KEPT_BYTES:
+            _, gone = self._kept.popitem(last=False)
+            self._kept_bytes -= len(gone.body)
 
 
 class _Tagged:
@@ -175,5 +154,5 @@ async def _whole_body(receive: Receive) -> bytes:
             return bytes(body)
 
 
-def _is_stream(start: Message | None) -> bool:
-    return start is not None and Headers(raw=start["headers"]).get("content-type", "").startswith("text/event-stream")
+def _is_stream(start: Message) -> bool:
+    return Headers(raw=start["headers"]).get("content-type", "").startswith("text/event-stream")

@@ -1,7 +1,7 @@
-"""What watches a server from outside: metrics for Prometheus and spans for OpenTelemetry, none of which tells a story.
+"""What watches a server from outside: its access log, metrics for Prometheus and spans for OpenTelemetry.
 
-Both know a request by its method, its route as the documentation writes it, and its status: no ids, names, queries,
-texts or messages of errors.
+None of them tells of a story: they know a request by its method, its route as the documentation writes it, and its
+status: no ids, names, queries, texts or messages of errors.
 """
 
 from __future__ import annotations
@@ -9,16 +9,17 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from opentelemetry import trace
 from opentelemetry.trace import ProxyTracerProvider, Span, SpanKind, StatusCode, Tracer, TracerProvider
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
 from novelgen import __version__
 from novelgen.errors import ConfigurationError
@@ -34,6 +35,14 @@ NOT_FASTAPIS: dict[str, Any] = {
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _PARENT = TraceContextTextMapPropagator()
+
+access_log = logging.getLogger("runtime.doors.http.access")
+
+
+class Answered(Protocol):
+    """An answer whose status is known once it has begun; 0 before."""
+
+    status: int
 
 
 class Telemetry:
@@ -65,8 +74,30 @@ class Telemetry:
                 raise
 
     @contextlib.contextmanager
-    def request(self, scope: Scope) -> Iterator[Span | None]:
-        """Trace a request, as part of what its caller traces."""
+    def request(self, scope: Scope, answer: Answered) -> Iterator[None]:
+        """Tell of a request, as part of what its caller traces: in the log, in the metrics and as a span."""
+        started_s = time.perf_counter()
+        counting = contextlib.nullcontext() if self.metrics is None else self.metrics.in_progress.track_inprogress()
+        with counting, self._span(scope) as span:
+            try:
+                yield
+            finally:
+                # Neither texts nor query strings: a query is part of a story.
+                method, route, took_s = known_method(scope), path_without_names(scope), time.perf_counter() - started_s
+                access_log.info("%s %s %d %.1f ms %s", method, route, answer.status, took_s * 1000, scope["request_id"])
+                if self.metrics is not None:
+                    self.metrics.answered(method, route, answer.status, took_s=took_s)
+                if span is not None:
+                    span.update_name(f"{method} {route}")
+                    span.set_attribute("http.request.method", method)
+                    span.set_attribute("http.route", route)
+                    span.set_attribute("http.response.status_code", answer.status)
+                    if answer.status >= 500 or not answer.status:
+                        span.set_attribute("error.type", str(answer.status))
+                        span.set_status(StatusCode.ERROR)
+
+    @contextlib.contextmanager
+    def _span(self, scope: Scope) -> Iterator[Span | None]:
         if self._tracer is None:
             yield None
             return
@@ -75,47 +106,6 @@ class Telemetry:
         span = self._tracer.start_span(known_method(scope), context=_PARENT.extract(carrier), kind=SpanKind.SERVER)
         with trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
             yield span
-
-
-class Observing:
-    """Tells of every request: ASGI middleware around the gate, which refuses some."""
-
-    def __init__(self, app: ASGIApp, *, telemetry: Telemetry) -> None:
-        self._app = app
-        self._telemetry = telemetry
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        metrics = self._telemetry.metrics
-        status = 0
-
-        async def noted(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        started_s = time.perf_counter()
-        if metrics is not None:
-            metrics.begin()
-        with self._telemetry.request(scope) as span:
-            try:
-                await self._app(scope, receive, noted)
-            finally:
-                method, route = known_method(scope), path_without_names(scope)
-                if metrics is not None:
-                    metrics.end(method, route, status, took_s=time.perf_counter() - started_s)
-                if span is not None:
-                    span.update_name(f"{method} {route}")
-                    span.set_attribute("http.request.method", method)
-                    span.set_attribute("http.route", route)
-                    span.set_attribute("http.response.status_code", status)
-                    if status >= 500 or not status:
-                        span.set_attribute("error.type", str(status))
-                        span.set_status(StatusCode.ERROR)
 
 
 def path_without_names(scope: Scope) -> str:

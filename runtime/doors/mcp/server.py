@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from langchain_core.language_models import BaseChatModel
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.server.mcpserver.prompts import Prompt
@@ -359,11 +358,8 @@ def serve_stdio(
         stores.close()
 
 
-def build_session_manager(
-    stores: ProjectStores, *, is_read_only: bool, chat_model: BaseChatModel | None = None, body_bytes: int
-) -> StreamableHTTPSessionManager:
-    """Build what answers requests while its `run()` is entered; it checks neither hosts nor tokens."""
-    server = build_mcp_server(Shelf(stores, chat_model=chat_model), is_read_only=is_read_only)
+def build_session_manager(server: MCPServer[Any], *, body_bytes: int) -> StreamableHTTPSessionManager:
+    """Build what answers one request while its `run()` is entered; it checks neither hosts nor tokens."""
     server.streamable_http_app(
         stateless_http=True,
         max_request_body_size=body_bytes,

@@ -20,7 +20,7 @@ from filelock import FileLock
 
 from novelgen.errors import ConfigurationError
 from runtime.doors.cli.main import novelgen
-from runtime.doors.http.app import CLOSING_S, ENDING_S
+from runtime.doors.http.app import CLOSING_S
 from runtime.doors.http.jobs import Jobs
 from runtime.doors.http.serving import END_AT_LAST_S, OPEN_REQUESTS_END_S, SPANS_END_MS
 from runtime.doors.http.settings import Limits, announced, running_server
@@ -74,7 +74,7 @@ def test_a_signal_ends_the_server_clean(server: ServedProcess, tmp_path: Path) -
 
 def test_a_folder_has_one_server(tmp_path: Path) -> None:
     """A second one is told where the first is; the waits of an end fit into the time after which it comes anyway."""
-    assert OPEN_REQUESTS_END_S + ENDING_S + CLOSING_S + SPANS_END_MS / 1000 <= END_AT_LAST_S < 4
+    assert OPEN_REQUESTS_END_S + CLOSING_S + SPANS_END_MS / 1000 <= END_AT_LAST_S < 4
     assert inspect.signature(Jobs.close).parameters["timeout_s"].default < CLOSING_S
     with announced(tmp_path, "http://127.0.0.1:4711"), pytest.raises(ConfigurationError, match="4711"):  # noqa: SIM117
         with announced(tmp_path, "http://127.0.0.1:4712"):

@@ -11,6 +11,7 @@ from runtime.doors.http.gate import Gate, Turns
 from runtime.doors.http.problems import PROBLEM_TYPE, Refusal
 from runtime.doors.http.repeats import Repeats
 from runtime.doors.http.settings import Limits, ServerSettings
+from runtime.doors.http.telemetry import Telemetry
 
 
 class HeldWork:
@@ -70,7 +71,8 @@ async def ask(
 def behind_gate(work: Any, **limits: Any) -> Any:
     """Return an application as the server stacks it."""
     bounds = Limits(**limits)
-    return Gate(Turns(Repeats(work), limits=bounds), settings=ServerSettings(limits=bounds), answer=refused)
+    turns = Turns(Repeats(work), limits=bounds)
+    return Gate(turns, settings=ServerSettings(limits=bounds), telemetry=Telemetry(list), answer=refused)
 
 
 def test_a_person_reads_a_refusal_on_a_page_and_a_program_as_json() -> None:

@@ -18,7 +18,6 @@ from mcp.client.streamable_http import streamable_http_client
 
 from runtime.doors.cli.main import novelgen
 from runtime.doors.http.settings import Limits, ServerSettings
-from runtime.doors.mcp import server
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.doors.mcp.agents import READING, ROOT, STORING, names_of, over_stdio, running_server, text_of
 from tests.support.served_process import FAKE_EMBEDDINGS, ServedProcess
@@ -93,21 +92,6 @@ def test_stdio_ends_with_its_input(demo_folder: Path) -> None:
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert {each.get("id") for each in answers} >= {0}
     assert "Traceback" not in done.stderr
-
-
-def test_an_agent_is_answered_where_the_door_does_not_open(demo_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first request is told that it failed, and waits for nothing; the next one finds the door open."""
-    built = server.build_session_manager
-
-    class Broken:
-        def run(self) -> None:
-            raise RuntimeError("no room for its streams")
-
-    with client_of(demo_folder) as client:
-        monkeypatch.setattr(server, "build_session_manager", lambda *_, **__: Broken())
-        assert client.post("/mcp", json=CALL, headers=HEADERS).status_code == 500
-        monkeypatch.setattr(server, "build_session_manager", built)
-        assert client.post("/mcp", json=CALL, headers=HEADERS).status_code == 200
 
 
 def test_http_serves_all_stories(demo_folder: Path) -> None:
