@@ -24,7 +24,6 @@ from runtime.doors.answers import told
 from runtime.doors.arguments import Arguments, Method, arguments_of, read_arguments
 from runtime.doors.operations import BY_NAME, Operation
 from runtime.story.base import stored_position
-from runtime.story.character import Character
 from runtime.story.story import Story
 
 BLOCK = "block"
@@ -90,7 +89,7 @@ class Tool:
     def arguments(self, project: Mapping[str, str], *, bound: Collection[str] = ()) -> type[Arguments]:
         """Return what a call takes."""
         whole = arguments_of(self.operation.function, self.operation.without + self.without)
-        named = dict(project) | ({"character": "Who, by id, name or alias."} if self.of_character else {})
+        named = dict(project) | ({"character": "Who, by id, name or alias."} if self.operation.is_of_character else {})
         fields: dict[str, Any] = {
             name: (str, Field(min_length=1, max_length=400, description=said))
             for name, said in named.items()
@@ -103,11 +102,6 @@ class Tool:
             if name not in bound:
                 fields[name] = (info.annotation, info)
         return create_model(f"{self.operation.name}_tool", __base__=Arguments, **fields)
-
-    @property
-    def of_character(self) -> bool:
-        """Whether it is done by a character, who is named by an argument."""
-        return issubclass(self.operation.part, Character)
 
     def schema(self, arguments: type[Arguments]) -> Schema:
         """Return the schema of arguments as agents pay for it: without titles, and null where a default stands."""
@@ -144,9 +138,9 @@ class Tool:
         """Do it, and return the answer as JSON."""
         given = dict(values) if limit is None else _cut(story, values, self.operation.function, limit)
         of: Any = story
-        if self.of_character:
+        if self.operation.is_of_character:
             who = given.pop("character")
-            of = who if isinstance(who, Character) else story.character(who)
+            of = story.character(who) if isinstance(who, str) else who
         result = self.operation.function(of, **given)
         answer = told(self.operation.answer(result), folders=folders)
         adapter: TypeAdapter[Any] = TypeAdapter(self.operation.result)

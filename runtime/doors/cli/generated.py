@@ -11,7 +11,6 @@ import tomllib
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -20,7 +19,6 @@ import click
 from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
-from novelgen.models.position import StoryPosition
 from runtime.doors.arguments import Arguments, arguments_of, moment, position_from, read_arguments
 from runtime.doors.cli.labels import in_words
 from runtime.doors.cli.offers import ALIKE, OFFERS, SPELLINGS, Offer, View
@@ -113,7 +111,8 @@ def run(
         if indexing is not None:
             report_indexing(indexing, project)
         if as_json:
-            print_json(operation.answer(result).model_dump(mode="json", by_alias=True))
+            told = operation.answer(result) if offer.json is None else offer.json(result, view)
+            print_json(told)
         else:
             labels = view.labels
             if offer.pairs:
@@ -263,18 +262,11 @@ def _taken(annotation: Any, metadata: Sequence[Any] = ()) -> tuple[Any, bool]:
 
 def _payload(value: Any, info: FieldInfo) -> Any:
     """Return what was typed as it stands in JSON; None where nothing was."""
-    if isinstance(value, StoryPosition):
-        return str(value)
-    if isinstance(value, datetime):
-        return value.isoformat()
     kind, is_many = _taken(info.annotation, info.metadata)
-    if kind == "moment" and value is not None:
-        return ":".join(map(str, value))
     if value in (None, ()) and not (info.is_required() and is_many):
         return None
     if kind in ("dimension", "change"):
         return dict(value) if kind == "dimension" else changes_by_field(value)
     if is_many:
-        listed = value if isinstance(value, tuple) else (value,)
-        return [str(each) if isinstance(each, StoryPosition) else each for each in listed]
+        return list(value) if isinstance(value, tuple) else [value]
     return None if value is False and info.default is False else value

@@ -12,17 +12,7 @@ from typing import Any
 
 import click
 
-from runtime.doors.cli.parameters import (
-    CHANGE,
-    COUNT,
-    DIMENSION,
-    FILE,
-    FOLDER,
-    MOMENT,
-    POSITION,
-    CommandGroup,
-    json_option,
-)
+from runtime.doors.cli.parameters import CHANGE, COUNT, DIMENSION, FILE, FOLDER, MOMENT, POSITION, CommandGroup
 
 MANIFEST_FILE = Path(__file__).with_name("manifest.json")
 
@@ -46,6 +36,7 @@ _KINDS: dict[str, click.ParamType] = {
 
 _PROJECT = {"name": "project"}
 _YES = {"names": ["--yes", "-y", "is_confirmed"], "help": "Do it without asking."}
+_JSON = {"names": ["--json", "as_json"], "help": "Print JSON, and nothing else, on stdout."}
 _ALL = {"names": ["--all", "shows_all"], "help": "Show every row, on a terminal too."}
 
 
@@ -97,8 +88,9 @@ def _command(path: str, told: dict[str, Any]) -> click.Command:
 
     project = told.get("project", "required")
     first = [] if project == "none" else [_PROJECT | {"is_required": project == "required"}]
-    last = [*([_YES] if told.get("asks") else []), *([_ALL] if told.get("is_long") else [])]
-    command = click.Command(
+    asked = {"json": _JSON, "asks": _YES, "is_long": _ALL}
+    last = [option for name, option in asked.items() if told.get(name, name == "json")]
+    return click.Command(
         path.rpartition(" ")[2],
         callback=run,
         help=told["help"],
@@ -108,7 +100,6 @@ def _command(path: str, told: dict[str, Any]) -> click.Command:
             *map(_option, (*told.get("options", ()), *last)),
         ],
     )
-    return json_option(command) if told.get("json", True) else command
 
 
 def _argument(told: dict[str, Any]) -> click.Argument:

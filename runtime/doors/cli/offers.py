@@ -23,6 +23,7 @@ import click
 from novelgen.errors import UserInputError
 from novelgen.models.position import deadline_text
 from novelgen.words import filled
+from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
 from runtime.doors.cli.output import (
     index_state,
@@ -34,7 +35,7 @@ from runtime.doors.cli.output import (
     report_line,
     report_warning,
 )
-from runtime.doors.cli.parameters import POSITION, can_ask
+from runtime.doors.cli.parameters import POSITION, can_ask, json_or_text
 
 if TYPE_CHECKING:
     from novelgen.models.position import StoryPosition
@@ -148,6 +149,7 @@ class Offer:
         rows: Where its rows are.
         show: Shows the rest.
         is_long: Whether what it shows has long tables.
+        json: Makes of the result what is printed as JSON, where that is not what other doors answer.
         aside: Says on stderr what there is to know, with `--json` too.
     """
 
@@ -166,6 +168,7 @@ class Offer:
     rows: str | Callable[[Any, View], Iterable[Any]] = ""
     show: Callable[[Any, View], None] | None = None
     is_long: bool = False
+    json: Callable[[Any, View], Any] | None = None
     aside: Callable[[Any, View], None] | None = None
 
 
@@ -219,7 +222,7 @@ def cell(function: Function) -> Function:
 
 
 def does(part: str, *operations: str) -> Callable[[Function], Function]:
-    """Let a function be a part of the offers of operations: `show`, `aside`, `asks`, `before`, `run` or `rows`."""
+    """Let a function be a part of the offers of operations, such as `show`; `Offer` tells which there are."""
 
     def kept(function: Function) -> Function:
         for each in operations:
@@ -532,7 +535,7 @@ def _ask_start(view: View, payload: dict[str, Any]) -> None:
     question = view.labels["line.ask_start"].format(name=payload["name"])
     answer = click.prompt(question, default="", show_default=False, err=True).strip()
     if answer:
-        payload["start"] = str(POSITION.convert(answer, None, None))
+        payload["start"] = POSITION.convert(answer, None, None)
 
 
 @does("show", "add_card")
@@ -996,18 +999,59 @@ def _show_feelings(found: Any, view: View) -> None:
         view.table(_cells("when=:moved_at change=:moved why=event_type"), moved)
 
 
+@does("json", "list_secrets")
+def _secrets_shown(states: Any, view: View) -> list[dict[str, Any]]:
+    """Return secrets without what their listener may not hear, unless the author asks for it."""
+    shown: list[dict[str, Any]] = []
+    for each in states:
+        told: dict[str, Any] = {"secret_id": each.secret.secret_id, "standing": each.standing, "hint": each.hint}
+        if view.asked["reveal"] or each.standing in ("unlocked", "known"):
+            told["text"] = each.secret.text
+        if view.asked["reveal"]:
+            told |= each.secret.model_dump(mode="json", include={"unlock", "never", "hints", "key_words"})
+        shown.append(told)
+    return shown
+
+
+@does("show", "list_secrets")
+def _show_secrets(states: Any, view: View) -> None:
+    rows = [
+        (each["secret_id"], view.labels.value(each["standing"]), each["hint"], each.get("text", ""))
+        for each in _secrets_shown(states, view)
+    ]
+    print_table(("entity_id", "status", "hint", "text"), rows, labels=view.labels)
+
+
+@does("json", "check_reply")
+def _findings(found: Any, _: View) -> Any:
+    return found
+
+
+@does("show", "check_reply")
+def _show_findings(found: Any, view: View) -> None:
+    for each in found:
+        print_text(f"{view.labels.value(each.kind)}: {each.message}")
+    if not found:
+        view.say("nothing_is_wrong_with_it")
+
+
+@does("aside", "check_reply")
+def _fail_on_findings(found: Any, _: View) -> None:
+    if found:
+        raise click.exceptions.Exit(ExitCode.FAILED)
+
+
 @does("run", "list_flags")
 def _flags(view: View) -> Any:
+    from runtime.doors.arguments import moment
+
     at = view.asked["at"]
     if at is not None and not view.asked["settings"]:
         raise UserInputError("--at says when flags are set; add --set NAME, or read with --as-of")
     for given in view.asked["settings"]:
         name, sign, text = given.partition("=")
-        try:
-            value = json.loads(text) if sign else True
-        except ValueError:
-            value = text
-        view.values["change_id"] = view.part.set_flag(name, value, at=at).change_id
+        value = json_or_text(text) if sign else True
+        view.values["change_id"] = view.part.set_flag(name, value, at=at and moment(at)).change_id
     return view.part.flags(as_of=view.values.get("as_of"))
 
 

@@ -299,7 +299,7 @@ def _console() -> Console:
 
 def _plain(data: Any) -> Any:
     if hasattr(data, "model_dump"):
-        return data.model_dump(mode="json")
+        return data.model_dump(mode="json", by_alias=True)
     if isinstance(data, Mapping):
         return {key: _plain(value) for key, value in data.items()}
     return [_plain(value) for value in data] if isinstance(data, list | tuple) else data

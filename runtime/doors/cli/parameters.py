@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,16 +21,13 @@ from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words, speak, view_labels_for
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from novelgen.models.position import StoryPosition
     from runtime.stores import MemoryStores
+    from runtime.story.projects import ProjectStores
 
 
 # Longer numbers are out of bounds anyway, and Python refuses to read very long ones.
 _NUMBER = re.compile(r"[0-9]{1,12}")
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,6}")
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,84 +59,73 @@ class CommandGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
-class PositionType(click.ParamType):
-    """A story position as it is typed: `3:2` is on entering scene 2 of chapter 3, `3` on entering chapter 3."""
+class Typed(click.ParamType):
+    """A value that is checked as it is typed; what it means the story reads, which knows where a scene stands."""
 
-    name = "C:S"
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        self.name = name
+        self._read = read
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> StoryPosition | str:
-        """Return the position; the id of a scene, such as S001, is left to the story, which knows where it stands."""
-        from novelgen.models.position import SCENE_LABEL, StoryPosition
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return what was read of it."""
+        try:
+            return self._read(value) if isinstance(value, str) else value
+        except UserInputError as error:
+            self.fail(str(error), param, ctx)
 
-        if isinstance(value, StoryPosition) or SCENE_LABEL.fullmatch(str(value)):
-            named: StoryPosition | str = value
-            return named
-        parts = str(value).split(":")
+
+def _position(text: str) -> str:
+    from novelgen.models.position import SCENE_LABEL, StoryPosition
+
+    if not SCENE_LABEL.fullmatch(text):
+        parts = text.split(":")
         if len(parts) > 2 or not all(_NUMBER.fullmatch(part) for part in parts):
-            self.fail(f"{str(value)[:80]!r} is no position; write chapter:scene such as 3:2, or a chapter such as 3")
-        return StoryPosition(*(int(part) for part in parts))
+            raise UserInputError(
+                f"{text[:80]!r} is no position; write chapter:scene such as 3:2, or a chapter such as 3"
+            )
+        StoryPosition(*map(int, parts))
+    return text
 
 
-class MomentType(click.ParamType):
-    """A moment of what is played as it is typed: `2:5` is turn 5 of session 2, `2031-03-01T18:00` a point in time."""
+def _moment(text: str) -> str:
+    from runtime.doors.arguments import moment
 
-    name = "S:T|TIME"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, int] | datetime:
-        """Return session and turn, or the point in time; one without a time zone is taken as UTC."""
-        from novelgen.errors import InvalidPositionError
-        from runtime.doors.arguments import moment
-
-        try:
-            told: tuple[int, int] | datetime = moment(value) if isinstance(value, str) else value
-        except InvalidPositionError as error:
-            self.fail(str(error))
-        return told
+    moment(text)
+    return text
 
 
-class DimensionType(click.ParamType):
-    """A dimension of a relationship and its value as they are typed: `trust=40`."""
+def _dimension(text: str) -> tuple[str, int]:
+    from novelgen.models.state import DIMENSION_RANGES
 
-    name = "NAME=VALUE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
-        """Return the dimension and its value."""
-        from novelgen.models.state import DIMENSION_RANGES
-
-        if isinstance(value, tuple):
-            return value
-        name, _, number = (part.strip() for part in str(value)[:80].partition("="))
-        ranges = {str(each): bounds for each, bounds in DIMENSION_RANGES.items()}
-        if name not in ranges:
-            self.fail(f"{name!r} is no dimension; write one of {', '.join(ranges)}, such as trust=40")
-        lowest, highest = ranges[name]
-        if not _WHOLE_NUMBER.fullmatch(number) or not lowest <= int(number) <= highest:
-            self.fail(f"{name}={number!r} is no whole number from {lowest} to {highest}")
-        return name, int(number)
+    name, _, number = (part.strip() for part in text[:80].partition("="))
+    ranges = {str(each): bounds for each, bounds in DIMENSION_RANGES.items()}
+    if name not in ranges:
+        raise UserInputError(f"{name!r} is no dimension; write one of {', '.join(ranges)}, such as trust=40")
+    lowest, highest = ranges[name]
+    if not _WHOLE_NUMBER.fullmatch(number) or not lowest <= int(number) <= highest:
+        raise UserInputError(f"{name}={number!r} is no whole number from {lowest} to {highest}")
+    return name, int(number)
 
 
-class ChangeType(click.ParamType):
-    """A field and its new value as they are typed: `role=minor`; a value is JSON where it can be read as JSON."""
-
-    name = "NAME=VALUE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
-        """Return the field and its value."""
-        field, sign, text = str(value).partition("=")
-        if not sign or not field.strip():
-            self.fail(f"{value!r} is no change; write FIELD=VALUE such as role=minor")
-        try:
-            return field.strip(), json.loads(text)
-        except ValueError:
-            return field.strip(), text
+def _change(text: str) -> tuple[str, Any]:
+    field, sign, value = text.partition("=")
+    if not sign or not field.strip():
+        raise UserInputError(f"{text!r} is no change; write FIELD=VALUE such as role=minor")
+    return field.strip(), json_or_text(value)
 
 
-POSITION = PositionType()
-CHANGE = ChangeType()
-DIMENSION = DimensionType()
-MOMENT = MomentType()
+def json_or_text(text: str) -> Any:
+    """Return what was typed as JSON where it can be read as JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+POSITION = Typed("C:S", _position)
+MOMENT = Typed("S:T|TIME", _moment)
+DIMENSION = Typed("NAME=VALUE", _dimension)
+CHANGE = Typed("NAME=VALUE", _change)
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 COUNT = click.IntRange(min=1)
@@ -156,11 +142,6 @@ def changes_by_field(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         else:
             changes[field] = value
     return changes
-
-
-def json_option(command: F) -> F:
-    """Give a command the flag `--json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")(command)
 
 
 def can_ask() -> bool:
@@ -207,6 +188,14 @@ def opened_project(session: CliSession, project_id: str, **overrides: Any) -> It
     with opened_stores(session, project_id, **overrides) as stores:
         StoryProjects(stores, project_id).require_stored()
         yield stores
+
+
+def opened_shelf(session: CliSession) -> ProjectStores:
+    """Return the stores of all projects, to be closed."""
+    from runtime.story.projects import ProjectStores
+
+    settle_imports()
+    return ProjectStores({"projects_dir": session.projects_dir})
 
 
 def story_language(stores: MemoryStores, project_id: str) -> str:

@@ -1,12 +1,13 @@
 """What doors take as an argument: bounds that hold, and no number for yes or no."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from novelgen.errors import InvalidRequestError
 from novelgen.models.position import GREATEST_INDEX, StoryPosition
-from runtime.doors.arguments import arguments_of, read_arguments
+from runtime.doors.arguments import arguments_of, moment, read_arguments
 from runtime.doors.operations import BY_NAME
 
 
@@ -34,3 +35,9 @@ def test_every_position_that_is_documented_is_taken(text: str) -> None:
     chapter, _, scene = text.partition(":")
     as_of = read_arguments(model, {"query": "key", "as_of": text})["as_of"]
     assert as_of == StoryPosition(int(chapter), int(scene) if scene else None)
+
+
+def test_a_point_in_time_without_a_zone_is_utc() -> None:
+    """A moment may be a time of day in place of session and turn."""
+    assert moment("2031-03-01T18:00") == datetime(2031, 3, 1, 18, tzinfo=UTC)
+    assert moment("2:5") == (2, 5)

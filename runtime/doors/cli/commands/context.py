@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from novelgen.models.context import context_document
+from runtime.doors.cli import output
 from runtime.doors.cli.error_handling import ExitCode
-from runtime.doors.cli.output import is_terminal, print_json, progress_bars, report_line, report_warning
 from runtime.doors.cli.parameters import CliSession, opened_stores
 from runtime.doors.cli.views import print_context, print_difference, print_explanation, print_first_screen
 from runtime.stores import MemoryStores
@@ -57,7 +57,7 @@ def context(session: CliSession, project: str, *, diff: bool, explain: bool, as_
             _rebuild_stale(story, options, plans_file, diff=diff, as_json=as_json)
         elif plans_file is not None:
             folder = Path(str(out))
-            with progress_bars("contexts") as (progress,):
+            with output.progress_bars("contexts") as (progress,):
                 report = story.build_contexts(plans_file=plans_file, folder=folder, options=options, progress=progress)
             _end(report.failures, f"{report.written} of {report.asked} contexts written to {folder}")
         else:
@@ -66,23 +66,23 @@ def context(session: CliSession, project: str, *, diff: bool, explain: bool, as_
             )
             if not diff:
                 built = story.build_context(scene=planned, options=options)
-                is_short = is_terminal() and not (asked["shows_all"] or explain)
+                is_short = output.is_terminal() and not (asked["shows_all"] or explain)
                 _show_context(stores, built, is_short=is_short, explain=explain, as_json=as_json)
                 return
             compared = story.compare_context(scene=planned, options=options)
             if as_json:
-                print_json(compared.difference)
+                output.print_json(compared.difference)
             else:
                 print_difference(compared.difference, language=compared.language, file=compared.file)
 
 
 def _show_context(stores: MemoryStores, built: BuiltContext, *, is_short: bool, explain: bool, as_json: bool) -> None:
     if as_json:
-        print_json(context_document(built.context, is_full=stores.settings.memory.full_report))
+        output.print_json(context_document(built.context, is_full=stores.settings.memory.full_report))
         # On stderr, since nobody looks for it in the JSON.
         for issue in built.context.report.issues if built.context.report else []:
             if issue.stage == "write":
-                report_warning(f"the context is not written: {issue.message}")
+                output.report_warning(f"the context is not written: {issue.message}")
         return
     if is_short:
         print_first_screen(built.context, language=built.language)
@@ -95,13 +95,13 @@ def _show_context(stores: MemoryStores, built: BuiltContext, *, is_short: bool, 
 def _rebuild_stale(
     story: StoryContexts, options: ContextOptions, plans_file: Path | None, *, diff: bool, as_json: bool
 ) -> None:
-    with progress_bars("contexts") as (progress,):
+    with output.progress_bars("contexts") as (progress,):
         report = story.rebuild_stale_contexts(
             plans_file=plans_file, write_files=not diff, options=options, progress=progress
         )
     compared = report.compared
     if diff and as_json:
-        print_json([each.difference for each in compared])
+        output.print_json([each.difference for each in compared])
     elif diff:
         for each in compared:
             print_difference(each.difference, language=each.language, file=each.file)
@@ -112,8 +112,8 @@ def _rebuild_stale(
 
 def _end(failures: list[str], summary: str) -> None:
     for failure in failures:
-        report_line(f"error: {failure}")
-    report_line(summary)
+        output.report_line(f"error: {failure}")
+    output.report_line(summary)
     if failures:
         raise click.exceptions.Exit(ExitCode.FAILED)
 

@@ -7,25 +7,10 @@ from typing import Any
 import click
 
 from novelgen.errors import UserInputError
+from runtime.doors.cli import output
 from runtime.doors.cli.commands.projects import resuming
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words
-from runtime.doors.cli.output import (
-    index_state,
-    print_changes,
-    print_condition,
-    print_heading,
-    print_json,
-    print_pairs,
-    print_remarks,
-    print_result,
-    print_table,
-    print_text,
-    print_undo,
-    progress_bars,
-    report_line,
-    report_warning,
-)
 from runtime.doors.cli.parameters import (
     CliSession,
     can_ask,
@@ -53,37 +38,37 @@ def _taken_in(
     session: CliSession, project: str, take_in: Callable[..., IngestReport], *, as_json: bool, **asked: Any
 ) -> None:
     with opened_stores(session, project) as stores:
-        with progress_bars("scenes", "index") as (progress, index_progress):
+        with output.progress_bars("scenes", "index") as (progress, index_progress):
             story = StoryIngest(stores, project)
             report = take_in(story, **asked, progress=progress, index_progress=index_progress)
         labels = story_labels(stores, project)
     for warning in report.warnings:
-        report_warning(warning)
+        output.report_warning(warning)
     for failure in report.failures:
-        report_line(f"error: {failure}")
+        output.report_line(f"error: {failure}")
     if as_json:
-        print_json(report)
+        output.print_json(report)
     else:
         counts = [report.count(outcome) for outcome in ("added", "replaced", "unchanged")]
         told = labels["line.new_changed_unchanged_failed"]
         ended = [f"{later} → {earlier}" for scene in report.scenes for later, earlier in scene.ended.items()]
-        print_pairs(
+        output.print_pairs(
             {
                 labels["value.project"]: report.project_id,
                 labels["value.scenes"]: told.format(*counts, len(report.failures)),
                 labels["value.memories"]: report.memories,
                 **({labels["line.ended_by_rule"]: ", ".join(ended)} if ended else {}),
                 labels["value.entities"]: report.entities,
-                labels["value.index"]: index_state(report.indexing, report.project_id, labels),
+                labels["value.index"]: output.index_state(report.indexing, report.project_id, labels),
             }
         )
-        print_remarks(report.remarks, labels)
-        print_changes(report.changes)
+        output.print_remarks(report.remarks, labels)
+        output.print_changes(report.changes)
         if report.condition is not None:
-            print_condition(report.condition, labels)
-        print_undo(report.change_id, project, labels)
+            output.print_condition(report.condition, labels)
+        output.print_undo(report.change_id, project, labels)
     if report.failures:
-        report_line("what failed was left out: correct it and run the same command again")
+        output.report_line("what failed was left out: correct it and run the same command again")
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
@@ -95,7 +80,7 @@ def export(session: CliSession, project: str, folder: Path, as_json: bool) -> No
     """Do `novelgen export`."""
     with opened_project(session, project) as stores:
         written = StoryTransfer(stores, project).export(folder=folder)
-    print_result(written, f"wrote {len(written.files)} files to {written.folder}", as_json=as_json)
+    output.print_result(written, f"wrote {len(written.files)} files to {written.folder}", as_json=as_json)
 
 
 def import_command(
@@ -119,24 +104,24 @@ def import_command(
         else:
             if not is_confirmed:
                 _ask_before_import(story, source, update=update)
-            bars = progress_bars("text, characters", "meaning, characters")
+            bars = output.progress_bars("text, characters", "meaning, characters")
             with resuming(project, command="novelgen import"), bars as (progress, index_progress):
                 result = story.import_project(**asked, progress=progress, index_progress=index_progress)
         openings = " ".join(each.opening for each in result.chapters)
         labels = labels_where_stored(stores, project, else_of=openings)
     if as_json:
-        print_json(result)
+        output.print_json(result)
     else:
         _print_import(result, project, labels)
         if result.condition is not None:
-            print_condition(result.condition, labels)
-        print_undo(result.change_id, project, labels)
+            output.print_condition(result.condition, labels)
+        output.print_undo(result.change_id, project, labels)
         if result.change_id is None and not dry_run and result.preview.adds:
-            print_text(labels["line.import_not_undone"].format(project=project))
+            output.print_text(labels["line.import_not_undone"].format(project=project))
     if not dry_run and not with_index:
-        report_line(labels["line.not_indexed_yet"].format(project=project))
+        output.report_line(labels["line.not_indexed_yet"].format(project=project))
     for issue in result.issues:
-        report_warning(issue.message)
+        output.report_warning(issue.message)
 
 
 def _ask_before_import(transfer: StoryTransfer, source: Path, *, update: bool) -> None:
@@ -155,13 +140,13 @@ def _ask_before_import(transfer: StoryTransfer, source: Path, *, update: bool) -
         )
         if not can_ask():
             raise UserInputError(f"{told}; give --update to let what is stored follow the text, or --yes to store both")
-        report_line(in_words(told))
+        output.report_line(in_words(told))
         require_confirmation("store both; --update lets what is stored follow the text", is_confirmed=False)
 
 
 def _report_stored(stored: StoredText) -> None:
     if stored.scenes:
-        report_line(
+        output.report_line(
             f"stored: {stored.chapters} chapters, {stored.scenes} scenes, {stored.characters:,} characters; "
             "searchable by words"
         )
@@ -175,15 +160,15 @@ def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> No
             for each in result.chapters
         ]
         headings = ("chapter", "volume", "title", "scenes", "words", "opening")
-        print_table(headings, rows, labels=labels)
+        output.print_table(headings, rows, labels=labels)
     if result.left_out:
-        print_heading(labels["line.left_out_before_the_first_chapter"])
-        print_text("\n".join(filter(str.strip, result.left_out[:500].splitlines())))
+        output.print_heading(labels["line.left_out_before_the_first_chapter"])
+        output.print_text("\n".join(filter(str.strip, result.left_out[:500].splitlines())))
     for each in result.odd_numbers[:MAX_LISTED]:
-        report_warning(labels[f"line.odd_{each.kind}"].format(title=each.title, after=each.after))
-    print_remarks(result.remarks, labels)
-    print_remarks(result.damaged, labels, heading="damaged_lines")
-    print_heading(labels["line.would_import" if result.dry_run else "line.imported"])
+        output.report_warning(labels[f"line.odd_{each.kind}"].format(title=each.title, after=each.after))
+    output.print_remarks(result.remarks, labels)
+    output.print_remarks(result.damaged, labels, heading="damaged_lines")
+    output.print_heading(labels["line.would_import" if result.dry_run else "line.imported"])
     told = {
         "read_as": ", ".join(result.encodings),
         "passed_over": _listed(result.passed_over, labels),
@@ -200,7 +185,7 @@ def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> No
         "kept_as_stored": _listed([*preview.kept_entities, *preview.kept_scenes], labels),
         "mean_somebody_else": _listed(preview.clashing_entities, labels),
     }
-    print_pairs(told, labels)
+    output.print_pairs(told, labels)
     _print_changes(result, project, labels)
 
 
@@ -208,7 +193,7 @@ def _print_changes(result: ProjectImport, project: str, labels: ViewLabels) -> N
     changes, updated = result.changes, result.updated
     if changes is None or changes.is_empty:
         return
-    print_heading(labels["line.the_manuscript_against_the_story"])
+    output.print_heading(labels["line.the_manuscript_against_the_story"])
     moved = [f"{before} → {after}" for before, after in changes.moved_chapters.items()]
     told = {
         "changed_chapters": _listed(changes.changed_chapters, labels),
@@ -217,19 +202,19 @@ def _print_changes(result: ProjectImport, project: str, labels: ViewLabels) -> N
         "scenes_that_are_gone": _listed(changes.gone_scenes, labels),
         "chapters_that_wait": _listed(changes.waiting_chapters, labels),
     }
-    print_pairs(told, labels)
+    output.print_pairs(told, labels)
     if not updated:
-        print_text(labels["line.nothing_taken_in"])
+        output.print_text(labels["line.nothing_taken_in"])
     elif changes.waiting_chapters:
-        print_text(labels["line.chapters_wait"])
+        output.print_text(labels["line.chapters_wait"])
     if changes.gone_chapters:
-        print_text(
+        output.print_text(
             labels["line.look_delete_scene_by_scene"].format(
                 f"novelgen scene list {project}", f"novelgen scene delete {project} {changes.gone_chapters[0]}:1"
             )
         )
     if updated and changes.gone_scenes:
-        print_text(labels["line.delete"].format(f"novelgen scene delete {project} {changes.gone_scenes[0]}"))
+        output.print_text(labels["line.delete"].format(f"novelgen scene delete {project} {changes.gone_scenes[0]}"))
 
 
 def _listed(names: Sequence[object], labels: ViewLabels) -> str:

@@ -4,35 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from novelgen.errors import ConfigurationError, NovelgenError, UnknownProjectError
+from novelgen.errors import ConfigurationError
+from runtime.doors.cli import output
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
-from runtime.doors.cli.output import (
-    index_state,
-    print_heading,
-    print_json,
-    print_pairs,
-    print_result,
-    print_table,
-    print_text,
-    progress_bars,
-    report_line,
-)
 from runtime.doors.cli.parameters import (
     CliSession,
     labels_where_stored,
     opened_project,
+    opened_shelf,
     opened_stores,
     require_confirmation,
     story_labels,
 )
-from runtime.story.projects import MadeFiles, ProjectOverview, StoryProjectDeletion, StoryProjects, list_project_ids
+from runtime.story.projects import MadeFiles, ProjectOverview, StoryProjectDeletion, StoryProjects
 
 if TYPE_CHECKING:
     from runtime.care.checks import Finding
@@ -43,32 +34,31 @@ def new(session: CliSession, name: str, language: str | None, as_json: bool) -> 
     with opened_stores(session, name) as stores:
         files = StoryProjects(stores, name).create_project(language=language)
     hint = f"\nIts memory is empty: add to it by `novelgen character add {name} NAME` and the like."
-    print_result(files, *_made_lines(files), hint, as_json=as_json)
+    output.print_result(files, *_made_lines(files), hint, as_json=as_json)
 
 
 def init(session: CliSession, project: str, language: str | None, as_json: bool) -> None:
     """Do `novelgen init`."""
     with opened_stores(session, project) as stores:
         files = StoryProjects(stores, project).make_project_files(language=language)
-    print_result(files, *_made_lines(files), as_json=as_json)
+    output.print_result(files, *_made_lines(files), as_json=as_json)
 
 
 def projects(session: CliSession, as_json: bool) -> None:
     """Do `novelgen projects`."""
-    with opened_stores(session) as stores:
-        project_ids = list_project_ids(stores)
-    overviews = [_overview(session, project_id) for project_id in project_ids]
+    with closing(opened_shelf(session)) as stores:
+        overviews = stores.overviews()
     if as_json:
-        print_json(overviews)
+        output.print_json(overviews)
     elif not overviews:
-        print_text(in_words(f"no projects in {str(session.projects_dir)!r}; make one with `novelgen init NAME`"))
+        output.print_text(in_words(f"no projects in {str(session.projects_dir)!r}; make one with `novelgen init NAME`"))
     else:
         headings = ("project", "language", "scenes", "memories", "entities", "title")
         rows = [
             (each.project_id, each.language, each.scenes, each.memories, each.entities, _title(each))
             for each in overviews
         ]
-        print_table(headings, rows, labels=view_labels_for())
+        output.print_table(headings, rows, labels=view_labels_for())
 
 
 def delete(session: CliSession, project: str, is_confirmed: bool, as_json: bool) -> None:
@@ -86,18 +76,7 @@ def delete(session: CliSession, project: str, is_confirmed: bool, as_json: bool)
         )
         deleted = StoryProjectDeletion(stores, project).delete_project(confirm=project)
     told = f"deleted {deleted.project_id}: {deleted.scenes} scenes, {deleted.memories} memories, {deleted.files} files"
-    print_result(deleted, told, as_json=as_json)
-
-
-def _overview(session: CliSession, project_id: str) -> ProjectOverview:
-    """Describe a project by its own settings; one that cannot be read says why and does not stop the others."""
-    try:
-        with opened_stores(session, project_id) as stores:
-            return StoryProjects(stores, project_id).describe_project()
-    except UnknownProjectError:
-        return ProjectOverview(project_id=project_id, problem="nothing stored yet: run `novelgen ingest`")
-    except NovelgenError as error:
-        return ProjectOverview(project_id=project_id, problem=f"cannot be read: {error}")
+    output.print_result(deleted, told, as_json=as_json)
 
 
 def _title(overview: ProjectOverview) -> str:
@@ -114,15 +93,17 @@ def index(session: CliSession, project: str, as_json: bool) -> None:
     """Do `novelgen index`."""
     from runtime.story.condition import StoryIndexing
 
-    bars = progress_bars("meaning, characters")
+    bars = output.progress_bars("meaning, characters")
     with opened_project(session, project) as stores, resuming(project), bars as (progress,):
         result = StoryIndexing(stores, project).index_project(progress=progress)
         labels = story_labels(stores, project)
     if as_json:
-        print_json(result)
+        output.print_json(result)
         return
     done = labels["line.indexed_now"].format(result.indexed, result.embedded)
-    print_pairs({"project": project, "indexed": done, "index": index_state(result, project, labels)}, labels)
+    output.print_pairs(
+        {"project": project, "indexed": done, "index": output.index_state(result, project, labels)}, labels
+    )
 
 
 @contextmanager
@@ -132,7 +113,7 @@ def resuming(project: str, *, command: str = "") -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         repeat = f"repeat `{command}` if text is missing; " if command else ""
-        report_line(
+        output.report_line(
             f"stopped: what was stored is whole and found by words; {repeat}"
             f"`novelgen index {project}` goes on with its meaning"
         )
@@ -152,28 +133,28 @@ def doctor(
         language = "en" if as_json else labels.language
         diagnosis = diagnose(stores, project, repair=repair, ask_network=not no_network, language=language)
     if as_json:
-        print_json(diagnosis)
+        output.print_json(diagnosis)
     else:
         machine = {"versions": diagnosis.versions, "settings": diagnosis.settings}
         # Who asks after a story is told of it; what is fine is counted, and stands in --json.
         told = {"counts": diagnosis.counts} if diagnosis.counts else machine
         for heading, pairs in told.items():
             if pairs:
-                print_heading(labels[f"line.{heading}"])
-                print_pairs(
+                output.print_heading(labels[f"line.{heading}"])
+                output.print_pairs(
                     {in_words(name): in_words(str(value)) for name, value in pairs.items() if value is not None}
                 )
         for heading, findings in (("repairs", diagnosis.repairs), ("findings", diagnosis.findings)):
             wrong = [each for each in findings if each.level != "ok" or heading == "repairs"]
             if findings:
-                print_heading(labels[f"line.{heading}"])
+                output.print_heading(labels[f"line.{heading}"])
             if wrong:
-                print_table(("level", "what", "finding"), [_row(each, labels) for each in wrong], labels=labels)
+                output.print_table(("level", "what", "finding"), [_row(each, labels) for each in wrong], labels=labels)
             if len(wrong) < len(findings):
-                print_text(labels["line.checks_fine"].format(len(findings) - len(wrong)))
+                output.print_text(labels["line.checks_fine"].format(len(findings) - len(wrong)))
     if bundle is not None:
         bundle.write_text(json.dumps(shareable(diagnosis), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-        report_line(f"wrote {bundle}: no text, name, id or path of a story is in it")
+        output.report_line(f"wrote {bundle}: no text, name, id or path of a story is in it")
     if diagnosis.is_broken:
         raise click.exceptions.Exit(ExitCode.STORE_UNAVAILABLE)
 
@@ -182,14 +163,14 @@ def reindex(session: CliSession, project: str, as_json: bool) -> None:
     """Do `novelgen reindex`."""
     from runtime.story.condition import StoryIndexing
 
-    with opened_project(session, project) as stores, progress_bars("memories") as (progress,):
+    with opened_project(session, project) as stores, output.progress_bars("memories") as (progress,):
         result = StoryIndexing(stores, project).reindex(progress=progress)
         labels = story_labels(stores, project)
     if as_json:
-        print_json(result)
+        output.print_json(result)
     else:
         indexing, chosen = result.indexing, result.chosen
-        print_pairs(
+        output.print_pairs(
             {
                 "project": project,
                 "by_the_settings": labels["line.embedded_otherwise"].format(chosen) if chosen else None,
@@ -200,7 +181,7 @@ def reindex(session: CliSession, project: str, as_json: bool) -> None:
             labels,
         )
     if not result.is_sound:
-        report_line(f"error: the index does not agree with the database ({result.verification}); run it again")
+        output.report_line(f"error: the index does not agree with the database ({result.verification}); run it again")
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 

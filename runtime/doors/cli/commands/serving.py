@@ -13,8 +13,7 @@ import click
 from novelgen.errors import ConfigurationError
 from runtime.doors.cli.labels import in_words
 from runtime.doors.cli.output import report_line
-from runtime.doors.cli.parameters import CliSession, settle_imports
-from runtime.story.projects import ProjectStores
+from runtime.doors.cli.parameters import CliSession, opened_shelf
 
 _PACKAGES = {"server": {"fastapi", "jinja2", "starlette", "uvicorn"}, "mcp": {"mcp", "mcp_types"}}
 """What an extra of the package installs, which a door needs."""
@@ -34,17 +33,12 @@ def _needing(command: str, extra: str) -> Iterator[None]:
         ) from error
 
 
-def _opened(session: CliSession) -> ProjectStores:
-    settle_imports()
-    return ProjectStores({"projects_dir": session.projects_dir})
-
-
 def serve(session: CliSession, host: str, port: int, allowed_hosts: tuple[str, ...], is_opened: bool | None) -> None:
     """Do `novelgen serve`."""
     with _needing("serve", "server"):
         from runtime.doors.http.serving import serve as serve_projects
         from runtime.doors.http.settings import Limits, ServerSettings
-    stores = _opened(session)
+    stores = opened_shelf(session)
     at_once = stores.settings.server_at_once
     settings = ServerSettings(
         host=host,
@@ -68,7 +62,9 @@ def mcp(session: CliSession, project: str | None, is_read_only: bool, is_game: b
     """Do `novelgen mcp`."""
     with _needing("mcp", "mcp"):
         from runtime.doors.mcp.server import serve_stdio
-    serve_stdio(_opened(session), project_id=project, offer="game" if is_game else "story", is_read_only=is_read_only)
+    serve_stdio(
+        opened_shelf(session), project_id=project, offer="game" if is_game else "story", is_read_only=is_read_only
+    )
 
 
 _ELSEWHERE = ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "CI")

@@ -10,20 +10,10 @@ from novelgen.errors import UserInputError
 from novelgen.language.normalise import require_size, scrub_text
 from novelgen.models.chunk_context import MAX_CHUNK_CHARACTERS
 from runtime.chunk_context import build_chunk_context
+from runtime.doors.cli import output
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels
 from runtime.doors.cli.offers import summary_name, summary_place
-from runtime.doors.cli.output import (
-    print_json,
-    print_result,
-    print_table,
-    print_text,
-    print_undo,
-    progress_bars,
-    report_indexing,
-    report_issue,
-    report_warning,
-)
 from runtime.doors.cli.parameters import CliSession, opened_project, opened_stores, story_labels
 from runtime.doors.operations import change_number
 from runtime.files.file_reading import read_text_file
@@ -46,15 +36,15 @@ def edit_record(session: CliSession, project: str, place: Any, record_file: Path
             record_file, json.dumps(stored.model_dump(mode="json"), indent=2, ensure_ascii=False), ".json"
         )
         if written is None:
-            print_result(stored, labels["line.record_as_it_was"].format(place=place), as_json=as_json)
+            output.print_result(stored, labels["line.record_as_it_was"].format(place=place), as_json=as_json)
             return
         source_name = str(record_file or "the edited record")
         change = scenes.replace_record(position=place, written=written, source_name=source_name)
     for issue in change.issues:
-        report_warning(issue.message)
-    report_indexing(change.indexing, project)
+        output.report_warning(issue.message)
+    output.report_indexing(change.indexing, project)
     undo = _undo_lines(change, project, labels)
-    print_result(change, labels["line.record_replaced"].format(place=place), *undo, as_json=as_json)
+    output.print_result(change, labels["line.record_replaced"].format(place=place), *undo, as_json=as_json)
 
 
 def _undo_lines(result: Any, project: str, labels: ViewLabels) -> list[str]:
@@ -78,7 +68,7 @@ def edit_summary(
         if text is not None:
             shown = summaries.write_author_summary(level=level, number=number, text=text)
     told = labels[f"line.{key}"].format(name=summary_name(shown, labels))
-    print_result(shown, told, *_undo_lines(shown, project, labels), as_json=as_json)
+    output.print_result(shown, told, *_undo_lines(shown, project, labels), as_json=as_json)
 
 
 def write_summaries(
@@ -88,18 +78,18 @@ def write_summaries(
     place = summary_place(chapter, part)
     with opened_project(session, project) as stores:
         labels = story_labels(stores, project)
-        with progress_bars("summaries") as (progress,):
+        with output.progress_bars("summaries") as (progress,):
             result = StorySummarizing(stores, project).write_model_summaries(only=place, model=model, progress=progress)
     for issue in result.issues:
-        report_warning(issue.message)
+        output.report_warning(issue.message)
     if as_json:
-        print_json(result)
+        output.print_json(result)
     else:
         rows = [(summary_name(each, labels), each.told) for each in result.written]
-        print_table(("of", "summary"), rows, labels=labels)
-        print_text(labels["line.summaries_written"].format(len(result.written), len(result.issues)))
+        output.print_table(("of", "summary"), rows, labels=labels)
+        output.print_text(labels["line.summaries_written"].format(len(result.written), len(result.issues)))
         for each in result.written:
-            print_undo(each.change_id, project, labels)
+            output.print_undo(each.change_id, project, labels)
     if result.issues:
         raise click.exceptions.Exit(ExitCode.FAILED)
 
@@ -114,11 +104,11 @@ def chunk_context(
         context = build_chunk_context(project, text, chapter, stores=stores, **asked)
         labels = story_labels(stores, project)
     if as_json:
-        print_json(context)
+        output.print_json(context)
         return
-    print_text(context.text.rstrip("\n") or labels["head.nothing"])
+    output.print_text(context.text.rstrip("\n") or labels["head.nothing"])
     for issue in context.issues:
-        report_issue(issue)
+        output.report_issue(issue)
 
 
 def summarize(
@@ -129,11 +119,11 @@ def summarize(
     with opened_stores(session) as stores:
         summary = summarize_scene(text, chat_model=model, max_bullets=max_bullets, settings=stores.settings)
     if as_json:
-        print_json(summary)
+        output.print_json(summary)
     else:
-        print_text("\n".join(f"- {each}" for each in summary.bullets))
+        output.print_text("\n".join(f"- {each}" for each in summary.bullets))
     for issue in summary.issues:
-        report_issue(issue)
+        output.report_issue(issue)
 
 
 def _read(source: TextIO, said_as: str) -> str:

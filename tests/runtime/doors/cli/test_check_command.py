@@ -208,25 +208,6 @@ def test_what_is_stored_is_checked(run: Run, drowned: Path) -> None:
     assert run(*asked).exit_code == 2
 
 
-def test_options_that_do_not_go_together_are_refused(run: Run, drowned: Path) -> None:
-    """The way to use it is said, and nothing is written."""
-    cases: list[tuple[str, ...]] = [
-        (),
-        ("--text", "-", "--scene", "2"),
-        ("--text", "-", "--stored"),
-        ("--drafts", "d.jsonl"),
-        ("--drafts", "d.jsonl", "--out", "o", "--json"),
-        ("--stored", "--scene", "2"),
-        ("--stored", "--note", "why"),
-        ("--waive", "K0123456789ab", "--chapter", "3"),
-        ("--text", "-", "--chapter", "3", "--scene", "1", "--model", "a:b", "--no-model"),
-    ]
-    for arguments in cases:
-        result = run("check", PROJECT, *arguments, answer="text")
-        assert result.exit_code == 2
-        assert "see 'novelgen check --help'" in result.stderr
-
-
 def test_bad_input_is_named(run: Run, drowned: Path, projects_dir: Path, tmp_path: Path) -> None:
     """An empty draft, an unknown project, a model that nobody has, and a file without drafts."""
     asked = ("--chapter", "3", "--scene", "1", "--text", "-")

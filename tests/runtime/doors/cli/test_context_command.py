@@ -70,21 +70,6 @@ def test_a_plan_or_cast_that_cannot_be_read_is_bad_input(run: Run, ingested: Pat
     assert "not both" in result.stderr
 
 
-def test_one_scene_or_many_but_not_both(run: Run) -> None:
-    """The options of one context and of many do not mix."""
-    cases: list[tuple[list[str], str]] = [
-        ([], "give --chapter and --scene"),
-        (["--chapter", "3", "--scene", "1", "--out", "x"], "--plans and --out"),
-        (["--plans", "p.jsonl"], "--plans needs --out"),
-        (["--plans", "p.jsonl", "--out", "x", "--chapter", "3"], "without --chapter"),
-        (["--plans", "p.jsonl", "--out", "x", "--json"], "--json"),
-    ]
-    for arguments, told in cases:
-        result = run("context", PROJECT, *arguments)
-        assert result.exit_code == 2
-        assert told in result.stderr
-
-
 def test_a_project_with_nothing_stored_gives_an_empty_context(run: Run, written: Path) -> None:
     """Before the first ingest the plan alone is there; the context says what is missing and how to fill it."""
     result = run("context", *SCENE, "--json")
@@ -203,7 +188,7 @@ def test_a_point_of_view_is_said_by_an_option(run: Run, ingested: Path) -> None:
 
 def test_a_terminal_gets_the_first_screen(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line each of what must hold, who is here, what is open and weighs most; `--all`, `--explain` show the rest."""
-    monkeypatch.setattr("runtime.doors.cli.commands.context.is_terminal", lambda: True)
+    monkeypatch.setattr("runtime.doors.cli.output.is_terminal", lambda: True)
     short = run("context", *SCENE)
     lines = short.stdout.splitlines()
     for heading in ("What must hold", "Where we left off", "Who is here", "What weighs most"):

@@ -94,19 +94,6 @@ def test_a_context_needs_no_plan_but_the_one_it_was_built_for(run: Run, ingested
     assert context["report"]["scene_plan"]["purpose"] == PLAN["purpose"]
 
 
-def test_options_that_do_not_go_with_it_are_refused(run: Run) -> None:
-    """A difference is of one scene, or of all stale ones."""
-    cases: list[tuple[list[str], str]] = [
-        (["--chapter", "3", "--scene", "1", "--diff", "--explain"], "--diff goes without --explain"),
-        (["--plans", "p.jsonl", "--out", "x", "--diff"], "without --chapter"),
-        (["--diff"], "give --chapter and --scene"),
-    ]
-    for arguments, told in cases:
-        result = run("context", PROJECT, *arguments)
-        assert result.exit_code == 2
-        assert told in result.stderr
-
-
 DIFFERENCE = ContextDifference(
     project_id="庙",
     chapter_index=3,

@@ -81,14 +81,6 @@ def test_all_stale_contexts_are_built_again_and_no_other(run: Run, stale: Path) 
 
 
 @pytest.mark.thorough
-def test_nothing_stale_is_nothing_to_do(run: Run, ingested: Path) -> None:
-    """Without context files, and with fresh ones, the command says so and succeeds."""
-    result = run("context", PROJECT, "--stale")
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert "no context file is stale" in result.stderr
-
-
-@pytest.mark.thorough
 def test_a_context_without_a_plan_is_named_and_the_others_rebuilt(run: Run, stale: Path) -> None:
     """A file of an earlier version whose plan is nowhere stays as it is, doctor says which option helps."""
     forget_plan(stale / "scene_4_2_memory.json")
@@ -167,18 +159,3 @@ def test_with_diff_nothing_is_written(run: Run, stale: Path) -> None:
     )
     assert "2 of 2 stale contexts compared, none written" in result.stderr
     assert contents(stale) == before
-
-
-def test_options_of_one_context_are_refused(run: Run) -> None:
-    """What names one scene, or another folder, does not go with all stale ones."""
-    cases: list[tuple[list[str], str]] = [
-        (["--chapter", "3"], "--stale goes without --chapter"),
-        (["--plan", "plan.json"], "--stale goes without --chapter"),
-        (["--out", "x"], "--stale goes without --chapter"),
-        (["--explain"], "--stale goes without --chapter"),
-        (["--json"], "add --diff"),
-    ]
-    for arguments, told in cases:
-        result = run("context", PROJECT, "--stale", *arguments)
-        assert result.exit_code == 2
-        assert told in result.stderr

@@ -108,15 +108,6 @@ def test_a_scene_is_read_anew(run: Run, unrecorded: Path, model: pytest.MonkeyPa
     assert statuses(run) == ["done"] * 4
 
 
-def test_scenes_that_are_named_need_no_other_choice(run: Run, ingested: Path) -> None:
-    """`--scene` with another way of choosing is refused."""
-    cases: list[tuple[str, ...]] = [("--again",), ("--retry",), ("--chapter", "1")]
-    for option in cases:
-        result = run("extract", PROJECT, "--scene", "1:1", *option)
-        assert result.exit_code == 2
-        assert "--scene names the scenes" in result.stderr
-
-
 def test_an_estimate_asks_nobody(run: Run, unrecorded: Path) -> None:
     """`--dry-run` needs no model: scenes, calls, tokens, price; else nothing is done, and where to name one is told."""
     plain = run("extract", PROJECT, "--dry-run")

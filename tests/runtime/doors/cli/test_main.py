@@ -135,6 +135,22 @@ def test_without_a_command_the_help_is_shown(run: Run, arguments: list[str], sho
     assert shown in result.stdout
 
 
+_NOT_WITH_PLANS = (["--chapter", "3"], ["--json"], ["--diff"])
+_NOT_WITH_STALE = (["--chapter", "3"], ["--plan", "plan.json"], ["--out", "x"], ["--explain"])
+_OTHER_SCENES = (["--again"], ["--retry"], ["--chapter", "1"])
+_NO_CHECK = (
+    [],
+    ["--text", "-", "--scene", "2"],
+    ["--text", "-", "--stored"],
+    ["--drafts", "d.jsonl"],
+    ["--drafts", "d.jsonl", "--out", "o", "--json"],
+    ["--stored", "--scene", "2"],
+    ["--stored", "--note", "why"],
+    ["--waive", "K0123456789ab", "--chapter", "3"],
+    ["--text", "-", "--chapter", "3", "--scene", "1", "--model", "a:b", "--no-model"],
+)
+
+
 def test_wrong_usage_is_one_line_and_exit_code_2(run: Run) -> None:
     """A wrong command line is told in one line with the wrong value."""
     cases: list[tuple[list[str], str]] = [
@@ -147,9 +163,24 @@ def test_wrong_usage_is_one_line_and_exit_code_2(run: Run) -> None:
         (["scene", "show", "x", "3-2"], "write chapter:scene such as 3:2"),
         (["scene", "show", "x", "1:2000000"], "scene_index=2000000 is not a whole number"),
         (["--log-level", "loud", "projects"], "'loud' is not one of"),
+        (["context", "x"], "give --chapter and --scene"),
+        (["context", "x", "--diff"], "give --chapter and --scene"),
+        (["context", "x", "plan.json", "--purpose", "another"], "not both"),
+        (["context", "x", "--chapter", "3", "--scene", "1", "--out", "x"], "--plans and --out"),
+        (["context", "x", "--chapter", "3", "--scene", "1", "--diff", "--explain"], "--diff goes without --explain"),
+        (["context", "x", "--plans", "p.jsonl"], "--plans needs --out"),
+        *((["context", "x", "--plans", "p", "--out", "x", *more], "without --chapter") for more in _NOT_WITH_PLANS),
+        *((["context", "x", "--stale", *more], "--stale goes without --chapter") for more in _NOT_WITH_STALE),
+        (["context", "x", "--stale", "--json"], "add --diff"),
+        *((["extract", "x", "--scene", "1:1", *more], "--scene names the scenes") for more in _OTHER_SCENES),
+        (["extract", "x", "--knowledge", "--retry"], "leave out --retry and --reconcile"),
+        (["extract", "x", "--knowledge", "--reconcile"], "leave out --retry and --reconcile"),
+        (["extract", "x", "--shorts", "--knowledge"], "two passes"),
+        *((["check", "x", *more], "see 'novelgen check --help'") for more in _NO_CHECK),
+        (["doctor", "--repair"], "--repair needs PROJECT"),
     ]
     for arguments, told in cases:
-        result = run(*arguments)
+        result = run(*arguments, answer="text")
         assert result.exit_code == 2
         assert result.stdout == ""
         assert result.stderr.startswith("error: ")

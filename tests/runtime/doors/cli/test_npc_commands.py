@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.models.position import utc_now
 from runtime.doors.cli.labels import view_labels_for
-from runtime.doors.cli.parameters import MOMENT
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from runtime.story.character import Character
@@ -141,13 +139,6 @@ def test_what_is_wrong_is_refused_with_the_way_out(run: Run, village: Path) -> N
         result = run("npc", *arguments)
         assert result.exit_code == 2
         assert told in result.stderr
-
-
-def test_a_point_in_time_without_a_zone_is_utc() -> None:
-    """A moment may be typed as a time of day, too, and one that is converted stays what it is."""
-    assert MOMENT.convert("2031-03-01T18:00", None, None).isoformat() == "2031-03-01T18:00:00+00:00"  # type: ignore[union-attr]
-    now = utc_now()
-    assert MOMENT.convert(now, None, None) is now
 
 
 @pytest.mark.parametrize("word", ["locked", "hinted", "unlocked", "known", "leaked_secret", "hint", "flag"])

@@ -3,17 +3,13 @@
 import click
 import pytest
 
-from novelgen.models.position import StoryPosition
 from runtime.doors.cli.parameters import POSITION
 
 
-@pytest.mark.parametrize(
-    ("typed", "position"),
-    [("3:2", StoryPosition(3, 2)), ("3", StoryPosition(3)), ("0:0", StoryPosition(0, 0)), ("S001", "S001")],
-)
-def test_a_position_is_chapter_and_scene_or_chapter(typed: str, position: StoryPosition | str) -> None:
-    """`3:2` is on entering a scene, `3` on entering a chapter; the id of a scene is left to the story."""
-    assert POSITION.convert(typed, None, None) == position
+@pytest.mark.parametrize("typed", ["3:2", "3", "0:0", "S001"])
+def test_a_position_is_chapter_and_scene_or_chapter(typed: str) -> None:
+    """`3:2` is on entering a scene, `3` on entering a chapter; the story reads it, and the id of a scene."""
+    assert POSITION.convert(typed, None, None) == typed
 
 
 @pytest.mark.parametrize("typed", ["", "x", "3:", ":2", "1:2:3", "-1", "1.5", "٣"])

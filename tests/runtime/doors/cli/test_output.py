@@ -5,11 +5,14 @@ import json
 import logging
 
 import pytest
+from click.testing import CliRunner
 
 from runtime.doors.cli.labels import view_labels_for
+from runtime.doors.cli.main import novelgen
 from runtime.doors.cli.output import print_json, print_pairs, print_table, print_text
 from runtime.storage.records import MemoryFilter
 from tests.runtime.doors.cli.conftest import Run
+from tests.runtime.doors.cli.small_project import PROJECT
 
 
 def test_json_is_of_models_lists_and_mappings(capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,6 +32,14 @@ def test_json_is_json_in_every_encoding(encoding: str, monkeypatch: pytest.Monke
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(buffer, encoding=encoding, write_through=True))
     print_json({"text": "钥匙 😀"})
     assert json.loads(buffer.getvalue().decode(encoding)) == {"text": "钥匙 😀"}
+
+
+@pytest.mark.usefixtures("ingested")
+def test_a_terminal_that_knows_no_chinese_breaks_nothing(run: Run) -> None:
+    """Under an ASCII locale the readable view of a Chinese name is escaped and does not fail."""
+    assert run("character", "add", PROJECT, "骆青荇").exit_code == 0
+    shown = CliRunner(charset="ascii").invoke(novelgen, ["card", "list", PROJECT])
+    assert (shown.exit_code, "\\u9a86" in shown.stdout) == (0, True)
 
 
 def test_people_are_shown_text_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:

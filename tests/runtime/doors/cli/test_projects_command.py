@@ -21,7 +21,7 @@ def test_projects_are_listed_with_what_they_hold(run: Run, ingested: Path, proje
     listed = {each["project_id"]: each for each in json.loads(run("projects", "--json").stdout)}
     assert set(listed) == {PROJECT, "waiting", "broken"}
     assert (listed[PROJECT]["scenes"], listed[PROJECT]["name"]) == (4, "The Lighthouse")
-    assert "novelgen ingest" in listed["waiting"]["problem"]
+    assert "nothing stored yet" in listed["waiting"]["problem"]
     assert "cannot be read" in listed["broken"]["problem"]
 
 
