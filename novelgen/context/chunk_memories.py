@@ -13,10 +13,8 @@ from novelgen.context.prompt_block import fence_mark, fenced
 from novelgen.language.language import StoryLanguage
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.sentences import chunk_text, split_sentences
-from novelgen.memory.query_scores import RANK_CONSTANT
 from novelgen.memory.retelling import DuplicateFinder
 from novelgen.memory.search import NAMES_PURPOSE, Candidate, SearchQuery, SearchRequest
-from novelgen.memory.select import best_ranks
 from novelgen.models.chunk_context import ChunkContextRequest, ChunkMemory, GlossaryEntry, GlossaryName
 from novelgen.models.entity import Entity, is_entity_id, translation_of
 from novelgen.models.memory import BOOK, DISTILLED_TYPES, PASSAGE_TYPES, chapter_of_target, targets_of
@@ -236,9 +234,7 @@ def _scored(
 ) -> list[ChunkMemory]:
     relevance = {
         each.chunk.chunk_id: sum(
-            1 / (RANK_CONSTANT + hit.rank)
-            for hit in each.hits
-            if hit.query_index is not None and hit.query_index < telling_queries
+            hit.by_rank for hit in each.hits if hit.query_index is not None and hit.query_index < telling_queries
         )
         for each in candidates
     }
@@ -262,7 +258,7 @@ def _scored(
                 score=round(score, 4),
                 attached_to=attached_to,
                 names=list(named.get(chunk.chunk_id, ())),
-                arm_ranks=best_ranks(each.hits),
+                arm_ranks=each.best_ranks(),
             )
         )
     return scored

@@ -352,7 +352,7 @@ def first_hits_text(found: SearchResult, language: StoryLanguage) -> str:
         (candidate for candidate in found.candidates if candidate.hits),
         key=lambda each: (
             facts[each.chunk.content_type in DISTILLED_TYPES],
-            -sum(1 / (_RANK_CONSTANT + hit.rank) for hit in each.hits),
+            -sum(hit.by_rank for hit in each.hits),
             each.chunk.chunk_id,
         ),
     )
@@ -362,9 +362,6 @@ def first_hits_text(found: SearchResult, language: StoryLanguage) -> str:
         for each in ranked
     ]
     return listed(dict.fromkeys(lines), str, SECTION_TOKENS["first_hits"], stops_at_first=True).text(language)
-
-
-_RANK_CONSTANT = 60
 
 
 def _add_lines(

@@ -438,7 +438,6 @@ class _Assembler:
             weights=weights,
             budget_tokens=budget_tokens,
             count_tokens=self.count_tokens,
-            quotas=self.bounds.quotas,
             top_k=self.bounds.top_k if request.top_k is None else request.top_k,
         )
         verbatim = sum(
@@ -501,7 +500,7 @@ class _Assembler:
             texts=(scene.location, scene.purpose, *scene.key_actions),
             entity_ids=frozenset(self.plan.entity_ids),
             expected_ids=frozenset(self.plan.thread_ids),
-            chosen=[(_place_of(each), each.content) for each in chosen],
+            chosen=[(each.place, each.content) for each in chosen],
             known_texts=[
                 each.chunk.content
                 for each in found.search.candidates
@@ -547,12 +546,6 @@ def _each_fact_once(memories: AssembledMemories, told: Sequence[tuple[str, froze
         if where is not None:
             twins[item.chunk_id] = where
     return memories.without(twins) if twins else memories
-
-
-def _place_of(chunk: StoryMemoryChunk) -> tuple[int, int] | None:
-    if chunk.chapter_index is None or chunk.scene_index is None:
-        return None
-    return (chunk.chapter_index, chunk.scene_index)
 
 
 def _before(snapshots: Sequence[EntityStateSnapshot], request: MemoryContextRequest) -> list[EntityStateSnapshot]:

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping
 
 from novelgen.language.language import StoryLanguage
-from novelgen.memory.ledger import LedgerEntry, Place, ThreadLedger, ThreadStage, shown_category
-from novelgen.models.position import deadline_text, sort_key
+from novelgen.memory.ledger import LedgerEntry, ThreadLedger, ThreadStage, shown_category
+from novelgen.models.position import Place, deadline_text, sort_key
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LOOP_WEIGHTS
 from novelgen.words import words

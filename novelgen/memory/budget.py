@@ -2,10 +2,11 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from types import MappingProxyType
+from typing import NamedTuple
 
 from novelgen.language.language import TokenCounter, has_cjk, word_pattern
 from novelgen.language.sentences import SENTENCE_ENDS
@@ -72,7 +73,10 @@ def short_form_defect(short: str, full: str, count_tokens: TokenCounter) -> str:
         return "short form is no shorter"
     if is_cut(short, full):
         return "short form is cut"
-    return "short form is a label" if is_label(short, share) else ""
+    # A title of what the memory tells (妖婿来历与习性) does not tell it.
+    announcing = _ANNOUNCING_ZH if has_cjk(short) else _ANNOUNCING_EN
+    is_label = share < BARE_SHARE or (share < LABEL_SHARE and announcing.search(short) is not None)
+    return "short form is a label" if is_label else ""
 
 
 def is_cut(short: str, full: str) -> bool:
@@ -84,121 +88,72 @@ def is_cut(short: str, full: str) -> bool:
     return short[-1] not in SENTENCE_ENDS and full[len(short)] not in SENTENCE_ENDS
 
 
-def is_label(short: str, share: float) -> bool:
-    """Tell whether a short form is a title of what the memory tells (妖婿来历与习性) instead of telling it."""
-    announcing = _ANNOUNCING_ZH if has_cjk(short) else _ANNOUNCING_EN
-    return share < BARE_SHARE or (share < LABEL_SHARE and announcing.search(short) is not None)
-
-
-@dataclass(frozen=True)
-class Priced:
-    """One candidate ready to be packed."""
-
-    chunk_id: str
-    gain: float
-    tokens: int
-    is_passage: bool = False
-
-
 def gain_per_token(score: float, tokens: int, weights: SelectionWeights) -> float:
     """Weigh a score against what its form costs."""
     return score - weights.length_discount * math.log(max(1, tokens))
 
 
+class Priced(NamedTuple):
+    """What a candidate brings, and what it costs."""
+
+    gain: float
+    tokens: int
+
+
 @dataclass(frozen=True)
 class Filling:
-    """How a budget was filled."""
+    """How a budget was filled, by chunk id; taken and without room the best first, with the points that each won."""
 
     taken: tuple[str, ...]
     no_room: tuple[str, ...]
     duplicates: dict[str, str]
-    over_quota: frozenset[str] = frozenset()
-    lifted: Mapping[str, float] = field(default_factory=dict)
-    over_count: frozenset[str] = frozenset()
+    lifted: Mapping[str, float]
+    over_count: frozenset[str]
 
 
 def fill(
-    priced: Iterable[Priced],
+    priced: Mapping[str, Priced],
     budget_tokens: int,
     stand_in: Callable[[str], str | None],
     *,
-    passage_tokens: int | None = None,
     beside: Mapping[str, Sequence[str]] = MappingProxyType({}),
     beside_points: float = 0.0,
     top_k: int | None = None,
 ) -> Filling:
-    """Pack greedily, best gain per token first; what does not fit is passed over for what does."""
-    taken: list[Priced] = []
-    no_room: list[Priced] = []
-    over_count: set[str] = set()
-    waiting: list[Priced] = []
+    """Pack greedily, best gain per token first; what does not fit is passed over for what does.
+
+    What stands beside something taken gains `beside_points`, which are not negative, while it still waits.
+    """
+    waiting = {chunk_id: entry.gain for chunk_id, entry in priced.items()}
+    queue = [(-gain, chunk_id) for chunk_id, gain in waiting.items()]
+    heapify(queue)
+    taken: dict[str, float] = {}
+    no_room: dict[str, float] = {}
     duplicates: dict[str, str] = {}
+    lifted: dict[str, float] = {}
+    over_count: set[str] = set()
     left = budget_tokens
-    left_for_passages = budget_tokens if passage_tokens is None else passage_tokens
-
-    def offer(entry: Priced) -> bool:
-        nonlocal left
+    while queue:
+        _, chunk_id = heappop(queue)
+        # A raised entry also has its old place, which comes later; by then it is out.
+        gain = waiting.pop(chunk_id, None)
+        if gain is None:
+            continue
+        cost = priced[chunk_id].tokens
         is_over_count = top_k is not None and len(taken) >= top_k
-        if is_over_count or not 0 < entry.tokens <= left:
-            no_room.append(entry)
-            over_count.update([entry.chunk_id] if is_over_count else ())
-            return False
-        twin = stand_in(entry.chunk_id)
-        if twin is not None:
-            duplicates[entry.chunk_id] = twin
-            return False
-        taken.append(entry)
-        left -= entry.tokens
-        return True
-
-    queue = _Queue(priced)
-    while (entry := queue.pop()) is not None:
-        if entry.is_passage and entry.tokens > left_for_passages:
-            waiting.append(entry)
-        elif offer(entry):
-            left_for_passages -= entry.tokens if entry.is_passage else 0
-            queue.lift(beside.get(entry.chunk_id, ()), beside_points)
-    for entry in waiting:
-        offer(entry)
-    return Filling(
-        taken=tuple(entry.chunk_id for entry in sorted(taken, key=_best_first)),
-        no_room=tuple(entry.chunk_id for entry in sorted(no_room, key=_best_first)),
-        duplicates=duplicates,
-        over_quota=frozenset(entry.chunk_id for entry in waiting).intersection(entry.chunk_id for entry in no_room),
-        lifted={each.chunk_id: queue.lifted[each.chunk_id] for each in taken if each.chunk_id in queue.lifted},
-        over_count=frozenset(over_count),
-    )
-
-
-class _Queue:
-    """Gives out entries best first, while the gain of those that still wait may rise."""
-
-    def __init__(self, priced: Iterable[Priced]) -> None:
-        self._waiting = {entry.chunk_id: entry for entry in priced}
-        self.lifted: dict[str, float] = {}
-        self._heap = [_best_first(entry) for entry in self._waiting.values()]
-        heapify(self._heap)
-
-    def pop(self) -> Priced | None:
-        """Give out the best that waits; None when all are out."""
-        while self._heap:
-            place = heappop(self._heap)
-            entry = self._waiting.get(place[1])
-            # A raised entry also has its old place, which comes later; by then it is out.
-            if entry is not None:
-                del self._waiting[entry.chunk_id]
-                return entry
-        return None
-
-    def lift(self, chunk_ids: Iterable[str], points: float) -> None:
-        """Raise the gain of those that still wait; `points` are not negative."""
-        for chunk_id in chunk_ids:
-            if chunk_id in self._waiting:
-                entry = self._waiting[chunk_id]
-                self.lifted[chunk_id] = self.lifted.get(chunk_id, 0.0) + points
-                self._waiting[chunk_id] = replace(entry, gain=entry.gain + points)
-                heappush(self._heap, _best_first(self._waiting[chunk_id]))
-
-
-def _best_first(entry: Priced) -> tuple[float, str]:
-    return (-entry.gain, entry.chunk_id)
+        if is_over_count or not 0 < cost <= left:
+            no_room[chunk_id] = gain
+            over_count.update([chunk_id] if is_over_count else ())
+        elif (twin := stand_in(chunk_id)) is not None:
+            duplicates[chunk_id] = twin
+        else:
+            taken[chunk_id] = gain
+            left -= cost
+            for near in beside.get(chunk_id, ()):
+                if near in waiting:
+                    lifted[near] = lifted.get(near, 0.0) + beside_points
+                    waiting[near] += beside_points
+                    heappush(queue, (-waiting[near], near))
+    taken_first, missed_first = (tuple(sorted(each, key=lambda name: (-each[name], name))) for each in (taken, no_room))
+    lifted = {chunk_id: points for chunk_id, points in lifted.items() if chunk_id in taken}
+    return Filling(taken_first, missed_first, duplicates, lifted, frozenset(over_count))

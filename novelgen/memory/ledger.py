@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from novelgen.language.language import StoryLanguage, synonyms
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.folds import fold_loop_events, folded_loop, said_pay_off
-from novelgen.models.position import StoryPosition, sort_key, story_place
+from novelgen.models.position import Place, StoryPosition, sort_key, story_place
 from novelgen.models.record import ThreadEnding, is_unsaid
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES, LoopImportance, OpenLoop
@@ -55,7 +55,6 @@ def asks_something(category: str, description: str) -> bool:
 
 ThreadStage = Literal["planted", "moved", "due", "overdue", "over"]
 StatedSource = Literal["author", "record"]
-Place = tuple[int, int]
 
 MIN_PAID = 5
 """From so many paid threads a book's rhythm can be read."""

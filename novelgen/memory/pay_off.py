@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from novelgen.language.language import rarity_of, significant_words
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.query_scores import standardise
-from novelgen.models.position import sort_key, story_place
+from novelgen.models.position import Place, sort_key, story_place
 from novelgen.models.state import LOOP_WEIGHTS, OpenLoop
-
-Place = tuple[int, int]
 
 MANY_THREADS = 60
 """From so many open threads on, what moved last mostly belongs to another plot, and what was found tells more."""

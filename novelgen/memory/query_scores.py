@@ -18,12 +18,12 @@ from novelgen.memory.search import (
     SEMANTIC_RETRIEVER,
     Candidate,
     RankedMemory,
-    SceneKey,
     SceneQuery,
     SelectionScene,
     Vector,
 )
 from novelgen.models.memory import DISTILLED_TYPES, SCENE_RECORD_TYPES, SUMMARY_TYPE, StoryMemoryChunk
+from novelgen.models.position import Place
 
 Vectors = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -46,9 +46,6 @@ def unit_rows(vectors: Sequence[Sequence[float]] | Sequence[float] | Sequence[Ve
 
 Column = NDArray[np.float64]
 Matrix = NDArray[np.float64]
-
-RANK_CONSTANT = 60
-"""k of reciprocal rank fusion (Cormack and others, 2009): 1 / (k + rank) stands for an unknown score."""
 
 CLIP = 4.0
 """Greatest standardised value, so that one odd outlier does not decide alone."""
@@ -99,15 +96,12 @@ def retriever_scores(
     for column, candidate in enumerate(candidates):
         for hit in candidate.hits:
             if hit.retriever == retriever and hit.query_index in rows:
-                value = 1 / (RANK_CONSTANT + hit.rank) if hit.score is None else hit.score
-                scores[rows[hit.query_index], column] = value
-    return np.array([_filled(row, bounded=retriever == SEMANTIC_RETRIEVER) for row in scores]).reshape(scores.shape)
-
-
-def _filled(row: Column, *, bounded: bool) -> Column:
-    known = row[~np.isnan(row)]
-    floor = float(known.min()) if bounded and len(known) else 0.0
-    return np.nan_to_num(row, nan=floor)
+                scores[rows[hit.query_index], column] = hit.worth
+    for row in scores:
+        known = row[~np.isnan(row)]
+        floor = float(known.min()) if retriever == SEMANTIC_RETRIEVER and len(known) else 0.0
+        np.nan_to_num(row, copy=False, nan=floor)
+    return scores
 
 
 MIN_DISTILLED = 12
@@ -121,7 +115,7 @@ class CandidateTable:
     candidates: tuple[Candidate, ...]
     measure: Mask
     summaries: Mask
-    scenes: tuple[SceneKey, ...]
+    scenes: tuple[Place, ...]
     ordinals: NDArray[np.intp]
     scene_of: NDArray[np.intp]
 
@@ -153,9 +147,9 @@ class CandidateTable:
 def lay_out(candidates: Sequence[Candidate], scene: SelectionScene) -> CandidateTable:
     """Lay out candidates for scoring."""
     rows = tuple(sorted(candidates, key=lambda candidate: candidate.chunk.chunk_id))
-    known = {row.scene_key for row in rows if row.scene_key in scene.ordinals} - {None}
-    scenes = tuple(sorted((each for each in known if each is not None), key=lambda each: scene.ordinals[each]))
-    places: dict[SceneKey | None, int] = {each: index for index, each in enumerate(scenes)}
+    known = {place for row in rows if (place := row.chunk.place) in scene.ordinals and place is not None}
+    scenes = tuple(sorted(known, key=lambda each: scene.ordinals[each]))
+    places: dict[Place | None, int] = {each: index for index, each in enumerate(scenes)}
     distilled = np.array([row.chunk.content_type in DISTILLED_TYPES for row in rows], dtype=bool)
     everything = np.ones(len(rows), dtype=bool)
     return CandidateTable(
@@ -164,7 +158,7 @@ def lay_out(candidates: Sequence[Candidate], scene: SelectionScene) -> Candidate
         summaries=np.array([row.chunk.content_type == SUMMARY_TYPE for row in rows], dtype=bool),
         scenes=scenes,
         ordinals=np.array([scene.ordinals[each] for each in scenes], dtype=np.intp),
-        scene_of=np.array([places.get(row.scene_key, -1) for row in rows], dtype=np.intp),
+        scene_of=np.array([places.get(row.chunk.place, -1) for row in rows], dtype=np.intp),
     )
 
 
@@ -207,8 +201,6 @@ def _terms(text: str) -> list[str]:
     return terms
 
 
-WHOLE_PLAN = frozenset({"plan"})
-
 COMPARED_SCENES = 5
 """Novelty is judged by so many of the earlier scenes that are most like a passage: one may be alike by chance."""
 
@@ -223,7 +215,7 @@ def shared_words(table: CandidateTable, scene: SelectionScene) -> Column:
     each of its sentences bring its own commonest word.
     """
     is_name = np.array([query.kind in NAME_KINDS for query in scene.queries], dtype=bool)
-    is_whole = np.array([query.kind in WHOLE_PLAN for query in scene.queries], dtype=bool)
+    is_whole = np.array([query.kind == "plan" for query in scene.queries], dtype=bool)
     is_plan = is_whole if is_whole.any() else ~is_name
     scores = word_scores([row.chunk.content for row in table.candidates], [each.text for each in scene.queries])
     by_plan, by_names = (scores[rows].sum(axis=0) for rows in (is_plan, is_name))
@@ -253,10 +245,10 @@ def novelty(table: CandidateTable) -> Column:
 
 def beside_in_text(candidates: Iterable[Candidate]) -> dict[str, tuple[str, ...]]:
     """Find which passages of one scene stand side by side."""
-    by_scene: dict[SceneKey | None, list[tuple[int, int, str]]] = defaultdict(list)
+    by_scene: dict[Place | None, list[tuple[int, int, str]]] = defaultdict(list)
     for candidate in candidates:
         if candidate.chunk.source_span is not None:
-            by_scene[candidate.scene_key].append((*candidate.chunk.source_span, candidate.chunk.chunk_id))
+            by_scene[candidate.chunk.place].append((*candidate.chunk.source_span, candidate.chunk.chunk_id))
     beside: dict[str, tuple[str, ...]] = defaultdict(tuple)
     for passages in by_scene.values():
         ordered = sorted(passages)
@@ -290,40 +282,35 @@ def search_order(
     found = [each for each in candidates if any(hit.query_index is not None for hit in each.hits)]
     scores = _scores(found)
     asked = _plain(query)
-    own_words = {each.chunk.chunk_id for each in found if asked and asked in _texts(each.chunk)}
+    own_words = {
+        each.chunk.chunk_id
+        for each in found
+        if asked and asked in (_plain(each.chunk.content), _plain(each.chunk.short or ""))
+    }
     by_id = {each.chunk.chunk_id: each for each in found}
     best_first = sorted(
         by_id,
         key=lambda name: (
             name not in own_words,
-            name in own_words and _beside_its_like(by_id[name].chunk),
+            # Of those that say the very same what holds, then what is distilled, comes first.
+            name in own_words
+            and (by_id[name].chunk.superseded_by is not None, by_id[name].chunk.content_type not in DISTILLED_TYPES),
             -scores[name],
             name,
         ),
     )
-    holders = holding or {}
     ordered: dict[str, RankedMemory] = {}
     for name in best_first:
-        chunk = by_id[name].chunk
-        holder = holders.get(name)
-        own = RankedMemory(chunk=chunk, score=scores[name], found_by=_ranks(by_id[name]), held_by=holder)
-        pair = [own]
+        holder = (holding or {}).get(name)
+        pair = [(name, by_id[name].chunk, holder)]
         if holder is not None:
-            known = by_id.get(holder.chunk_id)
-            leader = RankedMemory(
-                chunk=known.chunk if known else holder,
-                score=scores.get(holder.chunk_id, 0.0),
-                found_by=_ranks(known) if known else {},
-            )
-            pair = [own, leader] if name in own_words else [leader, own]
-        for each in pair:
-            ordered.setdefault(each.chunk.chunk_id, each)
+            leader = by_id.get(holder.chunk_id)
+            pair.insert(int(name in own_words), (holder.chunk_id, leader.chunk if leader else holder, None))
+        for chunk_id, chunk, held_by in pair:
+            ranks = by_id[chunk_id].best_ranks(of_queries=True) if chunk_id in by_id else {}
+            ranked = RankedMemory(chunk=chunk, score=scores.get(chunk_id, 0.0), found_by=ranks, held_by=held_by)
+            ordered.setdefault(chunk_id, ranked)
     return list(ordered.values())
-
-
-def _beside_its_like(chunk: StoryMemoryChunk) -> tuple[bool, bool]:
-    """Return the order of those that say the very same: what holds, then what is distilled, comes first."""
-    return (chunk.superseded_by is not None, chunk.content_type not in DISTILLED_TYPES)
 
 
 def _scores(candidates: Sequence[Candidate]) -> dict[str, float]:
@@ -332,9 +319,8 @@ def _scores(candidates: Sequence[Candidate]) -> dict[str, float]:
     for candidate in candidates:
         for hit in candidate.hits:
             if hit.query_index is not None:
-                score = 1 / (RANK_CONSTANT + hit.rank) if hit.score is None else hit.score
                 kept = by_retriever[hit.retriever]
-                kept[candidate.chunk.chunk_id] = max(score, kept.get(candidate.chunk.chunk_id, score))
+                kept[candidate.chunk.chunk_id] = max(hit.worth, kept.get(candidate.chunk.chunk_id, hit.worth))
     scaled = [_scaled(name, found) for name, found in by_retriever.items()]
     return {
         each.chunk.chunk_id: sum(part.get(each.chunk.chunk_id, 0.0) for part in scaled)
@@ -355,18 +341,6 @@ def _scaled(retriever: str, scores: Mapping[str, float]) -> dict[str, float]:
     if best <= least:
         return dict.fromkeys(scores, 1.0)
     return {name: (score - least) / (best - least) for name, score in scores.items()}
-
-
-def _ranks(candidate: Candidate) -> dict[str, int]:
-    ranks: dict[str, int] = {}
-    for hit in candidate.hits:
-        if hit.query_index is not None:
-            ranks[hit.retriever] = min(hit.rank, ranks.get(hit.retriever, hit.rank))
-    return dict(sorted(ranks.items()))
-
-
-def _texts(chunk: StoryMemoryChunk) -> set[str]:
-    return {_plain(chunk.content), _plain(chunk.short or "")}
 
 
 def _plain(text: str) -> str:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from novelgen.language.language import CJK_RANGES, FUNCTION_WORDS, is_cjk, rarity_of, significant_words
 from novelgen.language.sentences import chunk_text
-from novelgen.memory.search import Candidate, SceneKey
+from novelgen.memory.search import Candidate
 from novelgen.memory.story import KnowledgeScene
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import Place, StoryPosition
 
 KIND_ORDER = {"note": 0, "memory": 1, "summary": 2}
 """The kind that stands for its duplicates, best first; passages of any kind come last."""
@@ -54,16 +54,13 @@ class DuplicateFinder:
     def __init__(self, candidates: Iterable[Candidate], overlap: float) -> None:
         self._overlap = overlap
         self._chunks: dict[str, StoryMemoryChunk] = {}
-        self._scenes: dict[str, SceneKey | None] = {}
-        self._mates: dict[SceneKey | None, list[str]] = defaultdict(list)
+        self._mates: dict[Place | None, list[str]] = defaultdict(list)
         self._words: dict[str, frozenset[str]] = {}
         self._taken: set[str] = set()
         self._texts: dict[str, str] = {}
         for candidate in sorted(candidates, key=lambda c: (_kind(c.chunk), c.chunk.chunk_id)):
-            chunk_id = candidate.chunk.chunk_id
-            self._chunks[chunk_id] = candidate.chunk
-            self._scenes[chunk_id] = candidate.scene_key
-            self._mates[candidate.scene_key].append(chunk_id)
+            self._chunks[candidate.chunk.chunk_id] = candidate.chunk
+            self._mates[candidate.chunk.place].append(candidate.chunk.chunk_id)
 
     def take(self, chunk_id: str) -> str | None:
         """Take a candidate unless another stands for it."""
@@ -76,7 +73,7 @@ class DuplicateFinder:
 
     def _twin(self, chunk_id: str) -> str | None:
         kind = _kind(self._chunks[chunk_id])
-        for other in self._mates[self._scenes[chunk_id]]:
+        for other in self._mates[self._chunks[chunk_id].place]:
             other_kind = _kind(self._chunks[other])
             stands = other in self._taken or other_kind < kind
             if other != chunk_id and stands and self._same(chunk_id, other, one_kind=kind == other_kind):

@@ -11,7 +11,7 @@ from pydantic import Field
 from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY, Place, StoryPosition
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import OpenLoop
 
@@ -59,6 +59,10 @@ class SearchRequest(Model):
     )
 
 
+RANK_CONSTANT = 60
+"""k of reciprocal rank fusion (Cormack and others, 2009): 1 / (k + rank) stands for an unknown score."""
+
+
 @dataclass(frozen=True, slots=True)
 class RetrieverHit:
     """One retriever found one candidate."""
@@ -67,6 +71,16 @@ class RetrieverHit:
     rank: int
     query_index: int | None = None
     score: float | None = None
+
+    @property
+    def by_rank(self) -> float:
+        """What its rank is worth."""
+        return 1 / (RANK_CONSTANT + self.rank)
+
+    @property
+    def worth(self) -> float:
+        """Its score, or what its rank is worth where it has none."""
+        return self.by_rank if self.score is None else self.score
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,12 +91,10 @@ class Candidate:
     hits: tuple[RetrieverHit, ...] = ()
     vector: Vector | None = None
 
-    @property
-    def scene_key(self) -> tuple[int, int] | None:
-        """Chapter and scene that it comes from; None for a note without a scene."""
-        if self.chunk.chapter_index is None or self.chunk.scene_index is None:
-            return None
-        return (self.chunk.chapter_index, self.chunk.scene_index)
+    def best_ranks(self, *, of_queries: bool = False) -> dict[str, int]:
+        """Return the best rank per retriever, of all hits or of those of queries, retrievers in order of name."""
+        hits = [(hit.retriever, -hit.rank) for hit in self.hits if not of_queries or hit.query_index is not None]
+        return {retriever: -rank for retriever, rank in sorted(hits)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +140,6 @@ class RankedMemories(Shown, Model):
         return ShownList(self.memories)
 
 
-SceneKey = tuple[int, int]
 QueryKind = Literal["plan", "purpose", "action", "place", "character", "pair", "model", "other"]
 NAME_KINDS: frozenset[QueryKind] = frozenset({"character", "pair"})
 """Of queries that are nothing but names."""
@@ -155,5 +166,5 @@ class SelectionScene:
     ordinal: int
     queries: tuple[SceneQuery, ...] = ()
     entity_ids: frozenset[str] = frozenset()
-    ordinals: Mapping[SceneKey, int] = field(default_factory=dict)
+    ordinals: Mapping[Place, int] = field(default_factory=dict)
     open_loops: tuple[OpenLoop, ...] = field(default_factory=tuple)

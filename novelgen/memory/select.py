@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,10 +27,10 @@ from novelgen.memory.query_scores import (
     unit_rows,
 )
 from novelgen.memory.retelling import DuplicateFinder
-from novelgen.memory.search import KEYWORD_RETRIEVER, LEXICAL_RETRIEVER, Candidate, RetrieverHit, SelectionScene
-from novelgen.memory.weights import DEFAULT_QUOTAS, DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
+from novelgen.memory.search import KEYWORD_RETRIEVER, LEXICAL_RETRIEVER, Candidate, SelectionScene
+from novelgen.memory.weights import DEFAULT_WEIGHTS, SelectionWeights
 from novelgen.models.context import ContextItem, LeftOutItem, LeftOutWhy
-from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
+from novelgen.models.memory import DISTILLED_TYPES, SUMMARY_TYPE, StoryMemoryChunk
 from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES
 
 Places = NDArray[np.intp]
@@ -259,6 +259,10 @@ def _lifted(evidence: Column) -> Column:
 
 def _fixed_points(table: CandidateTable, scene: SelectionScene, weights: SelectionWeights) -> dict[str, Column]:
     chunks = [row.chunk for row in table.candidates]
+    is_called = [
+        row.chunk.tier != "pinned" and any(hit.retriever == KEYWORD_RETRIEVER for hit in row.hits)
+        for row in table.candidates
+    ]
     border = scene.ordinal - weights.at_hand_scenes
     at_hand = table.spread((table.ordinals >= border).astype(float)) == 1.0
     beside_memories = not bool(table.measure.all()) or any(c.content_type in DISTILLED_TYPES for c in chunks)
@@ -276,13 +280,9 @@ def _fixed_points(table: CandidateTable, scene: SelectionScene, weights: Selecti
         "unverified": np.array([0.0 if c.verified else weights.unverified_points for c in chunks]),
         "consolidated": np.array([weights.consolidated_points if c.is_consolidated else 0.0 for c in chunks]),
         "pinned": np.array([weights.pinned_points if c.tier == "pinned" else 0.0 for c in chunks]),
-        "keyword": np.array([weights.pinned_points if _is_called(row) else 0.0 for row in table.candidates]),
+        "keyword": np.array([weights.pinned_points if called else 0.0 for called in is_called]),
         "kind": np.array(kind_points, dtype=float),
     }
-
-
-def _is_called(row: Candidate) -> bool:
-    return row.chunk.tier != "pinned" and any(hit.retriever == KEYWORD_RETRIEVER for hit in row.hits)
 
 
 NOTABLE_POINTS = 0.2
@@ -303,23 +303,6 @@ class Selection:
         return sum(item.tokens for item in self.items)
 
 
-@dataclass(frozen=True, eq=False)
-class _Ranked:
-    """The scored table with the chosen forms and gains, by chunk id."""
-
-    table: CandidateTable
-    scores: Scores
-    rows: dict[str, int]
-    forms: dict[str, ChosenForm]
-    gains: dict[str, float]
-
-    def score(self, chunk_id: str) -> float:
-        return float(self.scores.total[self.rows[chunk_id]])
-
-    def chunk(self, chunk_id: str) -> StoryMemoryChunk:
-        return self.table.candidates[self.rows[chunk_id]].chunk
-
-
 def select_memories(
     candidates: Iterable[Candidate],
     scene: SelectionScene,
@@ -327,39 +310,24 @@ def select_memories(
     weights: SelectionWeights = DEFAULT_WEIGHTS,
     budget_tokens: int = 2000,
     count_tokens: TokenCounter = estimate_tokens,
-    quotas: NeedQuotas = DEFAULT_QUOTAS,
     top_k: int | None = None,
 ) -> Selection:
     """Choose what the planned scene must remember."""
-    ranked = _rank(merge_candidates(candidates), scene, weights, count_tokens)
-    finder = DuplicateFinder(ranked.table.candidates, weights.near_duplicate_overlap)
-    has_distilled = any(each.chunk.content_type in DISTILLED_TYPES for each in ranked.table.candidates)
-    unlikely = _unlikely(ranked, weights)
+    ranked = _Ranked.of(merge_candidates(candidates), scene, weights, count_tokens)
+    unlikely = ranked.unlikely()
     filling = fill(
-        [
-            Priced(each, gain, ranked.forms[each].tokens, ranked.chunk(each).content_type in PASSAGE_TYPES)
-            for each, gain in ranked.gains.items()
-            if each not in unlikely
-        ],
+        {each: price for each, price in ranked.prices.items() if each not in unlikely},
         budget_tokens,
-        finder.take,
-        passage_tokens=quotas.tokens("passages", budget_tokens) if has_distilled else None,
+        DuplicateFinder(ranked.table.candidates, weights.near_duplicate_overlap).take,
         beside={} if ranked.table.is_distilled else beside_in_text(ranked.table.candidates),
         beside_points=weights.beside_points,
         top_k=top_k,
     )
     return Selection(
-        chunks=tuple(ranked.chunk(chunk_id) for chunk_id in filling.taken),
-        items=tuple(_receipt(ranked, chunk_id, weights, filling.lifted) for chunk_id in filling.taken),
-        left_out=_left_out(ranked, filling, unlikely, weights, quotas),
+        chunks=tuple(ranked.candidate(chunk_id).chunk for chunk_id in filling.taken),
+        items=tuple(ranked.receipt(chunk_id, filling.lifted.get(chunk_id)) for chunk_id in filling.taken),
+        left_out=ranked.left_out(filling, unlikely),
     )
-
-
-def _unlikely(ranked: _Ranked, weights: SelectionWeights) -> frozenset[str]:
-    """What is not worth a place though there be room; of a handful everything is."""
-    if len(ranked.rows) <= MIN_DISTILLED:
-        return frozenset()
-    return frozenset(each for each in ranked.rows if ranked.score(each) < weights.least_score)
 
 
 def merge_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -374,80 +342,86 @@ def merge_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
     return [merged[chunk_id] for chunk_id in sorted(merged)]
 
 
-def best_ranks(hits: Sequence[RetrieverHit]) -> dict[str, int]:
-    """Find the best rank per retriever, retrievers in order of name."""
-    ranks: dict[str, int] = {}
-    for hit in hits:
-        ranks[hit.retriever] = min(hit.rank, ranks.get(hit.retriever, hit.rank))
-    return dict(sorted(ranks.items()))
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """The scored table, with the chosen form of each candidate and what it brings and costs, by chunk id."""
 
+    table: CandidateTable
+    scores: Scores
+    weights: SelectionWeights
+    rows: dict[str, int]
+    forms: dict[str, ChosenForm]
+    prices: dict[str, Priced]
 
-def _rank(
-    candidates: Sequence[Candidate], scene: SelectionScene, weights: SelectionWeights, count_tokens: TokenCounter
-) -> _Ranked:
-    table = lay_out(candidates, scene)
-    scores = score_candidates(table, scene, weights)
-    rows = {candidate.chunk.chunk_id: row for row, candidate in enumerate(table.candidates)}
-    forms: dict[str, ChosenForm] = {}
-    gains: dict[str, float] = {}
-    for chunk_id, row in rows.items():
-        score = float(scores.total[row])
-        forms[chunk_id] = choose_form(table.candidates[row].chunk, score, weights, count_tokens)
-        gains[chunk_id] = gain_per_token(score, forms[chunk_id].tokens, weights)
-    return _Ranked(table, scores, rows, forms, gains)
+    @classmethod
+    def of(
+        cls, candidates: Sequence[Candidate], scene: SelectionScene, weights: SelectionWeights, count: TokenCounter
+    ) -> _Ranked:
+        table = lay_out(candidates, scene)
+        scores = score_candidates(table, scene, weights)
+        rows = {candidate.chunk.chunk_id: row for row, candidate in enumerate(table.candidates)}
+        forms: dict[str, ChosenForm] = {}
+        prices: dict[str, Priced] = {}
+        for chunk_id, row in rows.items():
+            score = float(scores.total[row])
+            form = forms[chunk_id] = choose_form(table.candidates[row].chunk, score, weights, count)
+            prices[chunk_id] = Priced(gain_per_token(score, form.tokens, weights), form.tokens)
+        return cls(table, scores, weights, rows, forms, prices)
 
+    def score(self, chunk_id: str) -> float:
+        return float(self.scores.total[self.rows[chunk_id]])
 
-def _receipt(ranked: _Ranked, chunk_id: str, weights: SelectionWeights, lifted: Mapping[str, float]) -> ContextItem:
-    candidate, chosen = ranked.table.candidates[ranked.rows[chunk_id]], ranked.forms[chunk_id]
-    beside = {"beside": lifted[chunk_id]} if chunk_id in lifted else {}
-    parts = ranked.scores.of(ranked.rows[chunk_id]) | beside
-    strong = sorted((name for name, points in parts.items() if points >= NOTABLE_POINTS), key=lambda n: (-parts[n], n))
-    return ContextItem(
-        chunk_id=chunk_id,
-        source_id=candidate.chunk.source_id,
-        chapter_index=candidate.chunk.chapter_index,
-        scene_index=candidate.chunk.scene_index,
-        form=chosen.form,
-        text=chosen.text,
-        tokens=chosen.tokens,
-        prompt_index=0,
-        reasons=[*strong, f"full form: {chosen.why}"] if chosen.why else strong,
-        arm_ranks=best_ranks(candidate.hits),
-        score=round(ranked.score(chunk_id) + sum(beside.values()), 3),
-        score_parts=parts,
-    )
+    def candidate(self, chunk_id: str) -> Candidate:
+        return self.table.candidates[self.rows[chunk_id]]
 
+    def unlikely(self) -> frozenset[str]:
+        """What is not worth a place though there be room; of a handful everything is."""
+        if len(self.rows) <= MIN_DISTILLED:
+            return frozenset()
+        return frozenset(each for each in self.rows if self.score(each) < self.weights.least_score)
 
-def _left_out(
-    ranked: _Ranked, filling: Filling, unlikely: frozenset[str], weights: SelectionWeights, quotas: NeedQuotas
-) -> tuple[LeftOutItem, ...]:
-    """The best of those not taken; a duplicate is worth telling only when its stand-in was taken."""
-    kept = frozenset(filling.taken)
-    over_quota = LeftOutWhy(code="over_quota", values={"quota": quotas.described("passages")})
-    over_count = LeftOutWhy(code="over_top_k", values={"limit": str(len(filling.taken))})
-    told = {
-        chunk_id: LeftOutWhy(code="duplicate", values={"twin": twin})
-        for chunk_id, twin in filling.duplicates.items()
-        if twin in kept
-    }
-    if not filling.no_room:
-        for chunk_id in unlikely:
-            values = {"score": f"{ranked.score(chunk_id):.2f}", "least": f"{weights.least_score:g}"}
+    def receipt(self, chunk_id: str, lifted: float | None) -> ContextItem:
+        candidate, chosen = self.candidate(chunk_id), self.forms[chunk_id]
+        parts = self.scores.of(self.rows[chunk_id]) | ({"beside": lifted} if lifted is not None else {})
+        strong = sorted((name for name in parts if parts[name] >= NOTABLE_POINTS), key=lambda n: (-parts[n], n))
+        return ContextItem(
+            chunk_id=chunk_id,
+            source_id=candidate.chunk.source_id,
+            chapter_index=candidate.chunk.chapter_index,
+            scene_index=candidate.chunk.scene_index,
+            form=chosen.form,
+            text=chosen.text,
+            tokens=chosen.tokens,
+            prompt_index=0,
+            reasons=[*strong, f"full form: {chosen.why}"] if chosen.why else strong,
+            arm_ranks=candidate.best_ranks(),
+            score=round(self.score(chunk_id) + (lifted or 0), 3),
+            score_parts=parts,
+        )
+
+    def left_out(self, filling: Filling, unlikely: frozenset[str]) -> tuple[LeftOutItem, ...]:
+        """The best of those not taken; a duplicate is worth telling only when its stand-in was taken."""
+        told = {
+            chunk_id: LeftOutWhy(code="duplicate", values={"twin": twin})
+            for chunk_id, twin in filling.duplicates.items()
+            if twin in filling.taken
+        }
+        for chunk_id in unlikely if not filling.no_room else ():
+            values = {"score": f"{self.score(chunk_id):.2f}", "least": f"{self.weights.least_score:g}"}
             told[chunk_id] = LeftOutWhy(code="unlikely", values=values)
-    told |= dict.fromkeys(filling.no_room, LeftOutWhy(code="no_room"))
-    told |= dict.fromkeys(filling.over_quota, over_quota)
-    told |= dict.fromkeys(filling.over_count, over_count)
-    nearest = sorted(told, key=lambda chunk_id: (-ranked.gains[chunk_id], chunk_id))
-    return tuple(_missed(ranked, chunk_id, told[chunk_id]) for chunk_id in nearest[: weights.left_out_receipts])
+        told |= dict.fromkeys(filling.no_room, LeftOutWhy(code="no_room"))
+        over_count = LeftOutWhy(code="over_top_k", values={"limit": str(len(filling.taken))})
+        told |= dict.fromkeys(filling.over_count, over_count)
+        nearest = sorted(told, key=lambda chunk_id: (-self.prices[chunk_id].gain, chunk_id))
+        return tuple(self._missed(each, told[each]) for each in nearest[: self.weights.left_out_receipts])
 
-
-def _missed(ranked: _Ranked, chunk_id: str, why: LeftOutWhy) -> LeftOutItem:
-    chunk, parts = ranked.chunk(chunk_id), ranked.scores.of(ranked.rows[chunk_id])
-    against = [name for name in ("superseded", "unverified", "at_hand") if name in parts]
-    return why.model_copy(update={"lowered_as": against}).item(
-        id=chunk_id,
-        source_id=chunk.source_id,
-        text=chunk.short or chunk.content[:120],
-        tokens=ranked.forms[chunk_id].tokens,
-        score=round(ranked.score(chunk_id), 3),
-    )
+    def _missed(self, chunk_id: str, why: LeftOutWhy) -> LeftOutItem:
+        chunk, parts = self.candidate(chunk_id).chunk, self.scores.of(self.rows[chunk_id])
+        against = [name for name in ("superseded", "unverified", "at_hand") if name in parts]
+        return why.model_copy(update={"lowered_as": against}).item(
+            id=chunk_id,
+            source_id=chunk.source_id,
+            text=chunk.short or chunk.content[:120],
+            tokens=self.forms[chunk_id].tokens,
+            score=round(self.score(chunk_id), 3),
+        )

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from novelgen.memory.search import NAME_KINDS, QueryKind
 from novelgen.models.base import Model
 
-QuotaName = Literal["obligations", "relations", "passages", "left_off", "story_so_far"]
+QuotaName = Literal["obligations", "relations", "left_off", "story_so_far"]
 
 
 class NeedQuotas(Model):
@@ -19,10 +19,6 @@ class NeedQuotas(Model):
 
     obligations: float = Field(default=0.5, ge=0, le=1, description="Open loops, of timeline_budget.")
     relations: float = Field(default=0.5, ge=0, le=1, description="Relationships, of timeline_budget.")
-    passages: float = Field(
-        default=0.5, ge=0, le=1, description="Verbatim text, of memory_budget, beside distilled memories."
-    )
-
     left_off: float = Field(
         default=0.14, ge=0, le=1, description="The end of the scene before, word for word, of memory_budget; 0: none."
     )

@@ -174,7 +174,6 @@ class PointOfView(Model):
 LeftOutCode = Literal[
     "duplicate",
     "no_room",
-    "over_quota",
     "over_top_k",
     "over_max_states",
     "no_attribute_fits",
@@ -190,7 +189,6 @@ LeftOutCode = Literal[
 _WHY_LEFT_OUT: dict[LeftOutCode, str] = {
     "duplicate": "duplicate of {twin}",
     "no_room": "no room in the budget",
-    "over_quota": "over {quota}, and no room in the budget",
     "over_top_k": "more than top_k={limit}",
     "over_max_states": "more than max_states={limit}",
     "no_attribute_fits": "no attribute fits state_budget={budget}",

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from novelgen.models.base import Model
-from novelgen.models.position import StoryPosition, UtcDatetime, place_text, place_told, utc_now
+from novelgen.models.position import Place, StoryPosition, UtcDatetime, place_text, place_told, utc_now
 from novelgen.models.shown import Shown
 
 EVENT_TYPES: frozenset[str] = frozenset(
@@ -118,6 +118,12 @@ class StoryMemoryChunk(Shown, Model):
     def memory_id(self) -> str:
         """The id by which records, authors and who knows it name it, whatever stands for it in an index."""
         return self.source_id or self.chunk_id
+
+    @property
+    def place(self) -> Place | None:
+        """Chapter and scene that it comes from; None where it lacks one of them."""
+        chapter, scene = self.chapter_index, self.scene_index
+        return None if chapter is None or scene is None else (chapter, scene)
 
 
 NOTE_ID = "note-"

@@ -8,9 +8,9 @@ from novelgen.language.language import stated_language
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
 from novelgen.memory.board import ledger_warnings
 from novelgen.memory.ledger import LedgerStory, ThreadLedger, ThreadStage, make_ledger
-from novelgen.memory.ledger import Place as ScenePlace
 from novelgen.models.folds import OWN_WORDS
 from novelgen.models.position import END_OF_STORY, StoryPosition, deadline_text, sort_key
+from novelgen.models.position import Place as ScenePlace
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, ThreadEnding
 from novelgen.models.shown import ShownList
 from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop

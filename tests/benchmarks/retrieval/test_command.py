@@ -59,18 +59,6 @@ def test_the_table_names_each_system(run: Run) -> None:
     assert "rules planner" in result.stdout
 
 
-def test_cost_is_measured_at_the_sizes_asked_for(run: Run, tmp_path: Path) -> None:
-    """Fillers bring a project to its size, beside another one; the report tells both."""
-    work_dir = str(tmp_path / "work")
-    result = run(BOOK, "--cost", "80/60", "--limit-plans", "2", "--work-dir", work_dir, "--json")
-    assert result.exit_code == 0, result.stderr
-    (size,) = json.loads(result.stdout)["sizes"]
-    assert (size["in_project"], size["stored"]) == (80, 140)
-    assert size["problems"] == []
-    assert size["chain"]["p95_ms"] >= size["chain"]["p50_ms"] > 0
-    assert {"search", "select", "total"} <= size["stages_ms"].keys()
-
-
 def test_a_page_is_measured_beside_a_recap(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Both are told with what they convey and what they cost."""
     assert whole_page.main([BOOK, "--work-dir", str(tmp_path)]) == 0

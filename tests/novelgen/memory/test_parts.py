@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 
 from novelgen.memory.budget import Priced, fill, gain_per_token
-from novelgen.memory.query_scores import (
-    CLIP,
-    RANK_CONSTANT,
-    lay_out,
-    pool_best,
-    retriever_scores,
-    semantic_scores,
-    standardise,
-)
+from novelgen.memory.query_scores import CLIP, lay_out, pool_best, retriever_scores, semantic_scores, standardise
 from novelgen.memory.retelling import content_words
 from novelgen.memory.search import Candidate
 from novelgen.memory.select import (
@@ -45,7 +37,8 @@ def test_the_best_queries_count_and_the_cheapest_gain_goes_first() -> None:
     assert pool_best(np.array([[1.0, 0.0], [3.0, 0.0], [2.0, 9.0]]), 2).tolist() == [2.5, 4.5]
     assert pool_best(np.zeros((0, 2)), 3).tolist() == [0, 0]
     assert gain_per_token(1.0, 10, SelectionWeights()) > gain_per_token(1.0, 30, SelectionWeights())
-    priced = [Priced("a", 4, 5), Priced("b", 3, 100), Priced("c", 2, 5), Priced("d", 1, 5), Priced("e", 9, 0)]
+    gains = {"a": (4, 5), "b": (3, 100), "c": (2, 5), "d": (1, 5), "e": (9, 0)}
+    priced = {name: Priced(*each) for name, each in gains.items()}
     filling = fill(priced, 10, {"c": "a"}.get)
     assert filling.taken == ("a", "d")
     assert filling.no_room == ("e", "b")
@@ -60,7 +53,7 @@ def test_scores_that_are_unknown_are_bounded() -> None:
     assert retriever_scores("semantic", queries, [*rows, missing]).tolist() == [[0.9, 0.7, 0.7]]
     assert retriever_scores("lexical", queries, [*rows, missing]).tolist() == [[4.0, 0.0, 0.0]]
     scores = retriever_scores("lexical", [(0, plan_scene().queries[0])], [candidate("a", hits=(lexical(3),))])
-    assert scores.tolist() == [[1 / (RANK_CONSTANT + 3)]]
+    assert scores.tolist() == [[1 / 63]]
     rows = [candidate("a", axis=0), candidate("b", axis=1), candidate("c")]
     scores = semantic_scores([(0, plan_scene(axis=0).queries[0])], rows, np.ones(3, dtype=bool))
     assert scores[0, 0] > scores[0, 1]
