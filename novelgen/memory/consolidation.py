@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from itertools import combinations
@@ -22,27 +22,8 @@ from novelgen.memory.query_scores import unit_rows
 from novelgen.memory.search import Vector
 from novelgen.model_calls.answers import require_grounded, whole_sentences
 from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import Place
 from novelgen.models.state import OpenLoop
-
-
-@dataclass(frozen=True, slots=True)
-class LiveMemory:
-    """A distilled memory that a read at the end of the story sees."""
-
-    chunk: StoryMemoryChunk
-    is_authors: bool = False
-
-    @property
-    def is_consolidated(self) -> bool:
-        """Whether it stands for others already."""
-        return self.chunk.is_consolidated
-
-    @property
-    def place(self) -> tuple[int, int] | None:
-        """Chapter and scene; None where it lacks one of them."""
-        chapter, scene = self.chunk.chapter_index, self.chunk.scene_index
-        return None if chapter is None or scene is None else (chapter, scene)
-
 
 UNRESOLVED_EVENTS = frozenset(SUPERSESSION_CHAINS.values()) | {"obligation", "debt"}
 """Event types that something later may put an end to; until then the story owes it."""
@@ -69,14 +50,13 @@ class ConsolidationRules(BaseModel):
 DEFAULT_RULES = ConsolidationRules()
 
 
-def protection(memory: LiveMemory, open_loops: Sequence[OpenLoop], rules: ConsolidationRules) -> str:
+def protection(chunk: StoryMemoryChunk, open_loops: Sequence[OpenLoop], rules: ConsolidationRules) -> str:
     """Tell why a memory must stay as it is."""
-    chunk = memory.chunk
     is_over = chunk.superseded_by is not None
     checks = {
-        "author": memory.is_authors or chunk.origin == "author",
-        "consolidated": memory.is_consolidated,
-        "no scene": memory.place is None,
+        "author": chunk.origin == "author",
+        "consolidated": chunk.is_consolidated,
+        "no scene": chunk.place is None,
         "tier": chunk.tier != "regular",
         "importance": chunk.importance >= rules.protected_importance,
         "slot": chunk.slot_type is not None and not is_over,
@@ -84,8 +64,7 @@ def protection(memory: LiveMemory, open_loops: Sequence[OpenLoop], rules: Consol
         # A scene that planted or moved the loop established the memory, about somebody whom the loop touches.
         "open loop": not is_over
         and any(
-            (chunk.chapter_index, chunk.scene_index) in loop.scenes()
-            and not set(chunk.entities_mentioned).isdisjoint(loop.related_entities)
+            chunk.place in loop.scenes() and not set(chunk.entities_mentioned).isdisjoint(loop.related_entities)
             for loop in open_loops
         ),
     }
@@ -98,74 +77,6 @@ def score(chunk: StoryMemoryChunk, rules: ConsolidationRules) -> float:
     return chunk.importance + over + (0.0 if chunk.verified else rules.unverified_points)
 
 
-MIN_FOR_A_MEAN = 20
-"""Of fewer embeddings the mean is no background: it is made of the very topics that are to be told apart."""
-
-
-class Topics:
-    """Compares memories with each other.
-
-    What all share, the story itself and the entities that have too many, says nothing of their topics: it is
-    taken off the embeddings with their mean, and does not count among shared entities. Of few memories
-    embeddings say nothing.
-    """
-
-    def __init__(
-        self, chunks: Sequence[StoryMemoryChunk], vectors: Mapping[str, Vector], *, background: Collection[str] = ()
-    ) -> None:
-        self._background = frozenset(background)
-        self._directions: dict[str, Vector] = {}
-        known = [chunk.chunk_id for chunk in chunks if chunk.chunk_id in vectors]
-        if known and len(vectors) >= MIN_FOR_A_MEAN:
-            less_the_mean = np.stack([vectors[name] for name in known]) - np.mean(list(vectors.values()), axis=0)
-            self._directions = dict(zip(known, unit_rows(less_the_mean), strict=True))
-
-    def likeness(self, first: StoryMemoryChunk, second: StoryMemoryChunk) -> float:
-        """Return the cosine of two memories' embeddings, else the share of tags and entities that they share."""
-        one, other = self._directions.get(first.chunk_id), self._directions.get(second.chunk_id)
-        if one is not None and other is not None:
-            return float(one @ other)
-        marks, others = ({*each.tags, *each.entities_mentioned} - self._background for each in (first, second))
-        return len(marks & others) / max(1, min(len(marks), len(others)))
-
-
-class Losses:
-    """Weighs sources against each other.
-
-    One memory has one position and one embedding. What it loses grows with the scenes between its sources, since
-    only that of the last lends it evidence, with what they weigh, and with how little they speak of one topic.
-    """
-
-    def __init__(self, scene_numbers: Mapping[tuple[int, int], int], topics: Topics, rules: ConsolidationRules) -> None:
-        self._scene_numbers = scene_numbers
-        self._topics = topics
-        self._rules = rules
-
-    def scene(self, chunk: StoryMemoryChunk) -> int:
-        """Return the number of a memory's scene in story order."""
-        return self._scene_numbers[chunk.chapter_index or 0, chunk.scene_index or 0]
-
-    def of(self, sources: Sequence[StoryMemoryChunk]) -> float | None:
-        """Return the loss of making one memory of some, less being better; None where the rules forbid it."""
-        scenes = [self.scene(source) for source in sources]
-        distance = max(scenes) - min(scenes)
-        if len(sources) > self._rules.max_sources or distance >= self._rules.span_scenes:
-            return None
-        # What is over and what is in force, what is proven and what is not, stay apart.
-        if len({(source.superseded_by is not None, source.verified) for source in sources}) > 1:
-            return None
-        pairs = list(combinations(sources, 2))
-        likenesses = [self._topics.likeness(one, other) for one, other in pairs]
-        if any(
-            likeness < self._rules.topic_similarity and self.scene(one) != self.scene(other)
-            for likeness, (one, other) in zip(likenesses, pairs, strict=True)
-        ):
-            return None
-        weight = max(score(source, self._rules) for source in sources)
-        apart = self._rules.scene_loss * distance + self._rules.weight_loss * weight
-        return apart - sum(likenesses) / len(likenesses)
-
-
 @dataclass(frozen=True, slots=True)
 class ConsolidationGroup:
     """Memories that are to become one."""
@@ -175,10 +86,10 @@ class ConsolidationGroup:
 
 
 def choose_groups(
-    memories: Sequence[LiveMemory],
+    memories: Sequence[StoryMemoryChunk],
     *,
     limit: int,
-    scenes: Sequence[tuple[int, int]],
+    scenes: Sequence[Place],
     open_loops: Sequence[OpenLoop] = (),
     vectors: Mapping[str, Vector] | None = None,
     rules: ConsolidationRules = DEFAULT_RULES,
@@ -190,103 +101,134 @@ def choose_groups(
     proven and what is not, never mix.
     """
     counts = entity_counts(memories)
-    crowded = {entity_id for entity_id, count in counts.items() if count > limit}
-    numbers = {place: number for number, place in enumerate(scenes)}
+    crowded = frozenset(entity_id for entity_id, count in counts.items() if count > limit)
+    numbers: dict[Place | None, int] = {place: number for number, place in enumerate(scenes)}
     free = [
-        memory.chunk
-        for memory in memories
-        if memory.place in numbers
-        and not crowded.isdisjoint(memory.chunk.entities_mentioned)
-        and not protection(memory, open_loops, rules)
+        chunk
+        for chunk in memories
+        if chunk.place in numbers
+        and not crowded.isdisjoint(chunk.entities_mentioned)
+        and not protection(chunk, open_loops, rules)
     ]
-    losses = Losses(numbers, Topics(free, vectors or {}, background=crowded), rules)
-    joining = _Joining(sorted(free, key=losses.scene), counts, limit, losses)
-    joining.join(span_scenes=rules.span_scenes)
+    free.sort(key=lambda chunk: numbers[chunk.place])
+    joining = _Joining(free, [numbers[chunk.place] for chunk in free], counts, crowded, limit, rules)
+    joining.tell_topics(vectors or {})
     return joining.groups()
 
 
-def entity_counts(memories: Sequence[LiveMemory]) -> Counter[str]:
+def entity_counts(memories: Sequence[StoryMemoryChunk]) -> Counter[str]:
     """Return the number of memories per entity."""
-    return Counter(each for memory in memories for each in dict.fromkeys(memory.chunk.entities_mentioned))
+    return Counter(each for memory in memories for each in dict.fromkeys(memory.entities_mentioned))
 
 
-def counts_after(memories: Sequence[LiveMemory], groups: Sequence[ConsolidationGroup]) -> Counter[str]:
+def counts_after(memories: Sequence[StoryMemoryChunk], groups: Sequence[ConsolidationGroup]) -> Counter[str]:
     """Return the number of memories per entity once groups have become one memory each."""
     counts = entity_counts(memories)
     for group in groups:
-        linked = Counter(each for source in group.sources for each in dict.fromkeys(source.entities_mentioned))
-        for entity_id, number in linked.items():
+        for entity_id, number in entity_counts(group.sources).items():
             counts[entity_id] -= number - 1
     return counts
 
 
+MIN_FOR_A_MEAN = 20
+"""Of fewer embeddings the mean is no background: it is made of the very topics that are to be told apart."""
+
+
+@dataclass
 class _Joining:
-    """Joins memories step by step."""
+    """Joins memories, given in story order with the numbers of their scenes, step by step.
 
-    def __init__(
-        self, chunks: Sequence[StoryMemoryChunk], counts: Mapping[str, int], limit: int, losses: Losses
-    ) -> None:
-        self._chunks = chunks
-        self._entities = [frozenset(chunk.entities_mentioned) for chunk in chunks]
-        self._before = counts
-        self._counts = Counter(counts)
-        self._limit = limit
-        self._losses = losses
-        self._members: list[tuple[int, ...]] = [(index,) for index in range(len(chunks))]
+    One memory has one position and one embedding. What it loses grows with the scenes between its sources, since
+    only that of the last lends it evidence, with what they weigh, and with how little they speak of one topic.
+    """
 
-    def join(self, *, span_scenes: int) -> None:
-        """Join what loses least first, until nothing is over the limit or may be joined."""
-        proposals = list(self._pairs(span_scenes))
+    chunks: Sequence[StoryMemoryChunk]
+    scenes: Sequence[int]
+    counts: Mapping[str, int]
+    crowded: frozenset[str]
+    limit: int
+    rules: ConsolidationRules
+    directions: dict[str, Vector] = field(default_factory=dict)
+
+    def tell_topics(self, vectors: Mapping[str, Vector]) -> None:
+        """Compare memories by their embeddings, less what the whole story has in common."""
+        known = [chunk.chunk_id for chunk in self.chunks if chunk.chunk_id in vectors]
+        if known and len(vectors) >= MIN_FOR_A_MEAN:
+            less_the_mean = np.stack([vectors[name] for name in known]) - np.mean(list(vectors.values()), axis=0)
+            self.directions = dict(zip(known, unit_rows(less_the_mean), strict=True))
+
+    def groups(self) -> list[ConsolidationGroup]:
+        """Join what loses least first until nothing is over the limit or may be joined; in story order."""
+        entities = [frozenset(chunk.entities_mentioned) for chunk in self.chunks]
+        members: list[tuple[int, ...]] = [(index,) for index in range(len(self.chunks))]
+        left = Counter(self.counts)
+
+        def most_crowded(joined: Sequence[int], counts: Mapping[str, int]) -> str | None:
+            """The entity of all of them that has most of those that have too many."""
+            shared = frozenset.intersection(*(entities[each] for each in joined))
+            found = [each for each in shared if counts[each] > self.limit]
+            return min(found, key=lambda each: (-counts[each], each), default=None)
+
+        proposals = [
+            (loss, first, second)
+            for first, second in self._neighbours()
+            if not entities[first].isdisjoint(entities[second]) and (loss := self._loss(first, second)) is not None
+        ]
         heapq.heapify(proposals)
         while proposals:
             proposed, first, second = heapq.heappop(proposals)
-            one, other = self._members[first], self._members[second]
-            if one == other or not self._crowded(self._shared((*one, *other)), self._counts):
+            one, other = members[first], members[second]
+            if one == other or most_crowded((*one, *other), left) is None:
                 continue
             loss = self._loss(*one, *other)
             if loss is not None and loss > proposed:
                 # One of the two was joined with something meanwhile: they wait for their turn.
                 heapq.heappush(proposals, (loss, first, second))
             elif loss is not None:
-                linked, others = (frozenset.union(*(self._entities[each] for each in part)) for part in (one, other))
-                self._counts.subtract(linked & others)
+                linked, others = (frozenset.union(*(entities[each] for each in part)) for part in (one, other))
+                left.subtract(linked & others)
                 joined = tuple(sorted((*one, *other)))
                 for member in joined:
-                    self._members[member] = joined
-
-    def groups(self) -> list[ConsolidationGroup]:
-        """Return what was joined, in story order."""
+                    members[member] = joined
         return [
-            ConsolidationGroup(
-                self._crowded(self._shared(members), self._before)[0], tuple(self._chunks[each] for each in members)
-            )
-            for members in dict.fromkeys(self._members)
-            if len(members) > 1
+            ConsolidationGroup(most_crowded(each, self.counts) or "", tuple(self.chunks[member] for member in each))
+            for each in dict.fromkeys(members)
+            if len(each) > 1
         ]
 
-    def _pairs(self, span_scenes: int) -> Iterator[tuple[float, int, int]]:
-        """Losses of all pairs near each other, with their indices."""
-        scenes = [self._losses.scene(chunk) for chunk in self._chunks]
-        for first, scene in enumerate(scenes):
-            for second in range(first + 1, len(scenes)):
-                if scenes[second] - scene >= span_scenes:
+    def _neighbours(self) -> Iterator[tuple[int, int]]:
+        for first, scene in enumerate(self.scenes):
+            for second in range(first + 1, len(self.scenes)):
+                if self.scenes[second] - scene >= self.rules.span_scenes:
                     break
-                is_linked = not self._entities[first].isdisjoint(self._entities[second])
-                loss = self._loss(first, second) if is_linked else None
-                if loss is not None:
-                    yield loss, first, second
+                yield first, second
 
     def _loss(self, *members: int) -> float | None:
-        return self._losses.of([self._chunks[member] for member in members])
+        """Return the loss of making one memory of some, less being better; None where the rules forbid it."""
+        sources, scenes = [self.chunks[each] for each in members], [self.scenes[each] for each in members]
+        distance = max(scenes) - min(scenes)
+        if len(sources) > self.rules.max_sources or distance >= self.rules.span_scenes:
+            return None
+        # What is over and what is in force, what is proven and what is not, stay apart.
+        if len({(source.superseded_by is not None, source.verified) for source in sources}) > 1:
+            return None
+        likenesses = []
+        for one, other in combinations(members, 2):
+            likeness = self._likeness(self.chunks[one], self.chunks[other])
+            if likeness < self.rules.topic_similarity and self.scenes[one] != self.scenes[other]:
+                return None
+            likenesses.append(likeness)
+        weight = max(score(source, self.rules) for source in sources)
+        apart = self.rules.scene_loss * distance + self.rules.weight_loss * weight
+        return apart - sum(likenesses) / len(likenesses)
 
-    def _shared(self, members: Sequence[int]) -> frozenset[str]:
-        """Entities of all of them."""
-        return frozenset.intersection(*(self._entities[member] for member in members))
-
-    def _crowded(self, entity_ids: frozenset[str], counts: Mapping[str, int]) -> list[str]:
-        """Those of the entities that have too many, the one with the most first."""
-        found = [entity_id for entity_id in entity_ids if counts[entity_id] > self._limit]
-        return sorted(found, key=lambda each: (-counts[each], each))
+    def _likeness(self, first: StoryMemoryChunk, second: StoryMemoryChunk) -> float:
+        """The cosine of two memories' embeddings, else the share of tags and of uncrowded entities that they share."""
+        one, other = self.directions.get(first.chunk_id), self.directions.get(second.chunk_id)
+        if one is not None and other is not None:
+            return float(one @ other)
+        marks, others = ({*each.tags, *each.entities_mentioned} - self.crowded for each in (first, second))
+        return len(marks & others) / max(1, min(len(marks), len(others)))
 
 
 CONSOLIDATION_STAGE = "consolidation"

@@ -13,7 +13,6 @@ from novelgen.errors import StoreError, UserInputError
 from novelgen.memory.consolidation import (
     CONSOLIDATION_STAGE,
     ConsolidationGroup,
-    LiveMemory,
     choose_groups,
     consolidated_memory,
     consolidated_vector,
@@ -155,7 +154,7 @@ def undo_consolidation(stores: MemoryStores, project_id: str, chunk_id: str | No
 class _Chosen:
     """All live memories, what of them is to be consolidated, and what that takes."""
 
-    live: list[LiveMemory]
+    live: list[StoryMemoryChunk]
     groups: list[ConsolidationGroup] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     embedding_model: str | None = None
@@ -181,7 +180,7 @@ def _chosen(stores: MemoryStores, project_id: str, limit: int) -> _Chosen:
 
 
 def _report(
-    live: Sequence[LiveMemory], done: Sequence[ConsolidationGroup], *, limit: int, **fields: Any
+    live: Sequence[StoryMemoryChunk], done: Sequence[ConsolidationGroup], *, limit: int, **fields: Any
 ) -> ConsolidationReport:
     left = counts_after(live, done)
     return ConsolidationReport(

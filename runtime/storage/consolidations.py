@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field
 from sqlalchemy import ColumnElement, Select, select
@@ -15,9 +15,6 @@ from novelgen.models.position import END_OF_STORY
 from runtime.storage.chunks import CHUNK_COLUMNS, IN_ORDER, ChunkWriter, chunk_of, note_values, superseded_by, text_hash
 from runtime.storage.session import Repository, grouped, linked_rows, story_order
 from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES
-
-if TYPE_CHECKING:
-    from novelgen.memory.consolidation import LiveMemory
 
 
 class StoredConsolidation(Model):
@@ -34,10 +31,11 @@ class ConsolidationRepository(Repository):
     withdraws a consolidated memory by itself when a source changes, goes or moves.
     """
 
-    def live(self) -> list[LiveMemory]:
-        """Return the distilled memories that a read at the end of the story sees, in story order."""
-        from novelgen.memory.consolidation import LiveMemory
+    def live(self) -> list[StoryMemoryChunk]:
+        """Return the distilled memories that a read at the end of the story sees, in story order.
 
+        Whatever an author touched has the author as its origin.
+        """
         rows = self._session.select(
             [*CHUNK_COLUMNS, CHUNKS.c.from_scene],
             CHUNKS.c.status == "active",
@@ -46,10 +44,11 @@ class ConsolidationRepository(Repository):
             order=IN_ORDER,
         )
         replaced = superseded_by(self._session, rows, END_OF_STORY)
-        return [
-            LiveMemory(chunk=chunk_of(row, replaced.get(row.chunk_id)), is_authors=_is_authors(dict(row._mapping)))
-            for row in rows
-        ]
+        chunks = [chunk_of(row, replaced.get(row.chunk_id)) for row in rows]
+        for row, chunk in zip(rows, chunks, strict=True):
+            if _is_authors(dict(row._mapping)):
+                chunk.origin = "author"
+        return chunks
 
     def add(self, chunk: StoryMemoryChunk, sources: Sequence[StoryMemoryChunk]) -> bool:
         """Store a consolidated memory at the position of its last source."""

@@ -174,7 +174,7 @@ def tell(stores: MemoryStores) -> None:
 def consolidate(stores: MemoryStores) -> None:
     """Let one memory stand for both of the scene in which Ben was away."""
     with stores.database(PROJECT).write() as unit:
-        live = [each.chunk for each in unit.consolidations.live() if each.chunk.source_id in ("M12", "M12b")]
+        live = [each for each in unit.consolidations.live() if each.source_id in ("M12", "M12b")]
         assert len(live) == 2
         text = ConsolidatedText(content=f"Anna hid the letter and burned the map, {APART}.")
         assert unit.consolidations.add(consolidated_memory(text, live, created_at=utc_now()), live)

@@ -24,7 +24,7 @@ from novelgen.chains.question_chains import (
     SummaryResult,
 )
 from novelgen.language.language import story_language
-from tests.novelgen.memory.live_stories import chunk
+from tests.novelgen.memory.test_consolidation import chunk
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, finished
 
 EVENTS = ["Ada hides the brass key under the third stair.", "Ben promises Ada to keep the lamp burning."]

@@ -99,10 +99,10 @@ def test_every_retriever_reads_the_sources_up_to_the_last_and_the_one_memory_aft
             assert {str(as_of): set(retriever(unit, as_of)) for as_of in positions} == expected, name
     with story.project("demo").write() as unit:
         unit.memories.decide("M4", "pin")
-        live = {each.chunk.chunk_id: each for each in unit.consolidations.live()}
+        live = {each.chunk_id: each for each in unit.consolidations.live()}
     assert set(live) == {ONE, "M4"}
     assert live[ONE].is_consolidated
-    assert live["M4"].is_authors
+    assert live["M4"].origin == "author"
     for project_id, chunk_id in (("demo", "M4"), ("demo2", ONE)):
         refusal = pytest.raises(UnknownMemoryError, match=f"no consolidated memory '{chunk_id}'.*memory consolidated")
         with story.project(project_id).write() as unit, refusal:
