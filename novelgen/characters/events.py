@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from difflib import SequenceMatcher
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -262,9 +262,6 @@ def learning(
 
     Turns of delay stay within the session, whose end brings all news.
     """
-    if how not in get_args(HowLearnt):
-        known = get_args(HowLearnt)
-        raise UserInputError(f"how cannot be {how!r}{did_you_mean(str(how), known)}; pass {', '.join(known)}")
     session, turn = at if isinstance(at, GamePosition) else (None, None)
     happened_at = at if isinstance(at, datetime) else now
     in_turns, in_time = (delay, timedelta(0)) if isinstance(delay, int) else (0, delay)

@@ -17,19 +17,7 @@ from runtime.storage.attachments import AttachmentRepository
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import number_of
 from runtime.storage.records import MemoryFilter
-from runtime.story.base import (
-    ChangeNumber,
-    Count,
-    Name,
-    Place,
-    StoryBase,
-    async_twin,
-    known_entities,
-    named_entity,
-    position_of,
-    resolved_entity,
-    resolved_targets,
-)
+from runtime.story import base
 
 _Linking = Callable[[AttachmentRepository, Sequence[str], Sequence[str]], list[str]]
 """Attaches memories to targets, or takes them off; see `AttachmentRepository`."""
@@ -42,7 +30,7 @@ class AttachmentChange(BaseModel):
     attachments: dict[str, list[Attachment]] = Field(
         description="Memory as it was named, to everything that it is attached to now."
     )
-    change_id: ChangeNumber = None
+    change_id: base.ChangeNumber = None
 
 
 class MentionAttachment(BaseModel):
@@ -51,7 +39,7 @@ class MentionAttachment(BaseModel):
     target: str = Field(description="The entity as it was named.")
     memories: list[StoryMemoryChunk] = Field(description="In story order.")
     is_attached: bool = Field(description="False: this is a preview, and nothing was changed.")
-    change_id: ChangeNumber = None
+    change_id: base.ChangeNumber = None
 
 
 class MemoriesAbout(Shown, BaseModel):
@@ -74,7 +62,7 @@ MAX_BY_NAME = 200
 """So many memories are looked at that are attached to an entity, and as many that share words with its names."""
 
 
-class StoryAttachments(StoryBase):
+class StoryAttachments(base.StoryBase):
     """What users do with the links of memories to what they are about: entities, chapters and the whole book."""
 
     def attach_memories(self, memory_ids: Sequence[str], targets: Sequence[str]) -> AttachmentChange:
@@ -97,7 +85,7 @@ class StoryAttachments(StoryBase):
         """
         return self._linked(memory_ids, targets, AttachmentRepository.detach)
 
-    def attach_mentions(self, *, entity: Name, is_applied: bool = False) -> MentionAttachment:
+    def attach_mentions(self, *, entity: base.Name, is_applied: bool = False) -> MentionAttachment:
         """Find every memory whose text names an entity and that is not attached to it; attach them when asked.
 
         Names and aliases count on word borders; a longer name that holds one does not, nor does what an author
@@ -109,7 +97,7 @@ class StoryAttachments(StoryBase):
         """
         database = self._stores.database(self.project_id)
         with database.write() if is_applied else database.read() as unit:
-            entity_id = named_entity(entity, known_entities(unit, None)).entity_id
+            entity_id = base.named_entity(entity, base.known_entities(unit, None)).entity_id
             found = unit.attachments.mentioning(entity_id)
             change_id = None
             if found and is_applied:
@@ -117,7 +105,9 @@ class StoryAttachments(StoryBase):
                 _, change_id = _link(unit, ids, [entity_id], AttachmentRepository.attach)
         return MentionAttachment(target=entity, memories=found, is_attached=is_applied, change_id=change_id)
 
-    def memories_about(self, entity: Name, *, limit: Count = DEFAULT_ABOUT, as_of: Place = None) -> MemoriesAbout:
+    def memories_about(
+        self, entity: base.Name, *, limit: base.Count = DEFAULT_ABOUT, as_of: base.Place = None
+    ) -> MemoriesAbout:
         """Return what is remembered of an entity: what is attached to it, and what its names stand in.
 
         Args:
@@ -125,11 +115,11 @@ class StoryAttachments(StoryBase):
             limit: At most so many, what holds and weighs most first.
             as_of: Only what lies strictly before this position.
         """
-        as_of = position_of(as_of)
+        as_of = base.position_of(as_of)
         cut = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            known = known_entities(unit, as_of)
-            meant = resolved_entity(entity, known)
+            known = base.known_entities(unit, as_of)
+            meant = base.resolved_entity(entity, known)
             wanted = MemoryFilter(as_of=cut, entities=[meant.entity_id], content_types=list(DISTILLED_TYPES))
             attached = unit.memories.by_entities(
                 [meant.entity_id], as_of=cut, content_types=DISTILLED_TYPES, limit=MAX_BY_NAME
@@ -156,15 +146,15 @@ class StoryAttachments(StoryBase):
         if not memory_ids or not targets:
             raise UserInputError("name at least one memory and one target: an entity, a chapter as chapter:3, or book")
         with self._stores.database(self.project_id).write() as unit:
-            meant = resolved_targets(unit, targets, None, by_whole_name=True)
+            meant = base.resolved_targets(unit, targets, None, by_whole_name=True)
             changed, change_id = _link(unit, memory_ids, meant, link)
             attachments = {each: unit.attachments.attachments_of(each) for each in memory_ids}
         return AttachmentChange(changed=changed, attachments=attachments, change_id=change_id)
 
-    amemories_about = async_twin(memories_about)
-    aattach_memories = async_twin(attach_memories)
-    adetach_memories = async_twin(detach_memories)
-    aattach_mentions = async_twin(attach_mentions)
+    amemories_about = base.async_twin(memories_about)
+    aattach_memories = base.async_twin(attach_memories)
+    adetach_memories = base.async_twin(detach_memories)
+    aattach_mentions = base.async_twin(attach_mentions)
 
 
 def _link(

@@ -222,8 +222,6 @@ class CharacterMemories(CharacterPart):
                 marked as told, read, … and by whom: `(5, 1)` or `5`. Without it nothing of the story does.
         """
         moment, now, place = as_moment(as_of), self._clock(), position_of(story_as_of)
-        if not isinstance(said, str):
-            raise UserInputError(f"what was said cannot be {said!r}; pass a text, or '' where nothing was")
         if budget_tokens is not None and type(budget_tokens) is not int:
             raise UserInputError(f"budget_tokens={budget_tokens!r} is no whole number; pass one such as 300")
         settings = self._stores.settings.memory.character_memory

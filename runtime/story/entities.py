@@ -18,22 +18,7 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import NOT_OF_ENTITIES, Change
 from runtime.storage.records import EntityOrigin, IndexingResult
 from runtime.stores import MemoryStores
-from runtime.story.base import (
-    At,
-    Count,
-    Name,
-    Number,
-    Place,
-    StoryBase,
-    async_twin,
-    follow_edit,
-    known_entities,
-    named_entity,
-    place_name,
-    place_of_statement,
-    position_of,
-    story_position,
-)
+from runtime.story import base
 from runtime.story.changes import (
     TAKEN,
     listed_change,
@@ -114,11 +99,16 @@ class EntityChangeResult(Model):
     indexing: IndexingResult = Field(default_factory=IndexingResult)
 
 
-class StoryEntities(StoryBase):
+class StoryEntities(base.StoryBase):
     """What users do with entities: look at them, add and edit them, merge and split them."""
 
     def entities(
-        self, entity_type: EntityType | None = None, *, name: str = "", limit: Count | None = None, as_of: Place = None
+        self,
+        entity_type: EntityType | None = None,
+        *,
+        name: str = "",
+        limit: base.Count | None = None,
+        as_of: base.Place = None,
     ) -> list[Entity]:
         """Return the characters, places, things, factions and terms of the story, in order of id.
 
@@ -129,7 +119,7 @@ class StoryEntities(StoryBase):
             as_of: As far as the story has shown them before this position.
         """
         with self._stores.database(self.project_id).read() as unit:
-            known = known_entities(unit, position_of(as_of))
+            known = base.known_entities(unit, base.position_of(as_of))
         wanted = name.strip().casefold()
         found = [
             each
@@ -139,7 +129,9 @@ class StoryEntities(StoryBase):
         ]
         return ShownList(found[:limit])
 
-    def entity(self, entity: Name, *, entity_type: EntityType | None = None, as_of: Place = None) -> EntityCard:
+    def entity(
+        self, entity: base.Name, *, entity_type: EntityType | None = None, as_of: base.Place = None
+    ) -> EntityCard:
         """Return an entity with its state, counts of its scenes, and when its card was made and changed.
 
         Args:
@@ -150,9 +142,9 @@ class StoryEntities(StoryBase):
         Raises:
             UnknownEntityError: When nobody bears the name by then, or several do.
         """
-        as_of = position_of(as_of)
+        as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            found = named_entity(entity, known_entities(unit, as_of), entity_type)
+            found = base.named_entity(entity, base.known_entities(unit, as_of), entity_type)
             position = as_of or END_OF_STORY
             states = unit.states.snapshots([found.entity_id], as_of=position)
             scenes = unit.scenes.casts(as_of=position, naming=found.entity_id)
@@ -176,17 +168,17 @@ class StoryEntities(StoryBase):
 
     def add_card(
         self,
-        name: Name,
+        name: base.Name,
         fields: Mapping[str, Any] | None = None,
         *,
         kind: EntityType = "character",
         role: str = "",
         description: str = "",
         aliases: Sequence[str] = (),
-        holder: Name | None = None,
+        holder: base.Name | None = None,
         state: Mapping[str, Any] | None = None,
-        template: Name | None = None,
-        start: Place = None,
+        template: base.Name | None = None,
+        start: base.Place = None,
     ) -> AddedEntity:
         """Add a card: a character, a place, a thing, a faction or a term; `undo` takes it back.
 
@@ -211,10 +203,10 @@ class StoryEntities(StoryBase):
         if holder and kind != "item":
             raise UserInputError(f"a {kind} has no holder; only an item has one")
         with self._stores.database(self.project_id).write() as unit:
-            as_of = position_of(start) or END_OF_STORY
+            as_of = base.position_of(start) or END_OF_STORY
             _refuse_taken_name(unit, name, kind, as_of)
-            known, known_fields = known_entities(unit, None), self._known_fields(unit, kind, template)
-            at = place_of_statement(unit, as_of)
+            known, known_fields = base.known_entities(unit, None), self._known_fields(unit, kind, template)
+            at = base.place_of_statement(unit, as_of)
             first = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
             chapter, scene = (None, None) if at == END_OF_STORY else (as_of.chapter_index, as_of.scene_index)
             bare = Entity(
@@ -236,17 +228,17 @@ class StoryEntities(StoryBase):
             issues = known_fields.issues({**entity.profile, **attributes}, known)
         if rescanned:
             self._follow_edit()
-        return AddedEntity(entity=entity, holds_after=place_name(at), change=change, issues=issues)
+        return AddedEntity(entity=entity, holds_after=base.place_name(at), change=change, issues=issues)
 
     def add_character(
         self,
-        name: Name,
+        name: base.Name,
         *,
         role: str = "",
         description: str = "",
         traits: Sequence[str] = (),
         goals: Sequence[str] = (),
-        start: Place = None,
+        start: base.Place = None,
     ) -> AddedEntity:
         """Add a character; its goals become part of its state.
 
@@ -269,12 +261,12 @@ class StoryEntities(StoryBase):
 
     def add_location(
         self,
-        name: Name,
+        name: base.Name,
         *,
         description: str = "",
         atmosphere: str | None = None,
         features: Sequence[str] = (),
-        start: Place = None,
+        start: base.Place = None,
     ) -> AddedEntity:
         """Add a location.
 
@@ -291,12 +283,12 @@ class StoryEntities(StoryBase):
 
     def edit_entity(
         self,
-        entity: Name,
+        entity: base.Name,
         changes: Mapping[str, Any],
         *,
         state: Mapping[str, Any] | None = None,
         entity_type: EntityType | None = None,
-        start: Place = None,
+        start: base.Place = None,
     ) -> EditedEntity:
         """Change fields of an entity's card and profile, and attributes of its state.
 
@@ -315,10 +307,10 @@ class StoryEntities(StoryBase):
         if not changes and not state:
             raise UserInputError("nothing to change; give a field and its value, such as role=minor")
         with self._stores.database(self.project_id).write() as unit:
-            known = known_entities(unit, None)
-            found = named_entity(entity, known, entity_type)
+            known = base.known_entities(unit, None)
+            found = base.named_entity(entity, known, entity_type)
             known_fields = self._known_fields(unit, found.entity_type)
-            at = place_of_statement(unit, position_of(start) or END_OF_STORY)
+            at = base.place_of_statement(unit, base.position_of(start) or END_OF_STORY)
             changed, plain, said = _with_said(unit, found, changes, known, known_fields, at, state=state)
             if name_key(changed.name) not in map(name_key, found.names()):
                 _refuse_taken_name(unit, changed.name, found.entity_type, END_OF_STORY)
@@ -336,12 +328,12 @@ class StoryEntities(StoryBase):
             entity=changed,
             updated_fields=list(dict.fromkeys([*plain, *said])),
             attributes=list(said),
-            holds_after=place_name(at) if said else None,
+            holds_after=base.place_name(at) if said else None,
             change=change,
             issues=issues,
         )
 
-    def merge_entities(self, keep: str, gone: Name) -> EntityChangeResult:
+    def merge_entities(self, keep: str, gone: base.Name) -> EntityChangeResult:
         """Make one entity part of another: everything is re-linked, and it can be undone.
 
         Args:
@@ -353,13 +345,13 @@ class StoryEntities(StoryBase):
             UserInputError: When both are one, or of different types.
         """
         with self._stores.database(self.project_id).write() as unit:
-            known = known_entities(unit, None)
-            kept, merged = (named_entity(name, known) for name in (keep, gone))
+            known = base.known_entities(unit, None)
+            kept, merged = (base.named_entity(name, known) for name in (keep, gone))
             change = unit.merges.merge(kept.entity_id, merged.entity_id)
         return _followed(self._stores, self.project_id, change, entity=kept, other=merged)
 
     def split_entity(
-        self, entity: Name, new_name: Name, *, aliases: Sequence[str] = (), scenes: Sequence[At] = ()
+        self, entity: base.Name, new_name: base.Name, *, aliases: Sequence[str] = (), scenes: Sequence[base.At] = ()
     ) -> EntityChangeResult:
         """Take a new entity out of one: its names and scenes move, and it can be undone.
 
@@ -373,16 +365,16 @@ class StoryEntities(StoryBase):
             UnknownEntityError: When nobody bears the name, or several do.
             UserInputError: When nothing is to be split off, or a place names no scene.
         """
-        places = [(place.chapter_index, place.scene_index) for place in map(story_position, scenes)]
+        places = [(place.chapter_index, place.scene_index) for place in map(base.story_position, scenes)]
         if any(None in place for place in places):
             raise UserInputError("a scene is named by chapter and scene, such as 3:2")
         with self._stores.database(self.project_id).write() as unit:
-            found = named_entity(entity, known_entities(unit, None))
+            found = base.named_entity(entity, base.known_entities(unit, None))
             change = unit.merges.split(found.entity_id, name=new_name, aliases=aliases, scenes=places)
             new = unit.entities.get(change.other_id)
         return _followed(self._stores, self.project_id, change, entity=found, other=None if new is None else new.entity)
 
-    def undo(self, change_id: Number | None = None) -> EntityChangeResult:
+    def undo(self, change_id: base.Number | None = None) -> EntityChangeResult:
         """Undo a change of any kind: of cards, relationships, threads, memories, scenes that came, or of characters.
 
         Args:
@@ -422,17 +414,17 @@ class StoryEntities(StoryBase):
         chosen = chosen_template(self._stores, self.project_id, unit=unit, name=template)
         return KnownFields(chosen.fields(kind), card_language(unit))
 
-    aentity = async_twin(entity)
-    aedit_entity = async_twin(edit_entity)
-    aundo = async_twin(undo)
-    aentities = async_twin(entities)
-    ahas_scenes = async_twin(has_scenes)
-    aadd_card = async_twin(add_card)
-    aadd_character = async_twin(add_character)
-    aadd_location = async_twin(add_location)
-    amerge_entities = async_twin(merge_entities)
-    asplit_entity = async_twin(split_entity)
-    alist_entity_changes = async_twin(list_entity_changes)
+    aentity = base.async_twin(entity)
+    aedit_entity = base.async_twin(edit_entity)
+    aundo = base.async_twin(undo)
+    aentities = base.async_twin(entities)
+    ahas_scenes = base.async_twin(has_scenes)
+    aadd_card = base.async_twin(add_card)
+    aadd_character = base.async_twin(add_character)
+    aadd_location = base.async_twin(add_location)
+    amerge_entities = base.async_twin(merge_entities)
+    asplit_entity = base.async_twin(split_entity)
+    alist_entity_changes = base.async_twin(list_entity_changes)
 
 
 def _with_said(
@@ -517,7 +509,7 @@ def _followed(
     other: Entity | None,
     what: str = "",
 ) -> EntityChangeResult:
-    indexing = follow_edit(stores, project_id)
+    indexing = base.follow_edit(stores, project_id)
     return EntityChangeResult(change=change, entity=entity, other=other, what=what, indexing=indexing)
 
 
@@ -547,7 +539,7 @@ def _store(stores: MemoryStores, unit: UnitOfWork, entity: Entity, *, origin: En
 
 
 def _refuse_taken_name(unit: UnitOfWork, name: str, entity_type: EntityType, as_of: StoryPosition) -> None:
-    shown = {entity.entity_id: entity for entity in known_entities(unit, as_of)}
+    shown = {entity.entity_id: entity for entity in base.known_entities(unit, as_of)}
     for stored in unit.entities.list_all(entity_types=[entity_type]):
         if name_key(name) not in map(name_key, stored.entity.names()):
             continue

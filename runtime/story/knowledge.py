@@ -28,19 +28,7 @@ from runtime.storage.entities import is_unmasked
 from runtime.storage.journal import RowChange
 from runtime.storage.knowledge import FACT_TYPES
 from runtime.storage.records import StoredKnowledge, StoredMemory
-from runtime.story.base import (
-    ChangeNumber,
-    Count,
-    Name,
-    Place,
-    Share,
-    StoryBase,
-    async_twin,
-    known_entities,
-    place_of_statement,
-    position_of,
-    resolved_entity,
-)
+from runtime.story import base
 
 if TYPE_CHECKING:
     from novelgen.memory.knowledge_rules import KnowledgeRules
@@ -76,7 +64,7 @@ class MemoryKnowers(Model):
 class SaidKnowledge(StoredKnowledge):
     """What the author said of who knows a memory."""
 
-    change_id: ChangeNumber = None
+    change_id: base.ChangeNumber = None
 
 
 class SharedScene(Model):
@@ -100,11 +88,16 @@ class SharedLife(Model):
         return [each for each in self.scenes if each.is_alone]
 
 
-class StoryKnowledge(StoryBase):
+class StoryKnowledge(base.StoryBase):
     """Who knows what at a point of the story, what people have lived through together, and the author's word on it."""
 
     def knowledge(
-        self, character: Name, *, as_of: Place = None, about: str | None = None, limit: Count | None = None
+        self,
+        character: base.Name,
+        *,
+        as_of: base.Place = None,
+        about: str | None = None,
+        limit: base.Count | None = None,
     ) -> CharacterKnowledge:
         """Tell what a character knows and what not: every memory before the position in one of two lists.
 
@@ -117,7 +110,7 @@ class StoryKnowledge(StoryBase):
         Raises:
             UnknownEntityError: When nobody bears the name by then, or several do.
         """
-        cut = position_of(as_of) or END_OF_STORY
+        cut = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             character_id = knower_id(unit, character, cut)
             is_wanted = is_about(unit, about, cut)
@@ -128,7 +121,7 @@ class StoryKnowledge(StoryBase):
         more = {"more_known": len(found.known) - len(known), "more_not_known": len(found.not_known) - len(not_known)}
         return found.model_copy(update={"known": known, "not_known": not_known, **more})
 
-    def who_knows(self, memory_id: Name, *, as_of: Place = None) -> MemoryKnowers:
+    def who_knows(self, memory_id: base.Name, *, as_of: base.Place = None) -> MemoryKnowers:
         """Tell who knows a memory, since when and how, and who does not and might have been told.
 
         Args:
@@ -138,11 +131,11 @@ class StoryKnowledge(StoryBase):
         Raises:
             UnknownMemoryError: When there is no such memory by then.
         """
-        cut = position_of(as_of) or END_OF_STORY
+        cut = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             stored = _fact(unit, self.project_id, memory_id, cut)
             parts = _parts(unit, stored)
-            known = known_entities(unit, cut)
+            known = base.known_entities(unit, cut)
         rules = self._rules(cut)
         by_id = {memory.source_id: memory for memory in rules.story.memories}
         memories = [by_id[each] for each in parts if each in by_id]
@@ -152,23 +145,20 @@ class StoryKnowledge(StoryBase):
             chapter_index=stored.chunk.chapter_index,
             scene_index=stored.chunk.scene_index,
         )
-        people = [
-            (READER, READER),
-            *((each.entity_id, each.name) for each in known if each.entity_id in rules.story.character_ids),
-        ]
-        for character_id, name in people:
+        names = {READER: READER, **{each.entity_id: each.name for each in known}}
+        for character_id, name in names.items():
+            if character_id not in (READER, *rules.story.character_ids):
+                continue
             told = rules.of_character(character_id, memories)
-            who = {"character_id": character_id, "name": name, "content": found.content}
+            who = {"character_id": character_id, "name": name, "content": found.content, "source_id": found.source_id}
             if told.not_known:
-                unaware = told.not_known[0].model_dump() | who | {"source_id": found.source_id}
-                found.not_known_by.append(Unaware.model_validate(unaware))
+                found.not_known_by.append(Unaware.model_validate(told.not_known[0].model_dump() | who))
             elif told.known:
                 last = max(told.known, key=lambda each: (each.since_chapter or 0, each.since_scene or 0))
-                knower = last.model_dump() | who | {"source_id": found.source_id}
-                found.known_by.append(Knower.model_validate(knower))
+                found.known_by.append(Knower.model_validate(last.model_dump() | who))
         return found
 
-    def lived_together(self, first: Name, second: Name, *, as_of: Place = None) -> SharedLife:
+    def lived_together(self, first: base.Name, second: base.Name, *, as_of: base.Place = None) -> SharedLife:
         """Return the scenes that two characters were in together, and which of them alone.
 
         Args:
@@ -181,7 +171,7 @@ class StoryKnowledge(StoryBase):
         """
         from novelgen.memory.knowledge_rules import shared_scenes
 
-        cut = position_of(as_of) or END_OF_STORY
+        cut = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             one, other = knower_id(unit, first, cut), knower_id(unit, second, cut)
         if one == other or READER in (one, other):
@@ -197,14 +187,14 @@ class StoryKnowledge(StoryBase):
 
     def set_knowledge(
         self,
-        character: Name,
-        memory_id: Name,
+        character: base.Name,
+        memory_id: base.Name,
         kind: KnowledgeKind = "knows",
         *,
         how: KnowledgeSource = "author",
-        learned_from: Name | None = None,
-        certainty: Share = 1.0,
-        start: Place = None,
+        learned_from: base.Name | None = None,
+        certainty: base.Share = 1.0,
+        start: base.Place = None,
     ) -> SaidKnowledge:
         """Say whether a character knows a memory; it outranks the record and all rules.
 
@@ -221,7 +211,7 @@ class StoryKnowledge(StoryBase):
             UnknownEntityError: When nobody bears a name by then, or several do.
             UnknownMemoryError: When there is no such memory before the position.
         """
-        start = position_of(start)
+        start = base.position_of(start)
         cut = start or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
             knower, stored = knower_id(unit, character, cut), None
@@ -231,7 +221,7 @@ class StoryKnowledge(StoryBase):
                     raise UserInputError(
                         "'*' is all that somebody has lived through and tells; say who tells it, or name one memory"
                     )
-                source_id, place = ALL_LIVED, place_of_statement(unit, cut)
+                source_id, place = ALL_LIVED, base.place_of_statement(unit, cut)
             else:
                 stored = _fact(unit, self.project_id, memory_id, cut)
                 if stored.chunk.is_consolidated:
@@ -241,7 +231,7 @@ class StoryKnowledge(StoryBase):
                     )
                 source_id = _source_id(stored)
                 own = StoryPosition(stored.chunk.chapter_index, stored.chunk.scene_index)
-                place = own if start is None else place_of_statement(unit, cut)
+                place = own if start is None else base.place_of_statement(unit, cut)
             said = SaidKnowledge(
                 character_id=knower,
                 source_id=source_id,
@@ -258,7 +248,7 @@ class StoryKnowledge(StoryBase):
             change = _kept(unit, knower, source_id, stored, rows)
         return said.model_copy(update={"change_id": change})
 
-    def forget_knowledge(self, character: Name, memory_id: Name) -> list[SaidKnowledge]:
+    def forget_knowledge(self, character: base.Name, memory_id: base.Name) -> list[SaidKnowledge]:
         """Take back all that you said of whether a character knows a memory.
 
         Args:
@@ -294,19 +284,19 @@ class StoryKnowledge(StoryBase):
 
         return knowledge_rules(self._stores, self.project_id, as_of=as_of)
 
-    aknowledge = async_twin(knowledge)
-    awho_knows = async_twin(who_knows)
-    alived_together = async_twin(lived_together)
-    aset_knowledge = async_twin(set_knowledge)
-    aforget_knowledge = async_twin(forget_knowledge)
-    aauthor_words = async_twin(author_words)
+    aknowledge = base.async_twin(knowledge)
+    awho_knows = base.async_twin(who_knows)
+    alived_together = base.async_twin(lived_together)
+    aset_knowledge = base.async_twin(set_knowledge)
+    aforget_knowledge = base.async_twin(forget_knowledge)
+    aauthor_words = base.async_twin(author_words)
 
 
 def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:
     """Return whom a name means: somebody whom the story has shown by then, the reader, or anybody by id."""
-    known = known_entities(unit, as_of)
+    known = base.known_entities(unit, as_of)
     try:
-        return resolved_entity(name, known, "character").entity_id
+        return base.resolved_entity(name, known, "character").entity_id
     except UnknownEntityError as error:
         if name.casefold() == READER:
             return READER
@@ -321,7 +311,7 @@ def is_about(unit: UnitOfWork, about: str | None, as_of: StoryPosition) -> Calla
     """Return the condition that a memory is about an entity, or else holds the words; without either, all are."""
     if about is None:
         return lambda memory: True
-    resolution = NameResolver(known_entities(unit, as_of)).resolve(about)
+    resolution = NameResolver(base.known_entities(unit, as_of)).resolve(about)
     meant = {resolution.entity_id} if resolution.entity_id else set(resolution.candidate_ids)
     if meant:
         return lambda memory: not meant.isdisjoint(memory.entities)

@@ -15,18 +15,7 @@ from novelgen.models.shown import ShownList
 from novelgen.models.state import Relationship, RelationshipDimensions, RelationshipView
 from runtime.files.file_reading import described
 from runtime.storage.journal import Kept
-from runtime.story.base import (
-    ChangeNumber,
-    Intensity,
-    Name,
-    Place,
-    StoryBase,
-    async_twin,
-    known_entities,
-    place_of_statement,
-    position_of,
-    resolved_entity,
-)
+from runtime.story import base
 
 DEFAULT_INTENSITY = 5
 
@@ -47,7 +36,7 @@ class RelationshipCard(Relationship):
 class AddedRelationship(Relationship):
     """How two characters stand who had no relationship yet."""
 
-    change_id: ChangeNumber = None
+    change_id: base.ChangeNumber = None
 
 
 class EditedRelationship(BaseModel):
@@ -55,7 +44,7 @@ class EditedRelationship(BaseModel):
 
     relationship: Relationship
     is_changed: bool = Field(description="False: the change said nothing new.")
-    change_id: ChangeNumber = None
+    change_id: base.ChangeNumber = None
 
 
 class CourseStep(BaseModel):
@@ -78,11 +67,11 @@ class RelationshipCourse(BaseModel):
     steps: list[CourseStep] = Field(default_factory=list, description="Oldest first.")
 
 
-class StoryRelationships(StoryBase):
+class StoryRelationships(base.StoryBase):
     """What users do with relationships: look at how characters stand to each other, add and change it."""
 
     def relationships(
-        self, character: Name | None = None, *, status: Name | None = None, as_of: Place = None
+        self, character: base.Name | None = None, *, status: base.Name | None = None, as_of: base.Place = None
     ) -> list[Relationship]:
         """Return how pairs of characters stand.
 
@@ -91,24 +80,24 @@ class StoryRelationships(StoryBase):
             status: Only pairs of this status, such as strained.
             as_of: As they stand at this position.
         """
-        as_of = position_of(as_of)
+        as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            known = known_entities(unit, as_of) if character else []
-            own_id = resolved_entity(character, known, "character").entity_id if character else None
+            known = base.known_entities(unit, as_of) if character else []
+            own_id = base.resolved_entity(character, known, "character").entity_id if character else None
             found = unit.relationships.list_as_of(as_of=as_of or END_OF_STORY, character_id=own_id, status=status)
         return ShownList(found, names=self.entity_names(as_of=as_of))
 
     def relationships_of(
-        self, *, character: str, status: str | None = None, as_of: Place = None
+        self, *, character: str, status: str | None = None, as_of: base.Place = None
     ) -> list[RelationshipView]:
         """List how one character stands to others, from its own side; else as `list_relationships`."""
-        as_of = position_of(as_of)
+        as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            own_id = resolved_entity(character, known_entities(unit, as_of), "character").entity_id
+            own_id = base.resolved_entity(character, base.known_entities(unit, as_of), "character").entity_id
             found = unit.relationships.list_as_of(as_of=as_of or END_OF_STORY, character_id=own_id, status=status)
         return [each.seen_by(own_id) for each in found]
 
-    def get_relationship(self, first: str, second: str, *, as_of: Place = None) -> RelationshipCard:
+    def get_relationship(self, first: str, second: str, *, as_of: base.Place = None) -> RelationshipCard:
         """Return how two characters stand, with its history, its moments and how often both were on stage.
 
         Args:
@@ -116,9 +105,9 @@ class StoryRelationships(StoryBase):
             second: The other one.
             as_of: Position of the read; None means the end of the story.
         """
-        as_of = position_of(as_of)
+        as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            one, other = _pair(known_entities(unit, as_of), first, second)
+            one, other = _pair(base.known_entities(unit, as_of), first, second)
             position = as_of or END_OF_STORY
             found = unit.relationships.between(one, other, as_of=position)
             if found is None:
@@ -126,17 +115,15 @@ class StoryRelationships(StoryBase):
             notes = unit.relationships.about_pair(found.relationship_id)
             scenes = unit.scenes.casts(as_of=position)
         noted = without_computed(notes.other_fields, PAIR_COUNTS).get(METADATA)
+        counts = pair_counts(found.character_a, found.character_b, scenes)
+        metadata = {**(noted if isinstance(noted, Mapping) else {}), **counts}
         return RelationshipCard(
-            **dict(found),
-            created_at=notes.created_at,
-            updated_at=notes.updated_at,
-            metadata={
-                **(noted if isinstance(noted, Mapping) else {}),
-                **pair_counts(found.character_a, found.character_b, scenes),
-            },
+            **dict(found), created_at=notes.created_at, updated_at=notes.updated_at, metadata=metadata
         )
 
-    def relationship_course(self, first: Name, second: Name, *, as_of: Place = None) -> RelationshipCourse:
+    def relationship_course(
+        self, first: base.Name, second: base.Name, *, as_of: base.Place = None
+    ) -> RelationshipCourse:
         """Return how two characters stood after each change of their relationship.
 
         Args:
@@ -148,9 +135,9 @@ class StoryRelationships(StoryBase):
             UnknownEntityError: When nobody bears a name by then, or several do.
             UserInputError: When nothing is known of the two together.
         """
-        as_of = position_of(as_of)
+        as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            pair = sorted(_pair(known_entities(unit, as_of), first, second))
+            pair = sorted(_pair(base.known_entities(unit, as_of), first, second))
             found = unit.relationships.changes_between(pair, as_of=as_of or END_OF_STORY)
         changes = next(iter(found.values()), [])
         if not changes:
@@ -158,32 +145,23 @@ class StoryRelationships(StoryBase):
         steps = []
         for count, change in enumerate(changes, start=1):
             stood = fold_relationship_changes(changes[:count])
-            both = stood["dimensions"]
-            steps.append(
-                CourseStep(
-                    chapter_index=change.chapter_index,
-                    scene_index=change.scene_index,
-                    event=change.event,
-                    status=stood["status"],
-                    intensity=stood["intensity"],
-                    dimensions_a={**both, **stood["dimensions_a"]},
-                    dimensions_b={**both, **stood["dimensions_b"]},
-                )
-            )
+            sides = {side: {**stood["dimensions"], **stood[side]} for side in ("dimensions_a", "dimensions_b")}
+            own = {name: getattr(change, name) for name in ("chapter_index", "scene_index", "event")}
+            steps.append(CourseStep(**own, status=stood["status"], intensity=stood["intensity"], **sides))
         return RelationshipCourse(character_a=pair[0], character_b=pair[1], steps=steps)
 
     def add_relationship(
         self,
-        first: Name,
-        second: Name,
-        relationship_type: Name,
+        first: base.Name,
+        second: base.Name,
+        relationship_type: base.Name,
         *,
         perspective_a: str = "",
         perspective_b: str = "",
-        status: Name = "neutral",
-        intensity: Intensity = DEFAULT_INTENSITY,
+        status: base.Name = "neutral",
+        intensity: base.Intensity = DEFAULT_INTENSITY,
         dimensions: Mapping[str, int] | None = None,
-        start: Place = None,
+        start: base.Place = None,
     ) -> AddedRelationship:
         """Say how two characters stand who have no relationship yet.
 
@@ -202,9 +180,9 @@ class StoryRelationships(StoryBase):
             UnknownEntityError: When nobody bears a name by then, or several do.
             UserInputError: When they have a relationship already.
         """
-        as_of = position_of(start) or END_OF_STORY
+        as_of = base.position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            one, other = _pair(known_entities(unit, as_of), first, second)
+            one, other = _pair(base.known_entities(unit, as_of), first, second)
             known = unit.relationships.between(one, other, as_of=as_of)
             if known is not None:
                 raise UserInputError(
@@ -223,7 +201,7 @@ class StoryRelationships(StoryBase):
                     "dimensions": dict(dimensions or {}),
                 }
             )
-            at = place_of_statement(unit, as_of)
+            at = base.place_of_statement(unit, as_of)
             with unit.journal.changing_pair(one, other) as kept:
                 unit.relationships.append(change, at=at)
             added = unit.relationships.between(one, other, as_of=as_of)
@@ -232,19 +210,19 @@ class StoryRelationships(StoryBase):
 
     def edit_relationship(
         self,
-        first: Name,
-        second: Name,
+        first: base.Name,
+        second: base.Name,
         *,
-        relationship_type: Name | None = None,
+        relationship_type: base.Name | None = None,
         perspective_a: str | None = None,
         perspective_b: str | None = None,
-        status: Name | None = None,
+        status: base.Name | None = None,
         event: str | None = None,
-        intensity: Intensity | None = None,
+        intensity: base.Intensity | None = None,
         dimensions: Mapping[str, int] | None = None,
         mutual_dimensions: Mapping[str, int] | None = None,
         scene_id: str | None = None,
-        start: Place = None,
+        start: base.Place = None,
     ) -> EditedRelationship:
         """Change how two characters stand, named in either order; what is not given stays as it is.
 
@@ -267,7 +245,7 @@ class StoryRelationships(StoryBase):
             UnknownEntityError: When nobody bears a name by then, or several do.
             UserInputError: When they have no relationship, or nothing is to be changed.
         """
-        start = position_of(start)
+        start = base.position_of(start)
         changes = {
             "relationship_type": relationship_type,
             "perspective_a": perspective_a,
@@ -288,14 +266,14 @@ class StoryRelationships(StoryBase):
                 raise UserInputError(f"{name} cannot become {value!r}; leave it out to keep what is known")
         as_of = start or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            one, other = _pair(known_entities(unit, as_of), first, second)
+            one, other = _pair(base.known_entities(unit, as_of), first, second)
             known = unit.relationships.between(one, other, as_of=as_of)
             if known is None:
                 raise UserInputError(
                     f"{one} and {other} have no relationship yet; create it first: relationship_create, or"
                     " `novelgen relationship add`"
                 )
-            at = place_of_statement(unit, as_of, scene_id=scene_id)
+            at = base.place_of_statement(unit, as_of, scene_id=scene_id)
             change = _change({"character_a": one, "character_b": other, **given})
             kept, is_changed = Kept(), event is not None or _differs(known, change.in_order())
             if is_changed:
@@ -304,12 +282,12 @@ class StoryRelationships(StoryBase):
                 known = unit.relationships.between(one, other, as_of=as_of) or known
         return EditedRelationship(relationship=known, is_changed=is_changed, change_id=kept.change_id)
 
-    aadd_relationship = async_twin(add_relationship)
-    arelationships = async_twin(relationships)
-    aedit_relationship = async_twin(edit_relationship)
-    arelationships_of = async_twin(relationships_of)
-    aget_relationship = async_twin(get_relationship)
-    arelationship_course = async_twin(relationship_course)
+    aadd_relationship = base.async_twin(add_relationship)
+    arelationships = base.async_twin(relationships)
+    aedit_relationship = base.async_twin(edit_relationship)
+    arelationships_of = base.async_twin(relationships_of)
+    aget_relationship = base.async_twin(get_relationship)
+    arelationship_course = base.async_twin(relationship_course)
 
 
 def _change(fields: Mapping[str, Any]) -> RecordedRelationshipChange:
@@ -320,7 +298,7 @@ def _change(fields: Mapping[str, Any]) -> RecordedRelationshipChange:
 
 
 def _pair(known: Sequence[Entity], first: str, second: str) -> tuple[str, str]:
-    one, other = (resolved_entity(name, known, "character").entity_id for name in (first, second))
+    one, other = (base.resolved_entity(name, known, "character").entity_id for name in (first, second))
     if one == other:
         raise UserInputError(f"a relationship needs two characters, but both are {one!r}")
     return one, other

@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
@@ -199,8 +199,6 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         """
         if not callable(getattr(chat_model, "stream", None)):
             raise UserInputError(f"chat_model cannot be {chat_model!r}; pass a LangChain chat model")
-        if keep not in get_args(Keeping):
-            raise UserInputError(f"keep cannot be {keep!r}; pass {', '.join(get_args(Keeping))}")
         for turn in talk:
             is_pair = isinstance(turn, tuple | list) and len(turn) == 2
             if not is_pair or not all(isinstance(each, str) for each in turn):

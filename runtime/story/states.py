@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -15,19 +14,7 @@ from novelgen.models.shown import ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from novelgen.models.story_time import DaySpan, SceneTime, StoryTimeline
 from runtime.storage.database import UnitOfWork
-from runtime.story.base import (
-    At,
-    Count,
-    Name,
-    Number,
-    Place,
-    StoryBase,
-    async_twin,
-    known_entities,
-    position_of,
-    resolved_entity,
-    story_position,
-)
+from runtime.story import base
 
 
 class TimelineView(BaseModel):
@@ -39,10 +26,10 @@ class TimelineView(BaseModel):
     names: dict[str, str] = Field(default_factory=dict)
 
 
-class StoryStates(StoryBase):
+class StoryStates(base.StoryBase):
     """How entities stand at a point of the story and around a chapter."""
 
-    def state(self, entity: Name, *, as_of: Place = None) -> EntityStateSnapshot | None:
+    def state(self, entity: base.Name, *, as_of: base.Place = None) -> EntityStateSnapshot | None:
         """Return how an entity stands at a point of the story: where it is, what it holds, wants and knows.
 
         Args:
@@ -55,17 +42,17 @@ class StoryStates(StoryBase):
         Raises:
             UnknownEntityError: When nobody bears the name by then; names who is near.
         """
-        place = position_of(as_of) or END_OF_STORY
+        place = base.position_of(as_of) or END_OF_STORY
         found = self._tools.get_entity_state(
             self.project_id, entity, chapter_index=place.chapter_index, scene_index=place.scene_index
         )
         if found is None:
             with self._stores.database(self.project_id).read() as unit:
-                resolved_entity(entity, known_entities(unit, position_of(as_of)))
+                base.resolved_entity(entity, base.known_entities(unit, base.position_of(as_of)))
         return found
 
     def timeline(
-        self, chapter_index: int, *, context_window: int = DEFAULT_CONTEXT_WINDOW, as_of: Place = None
+        self, chapter_index: int, *, context_window: int = DEFAULT_CONTEXT_WINDOW, as_of: base.Place = None
     ) -> list[EntityStateSnapshot]:
         """Return how entities stood at the end of the chapters around one chapter, in story order.
 
@@ -74,13 +61,15 @@ class StoryStates(StoryBase):
             context_window: Chapters before and after it.
             as_of: Only what lies strictly before this position.
         """
-        found = self._tools.get_recent_timeline(
-            self.project_id, chapter_index, context_window=context_window, as_of=position_of(as_of)
-        )
-        return ShownList(found, names=self.entity_names(as_of=position_of(as_of)))
+        view = self.get_timeline(chapter_index, context_window=context_window, as_of=base.position_of(as_of))
+        return ShownList(view.snapshots, names=view.names)
 
     def get_timeline(
-        self, chapter_index: Number, *, context_window: Number = DEFAULT_CONTEXT_WINDOW, as_of: Place = None
+        self,
+        chapter_index: base.Number,
+        *,
+        context_window: base.Number = DEFAULT_CONTEXT_WINDOW,
+        as_of: base.Place = None,
     ) -> TimelineView:
         """Return how entities stood at the end of the chapters around one chapter.
 
@@ -93,58 +82,58 @@ class StoryStates(StoryBase):
             UnknownProjectError: When no such project is stored.
             DatabaseError: When the database fails.
         """
-        as_of = position_of(as_of)
+        as_of = base.position_of(as_of)
         window = max(0, context_window)
         cut = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             snapshots = unit.states.timeline(chapter_index - window, chapter_index + window, as_of=cut)
-            if as_of is None:
-                entities = [stored.entity for stored in unit.entities.list_all()]
-            else:
-                entities = unit.entities.list_as_of(as_of=as_of)
-        return TimelineView(snapshots=snapshots, names={each.entity_id: each.name for each in entities})
+            names = {each.entity_id: each.name for each in base.known_entities(unit, as_of)}
+        return TimelineView(snapshots=snapshots, names=names)
 
-    def stated_within(self, *, since: At, until: Place = None) -> StatedStretch:
+    def stated_within(self, *, since: base.At, until: base.Place = None) -> StatedStretch:
         """Return what was stated of how entities stand from one position on until another."""
-        since = story_position(since)
+        since = base.story_position(since)
         with self._stores.database(self.project_id).read() as unit:
-            changes = unit.states.stated(since=since, as_of=position_of(until) or END_OF_STORY)
+            changes = unit.states.stated(since=since, as_of=base.position_of(until) or END_OF_STORY)
             standing = unit.states.standing_before(since, attributes=[HOLDER_ATTRIBUTE])
         held = {each.entity_id: each.value for each in standing}
         return StatedStretch(changes=changes, holders={item: who for item, who in held.items() if isinstance(who, str)})
 
-    def state_history(self, entity: str, *, as_of: Place = None) -> list[StateChange]:
+    def state_history(self, entity: str, *, as_of: base.Place = None) -> list[StateChange]:
         """Return what was stated of how an entity stands, step by step."""
-        as_of = position_of(as_of)
+        as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            entity_id = resolved_entity(entity, known_entities(unit, as_of)).entity_id
+            entity_id = base.resolved_entity(entity, base.known_entities(unit, as_of)).entity_id
             return unit.states.stated(entity_ids=[entity_id], as_of=as_of or END_OF_STORY)
 
-    def attribute_histories(self, *, entity: str, as_of: Place = None) -> list[AttributeHistory]:
+    def attribute_histories(self, *, entity: str, as_of: base.Place = None) -> list[AttributeHistory]:
         """Return each attribute of an entity with all that it was, and the words that prove what it is.
 
         What was said again and changed nothing is no step; of two words at one place the one that counts is.
         """
-        changes = self.state_history(entity=entity, as_of=position_of(as_of))
+        changes = self.state_history(entity=entity, as_of=base.position_of(as_of))
         by_attribute: dict[str, list[StateChange]] = {}
         for change in changes:
-            by_attribute.setdefault(change.attribute, []).append(change)
-        steps = {attribute: _steps(each) for attribute, each in by_attribute.items()}
+            steps = by_attribute.setdefault(change.attribute, [])
+            if steps and (steps[-1].chapter_index, steps[-1].scene_index) == (change.chapter_index, change.scene_index):
+                steps.pop()
+            if not steps or steps[-1].value != change.value:
+                steps.append(change)
         with self._stores.database(self.project_id).read() as unit:
             return [
                 AttributeHistory(
                     attribute=attribute,
-                    steps=[_step(each, _quote(unit, each) if each is told[-1] else "") for each in told[::-1]],
+                    steps=[_step(each, _quote(unit, each) if each is steps[-1] else "") for each in reversed(steps)],
                 )
-                for attribute, told in steps.items()
+                for attribute, steps in by_attribute.items()
             ]
 
-    astate = async_twin(state)
-    atimeline = async_twin(timeline)
-    aget_timeline = async_twin(get_timeline)
-    astated_within = async_twin(stated_within)
-    astate_history = async_twin(state_history)
-    aattribute_histories = async_twin(attribute_histories)
+    astate = base.async_twin(state)
+    atimeline = base.async_twin(timeline)
+    aget_timeline = base.async_twin(get_timeline)
+    astated_within = base.async_twin(stated_within)
+    astate_history = base.async_twin(state_history)
+    aattribute_histories = base.async_twin(attribute_histories)
 
 
 class StatedStretch(BaseModel):
@@ -174,20 +163,6 @@ class AttributeHistory(BaseModel):
     steps: list[StateStep] = Field(description="The value that holds first, then those before it.")
 
 
-def _steps(changes: Sequence[StateChange]) -> list[StateChange]:
-    told: list[StateChange] = []
-    for change in changes:
-        if told and _place(told[-1]) == _place(change):
-            told.pop()
-        if not told or told[-1].value != change.value:
-            told.append(change)
-    return told or list(changes[-1:])
-
-
-def _place(change: StateChange) -> tuple[int | None, int | None]:
-    return change.chapter_index, change.scene_index
-
-
 def _step(change: StateChange, quote: str) -> StateStep:
     return StateStep(
         value=change.value,
@@ -207,11 +182,11 @@ def _quote(unit: UnitOfWork, change: StateChange) -> str:
     return (scene.text or "")[start:end] if scene else ""
 
 
-class StoryTimes(StoryBase):
+class StoryTimes(base.StoryBase):
     """When the scenes of a stored story play: days, the time between them, the order told and the order lived."""
 
     def story_times(
-        self, *, character: Name | None = None, limit: Count | None = None, as_of: Place = None
+        self, *, character: base.Name | None = None, limit: base.Count | None = None, as_of: base.Place = None
     ) -> StoryTimeline:
         """Tell when the scenes play: running days, the time between them, the order told and the order lived.
 
@@ -220,14 +195,14 @@ class StoryTimes(StoryBase):
             limit: At most so many, the last ones.
             as_of: Only what lies strictly before this position.
         """
-        as_of = position_of(as_of)
+        as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
             language = unit.projects.require().language
             scenes = scene_times(unit.scenes.tellings(as_of=as_of or END_OF_STORY))
-            known = known_entities(unit, as_of)
+            known = base.known_entities(unit, as_of)
         if character is not None:
             # The scenes with a character, each with the days since the one before it in which they were.
-            character_id = resolved_entity(character, known, "character").entity_id
+            character_id = base.resolved_entity(character, known, "character").entity_id
             found: list[SceneTime] = []
             last: int | None = None
             for index, scene in enumerate(scenes):
@@ -248,14 +223,14 @@ class StoryTimes(StoryBase):
             names={each.entity_id: each.name for each in known if each.entity_id in used},
         )
 
-    def scenes_naming_characters(self, *, as_of: Place = None) -> NamedScenes:
+    def scenes_naming_characters(self, *, as_of: base.Place = None) -> NamedScenes:
         """Return which scenes before a position name which characters in their texts.
 
         A name that the story gives somebody only from the position on counts for nobody.
         """
-        as_of = position_of(as_of)
+        as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            known = known_entities(unit, as_of)
+            known = base.known_entities(unit, as_of)
             names = {each.entity_id: frozenset(each.names()) for each in known if each.entity_type == "character"}
             named = unit.scenes.namings(names, as_of=as_of or END_OF_STORY)
         places: dict[str, list[tuple[int, int]]] = {}
@@ -263,8 +238,8 @@ class StoryTimes(StoryBase):
             places.setdefault(each.entity_id, []).append((each.chapter_index, each.scene_index))
         return NamedScenes(places=places)
 
-    astory_times = async_twin(story_times)
-    ascenes_naming_characters = async_twin(scenes_naming_characters)
+    astory_times = base.async_twin(story_times)
+    ascenes_naming_characters = base.async_twin(scenes_naming_characters)
 
 
 class NamedScenes(BaseModel):

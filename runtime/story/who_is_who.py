@@ -1,7 +1,7 @@
 """Who a story has: where entities appear, what a merge would bring together, and names that its text offers."""
 
-from collections.abc import Sequence
-from typing import Literal, get_args
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, Field
 
@@ -20,17 +20,7 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change
 from runtime.storage.merges import require_mergeable
 from runtime.storage.records import IndexingResult, MemoryFilter
-from runtime.story.base import (
-    Count,
-    Name,
-    Place,
-    StoryBase,
-    async_twin,
-    known_entities,
-    named_entity,
-    position_of,
-    resolved_entity,
-)
+from runtime.story import base
 
 Order = Literal["weight", "name", "last"]
 """By how many scenes have them, by name, or by where they were last seen."""
@@ -66,10 +56,10 @@ class MergePreview(BaseModel):
     threads: int
 
 
-class StoryAppearances(StoryBase):
+class StoryAppearances(base.StoryBase):
     """Who and what a story has, how much it is in it, and what would become one where two of them are merged."""
 
-    def list_appearances(self, *, order: Order = "weight", as_of: Place = None) -> list[Appearance]:
+    def list_appearances(self, *, order: Order = "weight", as_of: base.Place = None) -> list[Appearance]:
         """List entities as the story has shown them before a position, with how much it has of them.
 
         Args:
@@ -80,23 +70,24 @@ class StoryAppearances(StoryBase):
             UserInputError: When there is no such order.
             UnknownProjectError: When no such project is stored.
         """
-        cut = position_of(as_of) or END_OF_STORY
+        cut = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            known = known_entities(unit, cut)
+            known = base.known_entities(unit, cut)
             seen, named = _seen(unit, cut), unit.entities.mentions_before(cut)
-        found = [
-            _appearance(each, *seen.get(each.entity_id, (0, None)), named=named.get(each.entity_id, (0,))[0])
-            for each in known
-        ]
-        if order == "weight":
-            return sorted(found, key=lambda each: -each.scenes)
-        if order == "name":
-            return sorted(found, key=lambda each: each.entity.name.casefold())
-        if order == "last":
-            return sorted(found, key=lambda each: each.last_place, reverse=True)
-        raise UserInputError(f"order={order!r} is none; give weight, name or last")
+        found = []
+        for each in known:
+            scenes, last = seen.get(each.entity_id, (0, None))
+            chapter, scene = last or (None, None)
+            count = named.get(each.entity_id, (0,))[0]
+            found.append(Appearance(entity=each, scenes=scenes, named=count, last_chapter=chapter, last_scene=scene))
+        orders: dict[Order, Callable[[Appearance], Any]] = {
+            "weight": lambda each: -each.scenes,
+            "name": lambda each: each.entity.name.casefold(),
+            "last": lambda each: (-each.last_place[0], -each.last_place[1]),
+        }
+        return sorted(found, key=orders[order])
 
-    def preview_merge(self, keep: str, gone: Name, *, as_of: Place = None) -> MergePreview:
+    def preview_merge(self, keep: str, gone: base.Name, *, as_of: base.Place = None) -> MergePreview:
         """Tell what `merge_entities` would join, and change nothing.
 
         Args:
@@ -108,10 +99,10 @@ class StoryAppearances(StoryBase):
             UnknownEntityError: When nobody bears a name by then, or several do.
             UserInputError: When both are one, or of different types.
         """
-        cut = position_of(as_of) or END_OF_STORY
+        cut = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            known = known_entities(unit, cut)
-            kept, other = (named_entity(name, known) for name in (keep, gone))
+            known = base.known_entities(unit, cut)
+            kept, other = (base.named_entity(name, known) for name in (keep, gone))
             require_mergeable(kept, other)
             scenes, _ = _seen(unit, cut).get(other.entity_id, (0, None))
             changes = unit.states.stated(entity_ids=[other.entity_id], as_of=cut)
@@ -132,8 +123,8 @@ class StoryAppearances(StoryBase):
             threads=sum(other.entity_id in each.related_entities for each in threads),
         )
 
-    alist_appearances = async_twin(list_appearances)
-    apreview_merge = async_twin(preview_merge)
+    alist_appearances = base.async_twin(list_appearances)
+    apreview_merge = base.async_twin(preview_merge)
 
 
 def _seen(unit: UnitOfWork, cut: StoryPosition) -> dict[str, tuple[int, tuple[int, int] | None]]:
@@ -156,11 +147,6 @@ def _seen(unit: UnitOfWork, cut: StoryPosition) -> dict[str, tuple[int, tuple[in
     return found
 
 
-def _appearance(entity: Entity, scenes: int, last: tuple[int, int] | None, *, named: int) -> Appearance:
-    chapter, scene = last or (None, None)
-    return Appearance(entity=entity, scenes=scenes, named=named, last_chapter=chapter, last_scene=scene)
-
-
 class NameCandidates(BaseModel):
     """Names that the text offers and no entity bears, those that stand in most scenes first."""
 
@@ -177,11 +163,11 @@ class CandidateDecision(BaseModel):
     indexing: IndexingResult = Field(default_factory=IndexingResult)
 
 
-class StoryNameCandidates(StoryBase):
+class StoryNameCandidates(base.StoryBase):
     """What users do with candidates, the names that a story's text offers: list, confirm, merge and drop them."""
 
     def candidates(
-        self, kind: CandidateKind | None = None, *, min_count: Count | None = None, as_of: Place = None
+        self, kind: CandidateKind | None = None, *, min_count: base.Count | None = None, as_of: base.Place = None
     ) -> list[NameCandidate]:
         """List who and what the text names that no entity is, told by rules; they are no facts.
 
@@ -190,18 +176,14 @@ class StoryNameCandidates(StoryBase):
             min_count: Only those that the text names so many times; without it 3, and rarer ones in a short story.
             as_of: Only scenes before this position count.
         """
-        return self.list_candidates(kind=kind, min_count=min_count, as_of=position_of(as_of)).candidates
+        return self.list_candidates(kind=kind, min_count=min_count, as_of=base.position_of(as_of)).candidates
 
     def list_candidates(
-        self, *, kind: CandidateKind | None = None, min_count: int | None = None, as_of: Place = None
+        self, *, kind: CandidateKind | None = None, min_count: base.Count | None = None, as_of: base.Place = None
     ) -> NameCandidates:
         """List who and what the text names before a position and no entity is, told by rules, without a model."""
-        if kind is not None and kind not in get_args(CandidateKind):
-            raise UserInputError(f"kind={kind!r} is none; give one of {', '.join(get_args(CandidateKind))}")
-        if min_count is not None and min_count < 1:
-            raise UserInputError(f"min_count={min_count!r} is too small; give 1 or more")
         with self._stores.database(self.project_id).read() as unit:
-            found = open_candidates(unit, as_of=position_of(as_of) or END_OF_STORY, min_count=min_count)
+            found = open_candidates(unit, as_of=base.position_of(as_of) or END_OF_STORY, min_count=min_count)
         return NameCandidates(candidates=[each for each in found if kind in (None, each.kind)])
 
     def confirm_candidate(self, name: str, *, kind: EntityType | None = None) -> CandidateDecision:
@@ -214,7 +196,7 @@ class StoryNameCandidates(StoryBase):
         return self.confirm_candidates([name], kind=kind)[0]
 
     def confirm_candidates(
-        self, names: Sequence[str] = (), *, kind: EntityType | None = None, top: Count | None = None
+        self, names: Sequence[str] = (), *, kind: EntityType | None = None, top: base.Count | None = None
     ) -> ShownList[CandidateDecision]:
         """Make several candidates entities at once; each can be undone by itself.
 
@@ -237,7 +219,7 @@ class StoryNameCandidates(StoryBase):
             missing: list[UnknownEntityError] = []
             for name in names:
                 try:
-                    found = _of_offered(unit, offered, name)
+                    found = _required(unit, name, offered)
                 except UnknownEntityError as error:
                     missing.append(error)
                 else:
@@ -284,10 +266,10 @@ class StoryNameCandidates(StoryBase):
         from runtime.ingest.entities import store_entities_in
 
         with self._stores.database(self.project_id).write() as unit:
-            entity = resolved_entity(keep, known_entities(unit, None))
+            entity = base.resolved_entity(keep, base.known_entities(unit, None))
             candidate = _required(unit, other)
             borne = set(map(name_key, entity.names()))
-            added = [alias for alias in _aliases(candidate, candidate.names()) if name_key(alias.alias) not in borne]
+            added = [alias for alias in _aliases(candidate) if name_key(alias.alias) not in borne]
             named = entity.model_copy(update={"aliases": [*entity.aliases, *added]})
             stored = unit.entities.get(entity.entity_id)
             origin = stored.origin if stored else "author"
@@ -311,24 +293,24 @@ class StoryNameCandidates(StoryBase):
             key = name_key(name)
             return found is not None and key in map(name_key, found.names())
 
-    acandidates = async_twin(candidates)
-    alist_candidates = async_twin(list_candidates)
-    aconfirm_candidate = async_twin(confirm_candidate)
-    aconfirm_candidates = async_twin(confirm_candidates)
-    amerge_candidate = async_twin(merge_candidate)
-    adrop_candidate = async_twin(drop_candidate)
-    ais_candidate = async_twin(is_candidate)
+    acandidates = base.async_twin(candidates)
+    alist_candidates = base.async_twin(list_candidates)
+    aconfirm_candidate = base.async_twin(confirm_candidate)
+    aconfirm_candidates = base.async_twin(confirm_candidates)
+    amerge_candidate = base.async_twin(merge_candidate)
+    adrop_candidate = base.async_twin(drop_candidate)
+    ais_candidate = base.async_twin(is_candidate)
 
 
-def _required(unit: UnitOfWork, name: str) -> NameCandidate:
-    return _of_offered(unit, open_candidates(unit, as_of=END_OF_STORY, min_count=1), name)
-
-
-def _of_offered(unit: UnitOfWork, candidates: Sequence[NameCandidate], name: str) -> NameCandidate:
+def _required(unit: UnitOfWork, name: str, candidates: Sequence[NameCandidate] | None = None) -> NameCandidate:
+    if candidates is None:
+        candidates = open_candidates(unit, as_of=END_OF_STORY, min_count=1)
     found = candidate_of(candidates, name)
     if found is not None:
         return found
-    bearer = next((each for each in known_entities(unit, None) if name_key(name) in map(name_key, each.names())), None)
+    bearer = next(
+        (each for each in base.known_entities(unit, None) if name_key(name) in map(name_key, each.names())), None
+    )
     if bearer is not None:
         raise UnknownEntityError(
             f"{name!r} has a card already: {bearer.entity_id} ({bearer.name}); `novelgen entity delete` takes it away"
@@ -347,21 +329,24 @@ def _entity_type(candidate: NameCandidate) -> EntityType:
 
 
 def _entity_of(candidate: NameCandidate, entity_id: str, entity_type: EntityType) -> Entity:
-    places = {variant.name: variant.first_place for variant in candidate.variants}
     chapter, scene = candidate.first_place
-    name_chapter, name_scene = places[candidate.name]
+    own = next(each for each in candidate.variants if each.name == candidate.name)
     return Entity(
         entity_id=entity_id,
         entity_type=entity_type,
         name=candidate.name,
-        aliases=_aliases(candidate, [each for each in candidate.names() if each != candidate.name]),
+        aliases=[each for each in _aliases(candidate) if each.alias != candidate.name],
         first_chapter=chapter,
         first_scene=scene,
-        name_first_chapter=name_chapter,
-        name_first_scene=name_scene,
+        name_first_chapter=own.first_place[0],
+        name_first_scene=own.first_place[1],
     )
 
 
-def _aliases(candidate: NameCandidate, names: list[str]) -> list[EntityAlias]:
-    places = {variant.name: variant.first_place for variant in candidate.variants}
-    return [EntityAlias(alias=name, first_chapter=places[name][0], first_scene=places[name][1]) for name in names]
+def _aliases(candidate: NameCandidate) -> list[EntityAlias]:
+    """Return the names of a candidate, each from the first scene that holds it on."""
+    places = {each.name: each.first_place for each in candidate.variants}
+    return [
+        EntityAlias(alias=name, first_chapter=places[name][0], first_scene=places[name][1])
+        for name in candidate.names()
+    ]

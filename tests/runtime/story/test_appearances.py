@@ -48,7 +48,7 @@ def test_nothing_from_the_position_on_is_counted(read_demo_stores: MemoryStores)
     assert {each.entity.entity_id for each in found} == {each.entity_id for each in known}
     assert all(cut.admits(*each.last_place) for each in found)
     assert 0 < max(each.scenes for each in found) <= 4
-    with pytest.raises(UserInputError, match="weight"):
+    with pytest.raises(UserInputError, match="order cannot be 'size'"):
         StoryAppearances(read_demo_stores, "demo").list_appearances(order="size")  # type: ignore[arg-type]
     with pytest.raises(UnknownProjectError):
         StoryAppearances(read_demo_stores, "nowhere").list_appearances()

@@ -136,7 +136,7 @@ def test_candidates_are_listed_and_are_no_entities(stores: MemoryStores, project
     places = StoryNameCandidates(stores, project).list_candidates(kind="location").candidates
     assert [each.name for each in places] == ["Gull Harbour"]
     assert StoryNameCandidates(stores, project).list_candidates(min_count=99).candidates == []
-    with pytest.raises(UserInputError, match="min_count=0"):
+    with pytest.raises(UserInputError, match="min_count cannot be 0"):
         StoryNameCandidates(stores, project).list_candidates(min_count=0)
     with pytest.raises(UserInputError, match="kind cannot be 'person'"):
         StoryNameCandidates(stores, project).list_candidates(kind=cast(CandidateKind, "person"))
