@@ -1,10 +1,11 @@
 """Shapes of the JSON documents of a memory folder, as this program or a person wrote them."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
-from novelgen.models.entity import EntityType
+from novelgen.models.entity import METADATA, EntityType
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import UtcDatetime
 from novelgen.models.record import SceneRecord
@@ -27,6 +28,25 @@ class Document(BaseModel):
     """What a document holds beside its fields is kept in `model_extra`."""
 
     model_config = ConfigDict(extra="allow")
+
+
+class _Card(Document):
+    """Of an entity or a pair: since when it is known, and what its author noted beside what the scenes amount to."""
+
+    id: str = Field(min_length=1)
+    created_at: Moment = None
+    updated_at: Moment = None
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    author_metadata: dict[str, JsonValue] | None = Field(
+        default=None, description="The author's own values where `metadata` tells computed ones."
+    )
+
+    def noted(self, computed: Sequence[str]) -> dict[str, Any]:
+        """Return what the author noted, as a profile holds it; empty where that is nothing."""
+        told: dict[str, Any] = dict(self.metadata)
+        if self.author_metadata is not None:
+            told = {name: value for name, value in told.items() if name not in computed} | self.author_metadata
+        return {METADATA: told} if told else {}
 
 
 class _Entry(Document):
@@ -53,13 +73,10 @@ class HistoryEntry(_Entry):
     changes: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-class EntityDocument(Document):
+class EntityDocument(_Card):
     """characters/C0.json and the like; all other fields are the entity's profile."""
 
-    id: str = Field(min_length=1)
     type: EntityType
-    created_at: Moment = None
-    updated_at: Moment = None
     name: str = Field(min_length=1)
     aliases: list[str | dict[str, JsonValue]] = Field(default_factory=list)
     role: str = ""
@@ -68,10 +85,6 @@ class EntityDocument(Document):
     relationships: list[JsonValue] = Field(default_factory=list, description="For reading only.")
     current_state: dict[str, JsonValue] = Field(default_factory=dict)
     history: list[HistoryEntry] = Field(default_factory=list)
-    metadata: dict[str, JsonValue] = Field(default_factory=dict)
-    author_metadata: dict[str, JsonValue] | None = Field(
-        default=None, description="The author's own values where `metadata` tells computed ones."
-    )
     origin: records.EntityOrigin = "author"
     first_chapter: int | None = Field(default=None, ge=0)
     first_scene: int | None = Field(default=None, ge=0)
@@ -79,6 +92,9 @@ class EntityDocument(Document):
     name_first_scene: int | None = Field(default=None, ge=0)
     said_from: tuple[int, int] | None = None
 
+
+SCENE_NAMES = {"label": "id", "scene_id": "key", "pov": "pov_character_id", "participants": "characters_present"}
+"""Fields of a stored scene whose document calls them otherwise."""
 
 MemoryDocument = dict[str, Any]
 """A memory of a scene, or a note: the fields of its chunk and of `StoredMemory` side by side."""
@@ -118,6 +134,13 @@ class SceneDocument(Document):
     content_hash: str = ""
     mentions: list[tuple[str, str]] = Field(default_factory=list)
     memories: list[MemoryDocument] = Field(default_factory=list)
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Chapter and scene; in chapter 1 where it names none, and there by its tick, else the digits of its id."""
+        chapter = 1 if self.chapter_index is None else self.chapter_index
+        digits = "".join(filter(str.isdigit, self.id))
+        return chapter, (self.tick or int(digits or 0)) if self.scene_index is None else self.scene_index
 
     def other_fields(self) -> dict[str, Any]:
         """Return what it says of the scene that nothing of a stored scene tells."""
@@ -161,13 +184,10 @@ class RelationshipHistoryEntry(_Entry, records.StoredRelationshipChange):
     dimensions_b: RelationshipDimensions | None = None
 
 
-class RelationshipDocument(Document):
+class RelationshipDocument(_Card):
     """An entry of relationships.json; what it holds beside its fields is kept with the pair."""
 
-    id: str = Field(min_length=1)
     type: str = "relationship"
-    created_at: Moment = None
-    updated_at: Moment = None
     character_a: str = Field(min_length=1)
     character_b: str = Field(min_length=1)
     relationship_type: str = ""
@@ -179,10 +199,6 @@ class RelationshipDocument(Document):
     dimensions_a: RelationshipDimensions = Field(default_factory=dict)
     dimensions_b: RelationshipDimensions = Field(default_factory=dict)
     history: list[RelationshipHistoryEntry] = Field(default_factory=list)
-    metadata: dict[str, JsonValue] = Field(default_factory=dict)
-    author_metadata: dict[str, JsonValue] | None = Field(
-        default=None, description="The author's own values where `metadata` tells computed ones."
-    )
 
 
 class SummariesFile(Document):

@@ -23,7 +23,7 @@ from novelgen.models.entity import (
 from novelgen.models.folds import fold_loop_events, fold_relationship_changes, fold_state_changes, in_force
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE
-from runtime.care.documents import EntityDocument, chunk_document
+from runtime.care.documents import SCENE_NAMES, EntityDocument, chunk_document
 from runtime.files.chapter_text import count_words
 from runtime.files.paths import write_text_atomically
 from runtime.storage import records
@@ -102,36 +102,19 @@ class MemoryDocuments:
 
     def scene(self, scene: records.StoredScene) -> dict[str, Any]:
         """Return the document of a scene; `record` is what counts, the lists beside it are for reading."""
-        record = scene.record
-        told = record.model_dump(mode="json") if record is not None else {}
-        other_fields = {name: value for name, value in scene.other_fields.items() if name not in ("type", "word_count")}
+        stored = scene.model_dump(mode="json", exclude={"project_id", "text_hash", "other_fields"})
+        record = stored["record"] or {}
         return {
-            **other_fields,
-            "id": scene.label,
+            **scene.other_fields,
+            **{SCENE_NAMES.get(name, name): value for name, value in stored.items()},
+            **_moments(scene),
             "type": "scene",
-            "created_at": scene.created_at.isoformat(),
-            "updated_at": scene.updated_at.isoformat(),
             "tick": self._ticks[scene.label],
-            "chapter_index": scene.chapter_index,
-            "scene_index": scene.scene_index,
-            "title": scene.title,
-            "pov_character_id": scene.pov,
-            "location_id": scene.location_id,
-            "story_time": scene.story_time,
             "word_count": count_words(scene.text or "") or scene.other_fields.get("word_count", 0),
-            "summary": told.get("summary", []),
-            "characters_present": scene.participants,
-            "key_events": told.get("key_events", []),
-            "emotional_beats": told.get("emotional_beats", []),
+            **{name: record.get(name, []) for name in ("summary", "key_events", "emotional_beats")},
             "open_loops_created": self._loops_of(scene.label, "planted"),
             "open_loops_resolved": self._loops_of(scene.label, "resolved", "abandoned"),
             "text": scene.text or "",
-            "record": None if record is None else told,
-            "record_origin": scene.record_origin,
-            "extraction_status": scene.extraction_status,
-            "failure_reason": scene.failure_reason,
-            "key": scene.scene_id,
-            "content_hash": scene.content_hash,
             "mentions": [list(each) for each in scene.mentions],
             "memories": [memory_document(each) for _, each in self._memories[scene.label]],
         }
@@ -214,7 +197,7 @@ def _numbered_by(name: str, rows: Iterable[Row]) -> defaultdict[Any, list[tuple[
     return found
 
 
-def _moments(given: records.StoredEntity | records.StoredPair) -> dict[str, str]:
+def _moments(given: records.StoredEntity | records.StoredPair | records.StoredScene) -> dict[str, str]:
     told = {"created_at": given.created_at, "updated_at": given.updated_at}
     return {name: moment.isoformat() for name, moment in told.items() if moment is not None}
 
@@ -288,17 +271,14 @@ LONGEST_FILE_NAME = 200
 
 def export_project(stores: MemoryStores, project_id: str, folder: Path) -> list[Path]:
     """Write everything that a project holds to `memory/` in a folder; `read_memory_folder` reads it back."""
-    with stores.database(project_id).read() as unit:
-        contents = unit.exchange.contents()
+    documents = project_documents(stores, project_id)
     root = folder / MEMORY_FOLDER
     if root.exists() and any(root.iterdir()):
         raise UserInputError(f"{str(root)!r} is not empty; export to a new folder")
     root.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, document in _documents(contents):
+    for name, document in documents.items():
         write_text_atomically(root / name, _text_of(document), root=root)
-        written.append(root / name)
-    return written
+    return [root / name for name in documents]
 
 
 def project_documents(stores: MemoryStores, project_id: str) -> dict[str, Any]:

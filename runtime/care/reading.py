@@ -4,17 +4,19 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, create_model
 
 from novelgen.characters.memory import CharacterMemory
 from novelgen.errors import InvalidFileError
-from novelgen.models.entity import METADATA, PAIR_COUNTS, Entity, EntityAlias, computed_names
+from novelgen.models.entity import PAIR_COUNTS, Entity, EntityAlias, computed_names
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import turned_type
 from runtime.care.documents import (
+    SCENE_NAMES,
     Document,
     EntityDocument,
     HistoryEntry,
@@ -78,7 +80,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         raise InvalidFileError(f"{str(folder)!r} holds no memory folder; give the folder that holds 'memory'")
     documents = _documents(root / SCENES_FOLDER, SceneDocument)
     entities = [each for name in ENTITY_FOLDERS.values() for each in _documents(root / name, EntityDocument)]
-    context = EventContext(places={each.id: _place(each) for each in documents}, now=now)
+    context = EventContext(places={each.id: each.place for each in documents}, now=now)
     project = _document(root / "project.json", ProjectFile)
     relationships = _listed(root / "relationships.json", "relationships", RelationshipDocument)
     pairs, changes = relationship_events(relationships, context)
@@ -123,7 +125,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         counters=counters,
     )
     others = [each for each in documents if not each.content_hash]
-    told = {_place(each): ToldScene(created_at=each.created_at, other_fields=each.other_fields()) for each in others}
+    told = {each.place: ToldScene(created_at=each.created_at, other_fields=each.other_fields()) for each in others}
     return IncomingStory(contents, [_told_scene(each, root) for each in others], told)
 
 
@@ -150,44 +152,13 @@ def _listed(file: Path, key: str, kind: type[Entry]) -> list[Entry]:
     return entries
 
 
-def _place(document: SceneDocument) -> tuple[int, int]:
-    chapter = 1 if document.chapter_index is None else document.chapter_index
-    if document.scene_index is not None:
-        return chapter, document.scene_index
-    digits = "".join(character for character in document.id if character.isdigit())
-    return chapter, document.tick or int(digits or 0)
-
-
 def _scene(document: SceneDocument, project_id: str, now: datetime) -> records.StoredScene:
-    chapter, number = _place(document)
-    copied = document.model_dump(
-        include={
-            "title",
-            "text",
-            "story_time",
-            "location_id",
-            "record_origin",
-            "extraction_status",
-            "failure_reason",
-            "content_hash",
-        }
-    )
-    return records.StoredScene(
-        **copied,
-        project_id=project_id,
-        scene_id=document.key,
-        label=document.id,
-        chapter_index=chapter,
-        scene_index=number,
-        text_hash="",
-        pov=document.pov_character_id,
-        participants=document.characters_present,
-        record=document.record,
-        created_at=document.created_at or now,
-        updated_at=document.updated_at or now,
-        other_fields=document.other_fields(),
-        mentions=document.mentions,
-    )
+    names = {stored: SCENE_NAMES.get(stored, stored) for stored in records.StoredScene.model_fields}
+    told = {stored: getattr(document, name) for stored, name in names.items() if name in SceneDocument.model_fields}
+    told["chapter_index"], told["scene_index"] = document.place
+    told |= {name: told[name] or now for name in ("created_at", "updated_at")}
+    said = {"project_id": project_id, "text_hash": "", "other_fields": document.other_fields()}
+    return records.StoredScene(**told, **said)
 
 
 def _memory(document: MemoryDocument, project_id: str, scene_label: str | None) -> records.StoredMemory:
@@ -211,7 +182,7 @@ def _where(document: MemoryDocument) -> str:
 
 
 def _told_scene(document: SceneDocument, root: Path) -> SceneInput:
-    chapter, number = _place(document)
+    chapter, number = document.place
     told = document.model_dump(
         include={"title", "pov_character_id", "location_id", "story_time", "characters_present", "summary"}
         | {"key_events", "emotional_beats"}
@@ -242,10 +213,8 @@ def exchanged_entity(document: EntityDocument) -> records.StoredEntity:
     """Return the entity of a document; fields that the document does not know are its profile."""
     aliases = [_alias(each, document) for each in document.aliases]
     by_default = document.origin == "author"
-    profile: dict[str, Any] = {**(document.model_extra or {}), **document.profile}
-    noted = noted_metadata(document.metadata, document.author_metadata, computed_names(document.type))
-    if noted:
-        profile[METADATA] = noted
+    noted = document.noted(computed_names(document.type))
+    profile: dict[str, Any] = {**(document.model_extra or {}), **document.profile, **noted}
     copied = document.model_dump(include=set(Entity.model_fields) - {"aliases", "profile"})
     said = {"entity_id": document.id, "entity_type": document.type, "profile": profile}
     entity = Entity(aliases=[alias for alias, _ in aliases], **said, **copied)
@@ -283,11 +252,8 @@ _STANDING = (
 )
 
 
-class _Numbered(NamedTuple):
-    """An event with its number among all of its kind; what has none comes last, in the order of the files."""
-
-    order: float
-    event: Any
+_Numbered = tuple[float, Any]
+"""An event after its number among all of its kind; what has none comes last, in the order of the files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,15 +290,11 @@ def entity_states(documents: Sequence[EntityDocument], context: EventContext) ->
     """
     numbered: list[_Numbered] = []
     for document in documents:
-        own = [
-            _Numbered(math.inf if entry.order is None else entry.order, state)
-            for entry in document.history
-            for state in _states_of(entry, document, context)
-        ]
-        now = folded_state([each.event for each in own])
+        own = [_numbered(entry, each) for entry in document.history for each in _states_of(entry, document, context)]
+        now = folded_state([state for _, state in own])
         for attribute, value in document.current_state.items():
             if now.get(attribute) != value and value not in (None, "", [], {}):
-                own.append(_Numbered(math.inf, _state(document, attribute, value, context, context.last_place())))
+                own.append((math.inf, _state(document, attribute, value, context, context.last_place())))
         numbered += own
     return _in_order(numbered)
 
@@ -348,54 +310,36 @@ def relationship_events(
     pairs, numbered = [], []
     for document in documents:
         first, second = sorted((document.character_a, document.character_b))
-        noted = noted_metadata(document.metadata, document.author_metadata, PAIR_COUNTS)
         pair = records.StoredPair(
             relationship_id=document.id,
             character_a=first,
             character_b=second,
             created_at=document.created_at,
             updated_at=document.updated_at,
-            other_fields={**(document.model_extra or {}), **({METADATA: noted} if noted else {})},
+            other_fields={**(document.model_extra or {}), **document.noted(PAIR_COUNTS)},
         )
         pairs.append(pair)
-        own = [
-            _Numbered(math.inf if entry.order is None else entry.order, _change(document, entry, context))
-            for entry in document.history
-        ]
+        own = [_numbered(entry, _change(document, entry, context)) for entry in document.history]
         before, moved, _ = _status_change(document.history[0]).partition("->") if document.history else ("", "", "")
         if moved and before.strip():
             # How they stood before the first change holds from the start.
             stood = records.StoredRelationshipChange(relationship_id=document.id, status=before.strip())
-            own.insert(0, _Numbered(own[0].order, stood))
+            own.insert(0, (own[0][0], stood))
         standing = _turned(document.model_dump(include=set(_STANDING)), document)
-        now = folded_relationship([each.event for each in own])
+        now = folded_relationship([change for _, change in own])
         said = {name: value for name, value in standing.items() if now[name] != value}
         if said or not own:
             place = context.place(document.history[-1].scene_id) if document.history else context.last_place()
-            change = records.StoredRelationshipChange(relationship_id=document.id, **said, **place)
-            own.append(_Numbered(math.inf, change))
+            own.append((math.inf, records.StoredRelationshipChange(relationship_id=document.id, **said, **place)))
         numbered += own
     return pairs, _in_order(numbered)
 
 
-def noted_metadata(
-    told: Mapping[str, Any], by_author: Mapping[str, Any] | None, computed: Sequence[str]
-) -> dict[str, Any]:
-    """Return what an author noted of what a document's metadata tell."""
-    if by_author is None:
-        return dict(told)
-    return {**{name: value for name, value in told.items() if name not in computed}, **by_author}
-
-
 def _states_of(entry: HistoryEntry, document: EntityDocument, context: EventContext) -> list[records.StoredState]:
     place = context.place(entry.scene_id, entry.chapter_index, entry.scene_index)
-    detail = {name: value for name, value in (entry.model_extra or {}).items() if name != "tick"}
-    if entry.scene_id not in context.places:
-        detail |= {
-            name: value
-            for name, value in {**(entry.model_extra or {}), "scene_id": entry.scene_id}.items()
-            if name in ("tick", "scene_id") and value
-        }
+    is_here = entry.scene_id in context.places
+    told = {**(entry.model_extra or {}), **({} if is_here or not entry.scene_id else {"scene_id": entry.scene_id})}
+    detail = {name: value for name, value in told.items() if name != "tick" or (value and not is_here)}
     if place["chapter_index"] is None and entry.scene_id:
         # Of a scene that the folder has not: later than what it has, so that nothing is told too early.
         place = context.last_place()
@@ -429,13 +373,10 @@ def _state(
 
 def _loop_events(document: LoopDocument, context: EventContext) -> list[_Numbered]:
     if document.history:
-        return [
-            _Numbered(
-                math.inf if entry.order is None else entry.order,
-                _event(records.StoredLoopEvent, entry, context, loop_id=document.id),
-            )
-            for entry in document.history
+        told = [
+            (each, _event(records.StoredLoopEvent, each, context, loop_id=document.id)) for each in document.history
         ]
+        return [_numbered(entry, event) for entry, event in told]
     detail = document.model_dump(include=set(_DETAIL)) | (document.model_extra or {})
     detail |= {"notes": document.notes} if document.notes else {}
     detail |= {"created_at": document.created_at.isoformat()} if document.created_at else {}
@@ -451,7 +392,7 @@ def _loop_events(document: LoopDocument, context: EventContext) -> list[_Numbere
                 {"loop_id": document.id, "kind": kinds[document.status], "note": note, **moved}
             )
         )
-    return [_Numbered(math.inf, event) for event in events]
+    return [(math.inf, event) for event in events]
 
 
 def _status_change(entry: RelationshipHistoryEntry) -> str:
@@ -494,5 +435,9 @@ def _turned(values: dict[str, Any], document: RelationshipDocument) -> dict[str,
     return {**values, **turned, "relationship_type": said and turned_type(said)}
 
 
+def _numbered(entry: HistoryEntry | LoopHistoryEntry | RelationshipHistoryEntry, event: Any) -> _Numbered:
+    return math.inf if entry.order is None else entry.order, event
+
+
 def _in_order(numbered: Sequence[_Numbered]) -> list[Any]:
-    return [each.event for each in sorted(numbered, key=lambda each: each.order)]
+    return [event for _, event in sorted(numbered, key=itemgetter(0))]

@@ -367,9 +367,9 @@ def resolved_entity(name: str, known: Sequence[Entity], entity_type: EntityType 
 
 def named_entity(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
     """Return the entity whose id, name or alias this is, whole: part of a name is somebody else's as often."""
-    found = resolved_entity(name, known, entity_type)
+    meant = [each for each in known if entity_type is None or each.entity_type == entity_type]
+    found = resolved_entity(name, meant, entity_type)
     if not bears_name(found, name):
-        meant = [each for each in known if entity_type is None or each.entity_type == entity_type]
         raise UnknownEntityError(f"no {entity_type or 'entity'} {name!r} is known by then; {near_names(name, meant)}")
     return found
 

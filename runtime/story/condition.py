@@ -113,19 +113,13 @@ def _next_steps(condition: StoryCondition, has_model: bool) -> list[NextStep]:
     by_model = "" if has_model else f" --model {_EXAMPLE_MODEL}"
     purpose = words("story", condition.language)["command.purpose"]
     is_new = condition.scenes > 0 and not condition.people
-    read: tuple[StepKind, bool, str] = (
-        "read",
-        has_model and condition.scenes_waiting > 0,
-        f"novelgen extract {project_id}",
-    )
-    people: tuple[StepKind, bool, str] = ("people", is_new, f"novelgen entity candidates {project_id}")
-    # A model is named where one is set: all else works without.
     wanted: list[tuple[StepKind, bool, str]] = [
         ("take_in", not condition.scenes, f"novelgen ingest {project_id}"),
         ("page", is_new, "novelgen serve"),
         ("retry", condition.scenes_failed > 0, f"novelgen extract {project_id} --retry{by_model}"),
-        read,
-        people,
+        # A model is named where one is set: all else works without.
+        ("read", has_model and condition.scenes_waiting > 0, f"novelgen extract {project_id}"),
+        ("people", is_new, f"novelgen entity candidates {project_id}"),
         ("index", condition.unindexed > 0, f"novelgen index {project_id}"),
         ("context", condition.scenes > 0, f'novelgen context {project_id} --purpose "{purpose}"'),
     ]
@@ -236,8 +230,6 @@ class StoryDiagnosis(StoryConditions):
         """
         return diagnose(self._stores, self.project_id, repair=repair, ask_network=ask_network)
 
-    # --- LangChain ---
-
     acheck_health = async_twin(check_health)
 
     def _project_findings(self) -> tuple[dict[str, int], list[checks.Finding]]:
@@ -264,12 +256,7 @@ def check_reading(condition: StoryCondition) -> list[checks.Finding]:
     unread: checks.Level = "hint" if condition.scenes_with_record else "degraded"
     looked_at: list[tuple[bool, checks.Level, str, StepKind]] = [
         (failed > 0, "degraded", "reading_failed", "retry"),
-        (
-            "read" in commands and waiting > 0,
-            unread,
-            "half_read" if condition.scenes_with_record else "nothing_read",
-            "read",
-        ),
+        ("read" in commands, unread, "half_read" if condition.scenes_with_record else "nothing_read", "read"),
         (not condition.people, "hint", "no_people", "people"),
         (condition.unindexed > 0, "degraded", "index_waiting", "index"),
     ]

@@ -14,14 +14,14 @@ from novelgen.memory.attributes import is_death, split_slot
 from novelgen.memory.conflict import Conflict, ConflictSource
 from novelgen.memory.conflicts import ACTING_ATTRIBUTES, find_conflicts
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
-from novelgen.models.record import RecordedRelationshipChange, RecordedStateChange, SceneRecord
+from novelgen.models.record import RecordedRelationshipChange
 from novelgen.models.state import StateChange
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import IndexingResult, MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story.base import ChangeNumber, Name, StoryBase, async_twin
 from runtime.story.changes import say_meant
-from runtime.story.scene_editing import change_scene
+from runtime.story.scene_editing import change_scene, without_states
 
 Side = Literal["first", "second"]
 
@@ -155,9 +155,7 @@ def _found(unit: UnitOfWork) -> list[Conflict]:
 
 
 def _one_value(unit: UnitOfWork, conflict: Conflict, slot: tuple[str, str], keep: Side) -> _Done:
-    true, corrected = conflict.first, conflict.second
-    if keep == "second":
-        true, corrected = corrected, true
+    true, corrected = _sides(conflict, keep)
     with unit.journal.recording_card(slot[0]) as rows:
         _state(unit, slot, true.value, corrected)
     change = unit.journal.keep("edit", slot[0], "", rows)
@@ -165,9 +163,7 @@ def _one_value(unit: UnitOfWork, conflict: Conflict, slot: tuple[str, str], keep
 
 
 def _one_type(unit: UnitOfWork, project_id: str, conflict: Conflict, keep: Side) -> _Done:
-    true, corrected = conflict.first, conflict.second
-    if keep == "second":
-        true, corrected = corrected, true
+    true, corrected = _sides(conflict, keep)
     if not true.value:
         raise UserInputError(f"{true.says!r} names no type of relationship; {_by_hand(project_id, conflict)}")
     pair = dict(zip(_PAIR, conflict.entity_ids, strict=True))
@@ -205,8 +201,11 @@ def _does_not_act(stores: MemoryStores, unit: UnitOfWork, project_id: str, confl
         raise UserInputError(
             f"scene {place} has no record from which {character} could be taken; {_by_hand(project_id, conflict)}"
         )
-    record = _without_acts(scene.record, character)
-    fields = {"record": record.model_dump(mode="json"), "record_origin": "author"}
+    # Nor does the record say what only the living take on.
+    present = [each for each in scene.record.characters_present if each != character]
+    record = without_states(scene.record, character, ACTING_ATTRIBUTES)
+    told = record.model_copy(update={"characters_present": present})
+    fields = {"record": told.model_dump(mode="json"), "record_origin": "author"}
     change = change_scene(unit, scene, "record", fields, stores=stores)
     done = (
         f"{character} is out of scene {place}, which now has your record; memories that tell of {character} there "
@@ -215,17 +214,9 @@ def _does_not_act(stores: MemoryStores, unit: UnitOfWork, project_id: str, confl
     return done, change.change_id
 
 
-def _without_acts(record: SceneRecord, character: str) -> SceneRecord:
-    """The record without the character on stage, and without what only the living take on."""
-    changes: list[RecordedStateChange] = []
-    for change in record.state_changes:
-        kept = change.changes
-        if change.entity_id == character:
-            kept = {name: value for name, value in kept.items() if name not in ACTING_ATTRIBUTES}
-        if kept:
-            changes.append(change.model_copy(update={"changes": kept}))
-    present = [each for each in record.characters_present if each != character]
-    return record.model_copy(update={"characters_present": present, "state_changes": changes})
+def _sides(conflict: Conflict, keep: Side) -> tuple[ConflictSource, ConflictSource]:
+    """Return the side that is true, and the other one."""
+    return (conflict.first, conflict.second) if keep == "first" else (conflict.second, conflict.first)
 
 
 def _state(unit: UnitOfWork, slot: tuple[str, str], value: object, scene: ConflictSource) -> None:

@@ -22,6 +22,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.user_file import Character, CharactersConfig
 from runtime.care.checks import judge_context_files
 from runtime.context_chain import JsonContextWriter, build_context_chain, configured_chat_model, context_json
+from runtime.files.file_reading import NumberedLine
 from runtime.files.paths import write_text_atomically
 from runtime.files.project_files import load_characters, load_context, load_settings_file, own_scene_plan
 from runtime.index.token_counters import build_token_counter
@@ -30,7 +31,7 @@ from runtime.stores import MemoryStores
 from runtime.story.base import Progress, async_twin
 from runtime.story.condition import StoryIndexing
 from runtime.story.projects import StoryProjects
-from runtime.story.scene_plans import NumberedPlan, PlannedScene, find_own_plan, read_plan_lines
+from runtime.story.scene_plans import PlanLine, PlannedScene, find_own_plan, read_plan_lines
 
 logger = logging.getLogger(__name__)
 
@@ -361,9 +362,9 @@ def _compared(
     )
 
 
-def _batch_problem(builder: ContextBuilder, numbered: NumberedPlan, folder: Path) -> str:
+def _batch_problem(builder: ContextBuilder, numbered: NumberedLine[PlanLine], folder: Path) -> str:
     """Build and write one context; return why it failed, or nothing."""
-    plan = numbered.plan
+    plan = numbered.value
     if plan is None:
         return numbered.problem
     try:
@@ -381,7 +382,7 @@ def _plans_by_place(plans_file: Path | None, failures: list[str]) -> dict[tuple[
     """Return the plans of a file by their scenes; lines that cannot be used are failures."""
     plans: dict[tuple[int, int], ScenePlan] = {}
     for numbered in read_plan_lines(plans_file) if plans_file else []:
-        line = numbered.plan
+        line = numbered.value
         if line is None:
             failures.append(numbered.problem)
             continue

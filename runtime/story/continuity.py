@@ -12,7 +12,7 @@ from novelgen.language.normalise import require_size
 from novelgen.models.continuity import DraftCheck
 from novelgen.models.plan import ScenePlan, given_fields
 from novelgen.models.position import StoryPosition
-from runtime.story.base import DRAFT_CHARACTERS, At, ChangeNumber, Draft, Given, Number, async_twin, story_position
+from runtime.story.base import DRAFT_CHARACTERS, ChangeNumber, Draft, Given, Number, async_twin
 from runtime.story.changes import say_meant
 from runtime.story.condition import StoryIndexing
 from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
@@ -76,7 +76,8 @@ class StoryContinuity(StoryIndexing):
         options = CheckOptions(model=model or self._chat_model, uses_model=use_model)
         checker = DraftChecker(self._stores, self.project_id, options)
         self.await_index()
-        return checker.check(DraftScene(text, chapter_index, scene_index, plan=plan, pov=pov or ""))
+        place = {"chapter_index": chapter_index, "scene_index": scene_index}
+        return checker.check(DraftScene(**place, text=text, scene_plan=plan, pov=pov or ""))
 
     def check_step(
         self, *, writer: BaseChatModel | None = None, repair: bool = False, use_model: bool = True
@@ -146,23 +147,15 @@ class StoryContinuity(StoryIndexing):
             where = str(StoryPosition(chapter_index, scene_index))
             raise UnknownSceneError(f"no scene is stored at {where!r}; see `novelgen scene list {self.project_id}`")
         drafts = [
-            DraftScene(each.text, each.chapter_index, each.scene_index, pov=each.pov or "")
+            DraftScene(
+                text=each.text, chapter_index=each.chapter_index, scene_index=each.scene_index, pov=each.pov or ""
+            )
             for each in scenes
             if each.text and each.text.strip()
         ]
         self.await_index()
         checks = [_of_stored(each) for each in checker.in_order(checker.check, drafts, progress=progress)]
         return StoredCheck(checks=checks, without_text=len(scenes) - len(drafts))
-
-    def scene_of_draft(self, *, as_of: At) -> tuple[int, int]:
-        """Return chapter and scene of a draft that continues the story at a position."""
-        as_of = story_position(as_of)
-        if as_of.chapter_index is not None:
-            # On entering a chapter nothing of it is known, whatever number its first scene has.
-            return as_of.chapter_index, as_of.scene_index or 0
-        with self._stores.database(self.project_id).read() as unit:
-            last = next(iter(unit.scenes.list_as_of(last=1)), None)
-        return (1, 1) if last is None else (last.chapter_index, last.scene_index + 1)
 
     def waive_finding(self, issue_id: str, *, note: str = "") -> Waiver:
         """Say that a finding is meant so; it stays silent for as long as the draft's words and the evidence stand.
@@ -210,7 +203,6 @@ class StoryContinuity(StoryIndexing):
     awaive_finding = async_twin(waive_finding)
     aunwaive_finding = async_twin(unwaive_finding)
     awaived_findings = async_twin(waived_findings)
-    ascene_of_draft = async_twin(scene_of_draft)
 
 
 def _plan(given: Any) -> ScenePlan:

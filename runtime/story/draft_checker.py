@@ -65,14 +65,15 @@ class CheckOptions:
     workers: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DraftScene:
+class DraftScene(BaseModel):
     """A draft and the scene that it is to become."""
 
-    text: str
+    model_config = ConfigDict(strict=True)
+
     chapter_index: int
     scene_index: int
-    plan: ScenePlan | None = None
+    text: str
+    scene_plan: ScenePlan | None = None
     pov: str = ""
 
 
@@ -223,7 +224,7 @@ class DraftChecker:
         self, scene: DraftScene, text: str, as_of: StoryPosition, report: _Reporting, *, deadline: Deadline
     ) -> tuple[_ReadStory | None, SentenceHits]:
         """Read the story before the draft while the draft's sentences are searched for."""
-        plan = scene.plan or self._own_plan(scene, report)
+        plan = scene.scene_plan or self._own_plan(scene, report)
         sentences = [text[start:end] for start, end in split_sentences(text)]
         within_s = deadline.share("story").remaining_s
         outcomes = run_concurrently(
@@ -335,17 +336,12 @@ def _words_to_avoid(file: Path) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-class DraftLine(BaseModel):
+class DraftLine(DraftScene):
     """A line of a file of drafts, without whatever else is on it."""
-
-    model_config = ConfigDict(strict=True)
 
     id: str
     chapter_index: ChapterIndex
     scene_index: SceneIndex
-    text: str
-    scene_plan: ScenePlan | None = None
-    pov: str = ""
 
 
 class DraftsReport(BaseModel):
@@ -411,9 +407,7 @@ def _checked(
         return None
     try:
         require_size(draft.text, "the draft", limit_characters=DRAFT_CHARACTERS)
-        check = checker.check(
-            DraftScene(draft.text, draft.chapter_index, draft.scene_index, plan=draft.scene_plan, pov=draft.pov)
-        )
+        check = checker.check(draft)
         write_text_atomically(
             file, json.dumps(check.model_dump(mode="json"), ensure_ascii=False, indent=2), root=folder
         )

@@ -1,5 +1,7 @@
 """Taking in what a story is made of: the files of a project's folder, or a book with records."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,6 +79,13 @@ class IngestReport(BaseModel):
     )
 
     change_id: ChangeNumber = None
+
+    @classmethod
+    def of(cls, project_id: str, result: IngestResult) -> IngestReport:
+        """Return what became of scenes that were taken in, whose issues are warnings."""
+        issues = [*(issue for scene in result.scenes for issue in scene.issues), *result.consolidation]
+        warnings = [issue.message for issue in issues]
+        return cls(project_id=project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing)
 
     def count(self, outcome: str) -> int:
         """Return how many scenes had that outcome."""
@@ -204,12 +213,7 @@ class StoryIngest(StoryBase):
             progress=progress,
             index_progress=index_progress,
         )
-        warnings = [issue.message for scene in result.scenes for issue in scene.issues]
-        warnings += [issue.message for issue in result.consolidation]
-        report = IngestReport(
-            project_id=self.project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
-        )
-        return _counted(self._stores, report, tell_changes=tell_changes)
+        return _counted(self._stores, IngestReport.of(self.project_id, result), tell_changes=tell_changes)
 
     def store_scene(
         self, *, chapter_index: int, scene_index: int, text: str, title: str = "", record: SceneRecord | None = None
@@ -256,11 +260,7 @@ class StoryIngest(StoryBase):
         result = self.store_scene(
             chapter_index=position.chapter_index, scene_index=position.scene_index, text=text, title=title, record=read
         )
-        warnings = [issue.message for issue in result.issues if issue not in result.indexing.issues]
-        report = IngestReport(
-            project_id=self.project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
-        )
-        return _counted(self._stores, report, tell_changes=False)
+        return _counted(self._stores, IngestReport.of(self.project_id, result), tell_changes=False)
 
     def _require_stored_or_demo(self) -> None:
         try:

@@ -1,6 +1,6 @@
 """Correcting a finished scene by hand: its text and title, and single facts of its record; all can be taken back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
@@ -34,15 +34,17 @@ RecordedFactKind = Literal[
 ]
 """What a record holds beside memories, which are corrected by themselves (`runtime.story.memories`)."""
 
-_WORDS_OF: dict[str, tuple[str, str]] = {
+_WORDS_OF: dict[str, tuple[str, str | None]] = {
     "relationship": ("relationship_changes", "event"),
     "thread_planted": ("open_loops_created", "description"),
     "thread_moved": ("open_loops_advanced", "note"),
     "thread_ended": ("open_loops_resolved", "resolution_summary"),
+    "learnt": ("learned", None),
+    "repeated": ("memories_repeated", None),
 }
-"""Kind to where the record lists it, and which of its fields says it in words."""
+"""Kind to where the record lists it, and which of its fields says it in words; one without is called by its number."""
 
-RECORDED_WITH_WORDS = frozenset({*_WORDS_OF, "state"})
+RECORDED_WITH_WORDS = frozenset({"state", *(kind for kind, (_, words) in _WORDS_OF.items() if words)})
 """Kinds that can be said in other words; the others are taken out alone."""
 
 
@@ -153,8 +155,8 @@ class StorySceneEditing(StoryBase):
             if scene.record is None:
                 raise UserInputError(f"scene {position} has no record; there is nothing to correct")
             said = None if text is None else scrub_text(text).strip()
-            if kind == "state" and said is not None:
-                amended = _with_value(scene.record, source_id, said, known_entities(unit, position_of(as_of)))
+            if kind == "state":
+                amended = _with_state(scene.record, source_id, said, known_entities(unit, position_of(as_of)))
             else:
                 amended = _amended(scene.record, kind, source_id, said)
             if amended == scene.record:
@@ -203,36 +205,13 @@ def _lost(quotes: list[tuple[str, str]], text: str) -> list[str]:
 
 
 def _amended(record: SceneRecord, kind: RecordedFactKind, source_id: str, text: str | None) -> SceneRecord:
-    if kind == "state":
-        entity_id, _, attribute = source_id.partition(".")
-        changes = []
-        is_found = False
-        for change in record.state_changes:
-            kept = change.changes
-            if change.entity_id == entity_id and attribute in kept:
-                is_found = True
-                kept = {name: value for name, value in kept.items() if name != attribute}
-            if kept:
-                changes.append(change.model_copy(update={"changes": kept}))
-        if not is_found:
-            raise _not_held("state", source_id)
-        return record.model_copy(update={"state_changes": changes})
-    if kind in ("learnt", "repeated"):
-        name = "learned" if kind == "learnt" else "memories_repeated"
-        listed = list(getattr(record, name))
-        if not source_id.isdecimal() or int(source_id) >= len(listed):
-            raise _not_held(kind, source_id)
-        del listed[int(source_id)]
-        return record.model_copy(update={name: listed})
     name, words = _WORDS_OF[kind]
     listed = list(getattr(record, name))
-    at = next((index for index, each in enumerate(listed) if _id_of(each) == source_id), None)
+    ids = map(str, range(len(listed))) if words is None else map(_id_of, listed)
+    at = next((index for index, each in enumerate(ids) if each == source_id), None)
     if at is None:
         raise _not_held(kind, source_id)
-    if text is None:
-        del listed[at]
-    else:
-        listed[at] = listed[at].model_copy(update={words: text})
+    listed[at : at + 1] = [] if text is None else [listed[at].model_copy(update={words: text})]
     return record.model_copy(update={name: listed})
 
 
@@ -241,29 +220,48 @@ def _id_of(told: Any) -> str:
     return str(loop_id) if loop_id is not None else f"{told.character_a}-{told.character_b}"
 
 
-def _with_value(record: SceneRecord, source_id: str, said: str, known: Sequence[Entity]) -> SceneRecord:
+def _with_state(record: SceneRecord, source_id: str, said: str | None, known: Sequence[Entity]) -> SceneRecord:
+    """Return a record that says a state otherwise, in all of its changes where that is None, else in the first."""
     entity_id, _, attribute = source_id.partition(".")
     changes = list(record.state_changes)
-    for index, change in enumerate(changes):
-        if change.entity_id == entity_id and attribute in change.changes:
-            # What somebody wrote as a value of the same kind: a list, an entity's id, or words.
-            old = change.changes[attribute]
-            if isinstance(old, Mapping):
-                raise UserInputError("a value of several fields is changed in the record: `novelgen record edit`")
-            lines = [line.strip() for line in said.splitlines() if line.strip()]
-            old_values = old if isinstance(old, list) else [old]
-            ids = {each.entity_id for each in known}
-            bearers = {name.casefold(): each.entity_id for each in known for name in each.names()[::-1]}
-            names_ids = any(isinstance(each, str) and each in ids for each in old_values)
-            kept = {str(each): each for each in old_values}
-            values = [
-                kept[line] if line in kept else bearers.get(line.casefold(), line) if names_ids else line
-                for line in lines
-            ]
-            value = values if isinstance(old, list) else values[0] if len(values) == 1 else said
-            changes[index] = change.model_copy(update={"changes": {**change.changes, attribute: value}})
-            return record.model_copy(update={"state_changes": changes})
-    raise _not_held("state", source_id)
+    is_of = [each.entity_id == entity_id and attribute in each.changes for each in changes]
+    if not any(is_of):
+        raise _not_held("state", source_id)
+    if said is not None:
+        first = is_of.index(True)
+        told = changes[first].changes
+        changed = {**told, attribute: _value_like(told[attribute], said, known)}
+        changes[first] = changes[first].model_copy(update={"changes": changed})
+        return record.model_copy(update={"state_changes": changes})
+    return without_states(record, entity_id, [attribute])
+
+
+def without_states(record: SceneRecord, entity_id: str, attributes: Container[str]) -> SceneRecord:
+    """Return a record that says nothing of some attributes of an entity."""
+    changes = []
+    for change in record.state_changes:
+        kept = change.changes
+        if change.entity_id == entity_id:
+            kept = {name: value for name, value in kept.items() if name not in attributes}
+        if kept:
+            changes.append(change.model_copy(update={"changes": kept}))
+    return record.model_copy(update={"state_changes": changes})
+
+
+def _value_like(old: Any, said: str, known: Sequence[Entity]) -> Any:
+    """Return what somebody wrote as a value of the same kind: a list, an entity's id, or words."""
+    if isinstance(old, Mapping):
+        raise UserInputError("a value of several fields is changed in the record: `novelgen record edit`")
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    old_values = old if isinstance(old, list) else [old]
+    ids = {each.entity_id for each in known}
+    bearers = {name.casefold(): each.entity_id for each in known for name in each.names()[::-1]}
+    names_ids = any(isinstance(each, str) and each in ids for each in old_values)
+    kept = {str(each): each for each in old_values}
+    values = [
+        kept[line] if line in kept else bearers.get(line.casefold(), line) if names_ids else line for line in lines
+    ]
+    return values if isinstance(old, list) else values[0] if len(values) == 1 else said
 
 
 def _not_held(kind: str, source_id: str) -> UserInputError:

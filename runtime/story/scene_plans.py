@@ -11,7 +11,14 @@ from pydantic import BaseModel, ConfigDict
 from novelgen.errors import InvalidFileError, UnknownProjectError
 from novelgen.models.plan import ChapterPlan, ScenePlan, given_fields
 from novelgen.models.position import ChapterIndex, SceneIndex
-from runtime.files.file_reading import parse_json, read_json_file, read_numbered_lines, read_text_file, validated
+from runtime.files.file_reading import (
+    NumberedLine,
+    parse_json,
+    read_json_file,
+    read_numbered_lines,
+    read_text_file,
+    validated,
+)
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import in_first_shape, load_chapter_plan, own_scene_plan, planned_places
 from runtime.story.base import async_twin
@@ -37,15 +44,6 @@ class PlanLine(BaseModel):
     chapter_index: ChapterIndex
     scene_index: SceneIndex
     scene_plan: ScenePlan
-
-
-@dataclass(frozen=True, slots=True)
-class NumberedPlan:
-    """A line of a plans file: its number, and the plan or why there is none."""
-
-    number: int
-    plan: PlanLine | None = None
-    problem: str = ""
 
 
 class StoryScenePlans(StoryProjects):
@@ -148,7 +146,7 @@ def read_plan_text(text: str) -> ScenePlan | ChapterPlan:
     return _plan_of(parse_json(text, where="the plan"), where="the plan")
 
 
-def read_plan_lines(file: Path) -> list[NumberedPlan]:
+def read_plan_lines(file: Path) -> list[NumberedLine[PlanLine]]:
     """Read a file of plans: one JSON object per line, or the plan of one chapter as JSON.
 
     Only plan_id, chapter_index, scene_index and scene_plan of a line are read. What else is there, such
@@ -156,7 +154,7 @@ def read_plan_lines(file: Path) -> list[NumberedPlan]:
     """
     text = read_text_file(file)
     lines = read_numbered_lines(text, PlanLine, file=file, id_fields=("plan_id",), example="P001")
-    plans = _plans_of_chapter(text, file) or [NumberedPlan(each.number, each.value, each.problem) for each in lines]
+    plans = _plans_of_chapter(text, file) or list(lines)
     if not plans:
         raise InvalidFileError(f"{str(file)!r} holds no plan; write one JSON object per line")
     return plans
@@ -182,7 +180,7 @@ def _plan_of(data: Any, *, where: str) -> ScenePlan | ChapterPlan:
     return validated(model, fields, where=where)
 
 
-def _plans_of_chapter(text: str, file: Path) -> list[NumberedPlan]:
+def _plans_of_chapter(text: str, file: Path) -> list[NumberedLine[PlanLine]]:
     """Return the scenes of a chapter's plan; nothing where the file holds something else."""
     where = repr(str(file))
     try:
@@ -194,7 +192,7 @@ def _plans_of_chapter(text: str, file: Path) -> list[NumberedPlan]:
     chapter = validated(ChapterPlan, in_first_shape(data), where=where)
     place = chapter.chapter_number
     return [
-        NumberedPlan(
+        NumberedLine(
             number,
             PlanLine(
                 plan_id=f"{place}_{scene.scene_number}",

@@ -30,8 +30,6 @@ class ListedThread(OpenLoop, ThreadNotes):
 WAITING: tuple[LoopStatus, ...] = ("open", "advanced")
 """Statuses of threads that wait for an answer."""
 
-DEFAULT_DUE = 10
-
 
 class StoryThreads(base.StoryBase):
     """What users do with threads, the questions and promises that a story leaves open: look, plant, move, end."""
@@ -47,12 +45,6 @@ class StoryThreads(base.StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             found = unit.threads.list_as_of(as_of=position, statuses=list(statuses) or WAITING)
             return ShownList(_noted(unit, found, position))
-
-    def due_threads(self, *, limit: int = DEFAULT_DUE, as_of: base.Place = None) -> list[ListedThread]:
-        """List the waiting threads that are most due, by weight times age in scenes."""
-        position = base.position_of(as_of) or END_OF_STORY
-        with self._stores.database(self.project_id).read() as unit:
-            return _noted(unit, unit.threads.due(as_of=position, limit=limit), position)
 
     def get_thread(self, thread_id: base.Name, *, as_of: base.Place = None) -> ListedThread:
         """Return a thread as it stands at a position.
@@ -306,7 +298,6 @@ class StoryThreads(base.StoryBase):
     aedit_thread = base.async_twin(edit_thread)
     areopen_thread = base.async_twin(reopen_thread)
     athreads = base.async_twin(threads)
-    adue_threads = base.async_twin(due_threads)
     aget_thread = base.async_twin(get_thread)
     aadd_thread = base.async_twin(add_thread)
     aadvance_thread = base.async_twin(advance_thread)

@@ -5,7 +5,7 @@ import zipfile
 from pathlib import Path
 
 from runtime.stores import MemoryStores
-from runtime.story.transfer import StoryTransfer
+from runtime.story.story import Story
 from tests.support.demo_project import settings_for
 
 EXPORT = Path(__file__).parents[2] / "data" / "export_before_baseline.zip"
@@ -21,8 +21,8 @@ def test_an_export_of_the_version_before_the_baseline_comes_in_whole(tmp_path: P
         for file in (tmp_path / "export" / "memory").rglob("*.json")
     }
     with MemoryStores(settings_for(tmp_path / "projects")) as stores:
-        StoryTransfer(stores, "back").import_project(source=tmp_path / "export")
-        documents = StoryTransfer(stores, "back").project_documents()
+        Story(stores, "back").import_project(source=tmp_path / "export")
+        documents = Story(stores, "back").project_documents()
     assert set(documents) == set(written)
     assert {name for name in written if documents[name] != written[name]} <= {"project.json"}
     changed = {key for key, value in written["project.json"].items() if documents["project.json"].get(key) != value}

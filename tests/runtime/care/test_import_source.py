@@ -14,7 +14,7 @@ from runtime.care.exporting import export_project
 from runtime.care.importing import SourceImport, import_source
 from runtime.files.project_files import own_scene_plan
 from runtime.stores import MemoryStores
-from runtime.story.transfer import StoryTransfer
+from runtime.story.story import Story
 
 _numbers = itertools.count(1)
 
@@ -236,7 +236,7 @@ def test_anything_else_is_refused(stores: MemoryStores, project: str, tmp_path: 
 def test_only_an_edited_manuscript_may_be_stored_twice(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """Further chapters, and the same text again, raise no question; a changed text beside new scenes does."""
     file = tmp_path / "book.txt"
-    story = StoryTransfer(stores, project)
+    story = Story(stores, project)
     assert story.look_before_import(source=file) is None
     asked = {}
     for name, text in (

@@ -24,7 +24,7 @@ from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
 from runtime.storage.transfer import ProjectContents
 from runtime.stores import MemoryStores
-from runtime.story.memories import StoryMemories
+from runtime.story.story import Story
 from tests.runtime.care.exchanged_story import STORIES, tell
 from tests.runtime.ingest.made_up_story import ENTITIES, recorded_scenes, scene
 
@@ -453,20 +453,20 @@ def test_attachments_go_with_their_memories(here: MemoryStores, there: MemorySto
     ingest_scenes(here, project_id, recorded_scenes(), index=False)
     name = ENTITIES[0].name
     note = (
-        StoryMemories(here, project_id)
+        Story(here, project_id)
         .note(text=f"{name} is left-handed.", attached_to=[ENTITIES[1].name, "chapter:1", "book"])
         .note
     )
-    StoryMemories(here, project_id).note(text="It never rains.")
-    bare = StoryMemories(here, project_id).note(text=f"{name} again.").note
-    StoryMemories(here, project_id).edit_memory(memory_id=bare.chunk_id, detach=[name])
+    Story(here, project_id).note(text="It never rains.")
+    bare = Story(here, project_id).note(text=f"{name} again.").note
+    Story(here, project_id).edit_memory(memory_id=bare.chunk_id, detach=[name])
     export_project(here, project_id, tmp_path)
     _import(there, project_id, tmp_path / "memory")
 
     def attached(stores: MemoryStores) -> list[tuple[str, list[AttachedTo], list[Attachment]]]:
-        found = StoryMemories(stores, project_id).memories(limit=None).memories
+        found = Story(stores, project_id).memories(limit=None).memories
         ids = [each.chunk.chunk_id for each in found]
-        cards = [StoryMemories(stores, project_id).find_memory(memory_id=each) for each in ids]
+        cards = [Story(stores, project_id).find_memory(memory_id=each) for each in ids]
         return [(card.chunk.chunk_id, card.chunk.attached_to, card.attachments) for card in cards]
 
     assert attached(there) == attached(here)

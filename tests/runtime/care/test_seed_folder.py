@@ -15,7 +15,7 @@ from runtime.settings import load_settings
 from runtime.storage.transfer import ProjectContents
 from runtime.stores import MemoryStores
 from runtime.story.entities import StoryEntities
-from runtime.story.relationships import StoryRelationships
+from runtime.story.story import Story
 
 MADE = "2024-11-04T18:50:00+00:00"
 
@@ -268,11 +268,11 @@ def test_a_relationship_is_shown_as_it_is_exported(stores: MemoryStores, told: s
     """Seed 000.12: moments, notes and counts; an earlier read counts only the scenes before it."""
     (pair,) = _exported(stores, told, tmp_path, "relationships.json")["relationships"]
     ends = {"first": pair["character_a"], "second": pair["character_b"]}
-    shown = StoryRelationships(stores, told).get_relationship(**ends)
+    shown = Story(stores, told).get_relationship(**ends)
     assert shown.metadata == pair["metadata"]
     assert shown.created_at == datetime.fromisoformat(pair["created_at"])
     assert shown.updated_at == datetime.fromisoformat(pair["updated_at"])
-    early = StoryRelationships(stores, told).get_relationship(**ends, as_of=StoryPosition(1, 2))
+    early = Story(stores, told).get_relationship(**ends, as_of=StoryPosition(1, 2))
     assert early.metadata == {"mood": "cold", "interaction_count": 1, "last_interaction": "S001"}
 
 

@@ -4,7 +4,8 @@ from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.story.condition import StoryCondition, StoryConditions, check_reading
+from runtime.story.condition import StoryCondition, check_reading
+from runtime.story.story import Story
 
 
 def _kinds(condition: StoryCondition) -> list[str]:
@@ -17,7 +18,7 @@ def _told(condition: StoryCondition) -> dict[str, tuple[str, str]]:
 
 def test_a_story_with_records_is_counted_and_waits_for_its_index(stores: MemoryStores, project: str) -> None:
     """Every count is of what is stored; only indexing and the next context are left to do."""
-    condition = StoryConditions(stores, project).story_condition()
+    condition = Story(stores, project).story_condition()
     assert (condition.chapters, condition.scenes, condition.scenes_with_record) == (2, 3, 3)
     assert (condition.people, condition.entities, condition.threads) == (3, 5, 1)
     with stores.database(project).read() as unit:
@@ -27,7 +28,7 @@ def test_a_story_with_records_is_counted_and_waits_for_its_index(stores: MemoryS
     assert _kinds(condition) == ["index", "context"]
     assert _told(condition) == {"waiting for the index": ("degraded", f"run `novelgen index {project}`")}
     drain_outbox(stores, project)
-    indexed = StoryConditions(stores, project).story_condition()
+    indexed = Story(stores, project).story_condition()
     assert (indexed.unindexed, _kinds(indexed)) == (0, ["context"])
     assert _told(indexed) == {}
 
@@ -36,7 +37,7 @@ def test_a_chinese_story_of_text_alone_is_told_in_chinese(stores: MemoryStores) 
     """Without a model the page and the cards come first, and nobody is told to let a model read."""
     stores.create_project("古灯")
     ingest_scenes(stores, "古灯", [SceneInput(chapter_index=1, scene_index=1, text="沈砚提灯入山。")])
-    condition = StoryConditions(stores, "古灯").story_condition()
+    condition = Story(stores, "古灯").story_condition()
     assert condition.language == "zh"
     assert (condition.characters_of_text, condition.scenes_waiting) == (7, 1)
     assert [(step.kind, step.command) for step in condition.next_steps] == [
@@ -55,13 +56,13 @@ def test_a_half_read_story_names_what_failed_and_what_waits(stores: MemoryStores
     )
     waiting = SceneInput(chapter_index=3, scene_index=2, text="Thaw.")
     ingest_scenes(stores, project, [failed, waiting])
-    condition = StoryConditions(stores, project).story_condition()
+    condition = Story(stores, project).story_condition()
     assert (condition.scenes_failed, condition.scenes_waiting) == (1, 1)
     assert _kinds(condition) == ["retry", "context"]
     [failure] = [each for each in check_reading(condition) if each.what == "scene records"]
     assert (failure.level, "--retry" in failure.fix) == ("degraded", True)
     stores.settings = stores.settings.model_copy(update={"model": "openai:any"})
-    condition = StoryConditions(stores, project).story_condition()
+    condition = Story(stores, project).story_condition()
     assert _kinds(condition) == ["retry", "read", "context"]
     found = [each for each in check_reading(condition) if each.what == "scene records"]
     assert [each.level for each in found] == ["degraded", "hint"]

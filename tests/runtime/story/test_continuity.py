@@ -23,8 +23,8 @@ from novelgen.models.position import StoryPosition
 from runtime.ingest.indexing import drain_outbox
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.story.continuity import StoryContinuity
 from runtime.story.draft_checker import MAX_SENTENCE_QUERIES, find_by_sentences
+from runtime.story.story import Story
 from tests.runtime.story.drowned_story import DEAD_ACT, SECRET, TEXTS, tell_drowned_story
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
 
@@ -42,7 +42,7 @@ def project(stores: MemoryStores) -> str:
 def checked(stores: MemoryStores, project: str, text: str = DEAD_ACT, **asked: Any) -> DraftCheck:
     """Check a draft of scene 3:1 by rules alone, or as asked."""
     given = {"chapter_index": 3, "scene_index": 1, "use_model": "model" in asked, **asked}
-    return StoryContinuity(stores, project).check(text=text, **given)
+    return Story(stores, project).check(text=text, **given)
 
 
 def problems(check: DraftCheck) -> list[tuple[str, str]]:
@@ -122,12 +122,10 @@ def test_a_plan_file_that_is_wrong_is_said(stores: MemoryStores, project: str) -
 
 def test_without_a_model_rules_alone_check(stores: MemoryStores, project: str) -> None:
     """No failure, also where one is at hand and not wanted; an unknown point of view, project or place is said."""
-    check = StoryContinuity(stores, project).check(text=DEAD_ACT, chapter_index=3, scene_index=1)
+    check = Story(stores, project).check(text=DEAD_ACT, chapter_index=3, scene_index=1)
     assert (problems(check), len(check.issues), check.checked.model_calls) == ([], 1, 0)
     model = answering()
-    check = StoryContinuity(stores, project).check(
-        text=DEAD_ACT, chapter_index=3, scene_index=1, model=model, use_model=False
-    )
+    check = Story(stores, project).check(text=DEAD_ACT, chapter_index=3, scene_index=1, model=model, use_model=False)
     assert (model.prompts, check.checked.model_calls) == ([], 0)
     assert problems(checked(stores, project, pov="Nobody")) == [("plan", "unresolved")]
     assert problems(checked(stores, project, pov="Ilse Moor")) == []
@@ -143,7 +141,7 @@ def test_a_model_that_cannot_be_built(tmp_path: Path) -> None:
     settings = load_settings(projects_dir=tmp_path, model="nobody:nothing", memory={"embedding_model": "fake:8"})
     with MemoryStores(settings) as stores:
         tell_drowned_story(stores, "drowned")
-        check = StoryContinuity(stores, "drowned").check(text=DEAD_ACT, chapter_index=3, scene_index=1)
+        check = Story(stores, "drowned").check(text=DEAD_ACT, chapter_index=3, scene_index=1)
         assert ("model", "unavailable") in [(each.stage, each.kind) for each in check.report.issues]
         assert len(check.issues) == 1
         with pytest.raises(ConfigurationError):
@@ -224,29 +222,26 @@ def test_a_model_finds_what_rules_cannot(stores: MemoryStores, project: str) -> 
 def test_a_waived_finding_is_silent_until_it_is_told_again(stores: MemoryStores, project: str) -> None:
     """It stands among the waived with its note, also where the draft around it changes."""
     [found] = checked(stores, project).issues
-    StoryContinuity(stores, project).waive_finding(issue_id=found.issue_id, note="a ghost")
+    Story(stores, project).waive_finding(issue_id=found.issue_id, note="a ghost")
     check = checked(stores, project, f"The wind dropped. {DEAD_ACT}")
     assert (check.issues, [each.waived_note for each in check.waived]) == ([], ["a ghost"])
-    assert [(each.issue_id, each.note) for each in StoryContinuity(stores, project).waived_findings()] == [
+    assert [(each.issue_id, each.note) for each in Story(stores, project).waived_findings()] == [
         (found.issue_id, "a ghost")
     ]
-    assert StoryContinuity(stores, project).unwaive_finding(issue_id=found.issue_id).note == "a ghost"
+    assert Story(stores, project).unwaive_finding(issue_id=found.issue_id).note == "a ghost"
     assert [each.issue_id for each in checked(stores, project).issues] == [found.issue_id]
 
 
 def test_what_is_no_finding_or_scene_is_refused(stores: MemoryStores, project: str) -> None:
-    """Only findings are waived, only waived ones told again; a draft goes where the story is read."""
+    """Only findings are waived, only waived ones told again, only stored scenes checked."""
     with pytest.raises(UserInputError, match="'X1' is no id"):
-        StoryContinuity(stores, project).waive_finding(issue_id="X1")
+        Story(stores, project).waive_finding(issue_id="X1")
     with pytest.raises(UserInputError, match="waived are: none"):
-        StoryContinuity(stores, project).unwaive_finding(issue_id="K0123456789ab")
+        Story(stores, project).unwaive_finding(issue_id="K0123456789ab")
     with pytest.raises(UnknownSceneError, match="'9:1'"):
-        StoryContinuity(stores, project).check_stored(chapter_index=9, scene_index=1, use_model=False)
+        Story(stores, project).check_stored(chapter_index=9, scene_index=1, use_model=False)
     with pytest.raises(UserInputError, match="without its chapter"):
-        StoryContinuity(stores, project).check_stored(scene_index=1, use_model=False)
-    assert StoryContinuity(stores, project).scene_of_draft(as_of=StoryPosition()) == (3, 2)
-    assert StoryContinuity(stores, project).scene_of_draft(as_of=StoryPosition(2)) == (2, 0)
-    assert StoryContinuity(stores, project).scene_of_draft(as_of=StoryPosition(2, 4)) == (2, 4)
+        Story(stores, project).check_stored(scene_index=1, use_model=False)
 
 
 # --- What is stored ---
@@ -255,11 +250,11 @@ def test_what_is_no_finding_or_scene_is_refused(stores: MemoryStores, project: s
 def test_stored_scenes_are_checked_against_what_came_before_each(stores: MemoryStores, project: str) -> None:
     """The book holds; a scene in which the dead act does not, and it alone."""
     seen: list[tuple[int, int]] = []
-    book = StoryContinuity(stores, project).check_stored(use_model=False, progress=lambda *done: seen.append(done))
+    book = Story(stores, project).check_stored(use_model=False, progress=lambda *done: seen.append(done))
     assert [(each.chapter_index, each.checked.scenes_before) for each in book.checks] == [(1, 0), (2, 1), (3, 2)]
     assert [each.issues for each in book.checks] == [[], [], []]
     assert seen == [(1, 3), (2, 3), (3, 3)]
-    [one] = StoryContinuity(stores, project).check_stored(chapter_index=2, scene_index=1, use_model=False).checks
+    [one] = Story(stores, project).check_stored(chapter_index=2, scene_index=1, use_model=False).checks
     assert one.chapter_index == 2
 
 

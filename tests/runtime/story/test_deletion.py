@@ -6,12 +6,9 @@ from novelgen.errors import UnknownEntityError, UserInputError
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.story.changes import StoryDeletion
 from runtime.story.character import Character
-from runtime.story.characters import StoryCharacters
 from runtime.story.entities import StoryEntities
-from runtime.story.memories import StoryMemories
-from runtime.story.relationships import StoryRelationships
+from runtime.story.story import Story
 
 
 def _links(stores: MemoryStores, project: str, chunk_id: str) -> list[str]:
@@ -22,8 +19,8 @@ def _links(stores: MemoryStores, project: str, chunk_id: str) -> list[str]:
 
 def test_the_result_tells_who_referred_to_it(stores: MemoryStores, project: str) -> None:
     """Seed 000.18: a note about a deleted character stays, and is found without the link."""
-    note = StoryMemories(stores, project).note(text="Odile fears deep water.", entities=["Odile Brandt"])
-    done = StoryDeletion(stores, project).delete_entity(entity="Odile Brandt", entity_type="character")
+    note = Story(stores, project).note(text="Odile fears deep water.", entities=["Odile Brandt"])
+    done = Story(stores, project).delete_entity(entity="Odile Brandt", entity_type="character")
     assert (done.deleted, done.name) == ("C2", "Odile Brandt")
     assert note.note.chunk_id in done.unlinked_memories
     assert (done.removed_relationships, done.changed_scenes) == (["R1"], ["S003"])
@@ -37,7 +34,7 @@ def test_the_result_tells_who_referred_to_it(stores: MemoryStores, project: str)
 def test_what_a_deleted_character_remembered_comes_back_to_recalls(stores: MemoryStores, project: str) -> None:
     """Others recall what they lived through with her, without her id; her own memories are back after the undo."""
     elena, odile = (
-        Character(stores, project, StoryCharacters(stores, project).open_character(name=name))
+        Character(stores, project, Story(stores, project).open_character(name=name))
         for name in ("Elena Thorne", "Odile Brandt")
     )
 
@@ -47,7 +44,7 @@ def test_what_a_deleted_character_remembered_comes_back_to_recalls(stores: Memor
     odile.remember("Odile took the fragment.", witnesses=["Elena Thorne"], participants=["Elena Thorne"])
     elena.remember("Odile gave Elena a lamp.", participants=["Odile Brandt"])
     before = [odile.memories(), elena.memories(), told_of_the_lamp()]
-    done = StoryDeletion(stores, project).delete_entity(entity="Odile Brandt")
+    done = Story(stores, project).delete_entity(entity="Odile Brandt")
     assert [each.content for each in elena.memories()] == ["Odile took the fragment.", "Odile gave Elena a lamp."]
     assert "Odile gave Elena a lamp." in told_of_the_lamp()
     assert all("C2" not in each.participants for each in elena.memories())
@@ -58,7 +55,7 @@ def test_what_a_deleted_character_remembered_comes_back_to_recalls(stores: Memor
 
 def test_scenes_that_came_meanwhile_know_who_is_back(stores: MemoryStores, project: str) -> None:
     """Seed 000.18: a scene that was stored while nobody bore the name is read anew by the undo."""
-    done = StoryDeletion(stores, project).delete_entity(entity="Odile Brandt")
+    done = Story(stores, project).delete_entity(entity="Odile Brandt")
     later = SceneInput(chapter_index=2, scene_index=2, text="Odile Brandt came back over the ice.")
     ingest_scenes(stores, project, [later], index=False)
     StoryEntities(stores, project).undo(change_id=done.change.change_id)
@@ -68,12 +65,12 @@ def test_scenes_that_came_meanwhile_know_who_is_back(stores: MemoryStores, proje
 
 def test_a_relationship_is_deleted_by_its_pair(stores: MemoryStores, project: str) -> None:
     """Seed 000.18: in either order, its history is back after the undo; `character delete` never takes a place."""
-    before = StoryRelationships(stores, project).get_relationship(first="C0", second="C1")
-    done = StoryDeletion(stores, project).delete_relationship(first="Marcus Vale", second="Elena Thorne")
+    before = Story(stores, project).get_relationship(first="C0", second="C1")
+    done = Story(stores, project).delete_relationship(first="Marcus Vale", second="Elena Thorne")
     assert (done.deleted, done.name) == (before.relationship_id, "C0 C1")
     with pytest.raises(UserInputError, match="nothing is known of C0 and C1"):
-        StoryDeletion(stores, project).delete_relationship(first="C0", second="C1")
+        Story(stores, project).delete_relationship(first="C0", second="C1")
     StoryEntities(stores, project).undo(change_id=done.change.change_id)
-    assert StoryRelationships(stores, project).get_relationship(first="C0", second="C1") == before
+    assert Story(stores, project).get_relationship(first="C0", second="C1") == before
     with pytest.raises(UnknownEntityError, match="no character 'the Archive'"):
-        StoryDeletion(stores, project).delete_entity(entity="the Archive", entity_type="character")
+        Story(stores, project).delete_entity(entity="the Archive", entity_type="character")

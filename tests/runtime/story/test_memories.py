@@ -6,7 +6,8 @@ from novelgen.errors import UnknownMemoryError
 from novelgen.models.position import StoryPosition
 from runtime.stores import MemoryStores
 from runtime.story.entities import StoryEntities
-from runtime.story.memories import StoryMemories, place_before
+from runtime.story.memories import place_before
+from runtime.story.story import Story
 
 
 @pytest.mark.parametrize(
@@ -29,25 +30,25 @@ def test_a_note_from_the_very_beginning_has_no_place(start: StoryPosition | None
 
 def test_a_note_says_whom_it_concerns(stores: MemoryStores, project: str) -> None:
     """Whom it is given to and names; a memory is found by either id, whatever was decided."""
-    given = StoryMemories(stores, project).note(text="Odile owes Marcus Vale a boat.", entities=["C2"])
+    given = Story(stores, project).note(text="Odile owes Marcus Vale a boat.", entities=["C2"])
     assert (given.named, given.occurs_nowhere) == (["C2", "C1"], False)
-    assert StoryMemories(stores, project).note(text="Zebedee cannot swim.").named == []
-    listed = StoryMemories(stores, project).memories(limit=None).memories
+    assert Story(stores, project).note(text="Zebedee cannot swim.").named == []
+    listed = Story(stores, project).memories(limit=None).memories
     chunk = next(each.chunk for each in listed if each.chunk.source_id)
-    assert StoryMemories(stores, project).find_memory(memory_id=chunk.chunk_id).chunk.chunk_id == chunk.chunk_id
-    assert StoryMemories(stores, project).find_memory(memory_id=chunk.source_id or "").chunk.chunk_id == chunk.chunk_id
-    StoryMemories(stores, project).delete_memory(memory_id=chunk.chunk_id)
-    assert StoryMemories(stores, project).find_memory(memory_id=chunk.source_id or "").status == "deleted"
+    assert Story(stores, project).find_memory(memory_id=chunk.chunk_id).chunk.chunk_id == chunk.chunk_id
+    assert Story(stores, project).find_memory(memory_id=chunk.source_id or "").chunk.chunk_id == chunk.chunk_id
+    Story(stores, project).delete_memory(memory_id=chunk.chunk_id)
+    assert Story(stores, project).find_memory(memory_id=chunk.source_id or "").status == "deleted"
     with pytest.raises(UnknownMemoryError, match=r"'M999'.*novelgen memory list"):
-        StoryMemories(stores, project).find_memory(memory_id="M999")
+        Story(stores, project).find_memory(memory_id="M999")
 
 
 def test_a_note_on_somebody_still_to_come_may_be_pinned(stores: MemoryStores, project: str) -> None:
     """The author's own word on somebody whom no scene has is marked, and pinned and weighed as the author likes."""
     StoryEntities(stores, project).add_character(name="Zebedee", goals=["learn to swim"])
-    noted = StoryMemories(stores, project).note(text="He cannot swim.", entities=["Zebedee"])
+    noted = Story(stores, project).note(text="He cannot swim.", entities=["Zebedee"])
     assert noted.occurs_nowhere
     memory_id = noted.note.chunk_id
-    assert StoryMemories(stores, project).find_memory(memory_id=memory_id).occurs_nowhere
-    assert StoryMemories(stores, project).pin_memory(memory_id=memory_id).memory.pinned
-    assert StoryMemories(stores, project).edit_memory(memory_id=memory_id, importance=10).memory.chunk.importance == 10
+    assert Story(stores, project).find_memory(memory_id=memory_id).occurs_nowhere
+    assert Story(stores, project).pin_memory(memory_id=memory_id).memory.pinned
+    assert Story(stores, project).edit_memory(memory_id=memory_id, importance=10).memory.chunk.importance == 10

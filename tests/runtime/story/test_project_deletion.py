@@ -14,11 +14,8 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.story.knowledge_table import StoryKnowledgeTable
-from runtime.story.memories import StoryMemories
-from runtime.story.projects import TRASH_FOLDER, StoryProjectDeletion, StoryProjects, list_project_ids
-from runtime.story.search import StorySearch
-from runtime.story.transfer import StoryTransfer
+from runtime.story.projects import TRASH_FOLDER, list_project_ids
+from runtime.story.story import Story
 from tests.runtime.agents.guild_story import ENTITIES, scene
 from tests.support.databases import BOTH, postgres_database
 
@@ -30,14 +27,14 @@ def _open(folder: Path, **settings: Any) -> MemoryStores:
 
 
 def _fill(stores: MemoryStores, project_id: str) -> None:
-    StoryProjects(stores, project_id).create_project(name=project_id, language="en")
+    Story(stores, project_id).create_project(name=project_id, language="en")
     store_entities(stores, project_id, ENTITIES, origin="author")
     ingest_scenes(stores, project_id, [scene(*place) for place in ((1, 1), (1, 2), (2, 1))])
-    StoryMemories(stores, project_id).note(text=f"The lamp of {project_id} is lit.")
+    Story(stores, project_id).note(text=f"The lamp of {project_id} is lit.")
 
 
 def _found(stores: MemoryStores, project_id: str) -> list[str]:
-    found = StorySearch(stores, project_id).search(query="Which lamp is lit?")
+    found = Story(stores, project_id).search(query="Which lamp is lit?")
     return [each.content for each in found if "lamp" in each.content]
 
 
@@ -89,26 +86,26 @@ def _rows(url: str, project_id: str) -> dict[str, int]:
 
 def test_a_project_goes_with_its_folder_and_no_other(stores: MemoryStores) -> None:
     """Rows, index and files of one project are gone; the other one answers as before, from the same program."""
-    before = StoryTransfer(stores, KEPT).project_documents()
-    StoryKnowledgeTable(stores, GONE).knowledge_table()
-    deleted = StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
+    before = Story(stores, KEPT).project_documents()
+    Story(stores, GONE).knowledge_table()
+    deleted = Story(stores, GONE).delete_project(confirm=GONE)
     assert (deleted.scenes, deleted.files > 3) == (3, True)
     assert list_project_ids(stores) == [KEPT]
     assert [each.name for each in stores.settings.projects_dir.iterdir()] == [KEPT]
     with pytest.raises(UnknownProjectError):
         stores.database(GONE)
-    assert StoryTransfer(stores, KEPT).project_documents() == before
+    assert Story(stores, KEPT).project_documents() == before
     assert f"The lamp of {KEPT} is lit." in _found(stores, KEPT)
 
 
 def test_a_name_that_is_free_again_begins_anew(stores: MemoryStores) -> None:
     """A project made under the id of a deleted one holds nothing of it, although the program read it before."""
-    StoryKnowledgeTable(stores, GONE).knowledge_table()
-    StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
-    StoryProjects(stores, GONE).create_project(name="Another", language="en")
+    Story(stores, GONE).knowledge_table()
+    Story(stores, GONE).delete_project(confirm=GONE)
+    Story(stores, GONE).create_project(name="Another", language="en")
     assert _found(stores, GONE) == []
-    assert StoryKnowledgeTable(stores, GONE).knowledge_table().rows == []
-    StoryMemories(stores, GONE).note(text="A lamp is lit elsewhere.")
+    assert Story(stores, GONE).knowledge_table().rows == []
+    Story(stores, GONE).note(text="A lamp is lit elsewhere.")
     assert _found(stores, GONE) == ["A lamp is lit elsewhere."]
 
 
@@ -116,7 +113,7 @@ def test_without_its_id_nothing_goes(stores: MemoryStores) -> None:
     """Whoever does not write the id deletes nothing."""
     for confirm in ("", "gon", "GONE", "guild"):
         with pytest.raises(UserInputError, match="confirm"):
-            StoryProjectDeletion(stores, GONE).delete_project(confirm=confirm)
+            Story(stores, GONE).delete_project(confirm=confirm)
         assert list_project_ids(stores) == [GONE, KEPT]
 
 
@@ -127,7 +124,7 @@ def test_what_is_not_there_cannot_be_deleted(stores: MemoryStores) -> None:
     (other / "lamp.png").write_bytes(b"x")
     for name in ("nobody", "photos"):
         with pytest.raises(UnknownProjectError):
-            StoryProjectDeletion(stores, name).delete_project(confirm=name)
+            Story(stores, name).delete_project(confirm=name)
     assert (other / "lamp.png").exists()
 
 
@@ -137,11 +134,11 @@ def test_an_index_that_another_process_owns_keeps_its_project(stores: MemoryStor
     ownership = IndexOwnership(EmbeddedIndex(stores.paths(GONE).vectors))
     ownership.acquire()
     with pytest.raises(VectorIndexOwnedError):
-        StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
+        Story(stores, GONE).delete_project(confirm=GONE)
     assert _found(stores, GONE)
     ownership.release()
     stores.close()
-    StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
+    Story(stores, GONE).delete_project(confirm=GONE)
     assert list_project_ids(stores) == [KEPT]
 
 
@@ -151,7 +148,7 @@ def test_a_damaged_database_goes_too(stores: MemoryStores) -> None:
     stores.paths(GONE).database.write_bytes(b"no database" * 500)
     with pytest.raises(DatabaseError):
         stores.database(GONE)
-    assert StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE).scenes == 0
+    assert Story(stores, GONE).delete_project(confirm=GONE).scenes == 0
     assert list_project_ids(stores) == [KEPT]
 
 
@@ -160,7 +157,7 @@ def test_a_folder_that_lies_elsewhere_stays(stores: MemoryStores, tmp_path: Path
     stores.close()
     elsewhere = stores.paths(GONE).folder.rename(tmp_path / "elsewhere")
     stores.paths(GONE).folder.symlink_to(elsewhere)
-    StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
+    Story(stores, GONE).delete_project(confirm=GONE)
     assert list_project_ids(stores) == [KEPT]
     assert (elsewhere / "settings.json").exists()
 
@@ -171,7 +168,7 @@ def test_what_a_deletion_left_goes_with_the_next(stores: MemoryStores) -> None:
     (trash / "a1b2").mkdir(parents=True)
     (trash / "a1b2" / "novel.db").write_bytes(b"x")
     assert list_project_ids(stores) == [GONE, KEPT]
-    StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
+    Story(stores, GONE).delete_project(confirm=GONE)
     assert not trash.exists()
 
 
@@ -180,14 +177,14 @@ def test_of_a_shared_database_only_its_own_rows_go(tmp_path: Path, shared_url: s
     with _open(tmp_path / "projects", database_url=shared_url) as stores:
         for project_id in (KEPT, GONE):
             _fill(stores, project_id)
-        before, documents = _rows(shared_url, KEPT), StoryTransfer(stores, KEPT).project_documents()
+        before, documents = _rows(shared_url, KEPT), Story(stores, KEPT).project_documents()
         assert {"scenes", "memory_chunks", "entities", "index_outbox"} <= {
             table for table, count in _rows(shared_url, GONE).items() if count
         }
-        StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
+        Story(stores, GONE).delete_project(confirm=GONE)
         assert not any(_rows(shared_url, GONE).values())
         assert _rows(shared_url, KEPT) == before
-        assert StoryTransfer(stores, KEPT).project_documents() == documents
+        assert Story(stores, KEPT).project_documents() == documents
         assert f"The lamp of {KEPT} is lit." in _found(stores, KEPT)
         _fill(stores, GONE)
         assert f"The lamp of {GONE} is lit." in _found(stores, GONE)
@@ -208,8 +205,8 @@ def test_a_deletion_that_was_cut_short_is_finished(
         with monkeypatch.context() as patched:
             patched.setattr(Path, "rename", full_disk)
             with pytest.raises(ContextWriteError, match="delete it again"):
-                StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
+                Story(stores, GONE).delete_project(confirm=GONE)
         assert list_project_ids(stores) == [GONE, KEPT]
-        StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
+        Story(stores, GONE).delete_project(confirm=GONE)
         assert list_project_ids(stores) == [KEPT]
         assert _found(stores, KEPT)

@@ -8,8 +8,7 @@ from novelgen.models.record import SceneRecord
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.story.scene_reading import StorySceneReading
-from runtime.story.states import StoryStates
+from runtime.story.story import Story
 
 FIRST = "Ada came in from the rain. The lamp went out at noon, and nobody lit it again."
 SECOND = "Bo lit the lamp. It burned all night."
@@ -53,7 +52,7 @@ def lamp(demo_stores: MemoryStores) -> MemoryStores:
 
 def test_facts_come_in_the_order_of_their_words(lamp: MemoryStores) -> None:
     """Without a quote last, cleared states and lost quotes say so; what replaced a fact later is told from there on."""
-    read = StorySceneReading(lamp, "demo").read_scene(position=StoryPosition(90, 1))
+    read = Story(lamp, "demo").read_scene(position=StoryPosition(90, 1))
     quoted = [(each.kind, FIRST[slice(*each.span)]) for each in read.facts if each.span]
     assert ("memory", "The lamp went out at noon") in quoted
     assert [each.span for each in read.facts if each.span] == sorted(each.span for each in read.facts if each.span)
@@ -64,11 +63,11 @@ def test_facts_come_in_the_order_of_their_words(lamp: MemoryStores) -> None:
     assert states["C0.goals"].endswith("—")
     assert "weary" in states["C0.mood"]
     place = StoryPosition(90, 1)
-    then = StorySceneReading(lamp, "demo").read_scene(position=place, as_of=StoryPosition(90, 2))
-    now = StorySceneReading(lamp, "demo").read_scene(position=place)
+    then = Story(lamp, "demo").read_scene(position=place, as_of=StoryPosition(90, 2))
+    now = Story(lamp, "demo").read_scene(position=place)
     assert [each.replaced_by for each in then.facts if each.source_id == "MX1"] == [""]
     assert [each.replaced_by for each in now.facts if each.source_id == "MX1"] == ["MX2"]
-    read = StorySceneReading(lamp, "demo").read_scene(position=StoryPosition(90, 2))
+    read = Story(lamp, "demo").read_scene(position=StoryPosition(90, 2))
     fact = next(each for each in read.facts if each.source_id == "MX2")
     assert (fact.span, fact.is_verified) == (None, False)
 
@@ -77,17 +76,17 @@ def test_a_scene_that_does_not_lie_before_the_position_is_refused(read_demo_stor
     """Neither the scene at the position nor a later one is read, stored or not."""
     for place in (StoryPosition(3, 1), StoryPosition(5, 1), StoryPosition(77, 1)):
         with pytest.raises(UnknownSceneError):
-            StorySceneReading(read_demo_stores, "demo").read_scene(position=place, as_of=StoryPosition(3, 1))
+            Story(read_demo_stores, "demo").read_scene(position=place, as_of=StoryPosition(3, 1))
 
 
 def test_the_history_of_a_state_ends_at_the_position(lamp: MemoryStores) -> None:
     """Every stated change of an entity before a position is told in its order, and none of anybody else."""
-    whole = StoryStates(lamp, "demo").state_history(entity="Ines")
+    whole = Story(lamp, "demo").state_history(entity="Ines")
     assert {each.entity_id for each in whole} == {"C0"}
     moods = [(each.value, each.scene_index) for each in whole if each.attribute == "mood"]
     assert moods == [("weary", 1), ("weary", 2)]
-    then = StoryStates(lamp, "demo").state_history(entity="Ines", as_of=StoryPosition(2, 1))
+    then = Story(lamp, "demo").state_history(entity="Ines", as_of=StoryPosition(2, 1))
     assert then
     assert all((each.chapter_index or 0) < 2 for each in then)
     with pytest.raises(UnknownEntityError):
-        StoryStates(lamp, "demo").state_history(entity="Nobody at all")
+        Story(lamp, "demo").state_history(entity="Nobody at all")

@@ -11,33 +11,26 @@ from novelgen.models.record import SceneRecord
 from novelgen.models.state import StateChange
 from runtime.ingest.ingest import ingest_scenes
 from runtime.stores import MemoryStores
-from runtime.story.ingest import StoryIngest
-from runtime.story.threads import StoryThreadLedger, StoryThreads
-from runtime.story.transfer import StoryTransfer
+from runtime.story.story import Story
 from tests.runtime.agents.guild_story import scene
 
 
-def test_due_threads_come_by_weight_and_age(stores: MemoryStores, project: str) -> None:
-    """No more than were asked for; what does not wait cannot end, and those that do are named."""
-    StoryThreads(stores, project).abandon_thread(thread_id="OL0", summary="dropped")
+def test_what_does_not_wait_cannot_end(stores: MemoryStores, project: str) -> None:
+    """Nor can move what is not planted; both are named."""
+    Story(stores, project).abandon_thread(thread_id="OL0", summary="dropped")
     with pytest.raises(UserInputError, match="no thread 'OL0' is open, and no other one"):
-        StoryThreads(stores, project).resolve_thread(thread_id="OL0", summary="x")
+        Story(stores, project).resolve_thread(thread_id="OL0", summary="x")
     with pytest.raises(UserInputError, match="no thread 'OL7' is planted"):
-        StoryThreads(stores, project).advance_thread(thread_id="OL7", note="x")
-    StoryThreads(stores, project).add_thread(description="A small thing", importance="low", start=StoryPosition(1, 2))
-    critical = StoryThreads(stores, project).add_thread(
-        description="A great thing", importance="critical", start=StoryPosition(1, 2)
-    )
-    assert [each.loop_id for each in StoryThreads(stores, project).due_threads(limit=1)] == [critical.loop_id]
+        Story(stores, project).advance_thread(thread_id="OL7", note="x")
 
 
 def test_notes_are_the_authors_and_in_no_context(stores: MemoryStores, project: str) -> None:
     """Seed 000.10: notes and the moment of planting are listed and can be set; what readers are given has neither."""
-    planted = StoryThreads(stores, project).add_thread(description="Who lit the lamp?", notes="Marcus, in chapter 9")
+    planted = Story(stores, project).add_thread(description="Who lit the lamp?", notes="Marcus, in chapter 9")
     assert planted.created_at is not None
-    (noted,) = [each for each in StoryThreads(stores, project).threads() if each.loop_id == planted.loop_id]
+    (noted,) = [each for each in Story(stores, project).threads() if each.loop_id == planted.loop_id]
     assert (noted.notes, noted.created_at) == ("Marcus, in chapter 9", planted.created_at)
-    assert StoryThreads(stores, project).edit_thread(thread_id=planted.loop_id, notes="").notes == ""
+    assert Story(stores, project).edit_thread(thread_id=planted.loop_id, notes="").notes == ""
     with stores.database(project).read() as unit:
         told = unit.threads.get(planted.loop_id)
         outline = unit.outline(as_of=END_OF_STORY)
@@ -48,16 +41,16 @@ def test_notes_are_the_authors_and_in_no_context(stores: MemoryStores, project: 
 
 def test_what_an_author_says_of_a_recorded_thread_survives_its_scene(stores: MemoryStores, project: str) -> None:
     """Seed 000.10: a record that plants the thread again does not take notes, weight and description back."""
-    stored = StoryThreads(stores, project).get_thread(thread_id="OL0")
-    edited = StoryThreads(stores, project).edit_thread(
+    stored = Story(stores, project).get_thread(thread_id="OL0")
+    edited = Story(stores, project).edit_thread(
         thread_id="OL0", description="Where does it lead?", importance="critical", notes="n"
     )
     assert (edited.chapter_index, edited.scene_index, edited.created_at) == (1, 1, stored.created_at)
     changed = scene(1, 1).model_copy(update={"text": "Elena Thorne broke into the Archive. It was dark."})
     ingest_scenes(stores, project, [changed], index=False)
-    again = StoryThreads(stores, project).get_thread(thread_id="OL0", as_of=StoryPosition(1, 2))
+    again = Story(stores, project).get_thread(thread_id="OL0", as_of=StoryPosition(1, 2))
     assert (again.description, again.importance, again.notes) == ("Where does it lead?", "critical", "n")
-    StoryThreads(stores, project).edit_thread(thread_id="OL0", notes="m")
+    Story(stores, project).edit_thread(thread_id="OL0", notes="m")
     with stores.database(project).read() as unit:
         assert len([each for each in unit.exchange.contents().loop_events if each.loop_id == "OL0"]) == 2
 
@@ -70,15 +63,15 @@ def test_a_thread_is_not_described_by_nothing(
 ) -> None:
     """What would change nothing, or leave no question, is refused, and so is a thread that nobody planted."""
     with pytest.raises(UserInputError, match=message):
-        StoryThreads(stores, project).edit_thread(thread_id="OL0", **changes)
+        Story(stores, project).edit_thread(thread_id="OL0", **changes)
     with pytest.raises(UserInputError, match="no thread 'OL9' is planted"):
-        StoryThreads(stores, project).edit_thread(thread_id="OL9", notes="x")
+        Story(stores, project).edit_thread(thread_id="OL9", notes="x")
 
 
 def test_the_ledger_holds_at_its_position(stores: MemoryStores, project: str) -> None:
     """Before it was planted, before a death and before it ended nothing of them is told."""
     thread_id = (
-        StoryThreads(stores, project)
+        Story(stores, project)
         .add_thread(description="Marcus vows to return", characters=["C1"], start=StoryPosition(2, 1))
         .loop_id
     )
@@ -87,7 +80,7 @@ def test_the_ledger_holds_at_its_position(stores: MemoryStores, project: str) ->
         unit.states.append([death])
 
     def told(as_of: StoryPosition | None) -> LedgerEntry | None:
-        entries = StoryThreadLedger(stores, project).thread_ledger(as_of=as_of).entries
+        entries = Story(stores, project).thread_ledger(as_of=as_of).entries
         return next((each for each in entries if each.loop_id == thread_id), None)
 
     assert told(StoryPosition(1, 2)) is None
@@ -96,7 +89,7 @@ def test_the_ledger_holds_at_its_position(stores: MemoryStores, project: str) ->
     assert (living.stage, living.dead_ids) == ("planted", [])
     assert waiting is not None
     assert (waiting.stage, waiting.moot_since, waiting.ending) == ("planted", (2, 1), None)
-    StoryThreads(stores, project).abandon_thread(thread_id=thread_id, summary="he died")
+    Story(stores, project).abandon_thread(thread_id=thread_id, summary="he died")
     ended = told(None)
     assert ended is not None
     assert (ended.stage, ended.ending) == ("over", "moot")
@@ -112,25 +105,23 @@ def test_who_comes_back_to_life_keeps_their_threads(stores: MemoryStores, projec
                 for scene, value in ((1, "dead"), (2, "alive, he had feigned his death"))
             ]
         )
-    thread_id = StoryThreads(stores, project).add_thread(description="Marcus vows to return", characters=["C1"]).loop_id
-    (entry,) = [
-        each for each in StoryThreadLedger(stores, project).thread_ledger().entries if each.loop_id == thread_id
-    ]
+    thread_id = Story(stores, project).add_thread(description="Marcus vows to return", characters=["C1"]).loop_id
+    (entry,) = [each for each in Story(stores, project).thread_ledger().entries if each.loop_id == thread_id]
     assert (entry.dead_ids, entry.moot_since) == ([], None)
 
 
 def test_an_author_says_when_a_thread_is_due_and_what_it_needs(stores: MemoryStores, project: str) -> None:
     """It is listed with the thread, counts in the ledger and survives the re-ingest of the scene that planted it."""
-    edited = StoryThreads(stores, project).edit_thread(
+    edited = Story(stores, project).edit_thread(
         thread_id="OL0", pay_off="the lake is seen", due_from=StoryPosition(1, 2), due_by=StoryPosition(2)
     )
     assert (edited.pay_off, edited.due_from, edited.due_by) == ("the lake is seen", (1, 2), (2, 0))
     ingest_scenes(stores, project, [scene(1, 1)], index=False)
-    (entry,) = StoryThreadLedger(stores, project).thread_ledger().entries
+    (entry,) = Story(stores, project).thread_ledger().entries
     assert (entry.stage, entry.pay_off) == ("overdue", "the lake is seen")
-    assert StoryThreadLedger(stores, project).thread_ledger(as_of=StoryPosition(1, 2)).entries[0].stage == "due"
+    assert Story(stores, project).thread_ledger(as_of=StoryPosition(1, 2)).entries[0].stage == "due"
     with pytest.raises(UserInputError, match="overdue at 2 before it is due at 3:1"):
-        StoryThreads(stores, project).edit_thread(thread_id="OL0", due_from=StoryPosition(3, 1))
+        Story(stores, project).edit_thread(thread_id="OL0", due_from=StoryPosition(3, 1))
 
 
 def test_taking_a_scene_in_warns_of_a_thread_that_it_ends_without_a_word(stores: MemoryStores, project: str) -> None:
@@ -138,11 +129,11 @@ def test_taking_a_scene_in_warns_of_a_thread_that_it_ends_without_a_word(stores:
     ending = SceneRecord.model_validate({"chapter_index": 3, "scene_index": 1, "open_loops_resolved": [{"id": "OL0"}]})
     place = StoryPosition(3, 1)
     text = "Elena Thorne crossed the frozen lake."
-    report = StoryIngest(stores, project).ingest_finished_scene(position=place, text=text, record=ending)
+    report = Story(stores, project).ingest_finished_scene(position=place, text=text, record=ending)
     assert [each for each in report.warnings if "OL0" in each] == [
         "scene 3:1 ended a thread without saying how: OL0 What does the fragment lead to?"
     ]
-    later = StoryIngest(stores, project).ingest_finished_scene(position=StoryPosition(3, 2), text="Snow fell.")
+    later = Story(stores, project).ingest_finished_scene(position=StoryPosition(3, 2), text="Snow fell.")
     assert not any("OL0" in each for each in later.warnings)
 
 
@@ -151,8 +142,8 @@ def test_a_record_says_how_a_thread_ended(stores: MemoryStores, project: str) ->
     said = [{"id": "OL0", "resolution_summary": "she burnt the map", "ending": "broken"}]
     record = SceneRecord.model_validate({"chapter_index": 3, "scene_index": 1, "open_loops_resolved": said})
     place = StoryPosition(3, 1)
-    StoryIngest(stores, project).ingest_finished_scene(position=place, text="The map burns.", record=record)
-    (entry,) = StoryThreadLedger(stores, project).thread_ledger().entries
+    Story(stores, project).ingest_finished_scene(position=place, text="The map burns.", record=record)
+    (entry,) = Story(stores, project).thread_ledger().entries
     assert (entry.status, entry.ending) == ("resolved", "broken")
     assert record.model_dump()["open_loops_resolved"][0]["ending"] == "broken"
     unsaid = record.open_loops_resolved[0].model_copy(update={"ending": None})
@@ -170,12 +161,12 @@ def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
     ]
     for number, record in enumerate(map(SceneRecord.model_validate, records), start=1):
         place = StoryPosition(3, number)
-        StoryIngest(stores, project).ingest_finished_scene(position=place, text=f"Marcus paid {number}.", record=record)
-    StoryTransfer(stores, project).export(folder=tmp_path / "out")
-    StoryTransfer(stores, f"{project}-copy").import_project(source=tmp_path / "out")
+        Story(stores, project).ingest_finished_scene(position=place, text=f"Marcus paid {number}.", record=record)
+    Story(stores, project).export(folder=tmp_path / "out")
+    Story(stores, f"{project}-copy").import_project(source=tmp_path / "out")
 
     def told(name: str, as_of: StoryPosition | None = None) -> LedgerEntry:
-        entries = StoryThreadLedger(stores, name).thread_ledger(as_of=as_of).entries
+        entries = Story(stores, name).thread_ledger(as_of=as_of).entries
         return next(each for each in entries if each.description == vow["description"])
 
     for name in (project, f"{project}-copy"):
@@ -186,49 +177,49 @@ def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
         assert told(name, StoryPosition(3, 2)).parts_paid == 0
         assert told(name, StoryPosition(4, 1)).stage == "overdue"
     thread_id = told(project).loop_id
-    edited = StoryThreads(stores, project).edit_thread(thread_id=thread_id, due_by=StoryPosition(9), parts=3)
+    edited = Story(stores, project).edit_thread(thread_id=thread_id, due_by=StoryPosition(9), parts=3)
     assert (edited.due_by, edited.parts) == ((9, 0), 3)
-    StoryThreads(stores, project).advance_thread(thread_id=thread_id, note="a purse", pays_part=True)
+    Story(stores, project).advance_thread(thread_id=thread_id, note="a purse", pays_part=True)
     entry = told(project)
     assert entry.window is not None
     assert (entry.window.source, entry.parts, entry.parts_paid) == ("author", 3, 2)
     with pytest.raises(UserInputError, match="in 1 parts; give two or more"):
-        StoryThreads(stores, project).edit_thread(thread_id=thread_id, parts=1)
+        Story(stores, project).edit_thread(thread_id=thread_id, parts=1)
 
 
 def test_a_record_words_a_thread_anew_from_its_scene_on(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """Before, the old words stand; without the record they come back; the author's own words outrank both."""
-    first = StoryThreads(stores, project).get_thread(thread_id="OL0").description
+    first = Story(stores, project).get_thread(thread_id="OL0").description
     grown = {"id": "OL0", "note": "two maps", "description": "Where do both maps lead?", "pay_off": "at full moon"}
     place = StoryPosition(3, 1)
 
     def ingest(**said: object) -> None:
         record = SceneRecord.model_validate({"chapter_index": 3, "scene_index": 1, **said})
-        StoryIngest(stores, project).ingest_finished_scene(position=place, text="Two maps lie there.", record=record)
+        Story(stores, project).ingest_finished_scene(position=place, text="Two maps lie there.", record=record)
 
     def told(name: str, as_of: StoryPosition | None = None) -> LedgerEntry:
-        [entry] = StoryThreadLedger(stores, name).thread_ledger(as_of=as_of).entries
+        [entry] = Story(stores, name).thread_ledger(as_of=as_of).entries
         return entry
 
     ingest(open_loops_advanced=[grown])
-    StoryTransfer(stores, project).export(folder=tmp_path / "out")
-    StoryTransfer(stores, f"{project}-copy").import_project(source=tmp_path / "out")
+    Story(stores, project).export(folder=tmp_path / "out")
+    Story(stores, f"{project}-copy").import_project(source=tmp_path / "out")
     for name in (project, f"{project}-copy"):
         now, before = told(name), told(name, place)
         assert (now.description, now.worded_in, now.first_worded) == ("Where do both maps lead?", (3, 1), first)
         assert (before.description, before.worded_in, before.pay_off, now.pay_off) == (first, None, "", "at full moon")
-    StoryThreads(stores, project).edit_thread(thread_id="OL0", importance="low")
+    Story(stores, project).edit_thread(thread_id="OL0", importance="low")
     assert told(project).description == "Where do both maps lead?"
     ingest(summary=["Two maps lie there."])
     assert (told(project).description, told(project).pay_off) == (first, "")
     ingest(open_loops_advanced=[grown])
-    StoryThreads(stores, project).edit_thread(thread_id="OL0", description="Who drew the maps?")
+    Story(stores, project).edit_thread(thread_id="OL0", description="Who drew the maps?")
     assert told(project).description == "Who drew the maps?"
 
 
 def test_where_its_author_said_that_it_begins_a_thread_is_told(stores: MemoryStores, project: str) -> None:
     """It is told of at the place from which on it waits, and is of no scene before; the last scene stays its own."""
-    threads = StoryThreads(stores, project)
+    threads = Story(stores, project)
     said = threads.add_thread(description="Who lit the lamp?", start=StoryPosition(2, 1))
     assert place_told(said) == (2, 1)
     assert said.scenes() == set()
@@ -242,26 +233,26 @@ def test_where_its_author_said_that_it_begins_a_thread_is_told(stores: MemorySto
 
 def test_an_end_is_taken_back(stores: MemoryStores, project: str) -> None:
     """What the author ended waits again as before; what has not ended, or is over by a record, stays as it is."""
-    planted = StoryThreads(stores, project).add_thread(description="Who lit the lamp?", start=StoryPosition(1, 2))
+    planted = Story(stores, project).add_thread(description="Who lit the lamp?", start=StoryPosition(1, 2))
     thread_id = planted.loop_id
-    moved = StoryThreads(stores, project).advance_thread(thread_id=thread_id, note="a light", start=StoryPosition(2, 1))
+    moved = Story(stores, project).advance_thread(thread_id=thread_id, note="a light", start=StoryPosition(2, 1))
     with pytest.raises(UserInputError, match="has not ended"):
-        StoryThreads(stores, project).reopen_thread(thread_id=thread_id)
-    assert thread_id not in StoryThreads(stores, project).reopenable_threads()
-    StoryThreads(stores, project).abandon_thread(thread_id=thread_id, summary="nobody asks")
-    assert thread_id in StoryThreads(stores, project).reopenable_threads()
-    assert thread_id not in StoryThreads(stores, project).reopenable_threads(as_of=StoryPosition(2, 1))
+        Story(stores, project).reopen_thread(thread_id=thread_id)
+    assert thread_id not in Story(stores, project).reopenable_threads()
+    Story(stores, project).abandon_thread(thread_id=thread_id, summary="nobody asks")
+    assert thread_id in Story(stores, project).reopenable_threads()
+    assert thread_id not in Story(stores, project).reopenable_threads(as_of=StoryPosition(2, 1))
     with pytest.raises(UserInputError, match="has not ended"):
-        StoryThreads(stores, project).reopen_thread(thread_id=thread_id, start=StoryPosition(2, 1))
-    again = StoryThreads(stores, project).reopen_thread(thread_id=thread_id)
+        Story(stores, project).reopen_thread(thread_id=thread_id, start=StoryPosition(2, 1))
+    again = Story(stores, project).reopen_thread(thread_id=thread_id)
     assert (again.status, again.last_scene_index) == ("advanced", moved.last_scene_index)
     with pytest.raises(UserInputError, match="has not ended"):
-        StoryThreads(stores, project).reopen_thread(thread_id="OL999")
+        Story(stores, project).reopen_thread(thread_id="OL999")
 
 
 def test_an_end_that_a_record_tells_is_corrected_there(stores: MemoryStores, project: str) -> None:
     """Taking back is the author's word alone."""
-    planted = StoryThreads(stores, project).add_thread(description="Who lit the lamp?", start=StoryPosition(1, 2))
+    planted = Story(stores, project).add_thread(description="Who lit the lamp?", start=StoryPosition(1, 2))
     record = SceneRecord.model_validate(
         {
             "chapter_index": 2,
@@ -272,15 +263,15 @@ def test_an_end_that_a_record_tells_is_corrected_there(stores: MemoryStores, pro
     told = scene(2, 1).model_copy(update={"scene_index": 2, "record": record})
     ingest_scenes(stores, project, [told], index=False)
     with pytest.raises(UserInputError, match="stands in the record of scene 2:2"):
-        StoryThreads(stores, project).reopen_thread(thread_id=planted.loop_id)
-    assert StoryThreads(stores, project).reopenable_threads() == frozenset()
+        Story(stores, project).reopen_thread(thread_id=planted.loop_id)
+    assert Story(stores, project).reopenable_threads() == frozenset()
 
 
 def test_how_a_thread_ended_is_kept_over_an_export(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """A broken promise comes back broken, with its window."""
-    StoryThreads(stores, project).edit_thread(thread_id="OL0", due_by=StoryPosition(9))
-    StoryThreads(stores, project).resolve_thread(thread_id="OL0", summary="it was burnt", ending="broken")
-    StoryTransfer(stores, project).export(folder=tmp_path / "out")
-    StoryTransfer(stores, f"{project}-copy").import_project(source=tmp_path / "out")
-    (entry,) = StoryThreadLedger(stores, f"{project}-copy").thread_ledger().entries
+    Story(stores, project).edit_thread(thread_id="OL0", due_by=StoryPosition(9))
+    Story(stores, project).resolve_thread(thread_id="OL0", summary="it was burnt", ending="broken")
+    Story(stores, project).export(folder=tmp_path / "out")
+    Story(stores, f"{project}-copy").import_project(source=tmp_path / "out")
+    (entry,) = Story(stores, f"{project}-copy").thread_ledger().entries
     assert (entry.ending, entry.window and entry.window.due_by) == ("broken", (9, 0))
