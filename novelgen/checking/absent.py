@@ -9,7 +9,7 @@ from novelgen.checking.acting import Act, certain_acts, is_by_wire
 from novelgen.checking.findings import finding, is_planned, of_change, of_memory, place_of
 from novelgen.checking.notes import Stay, elsewhere_of, stays_in_notes
 from novelgen.checking.story import Draft, StoryBefore
-from novelgen.language.language import has_cjk, word_pattern
+from novelgen.language.language import has_cjk, word_pattern, wording
 from novelgen.language.normalise import simplified
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, is_death, is_return_to_life, split_slot
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, Severity
@@ -136,35 +136,13 @@ def death_of(entity_id: str, story: StoryBefore) -> Standing | None:
 _LIVES_ON = word_pattern("absent_lives_on")
 
 
-_DIED = re.compile(
-    r"(?:,? (?:who )?(?:is|was|are|were|lies?|lay|has been|had been|is found|was found|were found"
-    r"|been found) (?:now |already |found |shot |stabbed )?"
-    r"(?:and )?(?:dead\b(?! (?:drunk|tired|asleep|set|sure|certain|calm))|killed|slain|murdered|executed|hanged"
-    r"|beheaded|drowned|"
-    r"shot dead|buried)|,? (?:who )?(?:has |had )?(?:died|drowned|perished|dies)\b(?! (?:of|with) (?:laugh"
-    r"|shame|bored)))"
-)
-_KILLED = re.compile(
-    r"\b(?:kills|killed|murders|murdered|slew|slays|slain|beheads|beheaded|executes|executed|assassinated"
-    r"|stabbed to death|shot dead|(?:the )?(?:death|murder|funeral|burial|killing) of) (?:the |old |poor "
-    r"|young |little )*$"
-)
-_NOT_THEIRS = re.compile(
-    r"\b(?:for|of|to|with|about|in|on|from|by|at|against|than|like|near) (?:the |old |poor |young |little )*$"
-)
+_DIED = re.compile(wording("absent_died"))
+_KILLED = re.compile(wording("absent_killed"))
+_NOT_THEIRS = re.compile(wording("absent_not_theirs"))
 """What stands before a name that is not the subject: "her love for X is dead"."""
 _NOT_DONE = word_pattern("absent_not_done")
-_CHINESE_DIED = re.compile(
-    r"(?:已经?|便|就|也|终于|当场|不幸|自|撞墙而|自缢而|投[江河井湖]而|中毒而|力竭而|[^，。；]{0,6}(?:被|为|让"
-    r"|叫)[^，。；]{0,10}?"
-    r"(?:一[^，。；]{0,4})?(?:打|杀|害|毒|刺|砍|射|筑|勒|烧|咬|踩|压)?)?"
-    r"(?:死(?!里逃生|而复生|心|守|战|期|对头|敌|牢|囚|罪|者|不|讯|因|党|士|路|活)|身亡|身死|身故|亡故|丧命|丧生"
-    r"|毙命|遇害|去世|病逝|病故|圆寂|战死|阵亡|被杀|被害)"
-)
-_CHINESE_KILLED = re.compile(
-    r"(?:打死|杀死|害死|毒死|刺死|砍死|射死|勒死|烧死|筑死|掐死|处死|斩杀|杀了|斩了|杀害|击毙|处决)(?:了|那|老"
-    r"|小)*$"
-)
+_CHINESE_DIED = re.compile(wording("absent_chinese_died"))
+_CHINESE_KILLED = re.compile(wording("absent_chinese_killed"))
 
 
 _OF_DEATH = word_pattern("absent_of_death")
@@ -299,11 +277,5 @@ def _is_fellow(entity_id: str, story: StoryBefore, held: Standing) -> bool:
     )
 
 
-_TIME_PASSED = re.compile(
-    r"\b(?:weeks?|months?|years?|seasons?|summer|autumn|winter|spring) (?:later|on\b|pass\w*|went by|go(?:es)? by"
-    r"|had passed|(?:had )?gone by)"
-    r"|\b(?:after|for) (?:\w+ ){0,2}(?:weeks|months|years)\b"
-    r"|(?:周|星期|个月|年)(?:之?后|以后|过去)|过了[^，。！？]{0,3}(?:周|星期|月|年)|[转展]眼|一晃|[春夏秋冬]天[来到]了",
-    re.IGNORECASE,
-)
+_TIME_PASSED = re.compile(wording("absent_time_passed"), re.IGNORECASE)
 """So much time that whoever was away or held may be back or free by now."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from novelgen.checking.findings import tight
 from novelgen.checking.story import Draft, StoryBefore
-from novelgen.language.language import has_cjk, word_list, word_pattern
+from novelgen.language.language import has_cjk, word_list, word_pattern, wording
 from novelgen.language.normalise import is_description
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import Span
@@ -55,31 +55,12 @@ _ENGLISH_START = re.compile(
 _ENGLISH_SAID_BEFORE = re.compile(
     rf"[”\"’'] (?:{'|'.join(_SPOKEN)}) (?:(?:the|old|little|young|poor|our|my|Mr\.|Mrs\.|Miss|Dr\.) )*$"
 )
-_MET_BEFORE = re.compile(
-    r"(?<!had )(?<!have )\b(?:found|saw|met|greeted|joined|spied|beheld|encountered|welcomed)"
-    r" (?:(?:the|old|little|young|poor|our|my|Mr\.|Mrs\.|Miss|Dr\.) )*$"
-)
-_MET_ALIVE = re.compile(
-    r",? (?:[\w’']+,? ){0,3}?(?:sitting|standing|seated|waiting|smiling|laughing|walking|coming|sunk|asleep"
-    r"|busy|already there"
-    r"|before (?:me|him|her|us|them)|at (?:the|my|his|her) (?:door|gate|table|window|desk)"
-    r"|in (?:the|my|his|her) (?:hall|doorway|garden|kitchen|armchair|chair|parlour|drawing-room|study))\b"
-)
+_MET_BEFORE = re.compile(wording("acting_met_before"))
+_MET_ALIVE = re.compile(wording("acting_met_alive"))
 
-_CHINESE_START = re.compile(
-    r"(?:^|[，。！？；：、…—”」』\s])(?:只见|忽见|但见|却见|就见|却说|且说|这时|此时|那时节|忽然|突然|当下|于是"
-    r"|接着|随后"
-    r"|便见|又见|那|这|连|老|小)*$"
-)
-_CHINESE_SPOKEN = re.compile(
-    r"[^，。！？；：、…“”「」\n]{0,12}?(?:[道曰说笑喝叫骂问答喊哭叹嚷劝看望瞧瞪听闻睡盯]|点头|摇头|皱眉|睁眼"
-    r"|沉默|打坐|回答|开口)"
-)
-_CHINESE_MOVED = re.compile(
-    r"[^，。！？；：、…“”「」\n]{0,12}?(?:[坐站立走跑跳跟骑挺抡掣执握抓扯拉推砍刺踢跪披穿戴吃喝饮举拿捧端提挑牵递摇挥掏敲拜]"
-    r"|进来|进门|进屋|出来|出门|上前|起身|转身|回身|回头|拱手|合掌|作揖|施礼|躬身|伸手|摆手|接过|取出|开门|推门"
-    r"|迎上|赶来|走来)"
-)
+_CHINESE_START = re.compile(wording("acting_chinese_start"))
+_CHINESE_SPOKEN = re.compile(wording("acting_chinese_spoken"))
+_CHINESE_MOVED = re.compile(wording("acting_chinese_moved"))
 _NO_CHINESE_SUBJECT = frozenset("的之被与同和及、死已尸")
 _CHINESE_LIFELESS = re.compile(r"死|尸|魂|被[^，]{0,6}[杀打捉拿]")
 
@@ -128,13 +109,7 @@ def is_certain_name(mention: Mention, draft: Draft, story: StoryBefore) -> bool:
     )
 
 
-_NAMESAKE_BEFORE = re.compile(
-    r"(?:\b(?:(?:an?|the|this|our|my) (?:new|second|other)|another|named(?: after| for)?|called after|also called"
-    r"|call(?:s|ed)? (?:it|him|her)|(?:man|woman|boy|girl|baby|child|son|daughter|dog|cat|horse) called"
-    r"|young|younger|junior|master)"
-    r"|(?:另一[个位名]|又一[个位名]|新来的|同名的?|也叫|名叫|取名|一样叫|叫[它他她做作]))\W{0,3}$",
-    re.IGNORECASE,
-)
+_NAMESAKE_BEFORE = re.compile(wording("acting_namesake_before"), re.IGNORECASE)
 
 
 def _has_namesake(entity_id: str, draft: Draft) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from novelgen.checking.findings import of_memory
 from novelgen.checking.story import Draft, StoryBefore, place_or_none, telling_words
-from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens, idf, rarity_of
+from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens, idf, patterns, rarity_of, word_list
 from novelgen.language.quantities import find_quantities
 from novelgen.language.sentences import Span, chunk_text
 from novelgen.models.continuity import ContinuityEvidence
@@ -26,12 +26,7 @@ MAX_EVIDENCE_TOKENS = 2500
 PASSAGE_CHARACTERS = {"en": 240, "zh": 80}
 """Length of a piece of text: a few sentences, which is what one contradiction is proved by."""
 
-CHANGING_EVENTS = frozenset(
-    """
-    death injury departure arrival theft transfer gift place_change rescue disguise identity_revealed betrayal
-    promise_broken
-    """.split()
-)
+CHANGING_EVENTS = frozenset(word_list("evidence_changing_events"))
 """Kinds of memories after which somebody or something is otherwise than before."""
 
 MEANING, SENTENCE_WORDS, CLAUSE_WORDS = 1.0, 0.2, 0.2
@@ -49,19 +44,7 @@ PIECES_PER_TEXT = 2
 CONSIDERED_PASSAGES = 600
 REMEMBERED_TEXTS = 2000
 
-_PARTS = {
-    name: re.compile(rf"\b(?:{english})\b|[{chinese}]", re.IGNORECASE)
-    for name, (english, chinese) in {
-        "leg": ("legs?|thighs?|knees?|calf|shins?|foot|feet|ankles?", "腿膝脚足"),
-        "arm": ("arms?|hands?|wrists?|elbows?|fingers?|thumbs?|palms?|forearms?", "臂膊手腕掌肘指"),
-        "shoulder": ("shoulders?", "肩"),
-        "eye": ("eyes?", "眼目睛"),
-        "ear": ("ears?", "耳"),
-        "chest": ("chest|breast|ribs?|lungs?", "胸肋肺"),
-        "neck": ("neck|throat", "颈脖喉"),
-        "face": ("cheeks?|jaw|chin|nose|lips?", "脸颊鼻唇腮"),
-    }.items()
-}
+_PARTS = {name: re.compile(words, re.IGNORECASE) for name, words in patterns("body_parts").items()}
 """Parts of a body: what the story says of one may be in quite other words than the draft's."""
 
 _CLAUSE = re.compile(r"[^,;:—–!?.，；：。！？、“”\"‘「」『』…\n]+")

@@ -9,7 +9,7 @@ from novelgen.checking.acting import is_elsewhen
 from novelgen.checking.findings import finding, is_planned, of_change, of_memory, place_of, tight
 from novelgen.checking.notes import Held, held_in_notes
 from novelgen.checking.story import Draft, StoryBefore
-from novelgen.language.language import has_cjk, word_pattern
+from novelgen.language.language import has_cjk, word_pattern, wording
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention, entity_gender
 from novelgen.language.sentences import Span
@@ -76,11 +76,7 @@ def _bare(name: str) -> str:
 
 # --- Who has what about them in a draft ---
 
-_CONTAINER = (
-    r"(?:pockets?|pocketbook|bag|belt|breast|bosom|coat|sleeve|waistcoat|purse|satchel|pouch|sheath|scabbard"
-    r"|holster|saddlebag"
-    r"|knapsack|wallet|girdle|robe|cloak)"
-)
+_CONTAINER = wording("holders_container")
 _DETERMINED = r"(?:(?:the|his|her|my|their|own|a|an|that|this|old|little|great|long|precious|same) )*"
 _HAS_BEFORE = re.compile(
     rf"\b(?:(?:drew|pulled|took|produced|brought|fished|whipped) (?:out )?(?:[^.;,!?“”]{{0,30}}(?:from"
@@ -112,10 +108,7 @@ _SUBJECT = re.compile(
     r"(?:^|[.;:,—] |\b(?i:and|but|then|while|there|here) )(?:(?:and|but|then|while) )?(?P<who>I|[Hh]e|[Ss]he)\b"
 )
 
-_CHINESE_OWN = (
-    r"(?:[那这一个把领件柄条根顶口面串只块枚自家己他她的老心爱宝贝]|随身|贴身|腰间|身上|亲手|[左右]?手?指[上间]"
-    r"|[左右]?手[上中里]|掌[中心]|怀[里中]|腕上|颈上|胸前){0,8}"
-)
+_CHINESE_OWN = wording("holders_chinese_own")
 _CHINESE_HAS_BEFORE = re.compile(
     rf"(?:(?:披|穿|戴|佩|挂|执|持|握|提|舞|抡|掣|绰|挺|挥|扛|背|捧|揣|插|挎|拄|握紧|举"
     rf"|摩挲|抚摸|抚弄|把玩|把弄|摆弄|攥|捏|转动|掂|取出|掏出|摸出|拿出|亮出|祭出)(?:着|起|了|上|定)?"
@@ -123,15 +116,8 @@ _CHINESE_HAS_BEFORE = re.compile(
     rf"|扯)(?:将)?出(?:来)?(?:了)?){_CHINESE_OWN}$"
 )
 _CHINESE_TAKING = re.compile(r"(?:把|将)[^，。；！？“”]{0,8}$")
-_CHINESE_PUT_ON = re.compile(
-    r"[^，。；！？“”]{0,8}?(?:披|穿|戴|挂|佩|揣|插|背|系|藏)(?:好)?(?:在|到|了|上|着)?[^，。；！？“”]{0,3}(?:身"
-    r"|肩|背|腰|头|怀|袖|颈|耳|上)|(?:亮|拿|举|捧)(?:出来|起来)?给[^，。；！？“”]{1,4}看"
-)
-_CHINESE_CLAIMS = re.compile(
-    r"[^，。；！？“”]{0,4}?(?:(?:在|放在|藏在)(?P<mine>我|俺|老子)(?:这|手|身|怀|袖|家)|(?:交|递|付|给)(?:与"
-    r"|给)?(?P<given>[^，。；！？“”]{1,4}?)(?:亲手|亲自)?"
-    r"(?:收着|收好|保管|拿着|带着|藏着|揣着))"
-)
+_CHINESE_PUT_ON = re.compile(wording("holders_chinese_put_on"))
+_CHINESE_CLAIMS = re.compile(wording("holders_chinese_claims"))
 _HANDED = word_pattern("holders_handed")
 
 
@@ -339,10 +325,7 @@ def _people(draft: Draft, story: StoryBefore, part: Span) -> list[Mention]:
 
 _PRONOUNS: dict[str | None, str] = {"male": "he", "female": "she"}
 
-_WHERE = re.compile(
-    r"^(?:At|In|On|By|Near|Under|Beside|Behind|Outside|Inside|Before|After) (?:the|a|an|his|her|their|that|this)"
-    r" (?:[\w’'-]+ ){1,3}(?<!\bof )(?<!\bfrom )(?<!\bto )(?<!\bwith )(?<!\bby )(?<!\band )(?<!\bfor )$"
-)
+_WHERE = re.compile(wording("holders_where"))
 """A place or time with which a sentence begins, before whom it tells of."""
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from novelgen.checking.findings import of_memory, place_of
 from novelgen.checking.story import Draft, StoryBefore
-from novelgen.language.language import word_pattern
+from novelgen.language.language import word_pattern, wording
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import Span, split_sentences
@@ -170,19 +170,10 @@ def _is_moved(held: Held, story: StoryBefore) -> bool:
 
 # --- Elsewhere ---
 
-_AT = re.compile(
-    r"(?:[站坐立跪躺守候等停]在|来到|[走闯潜踏登赶回][进入到上]|抵达|到了|进了)[那这]?$"
-    r"|\b(?:sat|sits|stood|stands|waited|waits|knelt|lay|walked|walks|came|comes|went|goes|rode|ran|hurried|strode|stepped"
-    r"|stopped|entered|reached)(?: down| up| out| back| alone| still)?"
-    r"(?: (?:in|at|on|before|inside|outside|near|through|into|to))? (?:the |an? )?(?:[\w’'-]+ (?:of|in) (?:the )?)?$"
-)
+_AT = re.compile(wording("notes_at"))
 """What has somebody stand, sit or come at a place that follows, and not only think of it."""
 
-_JOURNEY = re.compile(
-    r"离开|离了|出了|出发|启程|动身|前往|赶往|来到|抵达|到了|回到|从|距|相距|赴"
-    r"|\b(?:left|leaving|leaves|from|set out|journey\w*|travell?\w*|rode|reached|arrived|miles|leagues|days[’']?)\b",
-    re.IGNORECASE,
-)
+_JOURNEY = re.compile(wording("notes_journey"), re.IGNORECASE)
 """What a sentence says that names two places as apart."""
 
 

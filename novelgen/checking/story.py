@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import pairwise, product
 from math import log
 
-from novelgen.language.language import CJK_RANGES, is_cjk, word_list
+from novelgen.language.language import CJK_RANGES, is_cjk, word_list, wording
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.sentences import Span, split_sentences
@@ -31,10 +31,7 @@ from novelgen.models.story_time import SceneTime
 _WORD = re.compile(rf"[^\W\d_{CJK_RANGES}]+(?:[’'][a-z]+)?")
 _CHINESE_RUN = re.compile(f"[{CJK_RANGES}]+")
 _COMMON = frozenset(word_list("story_common"))
-_COMMON_CHINESE = frozenset(
-    "的了是在有不也我你他她它这那一个人就都又与和把被着得地说道来去上下之其而以为所可要会能只便却还再见今如何甚么"
-    "么吗呢吧啊哩罢些们于从到对向给让叫将已曾更最很太并或但若因此等者自己里外前后日年月天时百千万两二三四五六七八九十半余"
-)
+_COMMON_CHINESE = frozenset(wording("story_common_chinese"))
 _COMMON_IN_CHINESE = _COMMON_CHINESE.union(map("".join, product(_COMMON_CHINESE, repeat=2)))
 
 _SINGLE_CHARACTER = 0.5

@@ -10,20 +10,17 @@ from functools import lru_cache
 from itertools import zip_longest
 from operator import add
 
-from novelgen.language.language import CJK_RANGES, is_cjk, word_list
+from novelgen.language.language import CJK_RANGES, is_cjk, word_list, wording
 from novelgen.language.matching import NameFinder, NameMatch
 from novelgen.language.normalise import CHINESE_TITLES_BEFORE, simplified
 from novelgen.language.sightings import FoundName, NameSighting, ScenePlace, found_names
 
 _SURNAMES = frozenset(word_list("chinese_names_surnames"))
-_SPEECH = "道|曰|云|说|问|答|叫|喊|喝|骂|嚷|言|吼|劝|叹|念|吟|诵|解释|补充|回应|追问|反问|开口|低语|嘀咕|喃喃|插嘴|提醒"
+_SPEECH = wording("chinese_names_speech")
 _MANNERS = word_list("chinese_names_manners")
 _MANNER_END = re.compile(f"(?:{'|'.join(sorted(_MANNERS, key=len, reverse=True))})$")
 
-_LEAD_INS = re.compile(
-    "^(?:却说|且说|话说|再说|单表|单说|只见|只听|但见|忽见|忽听|原来|正是|这时|此时|那时|于是|然后|而后|随后|不料|谁知|一旁|旁边"
-    "|身旁|身边|坐在|站在|听|见|那个|这个|那位|这位|那|这|众|只|有|被|又|但|而|却|当下|不多时|一时|突然|忽然|唬得|慌得|喜得|急得|惊得|的)+"
-)
+_LEAD_INS = re.compile(wording("chinese_names_lead_ins"))
 
 _QUOTE_OPEN = '“「『"'
 _BEFORE_QUOTE = re.compile(
@@ -31,41 +28,25 @@ _BEFORE_QUOTE = re.compile(
 )
 _AFTER_QUOTE = re.compile(rf"[”」』]\s*([{CJK_RANGES}·]{{1,10}}?)(?:{_SPEECH})(?:道|着|了)?[，。！；…]")
 
-_NOT_IN_NAMES = frozenset(
-    "的了着是在把被将我你他她它俺咱吾汝谁这那此其也就都又还没不很个们什怎啊吧呢吗么呀哩罢得而且或与跟给让使对"
-    "说道曰问答叫喊喝骂笑哭听见看想要去来到走入有已曾会能该便却才只因为所以但虽每某几些耶矣焉哉乎尔"
-)
+_NOT_IN_NAMES = frozenset(wording("chinese_names_not_in_names"))
 _IN_GIVEN_NAMES = frozenset("之无若如可")
 """Words that also stand in given names, as those behind a surname do: 阮慎之."""
 
 _NUMBERS = frozenset("一二两三四五六七八九十")
-_NOT_FIRST = frozenset(
-    "大忙忽众诸各左右前后上下回传急遂乃即亦再因既然皆俱正且自望请令教命从向同出进起坐立心手口头面眼身当今昨次"
-    "每半多少更愿恐莫休勿何岂"
-)
-_NOT_LAST = frozenset(
-    "大惊怒喜忙遂乃即亦皆俱急先已曰引领兵军营寨中上下里外内前后在至向从出入取令命教请拜谢奏告报等听声言语此事家心毕罢"
-)
+_NOT_FIRST = frozenset(wording("chinese_names_not_first"))
+_NOT_LAST = frozenset(wording("chinese_names_not_last"))
 
 _STOP = frozenset(word_list("chinese_names_stop"))
 """Words that stand where names do and name nobody: whole classes of people, ranks, times and manners."""
 
-_BEFORE = frozenset(
-    "与对向把被将见请教令命杀斩救问拜谓使遣召引随同和跟给让替唤报告说道曰是有那了着于为及望看听闻谢骂笑劝扶拿"
-    "捉擒追赶战迎接送叫只到以并从奏访思念故因但却乃而"
-)
-_AFTER = frozenset(
-    "道曰说云笑问叫喝大忙听见看便就又也乃遂即亦在到至来去出入上下引领率带将把被与和同之的了不一正自等已从方皆"
-    "闻急怒喜忽因拜答谢奏告令命既回坐立起心手身只却为是有向对使请何若可先亲叹哭"
-)
+_BEFORE = frozenset(wording("chinese_names_before"))
+_AFTER = frozenset(wording("chinese_names_after"))
 _BEFORE_PERSONS = frozenset("与对被问和跟给让替谓请教斩杀救")
 _BEFORE_PLACES = frozenset("在到往至去离出入住从回奔投抵取守")
 _SPEAKS_AFTER = re.compile(rf"(?:{_SPEECH})")
 _COUNTED_BEFORE = frozenset("那这此众诸各每某个位名两二三四五六七八九十几一数")
 
-_PLACE_END = (
-    "山洞寺城国庄观宫河海岭村镇州府县岛峰桥街路巷岸湖江谷崖涧庙庵殿阁楼堂院园林关寨坡洲塔渡港湾门屋店馆厅室池坊坛营郡口"
-)
+_PLACE_END = wording("chinese_names_place_end")
 _LONG_PLACE_ENDS = tuple("客栈 山庄 学院 大学 中学 小区 酒楼 茶馆 医院 公寓 广场 车站 大陆 王国 帝国 灯塔".split())
 _FACTION_END = "派帮教盟宗族军会党兵"
 _LONG_FACTION_ENDS = ("公司", "集团", "家族", "联盟", "商会", "王朝", "门派", "佣兵团", "协会", "警局")

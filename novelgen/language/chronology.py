@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Literal, NamedTuple
 
-from novelgen.language.numerals import CHINESE_NUMERAL, ENGLISH_NUMERAL
-from novelgen.language.reading import read_story_time, tells_of_past
+from novelgen.language.numerals import CHINESE_NUMERAL
+from novelgen.language.reading import MANY, MONTHS, PART, UNIT, WEEKDAYS, read_story_time, tells_of_past
 from novelgen.models.story_time import Certainty, DaySpan, LivedWhen, SceneTime, ToldTime
 
 _LUNAR_MONTH_DAYS = (29, 30)
@@ -77,18 +77,14 @@ def calendar_day(told: ToldTime, *, year: int | None = None) -> date | None:
 MAX_OPENING_CHARACTERS = 80
 """A time that opens a scene stands in so many characters, or it is not its opening."""
 
-_PART = r"(?:day|morning|afternoon|evening|night|noon)"
-_UNIT = r"(?:days?|nights?|weeks?|fortnights?|months?|years?)"
-_MANY = rf"(?:some|several|a few|many|a couple of|{ENGLISH_NUMERAL})"
-_MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-_WEEKDAY = r"(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)"
+_MONTH, _WEEKDAY = (f"(?:{'|'.join(names)})" for names in (MONTHS, WEEKDAYS))
 _ENGLISH = re.compile(
     rf"""^(?:it\ was\ (?:on\ |in\ |not\ until\ )?|on\ |in\ |at\ |by\ |but\ |and\ |so\ |early\ |late\ |all\ )*(?P<time>
-        (?:early\ |late\ )?(?:the\ )?(?:next|following)\ {_PART}
+        (?:early\ |late\ )?(?:the\ )?(?:next|following)\ {PART}
       | the\ day\ after\ (?=[a-z]|$) | the\ morrow
-      | (?:later\ )?(?:that|the)\ same\ {_PART} | (?:later\ )?that\ {_PART}
-      | {_MANY}\ {_UNIT}\ (?:later|afterwards?|after(?=[,.;]|$)|passed|had\ passed|went\ by)
-      | after\ {_MANY}\ {_UNIT}(?=,)
+      | (?:later\ )?(?:that|the)\ same\ {PART} | (?:later\ )?that\ {PART}
+      | {MANY}\ {UNIT}\ (?:later|afterwards?|after(?=[,.;]|$)|passed|had\ passed|went\ by)
+      | after\ {MANY}\ {UNIT}(?=,)
       | (?:{_WEEKDAY}(?:\ (?:morning|afternoon|evening|night))?,?\ (?:the\ )?)?
         (?:\d{{1,2}}(?:st|nd|rd|th)?(?:\ of)?\ {_MONTH}|{_MONTH}\ \d{{1,2}}(?:st|nd|rd|th)?)\b(?:,?\ \d{{4}}\b)?
       | the\ (?:[a-z]+-)?[a-z]+(?:st|nd|rd|th)\ of\ {_MONTH}\b(?:,?\ \d{{4}}\b)?

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from novelgen.language.language import patterns
 from novelgen.language.sentences import Span, split_sentences
 
 SHORT_FORM_CHARACTERS = 80
@@ -12,48 +13,9 @@ ENTITY_WEIGHT = 1.0
 COUNTED_ENTITIES = 3
 """More named entities than these in one sentence say no more."""
 
-MARKERS: dict[str, tuple[float, str, str]] = {
-    "promise": (
-        3.0,
-        r"promis|swear|swore|sworn|\bvow|\boath|\bpledge|\bword of honou?r|\bmy word\b|\bow(?:e|es|ed)\b|\bdebt",
-        "答应|许诺|承诺|发誓|立誓|起誓|誓|约定|保证|欠|报答|报恩|许下",
-    ),
-    "death": (
-        3.0,
-        r"\bdie[ds]?\b|\bdying|\bdead\b|\bdeath|\bkill|\bmurder|\bslain|\bslew|\bcorpse|\bpoison",
-        "死|杀|身亡|丧命|毙|尸|毒|遇害|圆寂",
-    ),
-    "secret": (
-        3.0,
-        r"\bsecret|\bconfess|\breveal|\bdiscover|\bconceal|\bhidden\b|\bdisguis|\btruth\b|\breal name|\bbetray",
-        "秘密|原来|真相|瞒|隐|揭|露出|变作|变做|假扮|乔装|识破|认出|背叛|本是|实是",
-    ),
-    "transfer": (
-        2.0,
-        r"\bgave\b|\bgiven\b|\bhanded|\btook\b|\btaken\b|\bst[oe]le|\bstolen|\bseiz|\blost\b|\bsent\b|\binherit",
-        "交给|交与|递给|递与|送给|送与|赐|夺|偷|抢|取了|拿走|失去|丢了|遗失|得了|赠|借",
-    ),
-    "bond": (
-        2.0,
-        r"\bmarr|\blove[ds]?\b|\bwife\b|\bhusband|\bbrother|\bdaughter|\bheir\b|\bfriend of|\benem",
-        "成亲|成婚|嫁|娶|拜师|为师|徒弟|结拜|兄弟|父亲|母亲|仇|恩|投降|皈依|归顺|联手",
-    ),
-    "injury": (2.0, r"\bwound|\binjur|\bscar\b|\bblood|\bpale\b|\bill\b|\bfaint", "伤|流血|疼|病|昏|残|断了|瞎"),
-    "plan": (
-        1.0,
-        r"\bmust\b|\bintend|\bplan\b|\bplot\b|\btomorrow|\bto-morrow|\bmeet (?:me|us)|\bappoint|\bwarn|\bthreat",
-        "要去|打算|计策|定计|明日|约|警告|威胁|务必|须得|不许|不得",
-    ),
-    "thing": (
-        1.0,
-        r"\bkey\b|\btreasure|\bletter\b|\bmap\b|\bring\b|\bsword|\bmoney\b|\bwill\b(?= of)|\bbox\b|\bpaper\b",
-        "钥匙|宝|信物|书信|地图|戒指|剑|银子|金子|遗嘱|图",
-    ),
-}
-"""Kinds of weighty sentences: weight, English pattern (any case), Chinese pattern."""
-
-_PATTERNS = [
-    (weight, re.compile(english, re.IGNORECASE), re.compile(chinese)) for weight, english, chinese in MARKERS.values()
+_MARKERS = [
+    (kind["weight"], re.compile(kind["en"], re.IGNORECASE), re.compile(kind["zh"]))
+    for kind in patterns("markers").values()
 ]
 _LATIN = re.compile(r"[A-Za-z]")
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
@@ -86,7 +48,7 @@ def salient_sentences(text: str, mentions: Sequence[NamedSpan], *, limit: int) -
     """Find the sentences of a text that name entities, act or promise.
 
     The score is `ENTITY_WEIGHT` for each of up to `COUNTED_ENTITIES` entities named, plus the weights of the
-    kinds in `MARKERS` that the sentence shows.
+    kinds of `markers` that the sentence shows.
     """
     scored = [_scored(text, span, mentions) for span in split_sentences(text)]
     weighty = [sentence for sentence in scored if sentence.score > 0]
@@ -152,7 +114,7 @@ def _scored(text: str, span: Span, mentions: Sequence[NamedSpan]) -> SalientSent
     has_latin, has_chinese = _LATIN.search(sentence) is not None, _CHINESE.search(sentence) is not None
     score += sum(
         weight
-        for weight, english, chinese in _PATTERNS
+        for weight, english, chinese in _MARKERS
         if (has_chinese and chinese.search(sentence)) or (has_latin and english.search(sentence))
     )
     return SalientSentence(span.start, span.end, score)

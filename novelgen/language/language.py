@@ -23,6 +23,18 @@ def word_list(name: str) -> list[str]:
     return words.split()
 
 
+def wording(name: str) -> str:
+    """Return words as they stand on one line: what a regular expression is made of, or characters."""
+    words: str = _lists()[name]
+    return words.replace("\n", "")
+
+
+def patterns(name: str) -> dict[str, Any]:
+    """Return a table of regular expressions."""
+    table: dict[str, Any] = _lists()[name]
+    return table
+
+
 def synonyms(name: str) -> dict[str, str]:
     """Return what each word of a table stands for: a line of it is `dead_or_absent = "dead, absent"`."""
     return {word: meant for meant, words in _lists()[name].items() for word in words.split(", ")}
@@ -32,7 +44,7 @@ def word_pattern(name: str) -> re.Pattern[str]:
     """Return what finds the words of a list, whole English ones and Chinese ones; they are regular expressions."""
     words = {language: lines.replace("\n", "") for language, lines in _lists()[name].items()}
     chinese = f"|{words['zh']}" if "zh" in words else ""
-    return re.compile(rf"\b(?:{words.get('en', '')})\b{chinese}", re.IGNORECASE)
+    return re.compile(rf"\b(?:{words['en']})\b{chinese}", re.IGNORECASE)
 
 
 StoryLanguage = Literal["zh", "en"]

@@ -96,12 +96,7 @@ _SPACE_BY_DOT = re.compile(r"\s*·\s*")
 _SPACE_IN_CHINESE = re.compile(rf"(?<=[{CJK_RANGES}])\s+(?=[{CJK_RANGES}])")
 ARTICLES = frozenset({"the", "a", "an"})
 
-MALE_TITLES = frozenset(
-    """
-    mr master sir lord king prince duke count baron monsieur herr signor señor don father brother uncle
-    """.split()
-)
-
+MALE_TITLES = frozenset(word_list("normalise_male_titles"))
 FEMALE_TITLES = frozenset(word_list("normalise_female_titles"))
 OTHER_TITLES = frozenset(word_list("normalise_other_titles"))
 

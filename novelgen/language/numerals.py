@@ -7,14 +7,14 @@ Chinese numbers are read here and not by cn2an (0.5.24, tried): it refuses 卅, 
 import re
 from typing import NamedTuple
 
-from novelgen.language.language import word_list, word_pattern
+from novelgen.language.language import patterns, word_list, word_pattern
 from novelgen.models.story_time import PartOfDay
 
 CHINESE_NUMERAL = "[0-9０-９零〇一二三四五六七八九十百千两廿卅卌]+"
 """Pattern of a Chinese number."""
 
-_CHINESE_DIGITS = {**{digit: value for value, digit in enumerate("零一二三四五六七八九")}, "〇": 0, "两": 2}
-_CHINESE_UNITS = {"十": 10, "百": 100, "千": 1000}
+_CHINESE_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+CHINESE_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "亿": 10**8}
 _CHINESE_TENS = {"廿": 20, "卅": 30, "卌": 40}
 _SMALL_NUMBERS = word_list("numerals_small_numbers")
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
@@ -27,50 +27,60 @@ ENGLISH_ORDINALS = _SMALL_ORDINALS + [
     f"{ten}-{_SMALL_ORDINALS[unit - 1]}" if unit else f"{ten[:-1]}ieth" for ten in _TENS for unit in range(10)
 ]
 """From the first to the ninety-ninth."""
-_ENGLISH_VALUES = {
-    **{word: value for value, word in enumerate(_SMALL_NUMBERS)},
-    **{word: 10 * value for value, word in enumerate(_TENS, 2)},
-    "a": 1,
-    "an": 1,
-    "dozen": 12,
+ENGLISH_SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "dozen": 12, "score": 20}
+ENGLISH_VALUES = {word: value for value, word in enumerate(_SMALL_NUMBERS)} | {
+    word: 10 * value for value, word in enumerate(_TENS, 2)
 }
-_ENGLISH_UNITS = {"hundred": 100, "thousand": 1000}
-_ONE_WORD = "|".join(sorted([*_SMALL_NUMBERS[1:], *_TENS, *_ENGLISH_UNITS, "dozen"], key=len, reverse=True))
+_SAY_NOTHING = ("a", "an", "and", "of")
+_ONE_WORD = "|".join(sorted([*_SMALL_NUMBERS[1:], *_TENS, "hundred", "thousand", "dozen"], key=len, reverse=True))
 ENGLISH_NUMERAL = rf"(?:\d[\d,]*|(?:an?\s+)?(?:{_ONE_WORD})(?:(?:\s+and\s+|[\s-]+)(?:{_ONE_WORD}))*|an?)\b"
 """Pattern of an English number: digits, or words; a and an are one."""
 
 
 def chinese_number(text: str) -> int:
-    """Return the value of a Chinese numeral: 二十三, 廿三, 一百零五, 一二〇, digits, and 1百20 mixed."""
-    total, digits = 0, 0
+    """Return the value of a Chinese numeral: 二十三, 廿三, 一百零五, 一二〇, 三万, digits, and 1百20 mixed."""
+    total = section = digits = 0
     for character in text:
+        scale = CHINESE_SCALES.get(character, 0)
         if character in _CHINESE_TENS:
-            total += _CHINESE_TENS[character]
-        elif character in _CHINESE_UNITS:
-            total += (digits or 1) * _CHINESE_UNITS[character]
-            digits = 0
+            section += _CHINESE_TENS[character]
+        elif scale >= 10**4:
+            total, section, digits = (total + section + digits or 1) * scale, 0, 0
+        elif scale:
+            section, digits = section + (digits or 1) * scale, 0
         else:
-            digit = _CHINESE_DIGITS[character] if character in _CHINESE_DIGITS else int(character)
-            digits = digits * 10 + digit
-    return total + digits
+            digits = digits * 10 + (_CHINESE_DIGITS[character] if character in _CHINESE_DIGITS else int(character))
+    return total + section + digits
+
+
+def english_amount(text: str) -> float | None:
+    """Return the number that English words or digits say, half a million and eight-and-twenty as well."""
+    words = re.findall(r"[a-z]+|\d[\d,]*(?:\.\d+)?", text.casefold())
+    total = current = half_after = 0.0
+    if words[-3:] == ["and", "a", "half"]:
+        words, half_after = words[:-3], 0.5
+    if "quarter" in words or "quarters" in words:
+        return 0.75 if words[0] == "three" else 0.25
+    for word in words:
+        if word[0].isdigit():
+            current += float(word.replace(",", ""))
+        elif word in ENGLISH_SCALES:
+            current = (current or 1) * ENGLISH_SCALES[word]
+            if ENGLISH_SCALES[word] >= 1000:
+                total, current = total + current, 0.0
+        elif word == "half":
+            current += 0.5
+        elif word in ENGLISH_VALUES:
+            current += ENGLISH_VALUES[word]
+        elif word not in _SAY_NOTHING:
+            return None
+    return total + current + half_after if any(word not in _SAY_NOTHING for word in words) else None
 
 
 def english_number(text: str) -> int:
-    """Return the value of what `ENGLISH_NUMERAL` matches: 12, 1,200, twenty-two, five hundred, a hundred and ten."""
-    plain = text.replace(",", "").strip()
-    if plain.isdigit():
-        return int(plain)
-    total, part = 0, 0
-    for word in re.findall(r"[a-z]+", plain.casefold()):
-        if word in _ENGLISH_UNITS:
-            part = (part or 1) * _ENGLISH_UNITS[word]
-            if word == "thousand":
-                total, part = total + part, 0
-        elif word == "dozen":
-            part = (part or 1) * _ENGLISH_VALUES[word]
-        elif word != "and":
-            part += _ENGLISH_VALUES[word]
-    return total + part
+    """Return the value of what `ENGLISH_NUMERAL` matches: 1,200, twenty-two, a hundred and ten; a and an are one."""
+    amount = english_amount(text)
+    return 1 if amount is None else int(amount)
 
 
 class Hours(NamedTuple):
@@ -93,36 +103,11 @@ PARTS: dict[PartOfDay, tuple[int, int]] = {
 }
 """When each can begin, wide enough for summer and winter; the night goes on after midnight."""
 
-_WORDS: tuple[tuple[PartOfDay, str], ...] = (
-    ("small_hours", r"\bsmall hours\b|凌晨|五更|四更|[丑寅]时"),
-    ("midnight", r"\bmidnight\b|半夜|子夜|午夜|夜半|三更|子时"),
-    ("dawn", r"\b(?:dawn|daybreak|sunrise|first light|cock-?crow)\b|黎明|拂晓|破晓|天明|天亮|日出|平明|鸡鸣|卯时"),
-    ("noon", r"\b(?:noon|midday|mid-day)\b|中午|正午|晌午|日中|午时"),
-    ("afternoon", r"\bafternoon\b|午后|下午|后晌|[未申]时"),
-    (
-        "morning",
-        r"\b(?:morning|forenoon|breakfast)\b|清晨|清早|早晨|早上|上午|次晨|翌晨|晨|[辰巳]时|(?<![最初])早(?![春夏秋冬年])",
-    ),
-    (
-        "evening",
-        r"\b(?:evening|dusk|twilight|nightfall|sunset|sundown)\b|黄昏|傍晚|日落|日暮|薄暮|入夜|掌灯|[酉戌]时|一更|初更",
-    ),
-    ("night", r"\b(?:night|after dark|bedtime)\b|夜|晚(?![春夏秋冬年清明])|二更|亥时"),
-)
-
 _NARROW: tuple[tuple[str, tuple[int, int]], ...] = (
     (r"early (?:that |the |the next |next )?morning|清晨|清早", (240, 600)),
     (r"late (?:that |the |the same )?afternoon", (840, 1140)),
     (r"late (?:that |the |the same )?(?:evening|night)|深夜", (1200, 1740)),
-    (r"丑时", (60, 180)),
-    (r"寅时", (180, 300)),
-    (r"卯时", (300, 420)),
-    (r"辰时", (420, 540)),
-    (r"巳时", (540, 660)),
-    (r"午时", (660, 780)),
-    (r"未时", (780, 900)),
-    (r"申时", (900, 1020)),
-    (r"酉时", (1020, 1140)),
+    *((f"{hour}时", (60 + 120 * at, 180 + 120 * at)) for at, hour in enumerate("丑寅卯辰巳午未申酉")),
     (r"戌时|一更|初更", (1140, 1260)),
     (r"亥时|二更", (1260, 1380)),
     (r"子时|三更", (1380, 1500)),
@@ -131,7 +116,7 @@ _NARROW: tuple[tuple[str, tuple[int, int]], ...] = (
 )
 """Words that say the time more closely; the Chinese hours and watches of the night last two of ours."""
 
-_PATTERNS = tuple((part, re.compile(words, re.IGNORECASE)) for part, words in _WORDS)
+_PATTERNS = {part: re.compile(patterns("parts_of_day")[part], re.IGNORECASE) for part in PARTS}
 _CLOSER = tuple((re.compile(words, re.IGNORECASE), minutes) for words, minutes in _NARROW)
 _HOUR_WORDS = "one two three four five six seven eight nine ten eleven twelve".split()
 _HOUR = rf"(?:1[0-2]|[1-9]|{'|'.join(_HOUR_WORDS)})"
@@ -180,7 +165,7 @@ def read_hours(text: str) -> Hours | None:
 def _part(text: str) -> PartOfDay | None:
     if re.search(r"\b(?:last|the night before|previous) night\b", text, re.IGNORECASE):
         return None
-    found = [(match.start(), part) for part, words in _PATTERNS if (match := words.search(text))]
+    found = [(match.start(), part) for part, words in _PATTERNS.items() if (match := words.search(text))]
     return min(found)[1] if found else None
 
 
@@ -192,12 +177,12 @@ def _closer(text: str) -> tuple[int, int] | None:
 def _clock(text: str) -> tuple[int, int, bool] | None:
     """The first and last minute of the clock, and whether it may be of either half of the day."""
     if match := _BETWEEN.search(text):
-        first, last = (_hour(match[number]) * 60 for number in (1, 2))
+        first, last = (english_number(match[number]) * 60 for number in (1, 2))
         return (first, last if last >= first else last + 720, True)
     if match := _DIGITS.search(text):
         return _digital(match)
     if match := _SPOKEN.search(text):
-        hour = _hour(match[3] or match[4] or match[5]) * 60
+        hour = english_number(match[3] or match[4] or match[5]) * 60
         if match[1]:
             minutes = 30 if match[1].casefold() == "half" else 15
             hour += minutes if match[2].casefold() == "past" else -minutes
@@ -218,7 +203,3 @@ def _digital(match: re.Match[str]) -> tuple[int, int, bool]:
         hour = hour % 12 + (12 if half == "p" else 0)
     total = hour * 60 + minute
     return (total, total, not half and 1 <= hour <= 12 and not (match[1] or "").startswith("0"))
-
-
-def _hour(word: str) -> int:
-    return english_number(word)

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from novelgen.language.language import CJK_RANGES, StoryLanguage, word_list
+from novelgen.language.language import CJK_RANGES, StoryLanguage, word_list, wording
 from novelgen.language.normalise import simplified
+from novelgen.language.numerals import CHINESE_SCALES, ENGLISH_SCALES, ENGLISH_VALUES, chinese_number, english_amount
 
 Dimension = Literal["duration", "length", "weight", "money", "age", "clock"]
 
@@ -45,20 +46,8 @@ _IRREGULAR = {"feet": "foot", "inches": "inch", "centuries": "century", "sterlin
 _CHINESE_UNITS = _units("quantities_chinese")
 _CHINESE_CURRENCY = {"文": "两", "贯": "两", "块钱": "元"}
 
-_SMALL = {
-    word: value
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
-    )
-}
-_TENS = {
-    word: 10 * value
-    for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
-}
-_SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "dozen": 12, "score": 20}
-_CARDINAL = "|".join(sorted([*_SMALL, *_TENS], key=len, reverse=True))
-_SCALE = "|".join(_SCALES)
+_CARDINAL = "|".join(sorted(ENGLISH_VALUES, key=len, reverse=True))
+_SCALE = "|".join(ENGLISH_SCALES)
 _JOIN = r"(?:[\s-]+and[\s-]+|[\s-]+)"
 _PLAIN = rf"(?:\d[\d,]*(?:\.\d+)?|{_CARDINAL})"
 _ENGLISH_NUMBER = (
@@ -66,17 +55,8 @@ _ENGLISH_NUMBER = (
     rf"|a\s+quarter\s+of\s+an?\b|three[\s-]quarters\s+of\s+an?\b"
     rf"|(?:an?\s+(?:{_SCALE})|{_PLAIN})\b(?:{_JOIN}(?:{_CARDINAL}|{_SCALE})\b)*(?:\s+and\s+a\s+half\b)?)"
 )
-_ENGLISH_UNIT = "|".join(
-    [
-        *sorted((rf"{unit}s?" for unit in _ENGLISH_UNITS if unit not in ("foot", "inch")), key=len, reverse=True),
-        *_IRREGULAR,
-        "foot",
-        "inch",
-    ]
-)
-_ADJECTIVE = (
-    "long|short|whole|full|good|odd|weary|solid|clear|mortal|bare|happy|dreary|bitter|endless|english|gold|golden"
-)
+_ENGLISH_UNIT = "|".join(sorted([*(f"{unit}s?" for unit in _ENGLISH_UNITS), *_IRREGULAR], key=len, reverse=True))
+_ADJECTIVE = wording("quantities_adjective")
 _ENGLISH = re.compile(
     rf"\b(?P<low>{_ENGLISH_NUMBER})"
     rf"(?:(?:\s+or\s+|\s+to\s+|\s*[-–]\s*)(?P<high>{_PLAIN}(?:{_JOIN}(?:{_SCALE}))*)\b)?"
@@ -91,8 +71,6 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _DENIED = re.compile(r"\b(?:not|never|no|nor)\s+(?:\w+\s+)?$|(?:不是|并非|何止|岂止|不止|哪有)\s*$", re.IGNORECASE)
-_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
-_CHINESE_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "亿": 10**8}
 _CHINESE_DIGIT = "〇零一二两三四五六七八九十百千万亿"
 _CHINESE_UNIT = "|".join(sorted(_CHINESE_UNITS, key=len, reverse=True))
 _CHINESE = re.compile(
@@ -137,8 +115,8 @@ def _english(text: str) -> Iterator[Quantity]:
 
 
 def _measured(found: re.Match[str]) -> Quantity | None:
-    low = english_number(found["low"])
-    high = english_number(found["high"]) if found["high"] else low
+    low = english_amount(found["low"])
+    high = english_amount(found["high"]) if found["high"] else low
     word = found["unit"].casefold()
     unit = _IRREGULAR.get(word) or (word if word in _ENGLISH_UNITS else word.removesuffix("s"))
     if low is None or high is None or (low == high == 1) or unit in ("second", "night"):
@@ -148,18 +126,12 @@ def _measured(found: re.Match[str]) -> Quantity | None:
         dimension, factor = "age", 1
     # "Two hundred and five" reads low to high by itself; "five or two" is no range.
     low, high = min(low, high), max(low, high)
-    return Quantity(
-        start=found.start(),
-        end=found.end(),
-        dimension=dimension,
-        low=low * factor,
-        high=high * factor,
-        unit=_CURRENCY.get(unit, unit),
-    )
+    currency = _CURRENCY.get(unit, unit)
+    return Quantity(found.start(), found.end(), dimension, low * factor, high * factor, currency)
 
 
 def _clock(found: re.Match[str]) -> Quantity | None:
-    hour = english_number(found["hour"])
+    hour = english_amount(found["hour"])
     day = (found["day"] or found["half"] or "").casefold()
     if hour is None or not 1 <= hour <= 12 or not (found["clock"] or day):
         return None
@@ -171,33 +143,6 @@ def _clock(found: re.Match[str]) -> Quantity | None:
     low = time + (12 if is_late else 0)
     high = low if day else low + 12
     return Quantity(found.start(), found.end(), "clock", low, high, "hour")
-
-
-def english_number(text: str) -> float | None:
-    """Return the number that English words or digits say, half a million and eight-and-twenty as well."""
-    words = re.findall(r"[a-z]+|\d[\d,]*(?:\.\d+)?", text.casefold())
-    total = current = 0.0
-    half_after = 0.0
-    if words[-3:] == ["and", "a", "half"]:
-        words, half_after = words[:-3], 0.5
-    if "quarter" in words or "quarters" in words:
-        return 0.75 if words[0] == "three" else 0.25
-    said = False
-    for word in words:
-        if word[0].isdigit():
-            current += float(word.replace(",", ""))
-        elif word in _SMALL or word in _TENS:
-            current += _SMALL.get(word, _TENS.get(word, 0))
-        elif word == "half":
-            current += 0.5
-        elif word in _SCALES:
-            current = (current or 1) * _SCALES[word]
-            if _SCALES[word] >= 1000:
-                total, current = total + current, 0.0
-        elif word not in ("a", "an", "and", "of"):
-            return None
-        said = said or word not in ("a", "an", "and", "of")
-    return total + current + half_after if said else None
 
 
 def _chinese(text: str) -> Iterator[Quantity]:
@@ -217,14 +162,8 @@ def _chinese(text: str) -> Iterator[Quantity]:
         if found["more"] or found["over"]:
             high = low + _last_scale(found["number"])
         dimension, factor = _CHINESE_UNITS[unit]
-        yield Quantity(
-            start=found.start(),
-            end=found.end(),
-            dimension=dimension,
-            low=low * factor,
-            high=high * factor,
-            unit=_CHINESE_CURRENCY.get(unit, unit),
-        )
+        currency = _CHINESE_CURRENCY.get(unit, unit)
+        yield Quantity(found.start(), found.end(), dimension, low * factor, high * factor, currency)
 
 
 def _is_figurative(text: str, found: re.Match[str]) -> bool:
@@ -238,7 +177,10 @@ def _is_figurative(text: str, found: re.Match[str]) -> bool:
 
 
 def _last_scale(number: str) -> float:
-    return float(next((_CHINESE_SCALES[digit] for digit in reversed(number) if digit in _CHINESE_SCALES), 1))
+    return float(next((CHINESE_SCALES[digit] for digit in reversed(number) if digit in CHINESE_SCALES), 1))
+
+
+_NEIGHBOURS = re.compile(r"([一二三四五六七八九])([一二三四五六七八九])")
 
 
 def chinese_numbers(text: str) -> tuple[float, float] | None:
@@ -246,30 +188,15 @@ def chinese_numbers(text: str) -> tuple[float, float] | None:
     if text == "半":
         return 0.5, 0.5
     if text[0].isdigit() and text[0].isascii():
-        value = float(text.rstrip("万亿")) * _CHINESE_SCALES.get(text[-1], 1)
+        value = float(text.rstrip("万亿")) * CHINESE_SCALES.get(text[-1], 1)
         return value, value
-    pair = re.search(r"([一二三四五六七八九])([一二三四五六七八九])", text)
-    if pair is not None:
-        first, second = _DIGITS[pair[1]], _DIGITS[pair[2]]
-        if not first < second or second - first > 2:
-            # 二七 for 二十七 and the like: which is meant nobody can say.
-            return None
-        low = _chinese_number(text[: pair.start() + 1] + text[pair.end() :])
-        high = _chinese_number(text[: pair.start()] + text[pair.end() - 1 :])
-    else:
-        low = high = _chinese_number(text)
-    return None if low is None or high is None else (low, high)
-
-
-def _chinese_number(text: str) -> float | None:
-    total = section = digit = 0
-    for character in text:
-        if character in _DIGITS:
-            digit = _DIGITS[character]
-        elif _CHINESE_SCALES[character] >= 10**4:
-            total = (total + section + digit or 1) * _CHINESE_SCALES[character]
-            section = digit = 0
-        else:
-            section += (digit or 1) * _CHINESE_SCALES[character]
-            digit = 0
-    return float(total + section + digit)
+    text = text.replace("两", "二")
+    pair = _NEIGHBOURS.search(text)
+    if pair is None:
+        return float(chinese_number(text)), float(chinese_number(text))
+    first, second = map(chinese_number, pair.group(1, 2))
+    if not first < second or second - first > 2:
+        # 二七 for 二十七 and the like: which is meant nobody can say.
+        return None
+    least, most = text[: pair.start() + 1] + text[pair.end() :], text[: pair.start()] + text[pair.end() - 1 :]
+    return float(chinese_number(_NEIGHBOURS.sub(r"\2", least))), float(chinese_number(_NEIGHBOURS.sub(r"\2", most)))

@@ -8,6 +8,7 @@ ours a lunar one was, which no rule of a story asks.
 import re
 from typing import Any
 
+from novelgen.language.language import patterns
 from novelgen.language.numerals import (
     CHINESE_NUMERAL,
     ENGLISH_NUMERAL,
@@ -16,7 +17,7 @@ from novelgen.language.numerals import (
     english_number,
     read_hours,
 )
-from novelgen.models.story_time import DaySpan, Season, ToldTime
+from novelgen.models.story_time import SEASONS, DaySpan, Season, ToldTime
 
 _HOUR = (
     r"(?:\w+\s+)?(?:noon|midnight|midday|dawn|dusk|day(?:break|light)?|sun(?:rise|set)|dark|lunch|dinner|supper"
@@ -67,9 +68,9 @@ MAX_CHARACTERS = 200
 MAX_COUNT = 100_000
 """So many years or days at most; more is no time of a story."""
 
-_MONTHS = "january february march april may june july august september october november december".split()
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_MONTH = rf"(?P<name>{'|'.join(_MONTHS)})"
+MONTHS = "january february march april may june july august september october november december".split()
+WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTH = rf"(?P<name>{'|'.join(MONTHS)})"
 _ORDINAL_WORDS = ENGLISH_ORDINALS[:31]
 _DAY = rf"(?P<day>(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?|{'|'.join(reversed(_ORDINAL_WORDS))})\b"
 _YEAR = r"(?P<year>1\d{3}|20\d{2}|21\d{2})\b"
@@ -92,27 +93,8 @@ _YEARS = re.compile(
     rf"(?:(?P<decade>s)\b|\s*(?:[-–—]|to|or|and)\s*(?P<to>{_FOUR_DIGITS}))?",
     re.IGNORECASE,
 )
-_FEASTS = {
-    r"\bChristmas Eve\b|平安夜": (12, 24, False),
-    r"\bChristmas(?: Day| morning| night)?\b(?! Eve)|圣诞(?!夜|前)": (12, 25, False),
-    r"\bNew Year['’]s Eve\b": (12, 31, False),
-    r"\bNew Year['’]s Day\b": (1, 1, False),
-    r"元宵|上元": (1, 15, True),
-    r"端午|端阳": (5, 5, True),
-    r"七夕": (7, 7, True),
-    r"中元": (7, 15, True),
-    r"中秋": (8, 15, True),
-    r"重阳": (9, 9, True),
-    r"除夕|大年夜": (12, 30, True),
-}
-
-_SEASON_WORDS: tuple[tuple[Season, str], ...] = (
-    ("spring", r"\bspring\b|春"),
-    ("summer", r"\b(?:mid)?summer\b|夏"),
-    ("autumn", r"\b(?:autumn|(?:in the|the|that|late|early) fall)\b|秋"),
-    ("winter", r"\b(?:mid)?winter\b|冬"),
-)
-
+_FEASTS = {re.compile(words): day.split("-") for day, words in patterns("feasts").items()}
+_SEASON_WORDS: dict[Season, str] = {season: patterns("seasons")[season] for season in SEASONS}
 _CHINESE_YEAR = re.compile(r"(?P<year>\d{4}|[一二][〇零一二三四五六七八九]{3})年(?![前后])")
 _REIGN = re.compile(
     r"(?P<era>(?![第过了有经约近每这那])[\u4e00-\u9fff]"
@@ -127,16 +109,16 @@ _CHINESE_MONTH = re.compile(
 _FIRST_TEN = re.compile(r"初([一二三四五六七八九十])(?![更年])")
 _LUNAR = re.compile(r"农历|阴历|旧历|正月|腊月|冬月|闰|初[一二三四五六七八九十](?!更)|月[望朔晦]|望[日后]|朔日")
 _CHINESE_WEEKDAY = re.compile(r"(?:星期|礼拜|周)([一二三四五六日天末])(?![年岁])")
-_PART = "(?:day|morning|afternoon|evening|night|noon)"
-_UNIT = "(?:days?|nights?|weeks?|fortnights?|months?|years?)"
-_MANY = rf"(?:some|several|a few|a couple of|many|{ENGLISH_NUMERAL})"
+PART = "(?:day|morning|afternoon|evening|night|noon)"
+UNIT = "(?:days?|nights?|weeks?|fortnights?|months?|years?)"
+MANY = rf"(?:some|several|a few|a couple of|many|{ENGLISH_NUMERAL})"
 _ZH_UNIT = "(?:日|天|夜|旬|月|年|星期|礼拜|周)"
 _ZH_ALONE = "(?<![\u4e00-\u9fff])"
 """Before a number of days: a month after somebody's leaving is none after the scene before."""
 _ZH_MANY = f"(?:半|数|几|多|若干|{CHINESE_NUMERAL})"
 _SAME = re.compile(
-    rf"\b(?:(?:the\s+)?same\s+(?:[\w-]+\s+)?(?:date|hour|moment|{_PART})|(?:later\s+)?that\s+(?:same\s+)?{_PART}"
-    rf"|{_PART} of the same day|later in the day)\b"
+    rf"\b(?:(?:the\s+)?same\s+(?:[\w-]+\s+)?(?:date|hour|moment|{PART})|(?:later\s+)?that\s+(?:same\s+)?{PART}"
+    rf"|{PART} of the same day|later in the day)\b"
     r"|[同当即是本此][日天晚夜]|同一(?:[天日]|时[辰刻间])|这[天日晚夜]|那[晚夜]",
     re.IGNORECASE,
 )
@@ -148,7 +130,7 @@ _AT_ONCE = re.compile(
     re.IGNORECASE,
 )
 _NEXT = re.compile(
-    rf"\b(?:(?:the\s+)?(?:next|following)\s+{_PART}|the day after|the morrow|tomorrow)\b"
+    rf"\b(?:(?:the\s+)?(?:next|following)\s+{PART}|the day after|the morrow|tomorrow)\b"
     r"|[次翌](?:日|晨|早|晚|夜|天)|第二[天日]|[隔转][天日]|明[日早晨]|来日",
     re.IGNORECASE,
 )
@@ -165,9 +147,9 @@ _NTH_DAY = re.compile(
 )
 _VAGUE_ENGLISH = {"some": (2, None), "several": (2, None), "a few": (2, 20), "a couple of": (2, 3), "many": (3, None)}
 _LATER = re.compile(
-    rf"\b(?:after\s+)?(?P<number>{_MANY})?\s*(?P<unit>{_UNIT})"
+    rf"\b(?:after\s+)?(?P<number>{MANY})?\s*(?P<unit>{UNIT})"
     r"\s+(?P<way>later|afterwards|after(?=\s*(?:[,.;]|$))|on|had passed|passed|ago|earlier|before)\b"
-    rf"|\bafter\s+(?P<number2>{_MANY})\s*(?P<unit2>{_UNIT})\b",
+    rf"|\bafter\s+(?P<number2>{MANY})\s*(?P<unit2>{UNIT})\b",
     re.IGNORECASE,
 )
 _CHINESE_LATER = re.compile(
@@ -177,7 +159,7 @@ _CHINESE_LATER = re.compile(
     r"|(?P<month>月余)[之以]?后"
 )
 _YESTERDAY = re.compile(
-    rf"\b(?:yesterday|last night|the {_PART} before|the previous {_PART})\b|昨[日天夜晚]|前一[天日夜晚]", re.IGNORECASE
+    rf"\b(?:yesterday|last night|the {PART} before|the previous {PART})\b|昨[日天夜晚]|前一[天日夜晚]", re.IGNORECASE
 )
 
 _UNIT_DAYS = {
@@ -265,7 +247,9 @@ def _read_one(text: str, *, is_past: bool = False) -> ToldTime:
     if hours is not None:
         read |= {"part": hours.part, "minutes": hours.minutes, "is_clock": hours.is_clock}
     read |= _date(text)
-    read["season"] = next((season for season, words in _SEASON_WORDS if re.search(words, text, re.IGNORECASE)), None)
+    read["season"] = next(
+        (season for season, words in _SEASON_WORDS.items() if re.search(words, text, re.IGNORECASE)), None
+    )
     read["weekday"] = _weekday(text)
     read["shift"] = _back(text) if is_past else _shift(text)
     return ToldTime(**read, **({} if is_past else _countdown(text)))
@@ -284,9 +268,9 @@ def _countdown(text: str) -> dict[str, Any]:
 
 
 def _date(text: str) -> dict[str, Any]:
-    for feast, (feast_month, feast_day, is_lunar) in _FEASTS.items():
-        if re.search(feast, text):
-            return {"month": feast_month, "day": feast_day, "is_lunar": is_lunar, **_year(text)}
+    for feast, (feast_month, feast_day, *lunar) in _FEASTS.items():
+        if feast.search(text):
+            return {"month": int(feast_month), "day": int(feast_day), "is_lunar": bool(lunar), **_year(text)}
     if re.search(r"[年月日号初]", text):
         return _chinese_date(text)
     for pattern in _ENGLISH_DATES:
@@ -294,13 +278,13 @@ def _date(text: str) -> dict[str, Any]:
         if match is not None:
             return _english_date(match.groupdict(), text)
     lone = _LONE_MONTH.search(text)
-    month = {"month": _MONTHS.index(lone[0].split()[-1].split("-")[-1].casefold()) + 1} if lone else {}
+    month = {"month": MONTHS.index(lone[0].split()[-1].split("-")[-1].casefold()) + 1} if lone else {}
     return month | _year(text)
 
 
 def _english_date(found: dict[str, str | None], text: str) -> dict[str, Any]:
     read: dict[str, Any] = {
-        "month": int(found.get("number") or 0) or _MONTHS.index((found.get("name") or "").casefold()) + 1
+        "month": int(found.get("number") or 0) or MONTHS.index((found.get("name") or "").casefold()) + 1
     }
     if day := found.get("day"):
         digits = re.sub(r"\D", "", day)
@@ -344,7 +328,7 @@ def _chinese_date(text: str) -> dict[str, Any]:
 
 
 def _weekday(text: str) -> int | None:
-    for number, name in enumerate(_WEEKDAYS, 1):
+    for number, name in enumerate(WEEKDAYS, 1):
         if re.search(rf"\b{name}\b", text, re.IGNORECASE):
             return number
     match = _CHINESE_WEEKDAY.search(text)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from novelgen.language.chinese_names import speaker_of
-from novelgen.language.language import CJK_RANGES, has_cjk, word_list
+from novelgen.language.language import CJK_RANGES, has_cjk, word_list, wording
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention
 from novelgen.models.entity import Entity, EntityType
@@ -31,17 +31,12 @@ _LEADS_IN = re.compile(rf"^(?:[^“”\"]*[\s,])?(?:{_SAID})\b[^.!?“”\"]*[:,
 _ABBREVIATED = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Capt|Col|Gen|Lt|Sgt|Maj)\.$")
 _NARRATOR_LEADS_IN = re.compile(rf"(?:^|[.!?;,]\s+|and\s+)I\s+(?:\w+ly\s+)?(?:{_SAID})\b[^.!?“”\"]*[:,]?\s*$")
 
-_CHINESE_SAID = (
-    "(?:道|曰|云|说|问|答|叫|喊|喝|骂|嚷|吼|劝|叹|解释|补充|回应|追问|反问|开口|低语|嘀咕|喃喃|提醒)(?:道|着|了)?"
-)
+_CHINESE_SAID = wording("speech_chinese_said")
 _CHINESE_LEADS_IN = re.compile(rf"(?P<clause>[{CJK_RANGES}·]*?){_CHINESE_SAID}[：:，,]\s*$")
 _CHINESE_FOLLOWS = re.compile(rf"(?P<clause>[{CJK_RANGES}·]{{1,14}}?){_CHINESE_SAID}[，。！；…]")
 _CHINESE_BOUND = re.compile(r"[，；：,;]")
 _CHINESE_SENTENCE_END = re.compile(r"[。！？”」』\n]")
-_LEADING = re.compile(
-    "(?:却说|且说|话说|再说|只见|只听|但见|忽见|原来|正是|这时|此时|那时|于是|然后|随后|不料|谁知|那|这|当下|忽然|突然"
-    "|唬得|慌得|喜得|急得|惊得|就|便)*"
-)
+_LEADING = re.compile(wording("speech_leading"))
 _NOT_A_SUBJECT_AFTER = frozenset("的把被对向跟给替让将之和与同及")
 """Whoever stands before one of these does not act, or not alone: 行者的, 行者被, 行者与."""
 

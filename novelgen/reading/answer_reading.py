@@ -406,22 +406,10 @@ class AnswerReader:
         self._issues += dropped(STAGE, kind, message, names)
 
 
-_RUNNING_TEXT = {
-    "title",
-    "story_time",
-    "summary",
-    "key_events",
-    "emotional_beats",
-    "value",
-    "perspective_a",
-    "perspective_b",
-    "event",
-    "description",
-    "note",
-    "pay_off",
-    "content",
-    "short",
-}
+_RUNNING_TEXT = frozenset(
+    "title story_time summary key_events emotional_beats value perspective_a perspective_b event description note"
+    " pay_off content short".split()
+)
 """Fields that are read as prose: an id in them says nothing to whoever writes the next scene."""
 
 

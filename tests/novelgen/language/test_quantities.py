@@ -3,7 +3,8 @@
 import pytest
 
 from novelgen.language.language import StoryLanguage
-from novelgen.language.quantities import Dimension, chinese_numbers, english_number, find_quantities
+from novelgen.language.numerals import english_amount
+from novelgen.language.quantities import Dimension, chinese_numbers, find_quantities
 
 DAY = 86400.0
 YEAR = 365.25 * DAY
@@ -25,7 +26,7 @@ YEAR = 365.25 * DAY
 )
 def test_english_words_say_their_number(words: str, number: float) -> None:
     """Old forms, halves and scales are read as well as digits."""
-    assert english_number(words) == number
+    assert english_amount(words) == number
 
 
 @pytest.mark.parametrize(
@@ -36,6 +37,7 @@ def test_english_words_say_their_number(words: str, number: float) -> None:
         ("一万三千五百", (13500, 13500)),
         ("十二", (12, 12)),
         ("三五十", (30, 50)),
+        ("两三", (2, 3)),
         ("半", (0.5, 0.5)),
         ("3万", (30000, 30000)),
     ],
