@@ -15,35 +15,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from novelgen.errors import NovelgenError
+from novelgen.errors import NovelgenError as NovelgenError
 from novelgen.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from novelgen.models.position import StoryPosition
-    from runtime.ephemeral import open_ephemeral
-    from runtime.front_door import Memory, open, summarize_scene
-    from runtime.story.story import Story
+    from novelgen.models.position import StoryPosition as StoryPosition
+    from runtime.ephemeral import open_ephemeral as open_ephemeral
+    from runtime.front_door import Memory as Memory
+    from runtime.front_door import open as open
+    from runtime.front_door import summarize_scene as summarize_scene
+    from runtime.story.story import Story as Story
 else:
-    __getattr__, __dir__ = lazy_exports(
+    __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "Memory": "runtime.front_door",
-            "Story": "runtime.story.story",
-            "StoryPosition": "novelgen.models.position",
-            "open": "runtime.front_door",
-            "open_ephemeral": "runtime.ephemeral",
-            "summarize_scene": "runtime.front_door",
+            "novelgen.models.position": "StoryPosition",
+            "runtime.ephemeral": "open_ephemeral",
+            "runtime.front_door": "Memory open summarize_scene",
+            "runtime.story.story": "Story",
         },
     )
+    __all__ += ["NovelgenError", "__version__"]
 
 __version__ = "0.1.0"
-__all__ = [
-    "Memory",
-    "NovelgenError",
-    "Story",
-    "StoryPosition",
-    "__version__",
-    "open",
-    "open_ephemeral",
-    "summarize_scene",
-]

@@ -6,8 +6,11 @@ from importlib import import_module
 from typing import Any
 
 
-def lazy_exports(package: str, places: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the `__getattr__` and `__dir__` of a package."""
+def lazy_exports(
+    package: str, modules: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return the `__getattr__`, `__dir__` and `__all__` of a package; of each module stand its names, with spaces."""
+    places = {name: module for module, names in modules.items() for name in names.split()}
 
     def get(name: str) -> Any:
         if name not in places:
@@ -19,4 +22,4 @@ def lazy_exports(package: str, places: Mapping[str, str]) -> tuple[Callable[[str
     def names() -> list[str]:
         return sorted({*vars(sys.modules[package]), *places})
 
-    return get, names
+    return get, names, sorted(places)

@@ -12,7 +12,7 @@ from novelgen.language.language import StoryLanguage, estimate_tokens, folded
 from novelgen.language.normalise import name_key
 from novelgen.memory.outline import OutlineScene, StoryOutline, StoryRecap
 from novelgen.memory.pay_off import SceneAhead, threads_by_pay_off
-from novelgen.memory.search import SearchQuery, SearchResult
+from novelgen.memory.search import NAMES_PURPOSE, QueryKind, SearchQuery, SearchResult
 from novelgen.model_calls.answers import AtMost
 from novelgen.model_calls.prompt_data import NOTHING, as_data, listed, telling_names
 from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportIssue
@@ -83,10 +83,26 @@ class ModelRetrievalPlan(BaseModel):
     )
 
 
+_KINDS: dict[str, QueryKind] = {
+    "whole": "plan",
+    "purpose": "purpose",
+    "action": "action",
+    "place": "place",
+    "character": "character",
+    "pair": "pair",
+    NAMES_PURPOSE: "character",
+}
+
+
 class PlannedQuery(SearchQuery):
     """A query and who asked for it."""
 
     origin: Literal["rules", "llm"] = "rules"
+
+    @property
+    def kind(self) -> QueryKind:
+        """As what the choice of memories takes it."""
+        return "model" if self.origin == "llm" and not self.is_names_only else _KINDS.get(self.purpose, "other")
 
 
 class RetrievalPlan(BaseModel):

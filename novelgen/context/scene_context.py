@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
-
-from pydantic import BaseModel, Field
 
 from novelgen.context.left_off import story_so_far
 from novelgen.context.lines import (
@@ -21,7 +19,7 @@ from novelgen.context.lines import (
 )
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut
 from novelgen.context.prompt_block import prompt_order
-from novelgen.context.retrieval_plan import PlannedQuery, RetrievalPlan
+from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_planning import language_of
 from novelgen.context.timeline import AssembledTimeline, assemble_timeline
 from novelgen.language.language import TokenCounter, significant_words
@@ -29,8 +27,8 @@ from novelgen.memory.attributes import slot_of
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead
 from novelgen.memory.retelling import content_words
-from novelgen.memory.search import NAMES_PURPOSE, QueryKind, SceneQuery, SearchResult, SelectionScene
-from novelgen.memory.select import select_memories
+from novelgen.memory.search import SceneQuery, SearchResult, SelectionScene
+from novelgen.memory.select import Selection, select_memories
 from novelgen.models.context import (
     ContextItem,
     ContextReport,
@@ -50,88 +48,43 @@ from novelgen.models.position import Place, sort_key, story_place
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.settings import ContextSettings
 
-_KINDS: dict[str, QueryKind] = {
-    "whole": "plan",
-    "purpose": "purpose",
-    "action": "action",
-    "place": "place",
-    "character": "character",
-    "pair": "pair",
-    NAMES_PURPOSE: "character",
-}
 
+def with_what_holds(
+    chosen: Selection,
+    found: Sequence[StoryMemoryChunk],
+    request: MemoryContextRequest,
+    *,
+    slots: Mapping[str, tuple[Place, str]],
+    is_told: bool,
+) -> Selection:
+    """Return the same with what came in the place of those that something ended.
 
-class AssembledMemories(BaseModel):
-    """Memories within the budget, best first, and their receipts, one to one."""
-
-    chunks: list[StoryMemoryChunk] = Field(default_factory=list)
-    items: list[ContextItem] = Field(default_factory=list)
-    tokens: int = 0
-    tokens_per_need: dict[str, int] = Field(default_factory=dict, description="Adds up to `tokens`.")
-    left_out: list[LeftOutItem] = Field(default_factory=list)
-
-    def without(self, told: Mapping[str, str]) -> AssembledMemories:
-        """Return the rest without what other sections tell; `told` has the section of each such chunk id."""
-        kept = [each for each in self.items if each.chunk_id not in told]
-        gone = [each for each in self.items if each.chunk_id in told]
-        verbatim = {each.chunk_id for each in self.chunks if each.content_type in PASSAGE_TYPES}
-        spent = dict(self.tokens_per_need)
-        for each in gone:
-            spent["passages" if each.chunk_id in verbatim else "memories"] -= each.tokens
-        return AssembledMemories(
-            chunks=[each for each in self.chunks if each.chunk_id not in told],
-            items=_with_prompt_indices(kept),
-            tokens=sum(each.tokens for each in kept),
-            tokens_per_need=spent,
-            left_out=[
-                *(
-                    LeftOutWhy(code="told_elsewhere", values={"section": told[each.chunk_id]}).item(
-                        id=each.chunk_id, **each.model_dump(include={"source_id", "text", "tokens", "score"})
-                    )
-                    for each in gone
-                ),
-                *self.left_out,
-            ],
-        )
-
-    def with_what_holds(
-        self,
-        found: Sequence[StoryMemoryChunk],
-        request: MemoryContextRequest,
-        *,
-        slots: Mapping[str, tuple[Place, str]],
-        is_told: bool,
-    ) -> AssembledMemories:
-        """Return the same with what came in the place of those that something ended.
-
-        Its words are told where no other line has them, once, and only if it still holds: what the states say of a
-        slot, else the memory that has it now. `slots` are from when on the states have them, and those words.
-        """
-        named = {
-            each.memory_id: each for each in found if request.position.admits(each.chapter_index, each.scene_index)
-        }
-        told = {each.memory_id for each in self.items}
-        items: list[ContextItem] = []
-        for item, chunk in zip(self.items, self.chunks, strict=True):
-            newer = _newest(chunk, named)
-            slot = slots.get(chunk.slot_type or "") if chunk.superseded_by else None
-            if slot is not None and slot[0] > story_place(chunk):
-                source_id = (newer and newer.source_id) or chunk.superseded_by or ""
-                now = HoldsNow(source_id=source_id, chapter_index=slot[0][0], scene_index=slot[0][1], text=slot[1])
-            elif newer is not None:
-                source_id = newer.memory_id
-                words = newer.short or newer.content
-                is_new = source_id not in told and newer.superseded_by is None
-                # A newer memory of several facts may be short for another one of them.
-                text = words if is_new and content_words(words) & content_words(chunk.content) else ""
-                place = newer.model_dump(include={"chapter_index", "scene_index"})
-                now = HoldsNow(source_id=source_id, text=text, **place)
-            else:
-                items.append(item)
-                continue
-            told.add(source_id)
-            items.append(item.model_copy(update={"holds_now": now if is_told else now.model_copy(update={"text": ""})}))
-        return self.model_copy(update={"items": items})
+    Its words are told where no other line has them, once, and only if it still holds: what the states say of a
+    slot, else the memory that has it now. `slots` are from when on the states have them, and those words.
+    """
+    named = {each.memory_id: each for each in found if request.position.admits(each.chapter_index, each.scene_index)}
+    told = {each.memory_id for each in chosen.items}
+    items: list[ContextItem] = []
+    for item, chunk in zip(chosen.items, chosen.chunks, strict=True):
+        newer = _newest(chunk, named)
+        slot = slots.get(chunk.slot_type or "") if chunk.superseded_by else None
+        if slot is not None and slot[0] > story_place(chunk):
+            source_id = (newer and newer.source_id) or chunk.superseded_by or ""
+            now = HoldsNow(source_id=source_id, chapter_index=slot[0][0], scene_index=slot[0][1], text=slot[1])
+        elif newer is not None:
+            source_id = newer.memory_id
+            words = newer.short or newer.content
+            is_new = source_id not in told and newer.superseded_by is None
+            # A newer memory of several facts may be short for another one of them.
+            text = words if is_new and content_words(words) & content_words(chunk.content) else ""
+            place = newer.model_dump(include={"chapter_index", "scene_index"})
+            now = HoldsNow(source_id=source_id, text=text, **place)
+        else:
+            items.append(item)
+            continue
+        told.add(source_id)
+        items.append(item.model_copy(update={"holds_now": now if is_told else now.model_copy(update={"text": ""})}))
+    return replace(chosen, items=tuple(items))
 
 
 def _newest(chunk: StoryMemoryChunk, named: Mapping[str, StoryMemoryChunk]) -> StoryMemoryChunk | None:
@@ -148,7 +101,7 @@ def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResu
     return SelectionScene(
         ordinal=len(story.scenes),
         queries=tuple(
-            SceneQuery(text=query.text, kind=_kind(query), vector=vector)
+            SceneQuery(text=query.text, kind=query.kind, vector=vector)
             for query, vector in zip(plan.queries, vectors, strict=True)
         ),
         entity_ids=frozenset(each for each in plan.entity_ids if each not in plan.inferred_ids),
@@ -157,30 +110,13 @@ def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResu
     )
 
 
-def _kind(query: PlannedQuery) -> QueryKind:
-    if query.origin == "llm" and not query.is_names_only:
-        return "model"
-    return _KINDS.get(query.purpose, "other")
-
-
-def _given_out(chunk: StoryMemoryChunk, *, is_full: bool) -> StoryMemoryChunk:
-    """Return a memory as a context holds it: what it is attached to is told where its entities do not tell it."""
-    if is_full or not all(is_entity_target(each.id) for each in chunk.attached_to):
-        return chunk
-    return chunk.model_copy(update={"attached_to": []})
-
-
-def _with_prompt_indices(items: Sequence[ContextItem]) -> list[ContextItem]:
-    places = {item.chunk_id: index for index, item in enumerate(prompt_order(items))}
-    return [item.model_copy(update={"prompt_index": places[item.chunk_id]}) for item in items]
-
-
-class AssembledStates(BaseModel):
+@dataclass(frozen=True)
+class AssembledStates:
     """Snapshots within bounds, in the order given, their cost in the prompt, and what was left out."""
 
-    snapshots: list[EntityStateSnapshot] = Field(default_factory=list)
-    tokens: int = 0
-    left_out: list[LeftOutItem] = Field(default_factory=list)
+    snapshots: list[EntityStateSnapshot]
+    tokens: int
+    left_out: list[LeftOutItem]
 
 
 def assemble_states(
@@ -190,7 +126,7 @@ def assemble_states(
     labels: Labels,
     budget_tokens: int,
     max_states: int,
-    count_tokens: Callable[[str], int],
+    count_tokens: TokenCounter,
     also_called: Mapping[str, str] | None = None,
 ) -> AssembledStates:
     """Take the first `max_states` snapshots of which at least one attribute fits the budget.
@@ -204,18 +140,21 @@ def assemble_states(
         wanted, names, labels=labels, budget_tokens=budget_tokens, count_tokens=count_tokens, also_called=also_called
     )
     shown = rendered.lines.keys() | rendered.minds.keys() | rendered.held.keys()
-    taken = [snapshot for snapshot in wanted if snapshot.entity_id in shown]
-    budget = str(budget_tokens)
+    budget = {"budget": str(budget_tokens)}
     too_many = LeftOutWhy(code="over_max_states", values={"limit": str(max_states)})
-    no_room = LeftOutWhy(code="no_attribute_fits", values={"budget": budget})
-    missed = [(too_many, each) for each in filled[max_states:]]
-    missed += [(no_room, each) for each in wanted if each.entity_id not in shown]
-    left_out = [why.item(section="states", id=each.entity_id) for why, each in missed]
-    for entity_id, dropped in rendered.dropped.items():
-        if entity_id in shown:
-            told = {"budget": budget, "attributes": ", ".join(dropped)}
-            left_out.append(LeftOutWhy(code="partly_in_prompt", values=told).item(section="states", id=entity_id))
-    return AssembledStates(snapshots=taken, tokens=rendered.tokens, left_out=left_out)
+    no_room = LeftOutWhy(code="no_attribute_fits", values=budget)
+    missed = [(each.entity_id, too_many) for each in filled[max_states:]]
+    missed += [(each.entity_id, no_room) for each in wanted if each.entity_id not in shown]
+    missed += [
+        (entity_id, LeftOutWhy(code="partly_in_prompt", values=budget | {"attributes": ", ".join(dropped)}))
+        for entity_id, dropped in rendered.dropped.items()
+        if entity_id in shown
+    ]
+    return AssembledStates(
+        snapshots=[snapshot for snapshot in wanted if snapshot.entity_id in shown],
+        tokens=rendered.tokens,
+        left_out=[why.item(section="states", id=entity_id) for entity_id, why in missed],
+    )
 
 
 def assemble_context(
@@ -241,48 +180,49 @@ def assemble_context(
     assembler = _Assembler(request, story, plan, bounds, labels_for(language), count_tokens)
     found = cut.known if cut else FoundStory(story, search, states, timeline)
     names = found.outline.names
-    also_called = _also_called(found, request, [each.entity_id for each in found.states])
+    also_called = _also_called(found, request)
     ended, unknown = _known_end(left_off, cut, point_of_view, names)
-    before = [*ended.present, ended.location_id or ""] if ended else []
     so_far = assembler.story_so_far(found)
-    tokens_before = {
-        **({"story_so_far": sum(each.tokens for each in so_far)} if so_far else {}),
-        **({"left_off": ended.tokens} if ended else {}),
-    }
+    tokens_before = _told_tokens(so_far) | ({"left_off": ended.tokens} if ended else {})
     shown = assembler.states(found, names, also_called)
     left_tokens = max(0, bounds.memory_budget - sum(tokens_before.values()))
-    chosen = assembler.memories(found, budget_tokens=left_tokens, so_far=so_far)
-    times = assembler.timeline(found, names, shown=shown.snapshots, memories=chosen)
-    # With a point of view a memory's own line says who does not know it, which no other line could.
-    told = [] if point_of_view else _told_elsewhere(ended, so_far, times, shown, names, assembler.labels)
-    candidates = [each.chunk for each in found.search.candidates]
-    memories = _each_fact_once(chosen, told).with_what_holds(
-        candidates,
+    memories = assembler.memories(found, budget_tokens=left_tokens, so_far=so_far)
+    times = assembler.timeline(found, names, shown=shown.snapshots, memories=memories)
+    if point_of_view is None:
+        # With one a memory's own line says who does not know it, which no other line could.
+        memories = _each_fact_once(memories, _told_elsewhere(ended, so_far, times, shown, names, assembler.labels))
+    memories = with_what_holds(
+        memories,
+        [each.chunk for each in found.search.candidates],
         request,
         slots=_slots(found.states, names, assembler.labels, shown={each.entity_id for each in shown.snapshots}),
         is_told=point_of_view is None,
     )
+    used = [
+        *plan.entity_ids,
+        *_ids_in(shown.snapshots),
+        *(each.id for each in shown.left_out),
+        *_ids_in(times.timeline),
+    ]
+    used += [*ended.present, ended.location_id or ""] if ended else []
     report = ContextReport(
         planner=plan.planner,
         queries=[cut.reported(query) if cut else ReportedQuery(**query.model_dump()) for query in plan.queries],
         entities=plan.entity_ids,
         unresolved_names=cut.reported_names(plan.unresolved_names) if cut else plan.unresolved_names,
-        names=_names_in_use(
-            names,
-            [
-                *plan.entity_ids,
-                *_ids_in(shown.snapshots),
-                *(each.id for each in shown.left_out),
-                *_ids_in(times.timeline),
-                *before,
-            ],
-        ),
+        names=_names_in_use(names, used),
         also_called={
             each.entity_id: also_called[each.entity_id] for each in shown.snapshots if each.entity_id in also_called
         },
-        items=memories.items,
+        items=_receipts(memories, is_full=bounds.full_report),
         tokens={"memories": memories.tokens, "states": shown.tokens, "timeline": times.tokens, **tokens_before},
-        tokens_per_need={"states": shown.tokens, **tokens_before, **times.tokens_per_need, **memories.tokens_per_need},
+        tokens_per_need={
+            "states": shown.tokens,
+            **tokens_before,
+            **times.tokens_per_need,
+            "memories": memories.tokens - memories.passage_tokens,
+            "passages": memories.passage_tokens,
+        },
         left_out=[*memories.left_out, *shown.left_out, *times.left_out, *unknown],
         story_version=story.story_version,
         language=language,
@@ -294,7 +234,7 @@ def assemble_context(
         chapter_index=request.chapter_index,
         scene_index=request.scene_index,
         entity_states=shown.snapshots,
-        relevant_memories=memories.chunks,
+        relevant_memories=_given_out(memories, is_full=bounds.full_report),
         timeline_context=times.timeline,
         story_so_far=so_far,
         left_off=ended,
@@ -302,6 +242,26 @@ def assemble_context(
         report=report,
         hidden=_hidden(assembler, cut) if cut and point_of_view and point_of_view.mode == "separate" else None,
     )
+
+
+def _told_tokens(so_far: Sequence[ToldBefore]) -> dict[str, int]:
+    return {"story_so_far": sum(each.tokens for each in so_far)} if so_far else {}
+
+
+def _given_out(memories: Selection, *, is_full: bool) -> list[StoryMemoryChunk]:
+    """Return memories as a context holds them: what each is attached to is told where its entities do not tell it."""
+    return [
+        chunk
+        if is_full or not all(is_entity_target(each.id) for each in chunk.attached_to)
+        else chunk.model_copy(update={"attached_to": []})
+        for chunk in memories.chunks
+    ]
+
+
+def _receipts(memories: Selection, *, is_full: bool) -> list[ContextItem]:
+    places = {item.chunk_id: index for index, item in enumerate(prompt_order(memories.items))}
+    untold: dict[str, Any] = {} if is_full else {"score_parts": {}}
+    return [item.model_copy(update={"prompt_index": places[item.chunk_id], **untold}) for item in memories.items]
 
 
 def _slots(
@@ -319,12 +279,12 @@ def _slots(
     }
 
 
-def _also_called(found: FoundStory, request: MemoryContextRequest, entity_ids: Sequence[str]) -> dict[str, str]:
+def _also_called(found: FoundStory, request: MemoryContextRequest) -> dict[str, str]:
     """Return by id the name that the plan, or more memories than not, have for people listed under quite another."""
     bearers = Counter(name for entity in found.outline.entities for name in entity.names())
     planned = {each.strip() for each in request.scene_plan.characters}
     texts = [each.chunk.content for each in found.search.candidates if each.chunk.content_type not in PASSAGE_TYPES]
-    wanted, called = set(entity_ids), {}
+    wanted, called = {each.entity_id for each in found.states}, {}
     for entity in found.outline.entities:
         if entity.entity_id not in wanted or entity.entity_type != "character":
             continue
@@ -370,26 +330,20 @@ def _hidden(assembler: _Assembler, cut: PointOfViewCut) -> HiddenContext | None:
     bounds = assembler.bounds.model_copy(update={"state_budget": beside, "timeline_budget": beside})
     within = replace(assembler, bounds=bounds)
     states = within.states(cut.hidden, names)
-    times = within.timeline(cut.hidden, names, shown=(), memories=AssembledMemories())
+    times = within.timeline(cut.hidden, names, shown=(), memories=Selection())
     so_far = within.story_so_far(cut.hidden, budget_tokens=max(0, beside - times.tokens))
-    left_tokens = budget_tokens - states.tokens - times.tokens - sum(each.tokens for each in so_far)
-    memories = assembler.memories(cut.hidden, budget_tokens=left_tokens, so_far=so_far)
+    tokens = {"states": states.tokens, "timeline": times.tokens, **_told_tokens(so_far)}
+    memories = assembler.memories(cut.hidden, budget_tokens=budget_tokens - sum(tokens.values()), so_far=so_far)
     if not (memories.chunks or states.snapshots or times.timeline or so_far):
         return None
-    used = [*_ids_in(states.snapshots), *_ids_in(times.timeline)]
     return HiddenContext(
         entity_states=states.snapshots,
-        memories=memories.chunks,
+        memories=_given_out(memories, is_full=bounds.full_report),
         timeline_context=times.timeline,
         story_so_far=so_far,
-        items=memories.items,
-        names=_names_in_use(names, used),
-        tokens={
-            "memories": memories.tokens,
-            "states": states.tokens,
-            "timeline": times.tokens,
-            **({"story_so_far": sum(each.tokens for each in so_far)} if so_far else {}),
-        },
+        items=_receipts(memories, is_full=bounds.full_report),
+        names=_names_in_use(names, [*_ids_in(states.snapshots), *_ids_in(times.timeline)]),
+        tokens={"memories": memories.tokens, **tokens},
     )
 
 
@@ -415,19 +369,16 @@ class _Assembler:
             count_tokens=self.count_tokens,
         )
 
-    def memories(
-        self, found: FoundStory, *, budget_tokens: int, so_far: Sequence[ToldBefore] = ()
-    ) -> AssembledMemories:
+    def memories(self, found: FoundStory, *, budget_tokens: int, so_far: Sequence[ToldBefore] = ()) -> Selection:
         """Choose the memories; what the scene is like is told by the whole story.
 
         Of scenes that the story so far tells, the writer has what their memories tell.
         """
         told = sum(each.level == "scene" for each in so_far)
-        weights = self.bounds.weights
+        weights, request = self.bounds.weights, self.request
         if told > weights.at_hand_scenes:
             weights = weights.model_copy(update={"at_hand_scenes": told})
-        request, is_full = self.request, self.bounds.full_report
-        selection = select_memories(
+        return select_memories(
             [
                 each
                 for each in found.search.candidates
@@ -440,28 +391,13 @@ class _Assembler:
             count_tokens=self.count_tokens,
             top_k=self.bounds.top_k if request.top_k is None else request.top_k,
         )
-        verbatim = sum(
-            item.tokens
-            for item, chunk in zip(selection.items, selection.chunks, strict=True)
-            if chunk.content_type in PASSAGE_TYPES
-        )
-        items = selection.items
-        if not is_full:
-            items = tuple(each.model_copy(update={"score_parts": {}}) for each in items)
-        return AssembledMemories(
-            chunks=[_given_out(each, is_full=is_full) for each in selection.chunks],
-            items=_with_prompt_indices(items),
-            tokens=selection.tokens,
-            tokens_per_need={"memories": selection.tokens - verbatim, "passages": verbatim},
-            left_out=list(selection.left_out),
-        )
 
     def states(
         self, found: FoundStory, names: Mapping[str, str], also_called: Mapping[str, str] | None = None
     ) -> AssembledStates:
         """Choose the states."""
         return assemble_states(
-            _before(found.states, self.request),
+            self._before(found.states),
             names,
             labels=self.labels,
             budget_tokens=self.bounds.state_budget,
@@ -471,43 +407,43 @@ class _Assembler:
         )
 
     def timeline(
-        self,
-        found: FoundStory,
-        names: Mapping[str, str],
-        *,
-        shown: Sequence[EntityStateSnapshot],
-        memories: AssembledMemories,
+        self, found: FoundStory, names: Mapping[str, str], *, shown: Sequence[EntityStateSnapshot], memories: Selection
     ) -> AssembledTimeline:
         """Fill the timeline; the memories chosen already tell which threads the scene could pay off."""
+        scene = self.request.scene_plan
+        known = (each.chunk for each in found.search.candidates)
+        ahead = SceneAhead(
+            texts=(scene.location, scene.purpose, *scene.key_actions),
+            entity_ids=frozenset(self.plan.entity_ids),
+            expected_ids=frozenset(self.plan.thread_ids),
+            chosen=[(each.place, each.content) for each in memories.chunks if each.content_type not in PASSAGE_TYPES],
+            known_texts=[
+                each.content
+                for each in known
+                if each.content_type not in PASSAGE_TYPES
+                and self.request.position.admits(each.chapter_index, each.scene_index)
+            ],
+        )
         return assemble_timeline(
             found.outline,
-            _before(found.timeline, self.request),
+            self._before(found.timeline),
             names,
-            entity_ids=self.plan.entity_ids,
             shown_states=shown,
+            ahead=ahead,
             labels=self.labels,
             budget_tokens=self.bounds.timeline_budget,
             count_tokens=self.count_tokens,
             quotas=self.bounds.quotas,
             pov_id=self.plan.pov_id,
-            ahead=self._ahead(found, memories),
         )
 
-    def _ahead(self, found: FoundStory, memories: AssembledMemories) -> SceneAhead:
-        scene = self.request.scene_plan
-        chosen = [each for each in memories.chunks if each.content_type not in PASSAGE_TYPES]
-        return SceneAhead(
-            texts=(scene.location, scene.purpose, *scene.key_actions),
-            entity_ids=frozenset(self.plan.entity_ids),
-            expected_ids=frozenset(self.plan.thread_ids),
-            chosen=[(each.place, each.content) for each in chosen],
-            known_texts=[
-                each.chunk.content
-                for each in found.search.candidates
-                if each.chunk.content_type not in PASSAGE_TYPES
-                and self.request.position.admits(each.chunk.chapter_index, each.chunk.scene_index)
-            ],
-        )
+    def _before(self, snapshots: Sequence[EntityStateSnapshot]) -> list[EntityStateSnapshot]:
+        return [
+            each
+            for each in snapshots
+            if each.project_id == self.request.project_id
+            and self.request.position.admits(each.chapter_index, each.scene_index)
+        ]
 
 
 TOLD_SHARE = 0.85
@@ -533,7 +469,7 @@ def _told_elsewhere(
     return [(section, content_words(text)) for section, text in lines]
 
 
-def _each_fact_once(memories: AssembledMemories, told: Sequence[tuple[str, frozenset[str]]]) -> AssembledMemories:
+def _each_fact_once(memories: Selection, told: Sequence[tuple[str, frozenset[str]]]) -> Selection:
     """Leave out the memories that another line of the block tells."""
     twins: dict[str, str] = {}
     for item in memories.items:
@@ -545,15 +481,18 @@ def _each_fact_once(memories: AssembledMemories, told: Sequence[tuple[str, froze
         where = next((section for section, said in lines if words and len(words & said) >= enough), None)
         if where is not None:
             twins[item.chunk_id] = where
-    return memories.without(twins) if twins else memories
-
-
-def _before(snapshots: Sequence[EntityStateSnapshot], request: MemoryContextRequest) -> list[EntityStateSnapshot]:
-    return [
-        each
-        for each in snapshots
-        if each.project_id == request.project_id and request.position.admits(each.chapter_index, each.scene_index)
+    gone = [
+        LeftOutWhy(code="told_elsewhere", values={"section": twins[each.chunk_id]}).item(
+            id=each.chunk_id, **each.model_dump(include={"source_id", "text", "tokens", "score"})
+        )
+        for each in memories.items
+        if each.chunk_id in twins
     ]
+    return Selection(
+        chunks=tuple(each for each in memories.chunks if each.chunk_id not in twins),
+        items=tuple(each for each in memories.items if each.chunk_id not in twins),
+        left_out=(*gone, *memories.left_out),
+    )
 
 
 def _names_in_use(names: Mapping[str, str], used: Iterable[str]) -> dict[str, str]:

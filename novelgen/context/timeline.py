@@ -1,20 +1,19 @@
 """The timeline of a context: open threads, relationships and changes, within its budget."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
-
 from novelgen.context.lines import SECTION_ORDER, Labels, render_timeline_entry
+from novelgen.language.language import TokenCounter
 from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead, threads_by_pay_off
 from novelgen.memory.weights import DEFAULT_QUOTAS, NeedQuotas
 from novelgen.models.context import LeftOutItem, LeftOutWhy
 from novelgen.models.folds import HOLDER_ATTRIBUTE
-from novelgen.models.position import sort_key
+from novelgen.models.position import sort_key, story_place
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, Relationship
 
 TimelineNeed = Literal["obligations", "relations", "timeline"]
@@ -50,28 +49,41 @@ class TimelineLine:
     text: str
     tokens: int
 
+    def left_out(self, why: LeftOutWhy) -> LeftOutItem:
+        """Return what is told of it where it is not taken."""
+        name = next((self.entry[key] for key in ("loop_id", "relationship_id", "entity_id") if self.entry.get(key)), "")
+        told_of = f"{self.section}:{name}" if name else self.section
+        return why.item(section="timeline", id=told_of, text=self.text, tokens=self.tokens)
 
-@dataclass(frozen=True, slots=True)
-class FilledTimeline:
-    """What was taken and what was not, with the reason, each in the order in which it came up."""
+    @property
+    def place_told(self) -> tuple[bool, int, int, int]:
+        """Sort key: story order, after the relationships of the point of view; threads as they were chosen."""
+        if self.section == "open_loops":
+            return (True, 0, 0, self.depth)
+        place = sort_key(self.entry.get("chapter_index"), self.entry.get("scene_index"))
+        return ("seen_by" not in self.entry, *place, self.depth)
 
-    taken: tuple[TimelineLine, ...]
-    left_out: tuple[tuple[TimelineLine, LeftOutWhy], ...]
 
-    def tokens_per_need(self) -> dict[TimelineNeed, int]:
-        """Tokens of what was taken, for every need."""
-        spent: dict[TimelineNeed, int] = {"obligations": 0, "relations": 0, "timeline": 0}
-        for line in self.taken:
-            spent[need_of(line.section)] += line.tokens
-        return spent
+@dataclass(frozen=True)
+class AssembledTimeline:
+    """`timeline_context` within its budget; None when there is nothing to tell."""
+
+    timeline: dict[str, list[dict[str, Any]]] | None
+    tokens_per_need: dict[str, int]
+    left_out: list[LeftOutItem]
+
+    @property
+    def tokens(self) -> int:
+        """What it costs."""
+        return sum(self.tokens_per_need.values())
 
 
 def fill_timeline(
     lines: Mapping[str, Sequence[TimelineLine]], *, budget_tokens: int, quotas: NeedQuotas
-) -> FilledTimeline:
+) -> AssembledTimeline:
     """Take lines until the budget is full."""
     taken: list[TimelineLine] = []
-    left_out: list[tuple[TimelineLine, LeftOutWhy]] = []
+    left_out: list[LeftOutItem] = []
     waiting: list[TimelineLine] = []
     used: Counter[str] = Counter()
 
@@ -80,7 +92,7 @@ def fill_timeline(
             taken.append(line)
             used[line.section] += line.tokens
         else:
-            left_out.append((line, why_not))
+            left_out.append(line.left_out(why_not))
 
     told = {"budget": str(budget_tokens)}
     no_room = LeftOutWhy(code="no_room_in_timeline", values=told)
@@ -95,31 +107,31 @@ def fill_timeline(
     for line in waiting:
         over = {**told, "quota": quotas.described(_QUOTA_OF[line.section])}
         offer(line, LeftOutWhy(code="over_timeline_quota", values=over))
-    return FilledTimeline(tuple(taken), tuple(left_out))
-
-
-class AssembledTimeline(BaseModel):
-    """`timeline_context` within its budget; None when there is nothing to tell."""
-
-    timeline: dict[str, list[dict[str, Any]]] | None = None
-    tokens: int = 0
-    tokens_per_need: dict[str, int] = Field(default_factory=dict, description="Adds up to `tokens`.")
-    left_out: list[LeftOutItem] = Field(default_factory=list)
+    sections = {
+        section: [
+            dict(each.entry) for each in sorted(taken, key=lambda each: each.place_told) if each.section == section
+        ]
+        for section in SECTION_ORDER
+    }
+    return AssembledTimeline(
+        timeline={section: entries for section, entries in sections.items() if entries} or None,
+        tokens_per_need={need_of(section): used[section] for section in FILL_ORDER},
+        left_out=left_out,
+    )
 
 
 def assemble_timeline(
-    outline: StoryOutline | None,
+    outline: StoryOutline,
     snapshots: Sequence[EntityStateSnapshot],
     names: Mapping[str, str],
     *,
-    entity_ids: Sequence[str],
     shown_states: Sequence[EntityStateSnapshot],
+    ahead: SceneAhead,
     labels: Labels,
     budget_tokens: int,
-    count_tokens: Callable[[str], int],
+    count_tokens: TokenCounter,
     quotas: NeedQuotas = DEFAULT_QUOTAS,
     pov_id: str | None = None,
-    ahead: SceneAhead | None = None,
 ) -> AssembledTimeline:
     """Fill the timeline, threads first, then in rounds over its sections until the budget is full."""
 
@@ -127,49 +139,38 @@ def assemble_timeline(
         text = render_timeline_entry(section, entry, names, labels=labels)
         return TimelineLine(section, depth, entry, text, count_tokens(text))
 
-    ahead = ahead or SceneAhead(entity_ids=frozenset(entity_ids))
-    wanted = _wanted_entries(outline, snapshots, entity_ids, shown_states, pov_id, ahead)
+    wanted = {
+        "open_loops": [
+            loop.model_dump(mode="json", exclude={"resolution_summary"}) for loop in threads_by_pay_off(outline, ahead)
+        ],
+        "relationships": _relationships(outline.relationships, ahead.entity_ids, pov_id),
+        "snapshots": _changes(outline, snapshots, ahead.entity_ids, shown_states),
+    }
     lines = {
         section: [line(section, depth, entry) for depth, entry in enumerate(entries)]
         for section, entries in wanted.items()
     }
     too_many = lines["open_loops"][MAX_LISTED_THREADS:]
     lines["open_loops"] = lines["open_loops"][:MAX_LISTED_THREADS]
-    over_threads = LeftOutWhy(code="over_threads", values={"limit": str(MAX_LISTED_THREADS)})
     filled = fill_timeline(lines, budget_tokens=budget_tokens, quotas=quotas)
-    timeline = {
-        section: _in_story_order(taken)
-        for section in SECTION_ORDER
-        if (taken := [each for each in filled.taken if each.section == section])
-    }
-    return AssembledTimeline(
-        timeline=timeline or None,
-        tokens=sum(each.tokens for each in filled.taken),
-        tokens_per_need=dict(filled.tokens_per_need()),
-        left_out=[
-            *(_left_out(each, why) for each, why in filled.left_out),
-            *(_left_out(each, over_threads) for each in too_many),
-        ],
-    )
+    over_threads = LeftOutWhy(code="over_threads", values={"limit": str(MAX_LISTED_THREADS)})
+    return replace(filled, left_out=[*filled.left_out, *(each.left_out(over_threads) for each in too_many)])
 
 
-def _wanted_entries(
-    outline: StoryOutline | None,
+def _changes(
+    outline: StoryOutline,
     snapshots: Sequence[EntityStateSnapshot],
-    entity_ids: Sequence[str],
+    touched: Collection[str],
     shown_states: Sequence[EntityStateSnapshot],
-    pov_id: str | None,
-    ahead: SceneAhead,
-) -> dict[str, list[dict[str, Any]]]:
-    touched = set(entity_ids)
+) -> list[dict[str, Any]]:
     shown = {state.entity_id for state in shown_states}
-    last = outline.scenes[-RECENT_SCENES:] if outline is not None else []
-    since = (last[0].chapter_index, last[0].scene_index) if last else (-1, -1)
+    last = outline.scenes[-RECENT_SCENES:]
+    since = story_place(last[0]) if last else (-1, -1)
     # A state is told whole: of several chapters' the last has what still holds.
     newest: dict[str, EntityStateSnapshot] = {}
     for each in reversed(snapshots):
         newest.setdefault(each.entity_id, each)
-    changes = [
+    return [
         {
             "entity_id": each.entity_id,
             "chapter_index": each.chapter_index,
@@ -179,29 +180,17 @@ def _wanted_entries(
         }
         for each in newest.values()
         if each.entity_id not in shown
-        and sort_key(each.chapter_index, each.scene_index) >= since
+        and story_place(each) >= since
         and (each.state_data.keys() - _WHEREABOUTS or each.state_data.get(HOLDER_ATTRIBUTE) in touched)
     ]
-    entries: dict[str, list[dict[str, Any]]] = {section: [] for section in FILL_ORDER}
-    entries["snapshots"] = changes
-    if outline is not None:
-        entries["open_loops"] = [
-            loop.model_dump(mode="json", exclude={"resolution_summary"}) for loop in threads_by_pay_off(outline, ahead)
-        ]
-        entries["relationships"] = [
-            _relationship_entry(each, pov_id)
-            for each in _touching_relationships(outline.relationships, touched, pov_id)
-        ]
-    return entries
 
 
-def _touching_relationships(
-    relationships: Sequence[Relationship], touched: set[str], pov_id: str | None
-) -> list[Relationship]:
+def _relationships(
+    relationships: Sequence[Relationship], touched: Collection[str], pov_id: str | None
+) -> list[dict[str, Any]]:
     """Relationships whose both sides the scene touches: the point of view's, then the most intense and recent."""
-    both = [each for each in relationships if {each.character_a, each.character_b} <= touched]
-    return sorted(
-        both,
+    both = sorted(
+        (each for each in relationships if {each.character_a, each.character_b}.issubset(touched)),
         key=lambda each: (
             pov_id not in (each.character_a, each.character_b),
             -each.intensity,
@@ -210,34 +199,16 @@ def _touching_relationships(
             each.relationship_id,
         ),
     )
-
-
-def _relationship_entry(relationship: Relationship, pov_id: str | None) -> dict[str, Any]:
-    entry = relationship.model_dump(mode="json", exclude={"history"})
-    if pov_id in (relationship.character_a, relationship.character_b):
-        entry["seen_by"] = pov_id
-    latest = next((event for event in reversed(relationship.history) if event.event), None)
-    if latest is not None:
-        entry["latest_event"] = latest.event
-        place = (latest.chapter_index, latest.scene_index)
-        if place != (relationship.chapter_index, relationship.scene_index):
-            entry["latest_event_place"] = list(place)
-    return entry
-
-
-def _in_story_order(lines: Sequence[TimelineLine]) -> list[dict[str, Any]]:
-    """Return entries in story order, after the relationships of the point of view; threads as they were chosen."""
-
-    def order(line: TimelineLine) -> tuple[bool, int, int, int]:
-        if line.section == "open_loops":
-            return (True, 0, 0, line.depth)
-        place = sort_key(line.entry.get("chapter_index"), line.entry.get("scene_index"))
-        return ("seen_by" not in line.entry, *place, line.depth)
-
-    return [dict(line.entry) for line in sorted(lines, key=order)]
-
-
-def _left_out(line: TimelineLine, why: LeftOutWhy) -> LeftOutItem:
-    name = line.entry.get("loop_id") or line.entry.get("relationship_id") or line.entry.get("entity_id") or ""
-    told_of = f"{line.section}:{name}" if name else line.section
-    return why.item(section="timeline", id=told_of, text=line.text, tokens=line.tokens)
+    entries = []
+    for each in both:
+        entry = each.model_dump(mode="json", exclude={"history"})
+        if pov_id in (each.character_a, each.character_b):
+            entry["seen_by"] = pov_id
+        latest = next((event for event in reversed(each.history) if event.event), None)
+        if latest is not None:
+            entry["latest_event"] = latest.event
+            place = (latest.chapter_index, latest.scene_index)
+            if place != (each.chapter_index, each.scene_index):
+                entry["latest_event_place"] = list(place)
+        entries.append(entry)
+    return entries

@@ -30,7 +30,7 @@ from novelgen.memory.retelling import DuplicateFinder
 from novelgen.memory.search import KEYWORD_RETRIEVER, LEXICAL_RETRIEVER, Candidate, SelectionScene
 from novelgen.memory.weights import DEFAULT_WEIGHTS, SelectionWeights
 from novelgen.models.context import ContextItem, LeftOutItem, LeftOutWhy
-from novelgen.models.memory import DISTILLED_TYPES, SUMMARY_TYPE, StoryMemoryChunk
+from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
 from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES
 
 Places = NDArray[np.intp]
@@ -293,14 +293,20 @@ NOTABLE_POINTS = 0.2
 class Selection:
     """The choice: the memories best first, the receipt of each, and what just missed."""
 
-    chunks: tuple[StoryMemoryChunk, ...]
-    items: tuple[ContextItem, ...]
-    left_out: tuple[LeftOutItem, ...]
+    chunks: tuple[StoryMemoryChunk, ...] = ()
+    items: tuple[ContextItem, ...] = ()
+    left_out: tuple[LeftOutItem, ...] = ()
 
     @property
     def tokens(self) -> int:
         """Tokens of all items together."""
         return sum(item.tokens for item in self.items)
+
+    @property
+    def passage_tokens(self) -> int:
+        """Tokens of those that are verbatim text."""
+        pairs = zip(self.items, self.chunks, strict=True)
+        return sum(item.tokens for item, chunk in pairs if chunk.content_type in PASSAGE_TYPES)
 
 
 def select_memories(

@@ -7,116 +7,57 @@ from typing import TYPE_CHECKING
 from novelgen.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from novelgen.models.chunk_context import ChunkContext, ChunkMemory, GlossaryEntry, GlossaryName
-    from novelgen.models.context import (
-        ContextDifference,
-        ContextItem,
-        ContextReport,
-        LeftOutItem,
-        MemoryContextRequest,
-        ReportIssue,
-        SceneMemoryContext,
-    )
-    from novelgen.models.entity import Entity, EntityAlias
-    from novelgen.models.memory import Attachment, StoryMemoryChunk
-    from novelgen.models.plan import ChapterPlan, GeneratedChapter, GeneratedScene, ScenePlan
-    from novelgen.models.position import StoryPosition
-    from novelgen.models.record import (
-        RecordedLoop,
-        RecordedLoopAdvance,
-        RecordedLoopResolution,
-        RecordedMemory,
-        RecordedRelationshipChange,
-        RecordedStateChange,
-        SceneRecord,
-    )
-    from novelgen.models.state import (
-        EntityStateSnapshot,
-        OpenLoop,
-        Relationship,
-        RelationshipEvent,
-        RelationshipView,
-        StateChange,
-    )
-    from novelgen.models.user_file import Character, CharactersConfig, Settings
+    from novelgen.models.chunk_context import ChunkContext as ChunkContext
+    from novelgen.models.chunk_context import ChunkMemory as ChunkMemory
+    from novelgen.models.chunk_context import GlossaryEntry as GlossaryEntry
+    from novelgen.models.chunk_context import GlossaryName as GlossaryName
+    from novelgen.models.context import ContextDifference as ContextDifference
+    from novelgen.models.context import ContextItem as ContextItem
+    from novelgen.models.context import ContextReport as ContextReport
+    from novelgen.models.context import LeftOutItem as LeftOutItem
+    from novelgen.models.context import MemoryContextRequest as MemoryContextRequest
+    from novelgen.models.context import ReportIssue as ReportIssue
+    from novelgen.models.context import SceneMemoryContext as SceneMemoryContext
+    from novelgen.models.entity import Entity as Entity
+    from novelgen.models.entity import EntityAlias as EntityAlias
+    from novelgen.models.memory import Attachment as Attachment
+    from novelgen.models.memory import StoryMemoryChunk as StoryMemoryChunk
+    from novelgen.models.plan import ChapterPlan as ChapterPlan
+    from novelgen.models.plan import GeneratedChapter as GeneratedChapter
+    from novelgen.models.plan import GeneratedScene as GeneratedScene
+    from novelgen.models.plan import ScenePlan as ScenePlan
+    from novelgen.models.position import StoryPosition as StoryPosition
+    from novelgen.models.record import RecordedLoop as RecordedLoop
+    from novelgen.models.record import RecordedLoopAdvance as RecordedLoopAdvance
+    from novelgen.models.record import RecordedLoopResolution as RecordedLoopResolution
+    from novelgen.models.record import RecordedMemory as RecordedMemory
+    from novelgen.models.record import RecordedRelationshipChange as RecordedRelationshipChange
+    from novelgen.models.record import RecordedStateChange as RecordedStateChange
+    from novelgen.models.record import SceneRecord as SceneRecord
+    from novelgen.models.state import EntityStateSnapshot as EntityStateSnapshot
+    from novelgen.models.state import OpenLoop as OpenLoop
+    from novelgen.models.state import Relationship as Relationship
+    from novelgen.models.state import RelationshipEvent as RelationshipEvent
+    from novelgen.models.state import RelationshipView as RelationshipView
+    from novelgen.models.state import StateChange as StateChange
+    from novelgen.models.user_file import Character as Character
+    from novelgen.models.user_file import CharactersConfig as CharactersConfig
+    from novelgen.models.user_file import Settings as Settings
 else:
-    __getattr__, __dir__ = lazy_exports(
+    __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "Attachment": "novelgen.models.memory",
-            "ChapterPlan": "novelgen.models.plan",
-            "Character": "novelgen.models.user_file",
-            "CharactersConfig": "novelgen.models.user_file",
-            "ChunkContext": "novelgen.models.chunk_context",
-            "ChunkMemory": "novelgen.models.chunk_context",
-            "ContextDifference": "novelgen.models.context",
-            "ContextItem": "novelgen.models.context",
-            "ContextReport": "novelgen.models.context",
-            "Entity": "novelgen.models.entity",
-            "EntityAlias": "novelgen.models.entity",
-            "EntityStateSnapshot": "novelgen.models.state",
-            "GeneratedChapter": "novelgen.models.plan",
-            "GeneratedScene": "novelgen.models.plan",
-            "GlossaryEntry": "novelgen.models.chunk_context",
-            "GlossaryName": "novelgen.models.chunk_context",
-            "LeftOutItem": "novelgen.models.context",
-            "MemoryContextRequest": "novelgen.models.context",
-            "OpenLoop": "novelgen.models.state",
-            "RecordedLoop": "novelgen.models.record",
-            "RecordedLoopAdvance": "novelgen.models.record",
-            "RecordedLoopResolution": "novelgen.models.record",
-            "RecordedMemory": "novelgen.models.record",
-            "RecordedRelationshipChange": "novelgen.models.record",
-            "RecordedStateChange": "novelgen.models.record",
-            "Relationship": "novelgen.models.state",
-            "RelationshipEvent": "novelgen.models.state",
-            "RelationshipView": "novelgen.models.state",
-            "ReportIssue": "novelgen.models.context",
-            "SceneMemoryContext": "novelgen.models.context",
-            "ScenePlan": "novelgen.models.plan",
-            "SceneRecord": "novelgen.models.record",
-            "Settings": "novelgen.models.user_file",
-            "StateChange": "novelgen.models.state",
-            "StoryMemoryChunk": "novelgen.models.memory",
-            "StoryPosition": "novelgen.models.position",
+            "novelgen.models.chunk_context": "ChunkContext ChunkMemory GlossaryEntry GlossaryName",
+            "novelgen.models.context": "ContextDifference ContextItem ContextReport LeftOutItem MemoryContextRequest"
+            " ReportIssue SceneMemoryContext",
+            "novelgen.models.entity": "Entity EntityAlias",
+            "novelgen.models.memory": "Attachment StoryMemoryChunk",
+            "novelgen.models.plan": "ChapterPlan GeneratedChapter GeneratedScene ScenePlan",
+            "novelgen.models.position": "StoryPosition",
+            "novelgen.models.record": "RecordedLoop RecordedLoopAdvance RecordedLoopResolution RecordedMemory"
+            " RecordedRelationshipChange RecordedStateChange SceneRecord",
+            "novelgen.models.state": "EntityStateSnapshot OpenLoop Relationship RelationshipEvent RelationshipView"
+            " StateChange",
+            "novelgen.models.user_file": "Character CharactersConfig Settings",
         },
     )
-
-__all__ = [
-    "Attachment",
-    "ChapterPlan",
-    "Character",
-    "CharactersConfig",
-    "ChunkContext",
-    "ChunkMemory",
-    "ContextDifference",
-    "ContextItem",
-    "ContextReport",
-    "Entity",
-    "EntityAlias",
-    "EntityStateSnapshot",
-    "GeneratedChapter",
-    "GeneratedScene",
-    "GlossaryEntry",
-    "GlossaryName",
-    "LeftOutItem",
-    "MemoryContextRequest",
-    "OpenLoop",
-    "RecordedLoop",
-    "RecordedLoopAdvance",
-    "RecordedLoopResolution",
-    "RecordedMemory",
-    "RecordedRelationshipChange",
-    "RecordedStateChange",
-    "Relationship",
-    "RelationshipEvent",
-    "RelationshipView",
-    "ReportIssue",
-    "SceneMemoryContext",
-    "ScenePlan",
-    "SceneRecord",
-    "Settings",
-    "StateChange",
-    "StoryMemoryChunk",
-    "StoryPosition",
-]

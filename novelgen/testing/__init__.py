@@ -12,31 +12,20 @@ if "pytest" in sys.modules:
     sys.modules["pytest"].register_assert_rewrite("novelgen.testing.conformance")
 
 if TYPE_CHECKING:
-    from novelgen import open_ephemeral
-    from novelgen.testing.conformance import MemoryToolsConformance, StoryMemoryConformance
-    from novelgen.testing.sample_story import CHINESE_STORY, ENGLISH_STORY, SampleScene, SampleStory, sample_context
+    from novelgen import open_ephemeral as open_ephemeral
+    from novelgen.testing.conformance import MemoryToolsConformance as MemoryToolsConformance
+    from novelgen.testing.conformance import StoryMemoryConformance as StoryMemoryConformance
+    from novelgen.testing.sample_story import CHINESE_STORY as CHINESE_STORY
+    from novelgen.testing.sample_story import ENGLISH_STORY as ENGLISH_STORY
+    from novelgen.testing.sample_story import SampleScene as SampleScene
+    from novelgen.testing.sample_story import SampleStory as SampleStory
+    from novelgen.testing.sample_story import sample_context as sample_context
 else:
-    __getattr__, __dir__ = lazy_exports(
+    __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "CHINESE_STORY": "novelgen.testing.sample_story",
-            "ENGLISH_STORY": "novelgen.testing.sample_story",
-            "MemoryToolsConformance": "novelgen.testing.conformance",
-            "SampleScene": "novelgen.testing.sample_story",
-            "SampleStory": "novelgen.testing.sample_story",
-            "StoryMemoryConformance": "novelgen.testing.conformance",
-            "open_ephemeral": "novelgen",
-            "sample_context": "novelgen.testing.sample_story",
+            "novelgen": "open_ephemeral",
+            "novelgen.testing.conformance": "MemoryToolsConformance StoryMemoryConformance",
+            "novelgen.testing.sample_story": "CHINESE_STORY ENGLISH_STORY SampleScene SampleStory sample_context",
         },
     )
-
-__all__ = [
-    "CHINESE_STORY",
-    "ENGLISH_STORY",
-    "MemoryToolsConformance",
-    "SampleScene",
-    "SampleStory",
-    "StoryMemoryConformance",
-    "open_ephemeral",
-    "sample_context",
-]

@@ -5,10 +5,11 @@ from typing import Literal
 import pytest
 
 from novelgen.context.retrieval_plan import PlannedQuery, RetrievalPlan
-from novelgen.context.scene_context import AssembledMemories, selection_scene
+from novelgen.context.scene_context import selection_scene, with_what_holds
 from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.memory.query_scores import lay_out
 from novelgen.memory.search import NAME_KINDS, NAMES_PURPOSE, Candidate, SearchResult
+from novelgen.memory.select import Selection
 from novelgen.models.context import ContextItem
 from novelgen.models.memory import StoryMemoryChunk
 from tests.support.stories import lighthouse_request
@@ -77,17 +78,15 @@ def test_what_came_in_the_place_of_a_memory_is_told_once(
             *(link("M5", 1, "M6"), link("M6", 99), link("M7", 1, "M8"), link("M8", 2, "M9")),
         )
     }
-    chunks = [found[each] for each in chosen]
-    items = [
+    chunks = tuple(found[each] for each in chosen)
+    items = tuple(
         ContextItem(chunk_id=each.chunk_id, source_id=each.source_id, text=each.content, tokens=3, prompt_index=0)
         for each in chunks
-    ]
+    )
     slots = {"I1.holder": ((1, 4), "held by: Ben")}
     request = lighthouse_request().model_copy(update={"chapter_index": 1, "scene_index": 9})
 
-    told = AssembledMemories(chunks=chunks, items=items).with_what_holds(
-        list(found.values()), request, slots=slots, is_told=is_told
-    )
+    told = with_what_holds(Selection(chunks, items), list(found.values()), request, slots=slots, is_told=is_told)
 
     now = [each.holds_now for each in told.items]
     assert [each and (each.source_id, each.scene_index, each.text) for each in now] == expected

@@ -10,13 +10,13 @@ from novelgen.context.timeline import (
     MAX_LISTED_THREADS,
     RECENT_SCENES,
     AssembledTimeline,
-    FilledTimeline,
     TimelineLine,
     assemble_timeline,
     fill_timeline,
 )
 from novelgen.language.language import estimate_tokens
 from novelgen.memory.outline import StoryOutline
+from novelgen.memory.pay_off import SceneAhead
 from novelgen.memory.weights import NeedQuotas
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import OpenLoop, Relationship, RelationshipEvent
@@ -28,13 +28,14 @@ OUTLINE = lighthouse_memory().outline(PROJECT, as_of=StoryPosition(2, 2))
 SNAPSHOTS = lighthouse_memory().get_recent_timeline(PROJECT, 2, as_of=StoryPosition(2, 2))
 
 
-def assembled(outline: StoryOutline | None = OUTLINE, budget: int = 400, **changes: Any) -> AssembledTimeline:
+def assembled(outline: StoryOutline = OUTLINE, budget: int = 400, **changes: Any) -> AssembledTimeline:
     """Assemble the lighthouse timeline before 2:2."""
     arguments: dict[str, Any] = {"entity_ids": ["C0", "C1"], "shown_states": [], **changes}
     return assemble_timeline(
         outline,
         arguments.pop("snapshots", SNAPSHOTS),
         {"C0": "Ada", "C1": "Ben"},
+        ahead=SceneAhead(entity_ids=frozenset(arguments.pop("entity_ids"))),
         labels=ENGLISH,
         budget_tokens=budget,
         count_tokens=estimate_tokens,
@@ -100,7 +101,7 @@ def test_a_section_without_entries_is_absent() -> None:
     timeline = assembled(snapshots=[]).timeline
     assert timeline is not None
     assert "snapshots" not in timeline
-    assert assembled(None, snapshots=[]).timeline is None
+    assert assembled(StoryOutline(project_id=PROJECT), snapshots=[]).timeline is None
     timeline = assembled(entity_ids=["C0"]).timeline
     assert timeline is not None
     assert "relationships" not in timeline
@@ -166,24 +167,25 @@ def test_a_change_that_no_quote_proves_says_so() -> None:
     doubtful = SNAPSHOTS[0].model_copy(
         update={"state_data": {"status": "alive", "goals": ["sea"]}, "unverified": ["status"]}
     )
-    (entry,) = (assembled(None, snapshots=[doubtful]).timeline or {})["snapshots"]
+    (entry,) = (assembled(StoryOutline(project_id=PROJECT), snapshots=[doubtful]).timeline or {})["snapshots"]
     line = render_timeline_entry("snapshots", entry, {}, labels=ENGLISH)
     assert line.endswith("status: alive (unverified); wants: sea")
-    (proven,) = (assembled(None, snapshots=[doubtful.model_copy(update={"unverified": []})]).timeline or {})[
-        "snapshots"
-    ]
+    (proven,) = (
+        assembled(StoryOutline(project_id=PROJECT), snapshots=[doubtful.model_copy(update={"unverified": []})]).timeline
+        or {}
+    )["snapshots"]
     assert "unverified" not in proven
 
 
-def lines(section: str, *tokens: int, **entry: Any) -> list[TimelineLine]:
+def lines(section: str, *tokens: int) -> list[TimelineLine]:
     """Return lines of a section that cost so much, most wanted first."""
     return [
-        TimelineLine(section, depth, {"chapter_index": 10 - depth, **entry}, f"{section} {depth}", cost)
+        TimelineLine(section, depth, {"chapter_index": depth, "text": f"{section} {depth}"}, "", cost)
         for depth, cost in enumerate(tokens)
     ]
 
 
-def filled(budget: int, *sections: list[TimelineLine], **quotas: float) -> FilledTimeline:
+def filled(budget: int, *sections: list[TimelineLine], **quotas: float) -> AssembledTimeline:
     """Fill a timeline."""
     by_section = {each[0].section: each for each in sections}
     return fill_timeline(
@@ -193,9 +195,9 @@ def filled(budget: int, *sections: list[TimelineLine], **quotas: float) -> Fille
     )
 
 
-def texts(timeline: FilledTimeline) -> list[str]:
-    """Return what was taken."""
-    return [line.text for line in timeline.taken]
+def texts(timeline: AssembledTimeline) -> list[str]:
+    """Return what was taken, section by section."""
+    return [entry["text"] for entries in (timeline.timeline or {}).values() for entry in entries]
 
 
 def test_threads_have_their_quota_first_and_over_it_wait_for_all_else() -> None:
@@ -204,11 +206,8 @@ def test_threads_have_their_quota_first_and_over_it_wait_for_all_else() -> None:
     free = filled(80, loops, changes, obligations=1)
     assert texts(free) == [f"open_loops {depth}" for depth in range(4)]
     bound = filled(80, loops, changes, obligations=0.25)
-    assert texts(bound) == ["open_loops 0", "snapshots 0", "snapshots 1", "snapshots 2"]
-    assert (
-        bound.left_out[0][1].sentence
-        == "over quotas.obligations=0.25, and does not fit what timeline_budget=80 has left"
-    )
+    assert texts(bound) == ["snapshots 0", "snapshots 1", "snapshots 2", "open_loops 0"]
+    assert bound.left_out[0].reason == "over quotas.obligations=0.25, and does not fit what timeline_budget=80 has left"
 
 
 def test_what_others_leave_unused_goes_to_who_is_over_its_quota() -> None:
@@ -216,6 +215,6 @@ def test_what_others_leave_unused_goes_to_who_is_over_its_quota() -> None:
     timeline = filled(80, lines("relationships", 20, 20, 20, 20), lines("snapshots", 20), relations=0)
     assert texts(timeline) == ["snapshots 0", "relationships 0", "relationships 1", "relationships 2"]
     timeline = filled(200, lines("open_loops", 10), lines("relationships", 20), lines("snapshots", 30, 5))
-    assert timeline.tokens_per_need() == {"obligations": 10, "relations": 20, "timeline": 35}
+    assert timeline.tokens_per_need == {"obligations": 10, "relations": 20, "timeline": 35}
     timeline = filled(0, lines("open_loops", 5), lines("snapshots", 5))
-    assert (timeline.taken, len(timeline.left_out)) == ((), 2)
+    assert (timeline.timeline, len(timeline.left_out)) == (None, 2)
