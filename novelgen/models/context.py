@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from novelgen.models.base import Model
 from novelgen.models.knowledge import KnowledgeMode
@@ -19,7 +19,7 @@ from novelgen.models.plan import (
 )
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition, UtcDatetime
 from novelgen.models.record import is_unsaid
-from novelgen.models.shown import Shown
+from novelgen.models.shown import Shown, rendered
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.models.user_file import CharactersConfig, Settings
 
@@ -205,7 +205,8 @@ _WHY_LEFT_OUT: dict[LeftOutCode, str] = {
 class LeftOutWhy(Model):
     """Why something was not taken, so that every language can say it."""
 
-    code: LeftOutCode
+    # Older files tell of a quota of passages, which was no more than want of room.
+    code: Annotated[LeftOutCode, BeforeValidator(lambda said: "no_room" if said == "over_quota" else said)]
     values: dict[str, str] = Field(
         default_factory=dict, exclude_if=is_unsaid, description="What the words of the code name."
     )
@@ -365,15 +366,10 @@ class SceneMemoryContext(Shown, Model):
         Returns:
             The block, ending in a line break; a context that holds nothing gives an empty string.
         """
-        # Rendering stands above the models; who only holds a context does not load it.
-        from novelgen.context.prompt_block import render_context  # noqa: PLC0415
-
         report = self.report or ContextReport()
-        return render_context(
-            self,
-            language=language,
-            state_budget=report.tokens.get("states", DEFAULT_STATE_BUDGET) if state_budget is None else state_budget,
-        )
+        if state_budget is None:
+            state_budget = report.tokens.get("states", DEFAULT_STATE_BUDGET)
+        return rendered("prompt_block.render_context", self, language=language, state_budget=state_budget)
 
 
 Change = Literal["in", "out", "changed"]

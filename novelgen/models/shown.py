@@ -1,9 +1,21 @@
 """Things that show themselves in a notebook, as a small table in the story's language."""
 
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
+
+
+def rendered(renderer: str, thing: Any, **options: Any) -> str:
+    """Return a thing as a renderer of `novelgen.context` has it.
+
+    Rendering stands above the models: this is the one place where they reach up to it, and who only holds a model does
+    not load it.
+    """
+    module, name = renderer.split(".")
+    text: str = getattr(import_module(f"novelgen.context.{module}"), name)(thing, **options)
+    return text
 
 
 class Shown:
@@ -11,16 +23,11 @@ class Shown:
 
     def _repr_html_(self) -> str:
         """Return what Jupyter shows."""
-        # Rendering stands above the models; who only holds one does not load it.
-        from novelgen.context.notebook import shown_html  # noqa: PLC0415
-
-        return shown_html(self)
+        return rendered("notebook.shown_html", self)
 
     def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
         """Print what a terminal of IPython shows."""
-        from novelgen.context.notebook import shown_text  # noqa: PLC0415
-
-        printer.text(shown_text(self))
+        printer.text(rendered("notebook.shown_text", self))
 
     def in_simpler_terms(self) -> Any:
         """Return what to show in place of this: something that is shown already, a list of such, or a text."""

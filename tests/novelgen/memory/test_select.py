@@ -8,6 +8,7 @@ import pytest
 from novelgen.memory.search import SelectionScene
 from novelgen.memory.select import merge_candidates, select_memories
 from novelgen.memory.weights import SelectionWeights
+from novelgen.models.context import LeftOutWhy
 from novelgen.models.state import OpenLoop
 from tests.novelgen.memory.build import candidate, crowd, lexical, plan_scene, semantic
 
@@ -63,6 +64,7 @@ def test_what_does_not_fit_or_is_not_likely_needed_is_left_out() -> None:
         [candidate(f"o{i}", i, superseded_by="n") for i in range(1, 6)], plan_scene(), weights=weights, budget_tokens=0
     )
     assert len(selection.left_out) == 2
+    assert LeftOutWhy.model_validate({"code": "over_quota", "values": {"quota": "x"}}).code == "no_room"
     assert {left.reason for left in selection.left_out} == {"no room in the budget; lowered as superseded"}
 
 
