@@ -4,7 +4,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from langchain_core.language_models import BaseChatModel
 from numpy.typing import NDArray
 
 from novelgen.deadlines import Deadline
-from novelgen.errors import VectorIndexDamagedError, VectorIndexError
+from novelgen.errors import VectorIndexDamagedError
 from runtime.front_door import Memory
 from runtime.index.locations import IndexLocation, ProjectKey, Stamp
 from runtime.index.process import IndexProcess, IndexProcessRegistry
@@ -81,16 +81,6 @@ class IndexInProgram(IndexProcess):
         self._lock = threading.Lock()
         self._live: dict[ProjectKey, _Collection] = {}
         self._built: dict[ProjectKey, _Collection] = {}
-        self._operations: dict[str, Callable[..., Any]] = {
-            "upsert": self._upsert,
-            "delete": self._delete,
-            "query": self._query,
-            "ids": self._ids,
-            "drop": lambda key: self._live.pop(key, None),
-            "build_begin": self._build_begin,
-            "build_commit": self._build_commit,
-            "build_abort": lambda key: self._built.pop(key, None),
-        }
 
     def start(self) -> None:
         """Nothing has to start."""
@@ -101,68 +91,57 @@ class IndexInProgram(IndexProcess):
     def call(self, operation: str, deadline: Deadline, **arguments: Any) -> Any:
         """Do one operation."""
         with self._lock:
-            return self._operations[operation](**arguments)
+            return getattr(self, f"_{operation}")(**arguments)
 
     def close_idle(self) -> bool:
         """Keep what is there: no process holds it."""
         return True
 
+    def _found(self, stamp: Stamp, *, must_exist: bool) -> _Collection | None:
+        found = self._live.get(stamp.key)
+        if found is None and must_exist:
+            raise VectorIndexDamagedError(f"the index of project {stamp.project_id!r} is gone; rebuild it")
+        if found is not None:
+            found.stamp.require_same_vectors(stamp)
+        return found
+
     def _upsert(
         self, stamp: Stamp, columns: dict[str, Any], *, must_exist: bool = False, is_rebuild: bool = False
     ) -> None:
-        if must_exist and not is_rebuild and stamp.key not in self._live:
-            raise VectorIndexDamagedError(f"the index of project {stamp.project_id!r} is gone; rebuild it")
-        place = self._built if is_rebuild else self._live
-        collection = place.setdefault(stamp.key, _Collection(stamp))
-        collection.stamp.require_same_vectors(stamp)
+        found = self._built[stamp.key] if is_rebuild else self._found(stamp, must_exist=must_exist)
+        if found is None:
+            found = self._live[stamp.key] = _Collection(stamp)
         rows = zip(columns["embeddings"], columns["documents"], columns["metadatas"], strict=True)
-        collection.rows.update(zip(columns["ids"], rows, strict=True))
+        found.rows.update(zip(columns["ids"], rows, strict=True))
 
     def _delete(self, key: ProjectKey, chunk_ids: Sequence[str]) -> None:
         for chunk_id in chunk_ids if key in self._live else ():
             self._live[key].rows.pop(chunk_id, None)
 
     def _query(
-        self,
-        stamp: Stamp,
-        vectors: NDArray[np.float32],
-        cut: QueryCut,
-        *,
-        must_exist: bool = False,
-        is_rebuild: bool = False,
+        self, stamp: Stamp, vectors: NDArray[np.float32], cut: QueryCut, *, must_exist: bool = False
     ) -> list[list[IndexHit]]:
-        found = (self._built if is_rebuild else self._live).get(stamp.key)
-        if found is None:
-            if must_exist:
-                raise VectorIndexDamagedError(f"the index of project {stamp.project_id!r} is gone; rebuild it")
-            return [[] for _ in vectors]
-        found.stamp.require_same_vectors(stamp)
-        wanted = found.rows.keys() if cut.chunk_ids is None else found.rows.keys() & set(cut.chunk_ids)
-        ids = [
-            each
-            for each in wanted
-            if may_be_shown(found.rows[each][2], project_id=cut.project_id, before_key=cut.before_key)
-        ]
+        found = self._found(stamp, must_exist=must_exist)
+        rows = {} if found is None else found.rows
+        wanted = rows if cut.chunk_ids is None else rows.keys() & set(cut.chunk_ids)
+        ids = [each for each in wanted if may_be_shown(rows[each][2], cut)]
         if not ids:
             return [[] for _ in vectors]
-        matrix = np.stack([found.rows[each][0] for each in ids])
+        matrix = np.stack([rows[each][0] for each in ids])
         answers = exact_search(matrix, ids, query_vectors=vectors, top_k=cut.top_k)
-        return [
-            [
-                decode_hit(chunk_id, found.rows[chunk_id][1], found.rows[chunk_id][2], similarity=score)
-                for chunk_id, score in hits
-            ]
-            for hits in answers
-        ]
+        return [[decode_hit(name, *rows[name][1:], similarity=score) for name, score in hits] for hits in answers]
 
-    def _ids(self, key: ProjectKey, *, is_rebuild: bool = False) -> list[str]:
-        found = (self._built if is_rebuild else self._live).get(key)
-        return [] if found is None else list(found.rows)
+    def _ids(self, key: ProjectKey) -> list[str]:
+        return list(self._live[key].rows) if key in self._live else []
+
+    def _drop(self, key: ProjectKey) -> None:
+        self._live.pop(key, None)
 
     def _build_begin(self, stamp: Stamp) -> None:
         self._built[stamp.key] = _Collection(stamp)
 
-    def _build_commit(self, key: ProjectKey) -> None:
-        if key not in self._built:
-            raise VectorIndexError(f"no rebuild of project {key.project_id!r} is under way; begin one")
+    def _build_commit(self, key: ProjectKey, **_: Any) -> None:
         self._live[key] = self._built.pop(key)
+
+    def _build_abort(self, key: ProjectKey) -> None:
+        self._built.pop(key, None)

@@ -252,7 +252,7 @@ class MemoryStores:
                 )
                 with contextlib.suppress(VectorIndexError):
                     # Whatever keeps it from starting is raised by the first call that needs it.
-                    index.start()
+                    index.process.start()
                 self._vectors[project_id] = index
             index = self._vectors[project_id]
         return self._kept_running(index)
@@ -291,9 +291,7 @@ class MemoryStores:
             ConfigurationError: When the setting names no model that can be used.
             EmbeddingError: When only the model knows its dimension and it does not answer.
         """
-        from runtime.index.embeddings import embedding_identity
-
-        return embedding_identity(self.embeddings)
+        return self.embeddings.identity
 
     def delete_project(self, project_id: str) -> None:
         """Delete what the stores hold of a project, and nothing of any other; its files are the caller's.
@@ -397,7 +395,7 @@ class MemoryStores:
             surplus = self._running.take_surplus()
         # Outside of the lock: a process takes half a second to end.
         for location, other in surplus:
-            if not other.close_idle():
+            if not other.process.close_idle():
                 with self._vectors_lock:
                     self._running.use(location, other)
         return index

@@ -81,13 +81,7 @@ class SceneReport(BaseModel):
 def build_context_node(
     build: Callable[[Mapping[str, Any]], SceneMemoryContext], *, prompt_key: str | None, json_key: str | None
 ) -> Runnable[Any, dict[str, Any]]:
-    """Return the node that `Story.as_context_node` tells of.
-
-    Args:
-        build: Builds a context of what the state asks for.
-        prompt_key: Key of the state for the block of a prompt; None leaves it out.
-        json_key: Key for the context as JSON; None leaves it out.
-    """
+    """Return the node that `Story.as_context_node` tells of; `build` makes a context of what the state asks for."""
 
     def node(state: Any, config: RunnableConfig) -> dict[str, Any]:
         _require_keys(config, [each for each in (prompt_key, json_key) if each is not None])
@@ -112,16 +106,7 @@ def build_scene_node(
     record_key: str,
     report_key: str,
 ) -> Runnable[Any, dict[str, Any]]:
-    """Return the node that `Story.as_scene_node` tells of.
-
-    Args:
-        ingest: Takes a scene in, as `Story.ingest`.
-        extract: Reads a stored scene, as `Story.extract`; None where no model is set.
-        what_changed: Tells what it changed, as `Story.what_changed`.
-        text_key: Key of the state for the text.
-        record_key: Key for what it established.
-        report_key: Key for what became of it.
-    """
+    """Return the node that `Story.as_scene_node` tells of; without `extract` no model reads the scene."""
 
     def node(state: Any, config: RunnableConfig) -> dict[str, Any]:
         _require_keys(config, [report_key])
@@ -313,6 +298,7 @@ class StoryStore(BaseStore):
         self._stores = stores
         self._project_id = project_id
         self._as_of = as_of
+        self._notes = StoryKeyedNotes(stores, project_id)
         self.label = project_id.replace(".", "_")
 
     def __repr__(self) -> str:
@@ -349,9 +335,7 @@ class StoryStore(BaseStore):
         if isinstance(op, GetOp):
             if len(op.namespace) != 2 or op.namespace[0] != self.label:
                 return None
-            found = StoryKeyedNotes(self._stores, self._project_id).find_keyed_memory(
-                target=op.namespace[1], key=op.key, as_of=self._as_of
-            )
+            found = self._notes.find_keyed_memory(target=op.namespace[1], key=op.key, as_of=self._as_of)
             if found is None:
                 return None
             return Item(
@@ -364,7 +348,7 @@ class StoryStore(BaseStore):
         if isinstance(op, SearchOp):
             return self._search(op)
         if isinstance(op, ListNamespacesOp):
-            targets = StoryKeyedNotes(self._stores, self._project_id).list_memory_targets(as_of=self._as_of)
+            targets = self._notes.list_memory_targets(as_of=self._as_of)
             namespaces = [(self.label, each) for each in targets]
             fitting = [each for each in namespaces if all(_matches(one, each) for one in op.match_conditions or ())]
             listed = sorted({each[: op.max_depth] for each in fitting})
@@ -386,9 +370,7 @@ class StoryStore(BaseStore):
                 )
         target = None
         if len(op.namespace_prefix) == 2:
-            target = StoryKeyedNotes(self._stores, self._project_id).known_target(
-                target=op.namespace_prefix[1], as_of=cut
-            )
+            target = self._notes.known_target(target=op.namespace_prefix[1], as_of=cut)
             if target is None:
                 return []
         ranked = self._ranked(op, target, wanted, cut)
@@ -432,7 +414,7 @@ class StoryStore(BaseStore):
         """Return the position of a search: that of its filter, which cannot read on beyond the store's own."""
         if place is None:
             return self._as_of
-        asked = stored_position(StoryKeyedNotes(self._stores, self._project_id), place)
+        asked = stored_position(self._notes, place)
         return asked if self._as_of is None else min(asked, self._as_of)
 
     # --- Writing ---
@@ -462,15 +444,11 @@ class StoryStore(BaseStore):
             ) from error
 
     def _write(self, op: PutOp) -> None:
-        target = op.namespace[1]
+        place: dict[str, Any] = {"target": op.namespace[1], "key": op.key, "as_of": self._as_of}
         if op.value is None:
-            StoryKeyedNotes(self._stores, self._project_id).delete_keyed_note(
-                target=target, key=op.key, as_of=self._as_of
-            )
-            return
-        StoryKeyedNotes(self._stores, self._project_id).put_keyed_note(
-            target=target, key=op.key, **dict(PutValue.model_validate(dict(op.value))), as_of=self._as_of
-        )
+            self._notes.delete_keyed_note(**place)
+        else:
+            self._notes.put_keyed_note(**place, **dict(PutValue.model_validate(dict(op.value))))
 
 
 def _value_of(chunk: StoryMemoryChunk) -> dict[str, Any]:

@@ -251,7 +251,7 @@ def check_minds(stores: MemoryStores, project_id: str) -> list[Finding]:
 def check_breaker(stores: MemoryStores, project_id: str) -> Finding:
     """Tell whether calls to the index are refused after repeated failures; looks at nothing else."""
     try:
-        is_refusing = stores.vectors(project_id).is_refusing
+        is_refusing = stores.vectors(project_id).process.breaker.is_open
     except errors.NovelgenError as error:
         kind = "breaker_waits_for_model" if isinstance(error, _OF_MODEL) else "breaker_unknown"
         return found("degraded", kind, error=str(error))

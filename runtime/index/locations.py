@@ -13,23 +13,17 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
-from novelgen.errors import (
-    ConfigurationError,
-    EmbeddingMismatchError,
-    VectorIndexDamagedError,
-    VectorIndexError,
-    VectorIndexOwnedError,
-)
+from novelgen.errors import ConfigurationError, EmbeddingMismatchError, VectorIndexError, VectorIndexOwnedError
 
 DEFAULT_SERVER_PORT = 8000
 INDEX_SCHEMA_VERSION = 1
@@ -46,7 +40,7 @@ class EmbeddedIndex:
 
     @property
     def control_folder(self) -> Path:
-        """Folder beside the index for its locks, marker and log; it outlives the loss of the index."""
+        """Folder beside the index for its locks and its log; it outlives the loss of the index."""
         return self.path.with_name(self.path.name + ".control")
 
     def __str__(self) -> str:
@@ -139,6 +133,15 @@ class Stamp:
     schema_version: int = INDEX_SCHEMA_VERSION
     index_id: str = ""
 
+    @classmethod
+    def read(cls, metadata: Mapping[str, Any]) -> Stamp | None:
+        """Read what a collection says; None where it is none of ours."""
+        known = {"index_id": "", **metadata}
+        try:
+            return cls(**{each.name: known[each.name] for each in fields(cls)})
+        except KeyError:
+            return None
+
     @property
     def key(self) -> ProjectKey:
         """Which project the collection is of."""
@@ -158,7 +161,6 @@ class Stamp:
 DATABASE_FILE = "chroma.sqlite3"
 VECTOR_FILE = "data_level0.bin"
 
-_MARKER_SCHEMA_VERSION = 1
 _LINKS_BYTES = 132
 """Neighbours of a vector on the lowest level, for Chroma's default of 16: a count and 32 places of 4 bytes each."""
 _LABEL_BYTES = 8
@@ -230,56 +232,6 @@ def read_owner(owner_file: Path) -> str:
         return owner_file.read_text(encoding="ascii").strip() or "unknown"
     except (OSError, ValueError):
         return "unknown"
-
-
-class RowsMarker:
-    """The set of projects of which rows were written, in a file outside of the index folder.
-
-    Chroma creates an empty store in silence where its files are missing: so "opened empty" is told from "never
-    written".
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def projects(self) -> frozenset[str]:
-        """Read which projects should have rows; empty when nothing was ever written."""
-        try:
-            document = json.loads(self._path.read_text(encoding="utf-8"))
-            return frozenset(str(project_id) for project_id in document["projects"])
-        except FileNotFoundError:
-            return frozenset()
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise VectorIndexDamagedError(
-                f"marker {str(self._path)!r} of the vector index cannot be read; rebuild the index"
-            ) from error
-
-    def add(self, project_id: str) -> None:
-        """Remember that rows of the project were written."""
-        known = self.projects()
-        if project_id not in known:
-            self._write(known | {project_id})
-
-    def remove(self, project_id: str) -> None:
-        """Forget the project: its rows were dropped on purpose."""
-        known = self.projects()
-        if project_id in known:
-            self._write(known - {project_id})
-
-    def reset(self) -> None:
-        """Forget a marker that cannot be read; one that can is kept."""
-        try:
-            self.projects()
-        except VectorIndexDamagedError:
-            self._write(frozenset())
-
-    def _write(self, projects: frozenset[str]) -> None:
-        temporary = self._path.with_suffix(".tmp")
-        with temporary.open("w", encoding="utf-8") as stream:
-            json.dump({"schema_version": _MARKER_SCHEMA_VERSION, "projects": sorted(projects)}, stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(self._path)
 
 
 def kept_vectors(location: IndexLocation, dimension: int) -> int:

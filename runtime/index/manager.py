@@ -2,9 +2,9 @@
 
 import logging
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -15,7 +15,17 @@ from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, Vect
 from novelgen.models.position import StoryPosition, require_project_id
 from runtime.index.locations import IndexLocation, ProjectKey, Stamp
 from runtime.index.process import DEFAULT_REGISTRY, IndexProcess, IndexProcessRegistry
-from runtime.index.rows import IndexHit, IndexRow, QueryCut, Vector, cut_key, encode_rows, require_vectors
+from runtime.index.rows import (
+    CANARY_HITS,
+    IndexHit,
+    IndexRow,
+    QueryCut,
+    Vector,
+    cut_key,
+    encode_rows,
+    finds_itself,
+    require_vectors,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -25,19 +35,8 @@ BATCH_ROWS = 250
 """Rows per request: queries of other threads wait for one batch at most, about 0.5 s."""
 
 
-SAME_VECTOR = 0.999
-"""Least cosine of a vector with itself after the index rounded it."""
-
 SAMPLE_SIZE = 50
-"""Vectors that are asked for where nothing else is said."""
-
-CANARY_HITS = 10
-"""Rows to ask for by a row's own vector: it may share its place with equals."""
-
-Expected = (
-    Mapping[str, "NDArray[np.float32] | Sequence[float] | None"]
-    | Iterable[tuple[str, "NDArray[np.float32] | Sequence[float] | None"]]
-)
+"""Of so many rows it is asked whether their own vectors find them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,44 +61,6 @@ class IndexVerification:
         )
 
 
-@dataclass(slots=True)
-class VectorSample:
-    """A fair sample of a stream of vectors, the same for the same stream."""
-
-    size: int
-    kept: list[tuple[str, NDArray[np.float32] | Sequence[float]]] = field(default_factory=list)
-    _seen: int = 0
-    _random: random.Random = field(default_factory=lambda: random.Random(0))
-
-    def offer(self, chunk_id: str, vector: NDArray[np.float32] | Sequence[float]) -> None:
-        """Take the vector into account; it may replace one that was kept."""
-        self._seen += 1
-        if len(self.kept) < self.size:
-            self.kept.append((chunk_id, vector))
-            return
-        place = self._random.randrange(self._seen)
-        if place < self.size:
-            self.kept[place] = (chunk_id, vector)
-
-
-def read_expected(expected: Expected, *, sample_size: int) -> tuple[set[str], VectorSample]:
-    """Read what should be in the index, keeping only a sample of the vectors."""
-    ids: set[str] = set()
-    sample = VectorSample(sample_size)
-    for chunk_id, vector in expected.items() if isinstance(expected, Mapping) else expected:
-        ids.add(chunk_id)
-        if vector is not None:
-            sample.offer(chunk_id, vector)
-    return ids, sample
-
-
-def finds_itself(chunk_id: str, hits: Sequence[IndexHit]) -> bool:
-    """Tell whether the question by a row's own vector found the row."""
-    if any(hit.chunk_id == chunk_id and hit.similarity >= SAME_VECTOR for hit in hits):
-        return True
-    return bool(hits) and all(hit.similarity >= SAME_VECTOR for hit in hits)
-
-
 class VectorStoreManager:
     """Stores and finds memory chunks by their vectors, each project in a collection of its own.
 
@@ -121,49 +82,16 @@ class VectorStoreManager:
         self.index_id = index_id
         self.process: IndexProcess = registry.borrow(location)
         """What answers, shared by all managers of the location in this program."""
+        self.location = location
         self._registry = registry
         self._is_closed = False
 
-    @property
-    def location(self) -> IndexLocation:
-        """Folder or server of the index."""
-        return self.process.location
-
-    @property
-    def is_refusing(self) -> bool:
-        """Whether repeated failures have opened the circuit breaker."""
-        return self.process.breaker.is_open
-
-    @property
-    def is_written_to(self) -> bool:
-        """Whether something is being written to the index by this program, or a rebuild is under way."""
-        return self.process.write_turn.locked()
-
-    @property
-    def in_doubt(self) -> bool:
-        """Whether an embedded index was interrupted at work, and neither verified as sound nor rebuilt since."""
-        return self.process.in_doubt
-
-    def start(self) -> None:
-        """Start the process of the index in the background and return at once."""
-        self.process.start()
-
-    def wait_started(self, *, timeout_s: float = QUERY_TIMEOUT_S) -> None:
-        """Start the process of the index and wait until it has loaded its libraries.
-
-        A program that asks one question calls this first, so that the short deadline of the question is not spent on
-        the start. The index itself is not touched, so that one that hangs costs nothing here.
-        """
-        self.process.wait_started(Deadline.after(timeout_s))
-
     def upsert(self, rows: Iterable[IndexRow], *, must_exist: bool = False, timeout_s: float = WRITE_TIMEOUT_S) -> None:
-        """Store rows, in place of those with the same project and id; the same call twice changes nothing."""
+        """Store rows of one project, in place of those with the same id; the same call twice changes nothing."""
         for batch in _batches(rows):
-            for project_id in dict.fromkeys(row.project_id for row in batch):
-                own = [row for row in batch if row.project_id == project_id]
-                deadline = Deadline.after(timeout_s)
-                with self.process.writing(deadline):
-                    self._write(project_id, own, deadline, must_exist=must_exist)
+            deadline = Deadline.after(timeout_s)
+            with self.process.writing(deadline):
+                self._write(batch[0].project_id, batch, deadline, must_exist=must_exist)
 
     def delete(self, project_id: str, chunk_ids: Iterable[str], *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
         """Remove rows; ids that are not there are fine."""
@@ -190,7 +118,8 @@ class VectorStoreManager:
         matrix = require_vectors(vectors, dimension=self.dimension, names=names)
         if not len(matrix) or (chunk_ids is not None and not len(chunk_ids)):
             return [[] for _ in names]
-        cut = QueryCut(project_id, top_k, cut_key(as_of), None if chunk_ids is None else tuple(chunk_ids))
+        ids = None if chunk_ids is None else tuple(dict.fromkeys(chunk_ids))
+        cut = QueryCut(project_id, top_k, cut_key(as_of), ids)
         found: list[list[IndexHit]] = self.process.call(
             "query",
             deadline or Deadline.after(QUERY_TIMEOUT_S),
@@ -210,16 +139,19 @@ class VectorStoreManager:
         return len(self.list_ids(project_id, timeout_s=timeout_s))
 
     def verify(
-        self, project_id: str, expected: Expected, *, sample_size: int = SAMPLE_SIZE, timeout_s: float = WRITE_TIMEOUT_S
+        self,
+        project_id: str,
+        expected_ids: Set[str],
+        sample: Mapping[str, Vector | Sequence[float]],
+        *,
+        timeout_s: float = WRITE_TIMEOUT_S,
     ) -> IndexVerification:
         """Compare the index with what should be in it: all ids, and for a sample whether it finds itself."""
-        ids, sample = read_expected(expected, sample_size=sample_size)
         listed = self.list_ids(project_id, timeout_s=timeout_s)
-        canaries = [(chunk_id, vector) for chunk_id, vector in sample.kept if chunk_id in listed]
-        asked = [vector for _, vector in canaries]
-        found = self.query(project_id, asked, top_k=CANARY_HITS, deadline=Deadline.after(timeout_s))
+        canaries = {chunk_id: vector for chunk_id, vector in sample.items() if chunk_id in listed}
+        found = self.query(project_id, list(canaries.values()), top_k=CANARY_HITS, deadline=Deadline.after(timeout_s))
         lost: list[str] = []
-        for (chunk_id, vector), hits in zip(canaries, found, strict=True):
+        for (chunk_id, vector), hits in zip(canaries.items(), found, strict=True):
             if finds_itself(chunk_id, hits):
                 continue
             # The search is approximate, and may pass over a sound row: this one is asked for alone.
@@ -228,25 +160,17 @@ class VectorStoreManager:
             if not finds_itself(chunk_id, alone):
                 lost.append(chunk_id)
         verification = IndexVerification(
-            missing_ids=tuple(sorted(ids - listed)),
-            unexpected_ids=tuple(sorted(listed - ids)),
+            missing_ids=tuple(sorted(expected_ids - listed)),
+            unexpected_ids=tuple(sorted(listed - expected_ids)),
             lost_ids=tuple(sorted(lost)),
-            rows=len(ids),
+            rows=len(expected_ids),
             canaries=len(canaries),
         )
         if verification.is_sound:
-            self.process.trust()
+            self.process.in_doubt = False
         return verification
 
-    def rebuild(
-        self,
-        project_id: str,
-        rows: Iterable[IndexRow],
-        *,
-        expected_ids: Iterable[str],
-        progress: Callable[[int], None] | None = None,
-        timeout_s: float = WRITE_TIMEOUT_S,
-    ) -> int:
+    def rebuild(self, project_id: str, rows: Iterable[IndexRow], *, timeout_s: float = WRITE_TIMEOUT_S) -> int:
         """Build the index of a project beside the old one, verify it, and swap.
 
         Until the swap, readers get the old index, writers wait. Files that cannot be opened are removed first. A
@@ -264,22 +188,16 @@ class VectorStoreManager:
                 self.process.set_aside_files(Deadline.after(timeout_s))
                 self.process.call("build_begin", Deadline.after(timeout_s), stamp=stamp)
             with self._undone_on_failure(key, timeout_s=timeout_s):
-                stored, sample = self._build(project_id, rows, progress=progress, timeout_s=timeout_s)
-                self._require_expected(key, set(expected_ids), timeout_s=timeout_s)
-                self._require_found(project_id, sample, timeout_s=timeout_s)
-                self.process.call("build_commit", Deadline.after(timeout_s), key=key)
-            self.process.trust()
-            return stored
+                built, sample = self._build(project_id, rows, timeout_s=timeout_s)
+                self.process.call("build_commit", Deadline.after(timeout_s), key=key, expected_ids=built, sample=sample)
+            self.process.in_doubt = False
+            return len(built)
 
     def drop(self, project_id: str, *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
         """Remove all that the index holds of a project."""
         deadline = Deadline.after(timeout_s)
         with self.process.writing(deadline):
             self.process.call("drop", deadline, key=self._key(project_id))
-
-    def close_idle(self) -> bool:
-        """End the process of the index until the next call starts it again; other users feel no more than that."""
-        return self.process.close_idle()
 
     def close(self) -> None:
         """Give the process of the index back; the last user's return ends it. Harmless when repeated."""
@@ -288,6 +206,9 @@ class VectorStoreManager:
             self._registry.give_back(self.process)
 
     def _write(self, project_id: str, rows: Sequence[IndexRow], deadline: Deadline, **options: bool) -> None:
+        for row in rows:
+            if row.project_id != project_id:
+                raise ValueError(f"row {row.chunk_id!r} is of project {row.project_id!r}, not {project_id!r}")
         unique = list({row.chunk_id: row for row in rows}.values())
         columns = encode_rows(unique, dimension=self.dimension)
         self.process.call("upsert", deadline, stamp=self._stamp(project_id), columns=columns, **options)
@@ -299,46 +220,21 @@ class VectorStoreManager:
         key = self._key(project_id)
         return Stamp(key.project_id, self.embedding_model, self.dimension, index_id=key.index_id)
 
-    # The steps of a rebuild
-
     def _build(
-        self, project_id: str, rows: Iterable[IndexRow], *, progress: Callable[[int], None] | None, timeout_s: float
-    ) -> tuple[int, VectorSample]:
-        sample = VectorSample(SAMPLE_SIZE)
-        stored: set[str] = set()
+        self, project_id: str, rows: Iterable[IndexRow], *, timeout_s: float
+    ) -> tuple[set[str], dict[str, Vector]]:
+        """Write the rows of a rebuild, and return their ids and a fair sample, the same for the same rows."""
+        chance = random.Random(0)
+        built: set[str] = set()
+        sample: dict[int, IndexRow] = {}
         for batch in _batches(rows):
             for row in batch:
-                if row.project_id != project_id:
-                    raise ValueError(f"row {row.chunk_id!r} is of project {row.project_id!r}, not {project_id!r}")
-                sample.offer(row.chunk_id, row.vector)
+                place = len(built) if len(built) < SAMPLE_SIZE else chance.randrange(len(built) + 1)
+                if place < SAMPLE_SIZE:
+                    sample[place] = row
+                built.add(row.chunk_id)
             self._write(project_id, batch, Deadline.after(timeout_s), is_rebuild=True)
-            stored.update(row.chunk_id for row in batch)
-            if progress is not None:
-                progress(len(stored))
-        return len(stored), sample
-
-    def _require_expected(self, key: ProjectKey, expected_ids: set[str], *, timeout_s: float) -> None:
-        built = set(self.process.call("ids", Deadline.after(timeout_s), key=key, is_rebuild=True))
-        if built != expected_ids:
-            raise VectorIndexError(
-                f"the rebuilt index of project {key.project_id!r} lacks {len(expected_ids - built)} expected rows "
-                f"and holds {len(built - expected_ids)} others; the old one was kept, rebuild again"
-            )
-
-    def _require_found(self, project_id: str, sample: VectorSample, *, timeout_s: float) -> None:
-        if not sample.kept:
-            return
-        found = self.process.call(
-            "query",
-            Deadline.after(timeout_s),
-            stamp=self._stamp(project_id),
-            vectors=np.array([vector for _, vector in sample.kept], dtype=np.float32),
-            cut=QueryCut(project_id, CANARY_HITS),
-            is_rebuild=True,
-        )
-        for (chunk_id, _), hits in zip(sample.kept, found, strict=True):
-            if not finds_itself(chunk_id, hits):
-                raise VectorIndexDamagedError(f"row {chunk_id!r} is not found by its own vector after a rebuild")
+        return built, {row.chunk_id: np.asarray(row.vector, np.float32) for row in sample.values()}
 
     @contextmanager
     def _undone_on_failure(self, key: ProjectKey, *, timeout_s: float) -> Iterator[None]:

@@ -1,6 +1,5 @@
 """Embeddings that need no network: a small model inside a wheel, and hashed character n-grams."""
 
-import heapq
 import importlib
 import importlib.util
 import logging
@@ -10,7 +9,7 @@ import sys
 import threading
 import unicodedata
 import zlib
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -44,44 +43,6 @@ NGRAM_LENGTHS = (1, 2, 3)
 LONGER_NGRAMS_WEIGH_MORE = 1.5
 
 
-class Turns:
-    """Lets so many at a time work, in the order in which they came; safe to share between threads.
-
-    Of eight threads that share two processors without turns, the unlucky wait twice as long as with them.
-    """
-
-    def __init__(self, places: int) -> None:
-        self._lock = threading.Lock()
-        self._free = places
-        self._waiting: deque[threading.Event] = deque()
-
-    @property
-    def waiting(self) -> int:
-        """How many wait for their turn."""
-        return len(self._waiting)
-
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Wait for one's turn and keep the place for the block."""
-        with self._lock:
-            called = None if self._free else threading.Event()
-            if called is None:
-                self._free -= 1
-            else:
-                self._waiting.append(called)
-        if called is not None:
-            called.wait()
-        try:
-            yield
-        finally:
-            with self._lock:
-                if self._waiting:
-                    # The place goes to whoever waits longest; it is never free in between.
-                    self._waiting.popleft().set()
-                else:
-                    self._free += 1
-
-
 class LocalE5Embeddings(Embeddings):
     """multilingual-e5-small (4-bit, 384 dimensions, vectors of length one), with its query and passage prefixes.
 
@@ -98,7 +59,8 @@ class LocalE5Embeddings(Embeddings):
             raise _not_installed()
         self._workers = workers or min(MAX_WORKERS, os.cpu_count() or 1)
         self._idle_engines: list[Any] = []
-        self._query_turns = Turns(os.cpu_count() or 1)
+        # Of eight threads that share two processors without turns, the unlucky wait twice as long as with them.
+        self._query_turns = threading.Semaphore(os.cpu_count() or 1)
         self._passes = 0
         self._bytes_to_bulk = BULK_FROM_BYTES
         self._bulk: BulkE5 | None = None
@@ -117,20 +79,24 @@ class LocalE5Embeddings(Embeddings):
         return self._shared(self._queries, texts)
 
     def _shared(self, embed: Callable[[Sequence[str]], list[list[float]]], texts: list[str]) -> list[list[float]]:
-        """Embed texts in as many threads as there are workers; little text stays in this one."""
-        dealt = even_shares(texts, self._workers)
-        if len(dealt) < 2:
+        """Embed texts in as many threads as there are workers, each with about as much; little text stays in this."""
+        lengths = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
+        count = min(self._workers, len(texts), sum(lengths) // MIN_BYTES_PER_WORKER)
+        if count < 2:
             return embed(texts) if texts else []
-        vectors: list[list[float]] = [[] for _ in texts]
-        with ThreadPoolExecutor(len(dealt), thread_name_prefix="novelgen-embed") as pool:
-            answers = pool.map(lambda places: embed([texts[place] for place in places]), dealt)
-            for places, answer in zip(dealt, answers, strict=True):
-                for place, vector in zip(places, answer, strict=True):
-                    vectors[place] = vector
-        return vectors
+        longest_first = sorted(range(len(texts)), key=lambda place: -lengths[place])
+        shares = [longest_first[start::count] for start in range(count)]
+        with ThreadPoolExecutor(count, thread_name_prefix="novelgen-embed") as pool:
+            answers = pool.map(lambda places: embed([texts[place] for place in places]), shares)
+            vectors = {
+                place: vector
+                for places, answer in zip(shares, answers, strict=True)
+                for place, vector in zip(places, answer, strict=True)
+            }
+        return [vectors[place] for place in range(len(texts))]
 
     def _queries(self, texts: Sequence[str]) -> list[list[float]]:
-        with self._query_turns.turn(), self._engine() as engine:
+        with self._query_turns, self._engine() as engine:
             vectors: list[list[float]] = engine.query([scrub_text(text) for text in texts]).tolist()
         return vectors
 
@@ -189,22 +155,6 @@ def _loaded_bulk(engine: Any) -> BulkE5 | None:
     except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
         logger.warning("many texts are embedded slower than they could be: %s", described(error))
         return None
-
-
-def even_shares(texts: Sequence[str], workers: int) -> list[list[int]]:
-    """Deal texts so that every worker has about as much to read: the time goes by length, not by number.
-
-    The longest first, each to whoever has least (Graham 1969: at most a third longer than the best dealing).
-    """
-    lengths = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
-    count = max(1, min(workers, len(texts), sum(lengths) // MIN_BYTES_PER_WORKER))
-    loads = [(0, share) for share in range(count)]
-    dealt: list[list[int]] = [[] for _ in range(count)]
-    for place in sorted(range(len(texts)), key=lambda place: -lengths[place]):
-        load, share = loads[0]
-        dealt[share].append(place)
-        heapq.heapreplace(loads, (load + lengths[place], share))
-    return [share for share in dealt if share]
 
 
 def _load_engine() -> Any:

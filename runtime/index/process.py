@@ -51,6 +51,10 @@ REAP_TIMEOUT_S = 5.0
 UNREAD_GRACE_S = 0.1
 """To read what a process said while nobody listened: started in the background, it may be asked much later."""
 
+FAILURE_LIMIT = 3
+"""Failures in a row after which the index is left alone."""
+COOL_DOWN_S = 30.0
+
 _CRASH_SIGNALS = frozenset({"SIGSEGV", "SIGBUS", "SIGILL", "SIGABRT", "SIGFPE"})
 _PANIC = "PanicException"
 """What Chroma's Rust raises instead of a crash, such as on a malformed page of its database; nothing may catch it."""
@@ -61,11 +65,7 @@ _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 class CircuitBreaker:
     """Counts failures in a row and refuses calls while the index is known to be broken."""
 
-    def __init__(
-        self, *, failure_limit: int = 3, cool_down_s: float = 30.0, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._failure_limit = failure_limit
-        self._cool_down_s = cool_down_s
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._failures = 0
         self._last_reason = ""
@@ -81,7 +81,7 @@ class CircuitBreaker:
         opened_at = self._opened_at
         if opened_at is None:
             return
-        wait_s = opened_at + self._cool_down_s - self._clock()
+        wait_s = opened_at + COOL_DOWN_S - self._clock()
         if wait_s > 0 or is_probed:
             raise VectorIndexError(
                 f"the vector index failed {self._failures} times in a row and is left alone for "
@@ -96,7 +96,7 @@ class CircuitBreaker:
         """Note that a call failed, and what to tell those who are refused for it."""
         self._failures += 1
         self._last_reason = reason
-        if self._failures >= self._failure_limit:
+        if self._failures >= FAILURE_LIMIT:
             self._opened_at = self._clock()
 
 
@@ -150,7 +150,10 @@ class IndexProcess:
         self._lender: Lender | None = None
         self._turn = threading.Lock()
         self._worker: _Worker | None = None
-        self._in_doubt = False
+        self.in_doubt = False
+        """Whether a process of an embedded index was killed at work, by this program or before it, and the index
+        neither compared with SQL nor built anew since. Chroma keeps what it has acknowledged, but files that were
+        being written may have lost vectors."""
         atexit.register(self.close)
 
     @staticmethod
@@ -188,18 +191,6 @@ class IndexProcess:
     def is_busy(self) -> bool:
         """Whether a call is under way."""
         return self._turn.locked()
-
-    @property
-    def in_doubt(self) -> bool:
-        """Whether a process of an embedded index was killed at work, by this program or before it.
-
-        Chroma keeps what it has acknowledged, but files that were being written may have lost vectors.
-        """
-        return self._in_doubt
-
-    def trust(self) -> None:
-        """Take the index as sound again, once it was compared with SQL or built anew."""
-        self._in_doubt = False
 
     def start(self) -> None:
         """Start the process in the background and return at once; a start under way is left alone."""
@@ -333,7 +324,7 @@ class IndexProcess:
             self._stop()
         if self._ownership is not None:
             try:
-                self._in_doubt |= self._ownership.acquire()
+                self.in_doubt |= self._ownership.acquire()
             except VectorIndexOwnedError:
                 self._worker = self._borrowed(self._ownership)
                 if self._worker is None:
@@ -426,7 +417,7 @@ class IndexProcess:
     def _interrupted(self) -> None:
         # Neither a Chroma server nor another program feels the end of a client.
         if self._ownership is not None and self._ownership.is_held:
-            self._in_doubt = True
+            self.in_doubt = True
 
     def _end(self) -> None:
         self._stop(grace_s=CLOSE_GRACE_S)
@@ -434,7 +425,7 @@ class IndexProcess:
             self._lender.close()
             self._lender = None
         if self._ownership is not None:
-            self._ownership.release(in_doubt=self._in_doubt)
+            self._ownership.release(in_doubt=self.in_doubt)
 
     def _stop(self, *, grace_s: float = 0.0) -> None:
         """End the process, by force after the grace, and reap it."""

@@ -4,20 +4,25 @@ Chroma drops None values and its filters also match rows that lack a key, so eve
 written, with a sentinel where there is nothing, and a row that lacks one is never shown.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.errors import EmbeddingError
+from novelgen.errors import EmbeddingError, VectorIndexDamagedError, VectorIndexError
 from novelgen.memory.query_scores import unit_rows
 from novelgen.models.position import SCENES_PER_CHAPTER, StoryPosition, packed_place
 
 Vector = NDArray[np.float32]
 """One embedding, shape (dimension,)."""
 Metadata = Mapping[str, Any]
+
+CANARY_HITS = 10
+"""Rows to ask for by a row's own vector: it may share its place with equals."""
+SAME_VECTOR = 0.999
+"""Least cosine of a vector with itself after the index rounded it."""
 
 NO_POSITION = -1
 NO_SOURCE = ""
@@ -132,8 +137,8 @@ def cut_key(as_of: StoryPosition | None) -> int | None:
     return packed_place(as_of.chapter_index, as_of.scene_index or 0)
 
 
-def may_be_shown(metadata: Metadata, *, project_id: str, before_key: int | None) -> bool:
-    """Tell whether a stored row is whole, of the project, and before the reader (None: wherever it lies).
+def may_be_shown(metadata: Metadata, cut: QueryCut) -> bool:
+    """Tell whether a stored row is whole, of the project, and before the reader.
 
     A foreign row, a later row, and one that lacks a key or has one of the wrong type is not.
     """
@@ -141,10 +146,31 @@ def may_be_shown(metadata: Metadata, *, project_id: str, before_key: int | None)
         return False
     if not all(type(metadata.get(key)) is int for key in _NUMBER_KEYS):
         return False
-    if metadata["project_id"] != project_id:
+    if metadata["project_id"] != cut.project_id:
         return False
     # The key is computed again: a row whose stored key disagrees with its position must not slip through.
-    return before_key is None or story_key(*decode_position(metadata)) < before_key
+    return cut.before_key is None or story_key(*decode_position(metadata)) < cut.before_key
+
+
+def finds_itself(chunk_id: str, hits: Sequence[IndexHit]) -> bool:
+    """Tell whether the question by a row's own vector found the row."""
+    same = [hit.chunk_id for hit in hits if hit.similarity >= SAME_VECTOR]
+    return chunk_id in same or 0 < len(hits) == len(same)
+
+
+def require_built(
+    project_id: str, built_ids: Iterable[str], expected_ids: Set[str], found: Mapping[str, Sequence[IndexHit]]
+) -> None:
+    """Refuse a rebuilt index that does not hold just what is expected, or does not find rows by their own vectors."""
+    built = set(built_ids)
+    if built != expected_ids:
+        raise VectorIndexError(
+            f"the rebuilt index of project {project_id!r} lacks {len(expected_ids - built)} expected rows "
+            f"and holds {len(built - expected_ids)} others; the old one was kept, rebuild again"
+        )
+    for chunk_id, hits in found.items():
+        if not finds_itself(chunk_id, hits):
+            raise VectorIndexDamagedError(f"row {chunk_id!r} is not found by its own vector after a rebuild")
 
 
 def require_vectors(

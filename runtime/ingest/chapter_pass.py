@@ -30,7 +30,7 @@ from novelgen.models.record import RecordedLoopAdvance, RecordedLoopResolution, 
 from novelgen.models.state import LoopImportance, OpenLoop
 from novelgen.reading.chapter_reading import CHAPTER_STAGE, ChapterReading
 from novelgen.reading.request import NewName, SameEntities
-from runtime.ingest.identities import IdentityOutcome, alike_names, part_names_in, store_identities_in
+from runtime.ingest.identities import alike_names, part_names_in, store_identities_in
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.ingest.story_before import chapter_request
 from runtime.storage.database import UnitOfWork
@@ -136,7 +136,8 @@ def reconcile_chapters(
 def _reconciled(
     stores: MemoryStores, project_id: str, chapter_index: int, model: BaseChatModel | None, *, again: bool
 ) -> ChapterPass:
-    with stores.database(project_id).read() as unit:
+    database = stores.database(project_id)
+    with database.read() as unit:
         unit.projects.require()
         scenes = _scenes_of(unit, chapter_index)
         mark = _mark(scenes)
@@ -147,42 +148,35 @@ def _reconciled(
         return ChapterPass(chapter_index=chapter_index, outcome="waiting")
     if mark == known_mark and not again:
         return ChapterPass(chapter_index=chapter_index, outcome="unchanged")
-    with stores.database(project_id).write() as unit:
-        simple = _Pass(stores, unit, chapter_index).without_model()
+    done = ChapterPass(chapter_index=chapter_index, outcome="done")
+    with database.write() as unit:
+        _Pass(stores, unit, done).without_model()
     if model is None:
-        return simple
-    with stores.database(project_id).read() as unit:
+        return done
+    with database.read() as unit:
         request = chapter_request(unit, chapter_index)
     # There must be something to compare: somebody new beside others, a thread, a handful of memories.
     has_new = any(each.is_new for each in request.entities) and len(request.entities) > 1
     if not (has_new or request.threads or len(request.memories) >= MIN_MEMORIES):
-        with stores.database(project_id).write() as unit:
+        with database.write() as unit:
             _note(unit, chapter_index, mark)
-        return simple
+        return done
     # The model takes its time; no transaction is open meanwhile.
     chain = ChapterPassChain(model, timeout_s=stores.settings.memory.summarization.timeout_s)
     result = chain.invoke(request)
-    told = {**result.work(), "issues": [*simple.issues, *result.issues]}
-    if result.reading is None:
-        with stores.database(project_id).write() as unit:
+    done = done.model_copy(update={**result.work(), "issues": done.issues})
+    with database.write() as unit:
+        if result.reading is None:
             _note(unit, chapter_index, _FAILED)
-        return simple.model_copy(update={"outcome": "failed", **told})
-    with stores.database(project_id).write() as unit:
-        if _mark(_scenes_of(unit, chapter_index)) != mark:
-            return simple.model_copy(update={"outcome": "overtaken", **told})
-        done = _Pass(stores, unit, chapter_index).stored(result.reading)
-        # A memory that was joined to another is gone from its scene.
-        _note(unit, chapter_index, _mark(_scenes_of(unit, chapter_index)))
-    return done.model_copy(
-        update={
-            **told,
-            "names": [*simple.names, *done.names],
-            "display_names": simple.display_names | done.display_names,
-            "changes": [*simple.changes, *done.changes],
-            "ended_threads": [*simple.ended_threads, *done.ended_threads],
-            "issues": [*simple.issues, *done.issues],
-        }
-    )
+            outcome: PassOutcome = "failed"
+        elif _mark(_scenes_of(unit, chapter_index)) != mark:
+            outcome = "overtaken"
+        else:
+            _Pass(stores, unit, done).with_reading(result.reading)
+            # A memory that was joined to another is gone from its scene.
+            _note(unit, chapter_index, _mark(_scenes_of(unit, chapter_index)))
+            return done
+    return done.model_copy(update={"outcome": outcome, "issues": [*done.issues, *result.issues]})
 
 
 def _scenes_of(unit: UnitOfWork, chapter_index: int) -> list[StoredScene]:
@@ -217,48 +211,44 @@ def _marks(unit: UnitOfWork) -> dict[str, str]:
 
 
 class _Pass:
-    """What a chapter's pass stores, in one transaction."""
+    """What a chapter's pass stores, in one transaction, and tells in what is `done`."""
 
-    def __init__(self, stores: MemoryStores, unit: UnitOfWork, chapter_index: int) -> None:
+    def __init__(self, stores: MemoryStores, unit: UnitOfWork, done: ChapterPass) -> None:
         self._unit = unit
-        self._chapter_index = chapter_index
+        self._chapter_index = done.chapter_index
         self._stores = stores
-        self._scenes = unit.scenes.list_as_of(as_of=StoryPosition(chapter_index + 1, 0))
+        self._done = done
+        self._scenes = unit.scenes.list_as_of(as_of=self._after())
         self._last_place = max((scene.chapter_index, scene.scene_index) for scene in self._scenes)
-        self._threads = {
-            thread.loop_id: thread for thread in unit.threads.list_as_of(as_of=StoryPosition(chapter_index + 1, 0))
-        }
+        self._threads = {thread.loop_id: thread for thread in unit.threads.list_as_of(as_of=self._after())}
         texts = [memory.content for scene in self._scenes if scene.record for memory in scene.record.memories]
         self._language = story_language("\n".join(texts[:50]))
 
-    def without_model(self) -> ChapterPass:
+    def without_model(self) -> None:
         """Let equal names become one, and trifles fade."""
         entities = [one.entity for one in self._unit.entities.list_all()]
         known = {each.entity_id for each in self._unit.entities.list_as_of(as_of=self._after())}
-        pairs = [
-            SameEntities(entity_id=one, other_id=other)
-            for one, other in alike_names(each for each in entities if each.entity_id in known)
-        ]
-        outcome = self._identities((), pairs, self._last_place)
+        alike = alike_names(each for each in entities if each.entity_id in known)
+        self._identities(self._last_place, pairs=[SameEntities(entity_id=one, other_id=other) for one, other in alike])
         faded = [thread for thread in self._threads.values() if self._has_faded(thread)]
         endings = [
             self._ending(thread, _FADED, f"{thread.last_chapter_index}:{thread.last_scene_index}") for thread in faded
         ]
         self._write(endings, {})
-        return ChapterPass(
-            chapter_index=self._chapter_index,
-            outcome="done",
-            display_names=self._with_better_names(),
-            changes=outcome.changes,
-            ended_threads=[ending.id for _, ending in endings],
-            issues=outcome.issues,
-        )
+        self._done.ended_threads += [ending.id for _, ending in endings]
+        self._take_better_names()
 
-    def stored(self, reading: ChapterReading) -> ChapterPass:
+    def with_reading(self, reading: ChapterReading) -> None:
         """Store what a model puts right."""
-        partings = [part_names_in(self._unit, each, names) for each, names in reading.wrong_names]
-        outcomes = [self._identities([name], (), place) for place, name in reading.names]
-        outcomes += [self._identities((), [pair], place) for place, pair in reading.identities]
+        self._done.issues += reading.issues
+        for each, names in reading.wrong_names:
+            parting = part_names_in(self._unit, each, names)
+            self._done.parted += parting.changes
+            self._done.issues += parting.issues
+        for place, name in reading.names:
+            self._identities(place, names=[name])
+        for place, pair in reading.identities:
+            self._identities(place, pairs=[pair])
         joined = [
             self._ending(self._threads[loop_id], _SAME_AS, older)
             for loop_id, older in reading.joined.items()
@@ -273,36 +263,31 @@ class _Pass:
             if thread is not None and older in events and pay_off and not said_pay_off(events[older]):
                 move = RecordedLoopAdvance(id=older, note=thread.description, pay_off=pay_off)
                 pay_offs.append((self._touched_here(thread), move))
-        weighed = self._write([*endings, *joined, *pay_offs], reading.importances)
-        joined_memories = self._join_memories(reading.joined_memories)
-        return ChapterPass(
-            chapter_index=self._chapter_index,
-            outcome="done",
-            names=[name for each in outcomes for name in each.names],
-            display_names=self._with_better_names(),
-            changes=[change for each in outcomes for change in each.changes],
-            parted=[change for each in partings for change in each.changes],
-            ended_threads=[ending.id for _, ending in (*endings, *joined)],
-            weighed_memories=weighed,
-            joined_memories=joined_memories,
-            issues=[*reading.issues, *(issue for each in (*partings, *outcomes) for issue in each.issues)],
-        )
+        self._done.weighed_memories = self._write([*endings, *joined, *pay_offs], reading.importances)
+        self._done.joined_memories = self._join_memories(reading.joined_memories)
+        self._done.ended_threads += [ending.id for _, ending in (*endings, *joined)]
+        self._take_better_names()
 
-    def _with_better_names(self) -> dict[str, str]:
+    def _identities(self, place: Place, *, names: Sequence[NewName] = (), pairs: Sequence[SameEntities] = ()) -> None:
+        at = StoryPosition(*place)
+        outcome = store_identities_in(self._unit, names=names, pairs=pairs, at=at, stores=self._stores)
+        self._done.names += outcome.names
+        self._done.changes += outcome.changes
+        self._done.issues += outcome.issues
+
+    def _take_better_names(self) -> None:
         """List those whom a model met without a name under the one that the story uses, from where it gives it."""
         stored = [one for one in self._unit.entities.list_all() if one.origin == "extracted"]
         names = Counter(name for one in stored for name in set(one.entity.names()))
         taken = {name for name, bearers in names.items() if bearers > 1}
         known = {each.entity_id: each for each in self._unit.entities.list_as_of(as_of=self._after())}
         texts = [text for _, _, text in self._unit.scenes.texts_as_of(as_of=self._after())]
-        better: dict[str, str] = {}
         for entity in (one.entity for one in stored if one.entity.entity_id in known):
             others = [alias.alias for alias in known[entity.entity_id].aliases]
             name = better_display_name(entity.name, others, texts, taken=taken)
             if name is not None:
                 self._unit.entities.upsert(renamed(entity, name), origin="extracted")
-                better[entity.entity_id] = name
-        return better
+                self._done.display_names[entity.entity_id] = name
 
     def _join_memories(self, joined: Mapping[str, str]) -> dict[str, str]:
         """Let one memory stand for another; each scene that changes is a change of its own, which can be undone."""
@@ -327,9 +312,6 @@ class _Pass:
 
     def _after(self) -> StoryPosition:
         return StoryPosition(self._chapter_index + 1, 0)
-
-    def _identities(self, names: Sequence[NewName], pairs: Sequence[SameEntities], place: Place) -> IdentityOutcome:
-        return store_identities_in(self._unit, names=names, pairs=pairs, at=StoryPosition(*place), stores=self._stores)
 
     def _has_faded(self, thread: OpenLoop) -> bool:
         silence = FADES_AFTER.get(thread.importance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novelgen.deadlines import Deadline
 from novelgen.errors import (
     ConfigurationError,
     DeadlineExceededError,
@@ -23,7 +25,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.index.embeddings import EmbeddingIdentity
 from runtime.index.locations import ChromaServer, kept_vectors
-from runtime.index.manager import IndexVerification, VectorStoreManager
+from runtime.index.manager import SAMPLE_SIZE, IndexVerification
 from runtime.index.process import START_TIMEOUT_S
 from runtime.index.rows import IndexRow
 from runtime.ingest.scene_writes import KEY_EVENT_TAG
@@ -104,11 +106,6 @@ class ChunkVectors:
         return fitting
 
 
-def is_semantic(chunk: StoryMemoryChunk) -> bool:
-    """Tell whether the vector index holds a memory; every other one is found by words only."""
-    return chunk.is_indexed
-
-
 def drain_outbox(
     stores: MemoryStores, project_id: str, *, progress: Progress | None = None, limit: int | None = None
 ) -> IndexingResult:
@@ -172,35 +169,23 @@ def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None 
                 progress(done, len(expected))
     with drain.index_turn(is_rebuild=True):
         try:
-            indexed = _rebuilt(drain, index)
+            indexed = index.rebuild(project_id, drain.all_rows())
         except VectorIndexDamagedError:
             logger.warning("project %r: the damaged vector index was removed; building it once more", project_id)
-            indexed = _rebuilt(drain, index)
+            indexed = index.rebuild(project_id, drain.all_rows())
         drain.mark_done(entries, identity=stores.embedding_identity)
-        drain.forget_removals()
+        with stores.database(project_id).write() as unit:
+            # Built anew, it holds nothing of what was removed before.
+            unit.projects.forget_index_removals()
     return IndexingResult(indexed=indexed, embedded=drain.vectors.embedded, waiting=drain.waiting())
-
-
-def _rebuilt(drain: _Drain, index: VectorStoreManager) -> int:
-    """Build an index of what SQL holds while nothing else writes to it.
-
-    Read any earlier, what others store meanwhile would go to the old index only; what they delete meanwhile is
-    left out, and waits in the outbox as well.
-    """
-    given: list[str] = []
-
-    def rows() -> Iterator[IndexRow]:
-        for row in drain.rows(drain.index_ids()):
-            given.append(row.chunk_id)
-            yield row
-
-    return index.rebuild(drain.project_id, rows(), expected_ids=given)
 
 
 def verify_index(stores: MemoryStores, project_id: str) -> IndexVerification:
     """Compare the vector index with SQL: all ids, and for a sample whether its vectors find themselves."""
     drain = _Drain(stores, project_id)
-    return stores.vectors(project_id).verify(project_id, drain.stored_vectors(drain.index_ids()))
+    ids = drain.index_ids()
+    sample = random.Random(0).sample(ids, min(len(ids), SAMPLE_SIZE))
+    return stores.vectors(project_id).verify(project_id, set(ids), drain.vectors.stored(sample))
 
 
 class _Drain:
@@ -219,12 +204,10 @@ class _Drain:
 
     @property
     def project(self) -> StoredProject:
-        with self._database.read() as unit:
-            return unit.projects.require()
+        return self._database.reading(lambda unit: unit.projects.require())
 
     def waiting(self) -> int:
-        with self._database.read() as unit:
-            counts = unit.outbox.counts()
+        counts = self._database.reading(lambda unit: unit.outbox.counts())
         return counts["pending"] + counts["failed"]
 
     def told_characters(self, progress: Progress | None, limit: int | None) -> Callable[[], None]:
@@ -242,16 +225,13 @@ class _Drain:
         return self._database.index_turn(is_rebuild=is_rebuild, timeout_s=self._timeout_s)
 
     def claim(self, limit: int) -> list[OutboxEntry]:
-        with self._database.read() as unit:
-            return unit.outbox.claim(limit=limit)
+        return self._database.reading(lambda unit: unit.outbox.claim(limit=limit))
 
     def index_ids(self) -> list[str]:
-        with self._database.read() as unit:
-            return sorted(unit.memories.index_ids())
+        return sorted(self._database.reading(lambda unit: unit.memories.index_ids()))
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[StoryMemoryChunk]:
-        with self._database.read() as unit:
-            return unit.memories.by_ids(chunk_ids, with_sources=True)
+        return self._database.reading(lambda unit: unit.memories.by_ids(chunk_ids, with_sources=True))
 
     def follow(self, entries: Sequence[OutboxEntry]) -> ReportIssue | None:
         """Do what entries ask for and mark them; say what failed."""
@@ -278,21 +258,13 @@ class _Drain:
                 unit.projects.count_index_removals(removed)
             unit.outbox.mark_done(entries)
 
-    def forget_removals(self) -> None:
-        """Note that the index was built anew and holds nothing of what was removed before."""
-        with self._database.write() as unit:
-            unit.projects.forget_index_removals()
+    def all_rows(self) -> Iterator[IndexRow]:
+        """Give the index rows of all memories, read step by step, as of when the first is asked for.
 
-    def rows(self, chunk_ids: Sequence[str]) -> Iterator[IndexRow]:
-        """Give the index rows of memories, read step by step."""
-        for step in batches(chunk_ids, ENTRIES_PER_STEP):
+        Read before others are kept from writing to the index, what they store meanwhile would go to the old one only.
+        """
+        for step in batches(self.index_ids(), ENTRIES_PER_STEP):
             yield from self._rows_of(self.chunks(step))
-
-    def stored_vectors(self, chunk_ids: Sequence[str]) -> Iterator[tuple[str, Vector | None]]:
-        """Give each id with its vector, where SQL has one, read step by step."""
-        for step in batches(chunk_ids):
-            stored = self.vectors.stored(step)
-            yield from ((chunk_id, stored.get(chunk_id)) for chunk_id in step)
 
     def _rows_of(self, chunks: Sequence[StoryMemoryChunk]) -> list[IndexRow]:
         vectors = self.vectors.vectors_of(chunks) if chunks else {}
@@ -314,7 +286,7 @@ class _Drain:
     def _apply(self, entries: Sequence[OutboxEntry]) -> bool:
         """Do what entries ask for and tell whether rows were written."""
         chunks = self.chunks([entry.chunk_id for entry in entries])
-        semantic = [chunk for chunk in chunks if is_semantic(chunk)]
+        semantic = [chunk for chunk in chunks if chunk.is_indexed]
         staying = {chunk.chunk_id for chunk in semantic}
         by_words_only = {chunk.chunk_id for chunk in chunks} - staying
         # What is found by words only and was never asked for before cannot be in the index.
@@ -335,7 +307,7 @@ class _Drain:
         index = self._stores.vectors(self.project_id)
         # Loading its libraries may take a loaded machine long; an index that answers is given little time, since
         # whatever it does not take waits in the outbox.
-        index.wait_started(timeout_s=START_TIMEOUT_S)
+        index.process.wait_started(Deadline.after(START_TIMEOUT_S))
         if rows:
             index.upsert(rows, must_exist=self._was_built, timeout_s=self._timeout_s)
         if gone:
@@ -381,7 +353,7 @@ def verify_after_crash(stores: MemoryStores, project_id: str, result: IndexingRe
     Chroma keeps its vectors in several files that are not written at one stroke, so that a kill may cost some of
     them without a word. A reader cannot tell; the next writer looks, once.
     """
-    if not _has_followed(result) or not stores.vectors(project_id).in_doubt:
+    if not _has_followed(result) or not stores.vectors(project_id).process.in_doubt:
         return result
     try:
         verification = verify_index(stores, project_id)
@@ -403,7 +375,7 @@ def rebuild_if_bloated(stores: MemoryStores, project_id: str, result: IndexingRe
     second per 600 memories and embeds nothing; readers have the old index meanwhile. An index on a Chroma server is
     left to the operator: other programs' writes would wait meanwhile, and the server keeps the files of the old one.
     """
-    if not _has_followed(result) or stores.vectors(project_id).is_written_to:
+    if not _has_followed(result) or stores.vectors(project_id).process.write_turn.locked():
         return result
     excess = _excess(stores, project_id)
     if excess is None:

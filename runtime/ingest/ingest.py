@@ -153,8 +153,7 @@ def take_in(
     surroundings = read_surroundings(unit, scene)
     before = None if stored is None or not run_id else unit.scenes.image(stored)
     written = replace_scene(unit, scene, surroundings, project_id=project_id, stored=stored, stores=stores)
-    issues += [*_unread_fields(scene), *_unknown_entities(scene, surroundings)]
-    issues += [*_unknown_memories(unit, scene), *_memories_of_one_id(unit, scene)]
+    issues += _doubts(unit, scene, surroundings)
     outcome: Outcome = "added" if written.is_new else "replaced"
     result = _result(given, outcome, written.scene_id, written=written, issues=issues)
     if not run_id:
@@ -232,28 +231,12 @@ def _is_unchanged(scene: SceneInput, stored: StoredScene) -> bool:
     )
 
 
-def _unread_fields(scene: SceneInput) -> list[ReportIssue]:
-    """Tell which fields of a record are kept but mean nothing here."""
-
-    def unread(value: Any, name: str) -> list[str]:
-        if isinstance(value, list):
-            return [each for one in value for each in unread(one, name)]
-        if not isinstance(value, UserFileModel):
-            return []
-        inner = [each for field in value.model_fields_set - {"extra"} for each in unread(getattr(value, field), field)]
-        return [f"{name}.{field}" for field in value.extra] + inner
-
-    names = sorted(set(unread(scene.record, "record")))
-    if not names:
-        return []
-    message = f"fields of the record of scene {scene.chapter_index}:{scene.scene_index} are not read: {names!r}"
-    return [ReportIssue(stage=INGEST_STAGE, kind="unresolved", message=message)]
-
-
-def _unknown_entities(scene: SceneInput, surroundings: SceneSurroundings) -> list[ReportIssue]:
-    if scene.record is None:
-        return []
+def _doubts(unit: UnitOfWork, scene: SceneInput, surroundings: SceneSurroundings) -> list[ReportIssue]:
+    """Tell what a record says that means nothing here, or may mean two things."""
     record = scene.record
+    if record is None:
+        return []
+    at = StoryPosition(scene.chapter_index, scene.scene_index)
     named = {
         *record.characters_present,
         *(change.entity_id for change in record.state_changes),
@@ -262,41 +245,42 @@ def _unknown_entities(scene: SceneInput, surroundings: SceneSurroundings) -> lis
         *(who for each in record.learned for who in (each.character_id, each.from_id) if who),
         *([record.location_id] if record.location_id else []),
     }
-    unknown = sorted(named - {READER, *(entity.entity_id for entity in surroundings.entities)})
-    if not unknown:
+    fields = sorted(set(_unread_fields(record, "record")))
+    entities = sorted(named - {READER, *(entity.entity_id for entity in surroundings.entities)})
+    learned = [each for one in record.learned for each in one.memory_ids]
+    # What no scene up to this one has brought.
+    memories = unit.memories.unknown_sources(learned, as_of=StoryPosition(scene.chapter_index, scene.scene_index + 1))
+    taken = unit.memories.sources_elsewhere([each.memory_id for each in record.memories], at=at)
+    told = [
+        (fields, f"fields of the record of scene {at} are not read: {fields!r}"),
+        (entities, f"the record of scene {at} names unknown entities {entities!r}; make cards of them first"),
+        (
+            memories,
+            (
+                f"the record of scene {at} says that somebody learnt of memories that are not there: {memories!r}; "
+                "they count once a scene before it brings them"
+            ),
+        ),
+        (
+            taken,
+            (
+                f"the record of scene {at} gives its memories ids that memories of other scenes have: {taken!r}; both "
+                "are kept, but the id may mean either: leave memory_id out, or write one that no other scene has"
+            ),
+        ),
+    ]
+    return [ReportIssue(stage=INGEST_STAGE, kind="unresolved", message=message) for found, message in told if found]
+
+
+def _unread_fields(value: Any, name: str) -> list[str]:
+    """Return the fields that are kept but mean nothing here."""
+    if isinstance(value, list):
+        return [each for one in value for each in _unread_fields(one, name)]
+    if not isinstance(value, UserFileModel):
         return []
-    place = f"{scene.chapter_index}:{scene.scene_index}"
-    message = f"the record of scene {place} names unknown entities {unknown!r}; make cards of them first"
-    return [ReportIssue(stage=INGEST_STAGE, kind="unresolved", message=message)]
-
-
-def _unknown_memories(unit: UnitOfWork, scene: SceneInput) -> list[ReportIssue]:
-    """Tell which memories somebody is said to have learnt in a scene that no scene up to it has brought."""
-    learned = scene.record.learned if scene.record is not None else []
-    after = StoryPosition(scene.chapter_index, scene.scene_index + 1)
-    unknown = unit.memories.unknown_sources([each for one in learned for each in one.memory_ids], as_of=after)
-    if not unknown:
-        return []
-    place = f"{scene.chapter_index}:{scene.scene_index}"
-    message = (
-        f"the record of scene {place} says that somebody learnt of memories that are not there: {unknown!r}; "
-        "they count once a scene before it brings them"
-    )
-    return [ReportIssue(stage=INGEST_STAGE, kind="unresolved", message=message)]
-
-
-def _memories_of_one_id(unit: UnitOfWork, scene: SceneInput) -> list[ReportIssue]:
-    """Tell which ids of a record's memories stand for memories of other scenes, too."""
-    memories = scene.record.memories if scene.record is not None else []
-    at = StoryPosition(scene.chapter_index, scene.scene_index)
-    taken = unit.memories.sources_elsewhere([each.memory_id for each in memories], at=at)
-    if not taken:
-        return []
-    message = (
-        f"the record of scene {at} gives its memories ids that memories of other scenes have: {taken!r}; both are kept,"
-        " but the id may mean either: leave memory_id out, or write one that no other scene has"
-    )
-    return [ReportIssue(stage=INGEST_STAGE, kind="unresolved", message=message)]
+    known = value.model_fields_set - {"extra"}
+    inner = [each for field in known for each in _unread_fields(getattr(value, field), field)]
+    return [f"{name}.{field}" for field in value.extra] + inner
 
 
 def _result(

@@ -28,9 +28,8 @@ from runtime.ingest.scene_passes import (
     SceneReport,
     bounds_of,
     chosen_scenes,
-    extrapolated,
+    estimate_over_scenes,
     run_over_scenes,
-    spread,
     still_as_read,
 )
 from runtime.ingest.scene_writes import replace_stored_scene
@@ -81,7 +80,7 @@ def read_knowledge(
     chain = SceneKnowledgeChain(model, **bounds_of(stores))
     database = stores.database(project_id)
     with database.read() as unit:
-        positions = chosen_for_knowledge(unit, choice or SceneChoice())
+        positions = _chosen_for_knowledge(unit, choice or SceneChoice())
     run = run_over_scenes(
         database,
         positions,
@@ -101,7 +100,7 @@ def read_knowledge(
     )
 
 
-def chosen_for_knowledge(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosition]:
+def _chosen_for_knowledge(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosition]:
     """Return the scenes to read for who knows what, in story order, each once."""
 
     def is_due(scene: StoredScene) -> bool:
@@ -154,18 +153,18 @@ def _stored(
 def estimate_knowledge(
     stores: MemoryStores, project_id: str, *, choice: SceneChoice | None = None, prices: TokenPrices | None = None
 ) -> ExtractionEstimate:
-    """Estimate what reading scenes for who knows what will take; no model is asked.
-
-    The prompts of scenes spread over those that are to be read are really made; the others count as long as those.
-    """
+    """Estimate what reading scenes for who knows what will take; no model is asked."""
     chain = SceneKnowledgeChain(UnavailableChatModel(reason=NOTHING_ASKED), **bounds_of(stores))
-    with stores.database(project_id).read() as unit:
-        positions = chosen_for_knowledge(unit, choice or SceneChoice())
-        sampled = [knowledge_request(unit, unit.scenes.require(each)) for each in spread(positions)]
-    prompts = [chain.prompt_tokens(request) for request in sampled]
-    memories = sum(len(request.memories) for request in sampled)
-    answers = KNOWLEDGE_TOKENS_PER_MEMORY * memories + KNOWLEDGE_ANSWER_TOKENS * sum(map(len, prompts))
-    return extrapolated(prompts, scenes=len(positions), output_tokens=answers, prices=prices)
+    return estimate_over_scenes(
+        stores.database(project_id),
+        partial(_chosen_for_knowledge, choice=choice or SceneChoice()),
+        request_of=knowledge_request,
+        prompts_of=chain.prompt_tokens,
+        answer_tokens=lambda request, prompts: (
+            KNOWLEDGE_TOKENS_PER_MEMORY * len(request.memories) + KNOWLEDGE_ANSWER_TOKENS * prompts
+        ),
+        prices=prices,
+    )
 
 
 SHORTENED: Literal["shorten"] = "shorten"
@@ -207,7 +206,7 @@ def rewrite_shorts(
     run_id = stores.clock().isoformat()
     change_ids: list[int] = []
     with database.read() as unit:
-        positions = _chosen(unit, choice or SceneChoice())
+        positions = _chosen_for_shorts(unit, choice or SceneChoice())
 
     def store(unit: UnitOfWork, scene: StoredScene, result: ShortFormsResult) -> SceneShorts:
         done, change = _stored_shorts(stores, unit, scene, result, run_id=run_id)
@@ -218,7 +217,7 @@ def rewrite_shorts(
         database, positions, request_of=_request, ask=chain.invoke, store=store, workers=workers, progress=progress
     )
     with database.read() as unit:
-        waiting = len(_chosen(unit, SceneChoice()))
+        waiting = len(_chosen_for_shorts(unit, SceneChoice()))
     return ShortsReport(
         **run.totals(prices),
         waiting=waiting,
@@ -230,17 +229,16 @@ def rewrite_shorts(
 def estimate_shorts(
     stores: MemoryStores, project_id: str, *, choice: SceneChoice | None = None, prices: TokenPrices | None = None
 ) -> ExtractionEstimate:
-    """Estimate what writing short forms anew will take; no model is asked.
-
-    The prompts of scenes spread over those that are to be read are really made; the others count as long as those.
-    """
+    """Estimate what writing short forms anew will take; no model is asked."""
     chain = ShortFormsChain(UnavailableChatModel(reason=NOTHING_ASKED))
-    with stores.database(project_id).read() as unit:
-        positions = _chosen(unit, choice or SceneChoice())
-        sampled = [_request(unit, unit.scenes.require(each)) for each in spread(positions)]
-    prompts = [[chain.prompt_tokens(request)] for request in sampled]
-    answers = ANSWER_TOKENS_PER_MEMORY * sum(len(request.memories) for request in sampled)
-    return extrapolated(prompts, scenes=len(positions), output_tokens=answers, prices=prices)
+    return estimate_over_scenes(
+        stores.database(project_id),
+        partial(_chosen_for_shorts, choice=choice or SceneChoice()),
+        request_of=_request,
+        prompts_of=lambda request: [chain.prompt_tokens(request)],
+        answer_tokens=lambda request, _: ANSWER_TOKENS_PER_MEMORY * len(request.memories),
+        prices=prices,
+    )
 
 
 def restore_shorts(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
@@ -256,7 +254,7 @@ def restore_shorts(unit: UnitOfWork, change: Change, *, stores: MemoryStores) ->
         unit.journal.mark_undone(each.change_id)
 
 
-def _chosen(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosition]:
+def _chosen_for_shorts(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosition]:
     """Return the scenes whose short forms are to be written anew."""
     changes = [each for each in unit.journal.list_all("scene") if each.kind == SHORTENED and each.undone_at is None]
     done = frozenset() if choice.again else {each.entity_id for each in changes}

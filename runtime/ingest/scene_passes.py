@@ -140,16 +140,33 @@ def spread(positions: Sequence[Position], *, about: int = SAMPLED_SCENES) -> Seq
     return positions[:: max(1, len(positions) // about)]
 
 
-def extrapolated(
-    prompts: Sequence[Sequence[int]], *, scenes: int, output_tokens: float, prices: TokenPrices | None
+Request = TypeVar("Request")
+
+
+def estimate_over_scenes(
+    database: ProjectDatabase,
+    chosen: Callable[[UnitOfWork], Sequence[StoryPosition]],
+    *,
+    request_of: Callable[[UnitOfWork, StoredScene], Request],
+    prompts_of: Callable[[Request], Sequence[int]],
+    answer_tokens: Callable[[Request, int], float],
+    prices: TokenPrices | None,
 ) -> ExtractionEstimate:
-    """Estimate a pass by the tokens of the prompts of some scenes, and of the answers to them: others are as long."""
-    share = scenes / len(prompts) if prompts else 0.0
+    """Estimate a pass by the tokens of the prompts of scenes spread over it, which are really made, and of answers.
+
+    The other scenes count as long as those; `answer_tokens` is told a request and how many prompts it takes.
+    """
+    with database.read() as unit:
+        positions = chosen(unit)
+        requests = [request_of(unit, unit.scenes.require(each)) for each in spread(positions)]
+    prompts = [prompts_of(request) for request in requests]
+    share = len(positions) / len(requests) if requests else 0.0
+    answers = sum(answer_tokens(each, len(asked)) for each, asked in zip(requests, prompts, strict=True))
     return ExtractionEstimate(
-        scenes=scenes,
+        scenes=len(positions),
         calls=round(share * sum(map(len, prompts))),
         input_tokens=round(share * sum(map(sum, prompts))),
-        output_tokens=round(share * output_tokens),
+        output_tokens=round(share * answers),
     ).priced(prices)
 
 
@@ -221,9 +238,6 @@ class PassRun(Generic[Answer, Read]):
             self.refused_usage = self.refused_usage.plus(answer.usage)
         else:
             self.scenes.append(self.finish(position, answer))
-
-
-Request = TypeVar("Request")
 
 
 def run_over_scenes(

@@ -14,8 +14,6 @@ from itertools import count, groupby
 from typing import Any, Literal, NamedTuple
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from novelgen.language.extractive import short_form
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.matching import NameFinder, QuoteFinder
@@ -30,6 +28,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, StateChange
 from runtime.ingest.scene_input import RecordOrigin, SceneInput, SceneReading, SceneSurroundings, name_mentions
+from runtime.settings import IngestSettings
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change, RowChange
 from runtime.storage.records import (
@@ -270,23 +269,18 @@ def scene_write(
 ) -> SceneWrite:
     """Derive everything that a scene brings; where memories are `kept`, of its text only some `passages`."""
     reading = SceneReading(scene, surroundings)
-    mentions = name_mentions(scene.text, surroundings.entities)
-    scope = ChunkScope(
+    chunks = SceneChunks(
+        scene,
         project_id=project_id,
         scene_id=scene_id,
         created_at=stores.clock(),
-        embed_passages=stores.settings.memory.ingest.embed_passages,
-        embed_key_events=stores.settings.memory.ingest.embed_key_events,
+        settings=stores.settings.memory.ingest,
+        mentions_in=reading.mentions_in,
     )
     record = scene.record
-    chunks = passage_chunks(scene, scope, mentions_in=reading.mentions_in, passages=passages)
+    brought = chunks.of_text(passages)
     if record is not None:
-        told = [
-            each.model_copy(update={"supersedes": each.supersedes or ended.get(each.memory_id)})
-            for each in record.memories
-        ]
-        known = record.model_copy(update={"memories": told})
-        chunks = record_chunks(scene, known, scope, mentions_in=reading.mentions_in) + chunks
+        brought = chunks.of_record(record, ended) + brought
     return SceneWrite(
         project_id=project_id,
         chapter_index=scene.chapter_index,
@@ -303,30 +297,56 @@ def scene_write(
         record_origin=scene.record_origin if record else "rules",
         extraction_status="done" if record else scene.extraction_status,
         failure_reason=None if record else scene.failure_reason,
-        chunks=chunks,
+        chunks=brought,
         kept=list(kept),
-        states=_states(scene, reading, surroundings.entities),
+        states=scene_states(scene, reading, surroundings.entities),
         knowledge=recorded_knowledge(record, text=scene.text, made_by=scene.record_origin) if record else [],
-        mentions=mentions,
+        mentions=name_mentions(scene.text, surroundings.entities),
     )
 
 
-def _states(scene: SceneInput, reading: SceneReading, entities: Sequence[Entity]) -> list[StateChange]:
-    types = {entity.entity_id: entity.entity_type for entity in entities}
-    if scene.record is not None and scene.record.is_flashback:
+_TYPES_BY_PREFIX: dict[str, EntityType] = {prefix: kind for kind, prefix in ID_PREFIXES.items()}
+
+
+def scene_states(scene: SceneInput, reading: SceneReading, entities: Sequence[Entity]) -> list[StateChange]:
+    """Return one presence per participant, and the changes that a record states, one per attribute, in their order.
+
+    What plays at an earlier time changes nothing that holds now. What rules read out of a text says that it is a guess.
+    """
+    record = scene.record
+    if record is not None and record.is_flashback:
         return []
-    presence = presence_states(
-        reading.participants,
-        location_id=reading.location_id,
-        chapter_index=scene.chapter_index,
-        scene_index=scene.scene_index,
-        entity_types=types,
-        is_guessed=scene.record is None and not scene.cast,
-    )
-    if scene.record is None:
-        return presence
-    recorded = recorded_states(scene.record, text=scene.text, made_by=scene.record_origin, entity_types=types)
-    return [*presence, *recorded]
+    types = {entity.entity_id: entity.entity_type for entity in entities}
+    place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
+    guessed = {GUESSED: True} if record is None and not scene.cast else {}
+
+    def change(entity_id: str, **fields: Any) -> StateChange:
+        kind = types.get(entity_id) or _TYPES_BY_PREFIX.get(entity_id[:1], "character")
+        return StateChange(entity_id=entity_id, entity_type=kind, **place, **fields)
+
+    presence = [
+        change(
+            entity_id,
+            attribute=PRESENCE_ATTRIBUTE,
+            value={"location_id": reading.location_id, **place, **guessed},
+            kind="presence",
+        )
+        for entity_id in dict.fromkeys(reading.participants)
+    ]
+    finder = QuoteFinder(scene.text)
+    return presence + [
+        change(
+            told.entity_id,
+            attribute=attribute,
+            value=value,
+            source_span=evidence.source_span,
+            # What ends by itself, as a mood does, has no quote, and says nothing that could be untrue.
+            verified=evidence.verified or told.only_ends or (value is None and not told.evidence),
+        )
+        for told in (record.state_changes if record is not None else ())
+        for evidence in [located_evidence(told.evidence, finder, scene.record_origin)]
+        for attribute, value in told.changes.items()
+    ]
 
 
 class LocatedEvidence(NamedTuple):
@@ -362,134 +382,100 @@ MentionsIn = Callable[[str], Sequence[Mention]]
 """Finds the entities that a text names."""
 
 
-class ChunkScope(BaseModel):
-    """Whose chunks are made, and which of them the vector index gets.
+class SceneChunks:
+    """Makes the memories of a scene, each with its place and an id that is the same whenever the scene is taken in.
 
-    A chunk that the vector index gets bears its own id as `embedding_id`, every other one none, for it is not indexed.
+    One that the vector index gets bears its own id as `embedding_id`, every other one none, for it is not indexed.
     """
 
-    model_config = ConfigDict(frozen=True)
-
-    project_id: str
-    scene_id: str
-    created_at: datetime
-    embed_passages: bool = Field(default=False, description="Also beside a record; without one they always are.")
-    embed_key_events: bool = False
-
-
-def passage_chunks(
-    scene: SceneInput, scope: ChunkScope, *, mentions_in: MentionsIn, passages: Sequence[tuple[int, int]] | None = None
-) -> list[StoryMemoryChunk]:
-    """Cut a scene's text into passages, unless it is said which there are to be."""
-    maker = _ChunkMaker(scene, scope)
-    is_semantic = scope.embed_passages or scene.record is None
-    chunks = []
-    target = TARGET_CHARACTERS if scene.record else PASSAGE_CHARACTERS[story_language(scene.text)]
-    for start, end in chunk_text(scene.text, target_characters=target) if passages is None else passages:
-        passage = scene.text[start:end]
-        mentions = mentions_in(passage)
-        chunks.append(
-            maker.make(
-                "scene",
-                passage,
-                is_semantic=is_semantic,
-                entities_mentioned=_entity_ids(mentions),
-                short=short_form(passage, mentions) if scene.record is None else None,
-                source_span=(start, end),
-                origin="text",
-            )
-        )
-    return chunks
-
-
-def record_chunks(
-    scene: SceneInput, record: SceneRecord, scope: ChunkScope, *, mentions_in: MentionsIn
-) -> list[StoryMemoryChunk]:
-    """Make chunks of a record: its memories, summary bullets and key events, in that order."""
-    maker = _ChunkMaker(scene, scope)
-    origin = _MEMORY_ORIGINS[scene.record_origin]
-    finder = QuoteFinder(scene.text)
-    memories = [
-        maker.make(
-            "memory",
-            memory.content,
-            entities_mentioned=list(dict.fromkeys(memory.entities)),
-            tags=list(dict.fromkeys(memory.tags)),
-            short=memory.short or None,
-            importance=memory.importance,
-            slot=memory.memory_id,
-            source_id=memory.memory_id,
-            event_type=memory.event_type,
-            supersedes=memory.supersedes,
-            slot_type=memory.slot_type,
-            origin=origin,
-            **located_evidence(memory.evidence, finder, scene.record_origin)._asdict(),
-        )
-        for memory in record.memories
-    ]
-    bullets = _listed(maker, record.summary, "summary", mentions_in=mentions_in, origin=origin)
-    events = _listed(
-        maker,
-        record.key_events,
-        "key_events",
-        mentions_in=mentions_in,
-        origin=origin,
-        tags=[KEY_EVENT_TAG],
-        is_semantic=scope.embed_key_events,
-    )
-    return memories + bullets + events
-
-
-def _listed(
-    maker: _ChunkMaker,
-    texts: Sequence[str],
-    part: str,
-    *,
-    mentions_in: MentionsIn,
-    origin: MemoryOrigin,
-    tags: Sequence[str] = (),
-    is_semantic: bool = True,
-) -> list[StoryMemoryChunk]:
-    return [
-        maker.make(
-            "summary",
-            text,
-            is_semantic=is_semantic,
-            entities_mentioned=_entity_ids(mentions_in(text)),
-            tags=list(tags),
-            slot=part,
-            source_id=f"{maker.place}:{part}:{index}",
-            origin=origin,
-        )
-        for index, text in enumerate(texts)
-        if text.strip()
-    ]
-
-
-def _entity_ids(mentions: Sequence[Mention]) -> list[str]:
-    return list(dict.fromkeys(mention.entity_id for mention in mentions))
-
-
-class _ChunkMaker:
-    """Gives chunks their place and an id that is the same whenever the same scene is taken in."""
-
-    def __init__(self, scene: SceneInput, scope: ChunkScope) -> None:
+    def __init__(
+        self,
+        scene: SceneInput,
+        *,
+        project_id: str,
+        scene_id: str,
+        created_at: datetime,
+        settings: IngestSettings,
+        mentions_in: MentionsIn,
+    ) -> None:
         self._scene = scene
-        self._scope = scope
+        self._project_id = project_id
+        self._scene_id = scene_id
+        self._created_at = created_at
+        self._settings = settings
+        self._mentions_in = mentions_in
         self._seen: Counter[tuple[str, ...]] = Counter()
 
-    @property
-    def place(self) -> str:
-        """The scene's position as source ids write it."""
-        return f"{self._scene.chapter_index}:{self._scene.scene_index}"
+    def of_text(self, passages: Sequence[tuple[int, int]] | None = None) -> list[StoryMemoryChunk]:
+        """Cut the text into passages, unless it is said which there are to be."""
+        text, has_record = self._scene.text, self._scene.record is not None
+        target = TARGET_CHARACTERS if has_record else PASSAGE_CHARACTERS[story_language(text)]
+        chunks = []
+        for start, end in chunk_text(text, target_characters=target) if passages is None else passages:
+            mentions = self._mentions_in(text[start:end])
+            chunks.append(
+                self._make(
+                    "scene",
+                    text[start:end],
+                    is_semantic=self._settings.embed_passages or not has_record,
+                    entities_mentioned=_entity_ids(mentions),
+                    short=None if has_record else short_form(text[start:end], mentions),
+                    source_span=(start, end),
+                    origin="text",
+                )
+            )
+        return chunks
 
-    def make(
+    def of_record(self, record: SceneRecord, ended: Mapping[str, str]) -> list[StoryMemoryChunk]:
+        """Take a record's memories, with what rules say that they end, its summary and its key events."""
+        made_by = self._scene.record_origin
+        finder = QuoteFinder(self._scene.text)
+        memories = [
+            self._make(
+                "memory",
+                memory.content,
+                entities_mentioned=list(dict.fromkeys(memory.entities)),
+                tags=list(dict.fromkeys(memory.tags)),
+                short=memory.short or None,
+                importance=memory.importance,
+                slot=memory.memory_id,
+                source_id=memory.memory_id,
+                event_type=memory.event_type,
+                supersedes=memory.supersedes or ended.get(memory.memory_id),
+                slot_type=memory.slot_type,
+                origin=_MEMORY_ORIGINS[made_by],
+                **located_evidence(memory.evidence, finder, made_by)._asdict(),
+            )
+            for memory in record.memories
+        ]
+        bullets = self._listed(record.summary, "summary")
+        events = self._listed(
+            record.key_events, "key_events", tags=[KEY_EVENT_TAG], is_semantic=self._settings.embed_key_events
+        )
+        return memories + bullets + events
+
+    def _listed(self, texts: Sequence[str], part: str, **fields: Any) -> list[StoryMemoryChunk]:
+        return [
+            self._make(
+                "summary",
+                text,
+                entities_mentioned=_entity_ids(self._mentions_in(text)),
+                slot=part,
+                source_id=f"{self._scene.chapter_index}:{self._scene.scene_index}:{part}:{index}",
+                origin=_MEMORY_ORIGINS[self._scene.record_origin],
+                **fields,
+            )
+            for index, text in enumerate(texts)
+            if text.strip()
+        ]
+
+    def _make(
         self, content_type: ContentType, content: str, *, slot: str = "", is_semantic: bool = True, **fields: object
     ) -> StoryMemoryChunk:
-        """Make a chunk; `slot` tells apart what may have the same text in one scene."""
+        """Make a memory; `slot` tells apart what may have the same text in one scene."""
         # Not the position, which may change, and no running number but for equal texts, so that a passage
         # keeps its id, and so its vector, when others are inserted before it.
-        key = (self._scope.project_id, self._scope.scene_id, content_type, slot, content)
+        key = (self._project_id, self._scene_id, content_type, slot, content)
         self._seen[key] += 1
         digest = sha256("\x1f".join((*key, str(self._seen[key]))).encode("utf-8")).hexdigest()
         chunk_id = f"{content_type}-{digest[:24]}"
@@ -497,16 +483,20 @@ class _ChunkMaker:
             {
                 **fields,
                 "chunk_id": chunk_id,
-                "project_id": self._scope.project_id,
+                "project_id": self._project_id,
                 "chapter_index": self._scene.chapter_index,
                 "scene_index": self._scene.scene_index,
                 "content": content,
                 "content_type": content_type,
                 "embedding_id": chunk_id if is_semantic else None,
                 "is_indexed": is_semantic,
-                "created_at": self._scope.created_at,
+                "created_at": self._created_at,
             }
         )
+
+
+def _entity_ids(mentions: Sequence[Mention]) -> list[str]:
+    return list(dict.fromkeys(mention.entity_id for mention in mentions))
 
 
 def recorded_knowledge(record: SceneRecord, *, text: str, made_by: RecordOrigin) -> list[StoredKnowledge]:
@@ -528,62 +518,3 @@ def recorded_knowledge(record: SceneRecord, *, text: str, made_by: RecordOrigin)
             )
         )
     return told
-
-
-_TYPES_BY_PREFIX: dict[str, EntityType] = {prefix: kind for kind, prefix in ID_PREFIXES.items()}
-
-
-def recorded_states(
-    record: SceneRecord, *, text: str, made_by: RecordOrigin, entity_types: Mapping[str, EntityType]
-) -> list[StateChange]:
-    """Return the changes that a record states, in its order, one per attribute, with their quotes located.
-
-    What plays at an earlier time changes nothing that holds now.
-    """
-    finder = QuoteFinder(text)
-    return [
-        StateChange(
-            entity_id=change.entity_id,
-            entity_type=_type_of(change.entity_id, entity_types),
-            attribute=attribute,
-            value=value,
-            chapter_index=record.chapter_index,
-            scene_index=record.scene_index,
-            source_span=evidence.source_span,
-            # What ends by itself, as a mood does, has no quote, and says nothing that could be untrue.
-            verified=evidence.verified or change.only_ends or (value is None and not change.evidence),
-        )
-        for change in ([] if record.is_flashback else record.state_changes)
-        for evidence in [located_evidence(change.evidence, finder, made_by)]
-        for attribute, value in change.changes.items()
-    ]
-
-
-def presence_states(
-    participants: Sequence[str],
-    *,
-    location_id: str | None,
-    chapter_index: int,
-    scene_index: int,
-    entity_types: Mapping[str, EntityType],
-    is_guessed: bool = False,
-) -> list[StateChange]:
-    """Return one presence per participant, each id once, in their order; what rules read out of a text says so."""
-    where = {"location_id": location_id, "chapter_index": chapter_index, "scene_index": scene_index}
-    where |= {GUESSED: True} if is_guessed else {}
-    return [
-        StateChange(
-            entity_id=entity_id,
-            entity_type=_type_of(entity_id, entity_types),
-            attribute=PRESENCE_ATTRIBUTE,
-            value=dict(where),
-            chapter_index=chapter_index,
-            scene_index=scene_index,
-            kind="presence",
-        )
-        for entity_id in dict.fromkeys(participants)
-    ]
-
-
-def _type_of(entity_id: str, entity_types: Mapping[str, EntityType]) -> EntityType:
-    return entity_types.get(entity_id) or _TYPES_BY_PREFIX.get(entity_id[:1], "character")

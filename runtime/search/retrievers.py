@@ -29,9 +29,7 @@ from novelgen.models.memory import (
 )
 from novelgen.models.state import most_due
 from runtime.index.rows import IndexHit, exact_search
-from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryFilter
-from runtime.storage.search_indexes import LexicalMatches
 from runtime.stores import MemoryStores
 
 Told = TypeVar("Told")
@@ -44,7 +42,7 @@ DUE_THREADS = 3
 MAX_BEYOND_ENTITIES = 1_000
 """So many memories of a chapter or the book are looked at: most are only there because nothing else has them."""
 
-_BESIDE_WHOLE_TEXT = [kind for kind in CONTENT_TYPES if kind not in WHOLE_TEXT_TYPES]
+_FACTS_BEFORE_PASSAGES = ([kind for kind in CONTENT_TYPES if kind not in WHOLE_TEXT_TYPES], list(WHOLE_TEXT_TYPES))
 
 
 @dataclass(frozen=True)
@@ -100,17 +98,17 @@ def search_words(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswe
     answers: list[RetrieverAnswer] = []
     with stores.database(request.project_id).read() as unit:
         for memory_filter, numbers in same_filters(request):
-            texts = [request.queries[number].text for number in numbers]
-            asked = _AskedByWords(unit, request.project_id, numbers, unit.lexical.match(texts, memory_filter))
-            if memory_filter.content_types:
-                answers += asked.best(memory_filter, limit=request.candidates_per_query)
-                continue
-            distilled = memory_filter.model_copy(update={"content_types": _BESIDE_WHOLE_TEXT})
-            facts = asked.best(distilled, limit=request.candidates_per_query)
-            has_facts = any(answer.hits for answer in facts)
-            limit = PASSAGES_BESIDE_MEMORIES if has_facts else request.candidates_per_query
-            passages = memory_filter.model_copy(update={"content_types": list(WHOLE_TEXT_TYPES)})
-            answers += [*facts, *asked.best(passages, limit=limit)]
+            matches = unit.lexical.match([request.queries[number].text for number in numbers], memory_filter)
+            limit = request.candidates_per_query
+            for kinds in [memory_filter.content_types] if memory_filter.content_types else _FACTS_BEFORE_PASSAGES:
+                wanted = memory_filter.model_copy(update={"content_types": kinds})
+                found = unit.lexical.best(matches, wanted, limit=limit)
+                answers += [
+                    ranked_answer(LEXICAL_RETRIEVER, ((hit.chunk_id, hit.score) for hit in hits), number)
+                    for number, hits in zip(numbers, found, strict=True)
+                ]
+                if any(found):
+                    limit = PASSAGES_BESIDE_MEMORIES
     return merged(answers)
 
 
@@ -168,23 +166,6 @@ def _listed_answer(retriever: str, chunks: Iterable[StoryMemoryChunk]) -> Retrie
     listed = list(chunks)
     ranked = ranked_answer(retriever, ((chunk.chunk_id, 1.0 / rank) for rank, chunk in enumerate(listed, start=1)))
     return RetrieverAnswer(hits=ranked.hits, chunks={chunk.chunk_id: chunk for chunk in listed})
-
-
-@dataclass(frozen=True)
-class _AskedByWords:
-    """Queries of one filter, and what matches them."""
-
-    unit: UnitOfWork
-    project_id: str
-    numbers: Sequence[int]
-    matches: LexicalMatches
-
-    def best(self, memory_filter: MemoryFilter, *, limit: int) -> list[RetrieverAnswer]:
-        found = self.unit.lexical.best(self.matches, memory_filter, limit=limit)
-        return [
-            ranked_answer(LEXICAL_RETRIEVER, ((hit.chunk_id, hit.score) for hit in hits), number)
-            for number, hits in zip(self.numbers, found, strict=True)
-        ]
 
 
 # Up to so many ids go to Chroma; beyond, it searches everything and is cut by position afterwards (measured:

@@ -2,85 +2,17 @@
 
 import platform
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
-from tests.faults.matrix import MARKER, ROWS, FaultRow
+from tests.faults.matrix import MARKER, ROWS
 
 RESULTS_FILE = Path(__file__).parents[1] / "RESULTS.md"
-_PROPERTY = "fault_rows"
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """One test of a row: its name without parameters, how it ended, and why it was skipped."""
-
-    test: str
-    outcome: str
-    reason: str
-
-
-class ResultsWriter:
-    """Collects the outcomes of tests that cover rows; also those of xdist's workers."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._runs: dict[int, list[_Run]] = defaultdict(list)
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note the outcome of a test, once: its failure in setup or its call."""
-        if report.when != "call" and report.outcome == "passed":
-            return
-        numbers = next((rows for name, rows in report.user_properties if name == _PROPERTY), [])
-        for number in numbers:  # type: ignore[attr-defined]
-            test = report.nodeid.split("[")[0].removeprefix("tests/")
-            self._runs[number].append(_Run(test, report.outcome, _skip_reason(report)))
-
-    def pytest_sessionfinish(self) -> None:
-        """Write the table."""
-        self._file.write_text(render(self._runs), encoding="utf-8")
-
-
-def render(runs: dict[int, list[_Run]]) -> str:
-    """Return the table of all rows with the tests that ran."""
-    lines = [
-        "# The fault matrix: results",
-        "",
-        "Written by `pytest --write-results` from the tests that ran; SQLite unless a row names PostgreSQL.",
-        f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, chromadb {version('chromadb')}.",
-        "",
-        "| # | Fault | Expectation | Tests | Result |",
-        "|-|-|-|-|-|",
-        *(_line(row, runs.get(number, [])) for number, row in ROWS.items()),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _line(row: FaultRow, runs: list[_Run]) -> str:
-    tests = "<br>".join(f"`{test}`" for test in dict.fromkeys(run.test for run in runs)) or "–"
-    return f"| {row.number} | {row.fault} | {row.expectation} | {tests} | {_result(runs)} |"
-
-
-def _result(runs: Iterable[_Run]) -> str:
-    by_outcome: dict[str, list[_Run]] = defaultdict(list)
-    for run in runs:
-        by_outcome[run.outcome].append(run)
-    if not by_outcome:
-        return "not run"
-    parts = [f"{len(found)} {outcome}" for outcome, found in sorted(by_outcome.items())]
-    reasons = dict.fromkeys(run.reason for run in by_outcome["skipped"])
-    return "; ".join([*parts, *reasons])
-
-
-def _skip_reason(report: pytest.TestReport) -> str:
-    if report.outcome != "skipped" or not isinstance(report.longrepr, tuple):
-        return ""
-    return str(report.longrepr[2]).removeprefix("Skipped: ").replace("|", "/")
+OUTCOMES = ("passed", "failed", "error", "skipped")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -89,16 +21,48 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker, and the writer where it was asked for."""
+    """Register the marker."""
     config.addinivalue_line("markers", f"{MARKER}(*numbers): proves rows of the fault matrix")
-    is_worker = hasattr(config, "workerinput")
-    if config.getoption("--write-results") and not is_worker:
-        config.pluginmanager.register(ResultsWriter(RESULTS_FILE))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let each test's report say which rows it covers."""
+    """Let each test's report say which rows it covers, also to the process that gathers those of xdist's workers."""
     for item in items:
         numbers = sorted({number for mark in item.iter_markers(MARKER) for number in mark.args})
         if numbers:
-            item.user_properties.append((_PROPERTY, numbers))
+            item.user_properties.append((MARKER, numbers))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Write the table."""
+    if config.getoption("--write-results"):
+        reports = [(outcome, each) for outcome in OUTCOMES for each in terminalreporter.stats.get(outcome, ())]
+        RESULTS_FILE.write_text(render(reports), encoding="utf-8")
+
+
+def render(reports: Iterable[tuple[str, pytest.TestReport]]) -> str:
+    """Return the table of all rows with the tests that ran, how they ended, and why they were skipped."""
+    tests: dict[int, dict[str, None]] = defaultdict(dict)
+    results: dict[int, Counter[str]] = defaultdict(Counter)
+    reasons: dict[int, dict[str, None]] = defaultdict(dict)
+    for outcome, report in reports:
+        numbers: list[int] = dict(report.user_properties).get(MARKER, [])  # type: ignore[assignment]
+        for number in numbers:
+            tests[number][f"`{report.nodeid.split('[')[0].removeprefix('tests/')}`"] = None
+            results[number][outcome] += 1
+            if outcome == "skipped" and isinstance(report.longrepr, tuple):
+                reasons[number][str(report.longrepr[2]).removeprefix("Skipped: ").replace("|", "/")] = None
+    lines = [
+        "# The fault matrix: results",
+        "",
+        "Written by `pytest --write-results` from the tests that ran; SQLite unless a row names PostgreSQL.",
+        f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, chromadb {version('chromadb')}.",
+        "",
+        "| # | Fault | Expectation | Tests | Result |",
+        "|-|-|-|-|-|",
+    ]
+    for number, row in ROWS.items():
+        ended = [f"{count} {outcome}" for outcome, count in sorted(results[number].items())]
+        told = "; ".join([*ended, *reasons[number]]) or "not run"
+        lines.append(f"| {number} | {row.fault} | {row.expectation} | {'<br>'.join(tests[number]) or '–'} | {told} |")
+    return "\n".join(lines) + "\n"

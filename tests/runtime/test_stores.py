@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 from langchain_core.embeddings import Embeddings
 
+from novelgen.deadlines import Deadline
 from novelgen.errors import ConfigurationError, UnknownProjectError, UserInputError, VectorIndexError
 from runtime.index.locations import ChromaServer, EmbeddedIndex
 from runtime.settings import load_settings
@@ -204,7 +205,7 @@ def test_indexes_beyond_the_bound_rest_and_come_back(tmp_path: Path) -> None:
     with _stores(tmp_path, memory={"vector_store": {"max_processes": 1}}) as stores:
         for name in ("a", "b"):
             stores.create_project(name)
-            stores.vectors(name).wait_started(timeout_s=60)
+            stores.vectors(name).process.wait_started(Deadline.after(60))
         assert [_owns(stores, name) for name in ("a", "b")] == [False, True]
         assert stores.vectors("a").count("a", timeout_s=60) == 0
         assert [_owns(stores, name) for name in ("a", "b")] == [True, False]

@@ -44,7 +44,7 @@ def long_lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorStore
     """One embedded index for the whole session."""
     path = tmp_path_factory.mktemp("index") / "vectors"
     manager = VectorStoreManager(EmbeddedIndex(path), embedding_model=MODEL, dimension=DIMENSION)
-    manager.start()
+    manager.process.start()
     yield manager
     manager.close()
 

@@ -17,6 +17,11 @@ def random_vectors(count: int, *, seed: int = 0) -> NDArray[np.float32]:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
+def expected(rows: Sequence[IndexRow]) -> tuple[set[str], dict[str, NDArray[np.float32] | list[float]]]:
+    """Return what verification takes: all ids, and the vectors of all as the sample."""
+    return {row.chunk_id for row in rows}, {row.chunk_id: row.vector for row in rows}
+
+
 def make_row(
     chunk_id: str,
     vector: NDArray[np.float32] | list[float],

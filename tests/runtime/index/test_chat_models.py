@@ -20,13 +20,11 @@ def test_no_name_is_no_model(name: str | None) -> None:
 def test_settings_reach_the_server() -> None:
     """Model, key, token limit and temperature are those that were given; nothing is retried."""
     with openai_stub(lambda call: call.say("hello")) as stub:
-        model = build_chat_model(
-            "openai:tiny", base_url=stub.base_url, api_key=SecretStr(KEY), max_tokens=77, temperature=0.25
-        )
+        model = build_chat_model("openai:tiny", base_url=stub.base_url, api_key=SecretStr(KEY), max_tokens=77)
         assert isinstance(model, ChatOpenAI)
         assert model.invoke("hi").text == "hello"
     payload = stub.calls[0]
-    assert (payload["model"], payload["max_completion_tokens"], payload["temperature"]) == ("tiny", 77, 0.25)
+    assert (payload["model"], payload["max_completion_tokens"], payload["temperature"]) == ("tiny", 77, 0.0)
     assert model.max_retries == 0
 
 

@@ -17,7 +17,7 @@ from runtime.index.locations import EmbeddedIndex
 from runtime.index.manager import VectorStoreManager
 from tests.faults.matrix import covers
 from tests.runtime.index.conftest import OpenManager, is_alive, program, run_program, wait_until
-from tests.runtime.index.story_rows import DIMENSION, make_row, make_rows, random_vectors
+from tests.runtime.index.story_rows import DIMENSION, expected, make_row, make_rows, random_vectors
 
 # Beyond Chroma's sync threshold of 1,000 rows vectors live in files of their own.
 ROWS = make_rows(1_100, positions=[(chapter, 1) for chapter in range(40)])
@@ -91,9 +91,9 @@ def test_damage_is_told_and_a_rebuild_repairs_it(
     manager = open_manager(index)
     for _ in range(2):
         with pytest.raises(VectorIndexDamagedError, match="rebuil"):
-            manager.query("demo", random_vectors(1), top_k=3, deadline=Deadline.after(60))
-    manager.rebuild("demo", REBUILT, expected_ids=[row.chunk_id for row in REBUILT])
-    assert manager.verify("demo", {row.chunk_id: row.vector for row in REBUILT}).is_sound
+            manager.query("demo", random_vectors(1), top_k=3, must_exist=True, deadline=Deadline.after(60))
+    manager.rebuild("demo", REBUILT)
+    assert manager.verify("demo", *expected(REBUILT)).is_sound
     names = {entry.name for entry in index.path.parent.iterdir()}
     assert names == {"vectors", "vectors.control"}
 
@@ -105,12 +105,12 @@ def test_vectors_cut_in_half_are_found_by_verification(open_manager: OpenManager
     os.truncate(vectors, vectors.stat().st_size // 2)
     manager = open_manager(index)
     try:
-        sound = manager.verify("demo", {row.chunk_id: row.vector for row in ROWS}, timeout_s=60).is_sound
+        sound = manager.verify("demo", *expected(ROWS[:50]), timeout_s=60).is_sound
     except VectorIndexDamagedError:
         sound = False
     assert not sound
-    manager.rebuild("demo", REBUILT, expected_ids=[row.chunk_id for row in REBUILT])
-    assert manager.verify("demo", {row.chunk_id: row.vector for row in REBUILT}).is_sound
+    manager.rebuild("demo", REBUILT)
+    assert manager.verify("demo", *expected(REBUILT)).is_sound
 
 
 def test_a_damaged_index_cannot_fill_the_disk(open_manager: OpenManager, index: EmbeddedIndex) -> None:
@@ -126,22 +126,17 @@ def test_a_damaged_index_cannot_fill_the_disk(open_manager: OpenManager, index: 
     with pytest.raises(VectorIndexDamagedError, match="rebuild"):
         manager.upsert(added[:1], timeout_s=60)
     with pytest.raises(VectorIndexDamagedError, match="were removed; rebuild it again"):
-        manager.rebuild("demo", REBUILT, expected_ids=[row.chunk_id for row in REBUILT])
-    manager.rebuild("demo", REBUILT, expected_ids=[row.chunk_id for row in REBUILT])
-    assert manager.verify("demo", {row.chunk_id: row.vector for row in REBUILT}).is_sound
+        manager.rebuild("demo", REBUILT)
+    manager.rebuild("demo", REBUILT)
+    assert manager.verify("demo", *expected(REBUILT)).is_sound
 
 
 def test_a_write_to_an_index_that_lost_its_rows_is_refused(open_manager: OpenManager, index: EmbeddedIndex) -> None:
     """A new row must not make an emptied index look alive."""
     shutil.rmtree(index.path)
     manager = open_manager(index)
-    for act in (
-        lambda: manager.upsert([make_row("new", random_vectors(1)[0])], timeout_s=60),
-        lambda: manager.delete("demo", ["c0000"]),
-        lambda: manager.list_ids("demo"),
-    ):
-        with pytest.raises(VectorIndexDamagedError, match=r"'demo' were written .* but are gone"):
-            act()
+    with pytest.raises(VectorIndexDamagedError, match=r"'demo' were written .* but are gone"):
+        manager.upsert([make_row("new", random_vectors(1)[0])], must_exist=True, timeout_s=60)
     manager.upsert([make_row("new", random_vectors(1)[0], project_id="other")])
     assert manager.count("other") == 1
 
@@ -154,7 +149,7 @@ def test_a_folder_removed_under_an_open_index_is_noticed(open_manager: OpenManag
     with pytest.raises(VectorIndexDamagedError, match="was removed or replaced while open"):
         manager.query("demo", random_vectors(1), top_k=3)
     with pytest.raises(VectorIndexDamagedError, match="but are gone"):
-        manager.query("demo", random_vectors(1), top_k=3)
+        manager.query("demo", random_vectors(1), top_k=3, must_exist=True)
 
 
 @pytest.fixture
@@ -170,7 +165,7 @@ def test_a_locked_index_ends_each_call_in_its_time(
 ) -> None:
     """Opening a locked index would freeze the program; here it fails, and works when the lock is gone."""
     manager = open_manager(index)
-    manager.start()
+    manager.process.start()
     with pytest.raises((DeadlineExceededError, VectorIndexError), match=r"in time|locked|still starting"):
         manager.query("demo", random_vectors(1), top_k=3, deadline=Deadline.after(4))
     exclusive_lock.execute("ROLLBACK")
@@ -235,7 +230,7 @@ from novelgen.errors import NovelgenError
 from runtime.index.locations import EmbeddedIndex
 from runtime.index.manager import VectorStoreManager
 manager = VectorStoreManager(EmbeddedIndex(Path(sys.argv[1])), embedding_model="fake-embeddings", dimension=16)
-manager.start()
+manager.process.start()
 print(manager.process.pid, flush=True)
 while True:
     try:

@@ -6,15 +6,15 @@ import math
 import os
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from langchain_core.embeddings import Embeddings
 from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError, EmbeddingError
-from runtime.index.embeddings import CheckedEmbeddings, build_embeddings, embedding_identity
-from runtime.index.offline_embeddings import LocalE5Embeddings, even_shares
+from runtime.index.embeddings import CheckedEmbeddings, build_embeddings, checked_embeddings
+from runtime.index.offline_embeddings import LocalE5Embeddings
 from tests.support.openai_stub import StubCall, openai_stub
 
 KEY = "sk-verysecretverysecret"
@@ -65,13 +65,13 @@ def test_what_belongs_together_is_near(name: str, near: str, far: str, query: st
 def test_identity_is_that_of_the_vectors(name: str, model_name: str, dimension: int) -> None:
     """Model name and dimension are known, and the vectors have that dimension."""
     embeddings = build_embeddings(name)
-    assert embedding_identity(embeddings) == (model_name, dimension)
+    assert embeddings.identity == (model_name, dimension)
     assert len(embeddings.embed_query("")) == dimension
 
 
 def test_identity_of_unknown_embeddings_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """By class and length; the local one takes any string, and names the choices where it is missing."""
-    assert embedding_identity(FixedEmbeddings([[1.0, 2.0, 3.0]])) == ("FixedEmbeddings", 3)
+    assert checked_embeddings(FixedEmbeddings([[1.0, 2.0, 3.0]])).identity == ("FixedEmbeddings", 3)
     embeddings = build_embeddings("local")
     assert embeddings.embed_query("the\x00 ferry\ud800") == embeddings.embed_query("the ferry")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
@@ -87,36 +87,14 @@ def test_hashed_embeddings_never_change() -> None:
 
 
 def test_local_model_is_the_same_in_many_threads() -> None:
-    """Shares of a long list and calls from several threads give the vectors of single calls."""
+    """Shares of a long list, calls from several threads and long texts among short ones give each text its vector."""
     embeddings = LocalE5Embeddings(workers=3)
-    texts = [f"sentence {number} about the ferry" for number in range(13)]
+    texts = [f"sentence {number} about the ferry" for number in range(9)]
+    texts += ["the long plan of a whole scene " * 12, "key", ""]
     alone = [embeddings.embed_documents([text])[0] for text in texts]
-    found: dict[int, list[list[float]]] = {}
-    threads = [
-        threading.Thread(target=lambda at=at: found.update({at: embeddings.embed_documents(texts)}))  # type: ignore[misc]
-        for at in range(3)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == {0: alone, 1: alone, 2: alone}
-
-
-def test_texts_are_dealt_by_length_and_come_back_in_their_order() -> None:
-    """A long query does not share its worker with the short ones, and every vector stays with its text."""
-    texts = ["ferry", "the long plan of a whole scene " * 12, "harbour at night", "salt house " * 10, "key"]
-    assert even_shares(texts, 2) == [[1], [3, 2, 0, 4]]
-    embeddings = LocalE5Embeddings(workers=2)
+    with ThreadPoolExecutor(3) as threads:
+        assert list(threads.map(embeddings.embed_documents, [texts] * 3)) == [alone] * 3
     assert embeddings.embed_queries(texts) == [embeddings.embed_query(text) for text in texts]
-
-
-@pytest.mark.parametrize(
-    ("texts", "shares"), [([], []), (["one word"], [[0]]), (["", ""], [[0, 1]]), (["汉" * 60] * 2, [[0], [1]])]
-)
-def test_little_text_is_not_shared(texts: list[str], shares: list[list[int]]) -> None:
-    """No worker is started for nothing or for a few words; Chinese counts by its bytes."""
-    assert even_shares(texts, 4) == shares
 
 
 OPENMP_CODE = """
@@ -203,7 +181,7 @@ def test_dimension_may_not_change_between_calls() -> None:
 
 
 def test_openai_compatible_server_is_asked_with_plain_text() -> None:
-    """Texts go out as they are, no tokenizer is fetched, and the dimension is learned from the answer."""
+    """Texts go out as they are, the dimension is learned from the answer, and a refusal is told without the key."""
 
     def respond(call: StubCall) -> None:
         data = [
@@ -215,13 +193,9 @@ def test_openai_compatible_server_is_asked_with_plain_text() -> None:
 
     with openai_stub(respond) as stub:
         embeddings = build_embeddings("openai:m", base_url=stub.base_url, api_key=SecretStr(KEY))
-        assert embedding_identity(embeddings) == ("openai:m", 3)
+        assert embeddings.identity == ("openai:m", 3)
         assert embeddings.embed_documents(["ab", "渡口"]) == [[2.0, 1.0, 0.0], [2.0, 1.0, 0.0]]
     assert stub.calls[-1]["input"] == ["ab", "渡口"]
-
-
-def test_refused_embedding_request_is_an_embedding_error() -> None:
-    """A server's refusal is told with the model's name and without the key."""
     with openai_stub(lambda call: call.refuse(401, f"Incorrect API key provided: {KEY}")) as stub:
         embeddings = build_embeddings("openai:m", base_url=stub.base_url, api_key=SecretStr(KEY))
         with pytest.raises(EmbeddingError, match="'openai:m' failed: AuthenticationError") as caught:

@@ -15,6 +15,7 @@ from novelgen.models.position import StoryPosition
 from runtime.index.locations import EmbeddedIndex
 from runtime.index.manager import VectorStoreManager
 from runtime.index.rows import exact_search
+from runtime.search.retrievers import MAX_ID_LIST
 from tests.runtime.index.conftest import OpenManager
 from tests.runtime.index.story_rows import DIMENSION, make_row, make_rows, random_vectors
 
@@ -35,12 +36,12 @@ def test_a_row_comes_back_as_it_was_stored_last(shared: VectorStoreManager) -> N
         shared.upsert([make_row("a", [1.0] * DIMENSION, project_id="twice", position=(None, None), source_id=None)])
     (hit,) = shared.query("twice", [[1.0] * DIMENSION], top_k=5)[0]
     assert (hit.chapter_index, hit.scene_index, hit.source_id) == (None, None, None)
-    first, last = make_rows(2, project_id="several-1"), make_rows(1, project_id="several-2")
-    again = make_row("c0000", random_vectors(1)[0], project_id="several-1", content="newer")
-    shared.upsert([*first, *last, again])
-    assert shared.list_ids("several-1") == {"c0000", "c0001"}
-    assert shared.list_ids("several-2") == {"c0000"}
-    assert shared.query("several-1", random_vectors(1), top_k=1)[0][0].content == "newer"
+    again = make_row("c0000", random_vectors(1)[0], project_id="several", content="newer")
+    shared.upsert([*make_rows(2, project_id="several"), again])
+    assert shared.list_ids("several") == {"c0000", "c0001"}
+    assert shared.query("several", random_vectors(1), top_k=1)[0][0].content == "newer"
+    with pytest.raises(ValueError, match="row 'c0001' is of project 'demo', not 'several'"):
+        shared.upsert([again, make_rows(2)[1]])
 
 
 def test_it_agrees_with_exact_search(shared: VectorStoreManager) -> None:
@@ -151,10 +152,10 @@ def test_an_early_cut_in_a_long_story_still_fills_top_k(shared: VectorStoreManag
     assert {hit.chapter_index for found in hits for hit in found} == {0}
 
 
-def test_ids_may_be_unknown_repeated_or_very_many(shared: VectorStoreManager) -> None:
-    """Unknown ids are left out, repeated ones count once, and 45,000 are no limit."""
+def test_ids_may_be_unknown_repeated_or_many(shared: VectorStoreManager) -> None:
+    """Unknown ids are left out, repeated ones count once, and as many as a search ever names are no limit."""
     shared.upsert(make_rows(50, project_id="ids"))
-    many = [f"unknown-{index}" for index in range(45_000)] + ["c0007", "c0007", "c0031"]
+    many = [f"unknown-{index}" for index in range(MAX_ID_LIST)] + ["c0007", "c0007", "c0031"]
     found = shared.query("ids", random_vectors(2, seed=3), top_k=5, chunk_ids=many, deadline=Deadline.after(30))
     assert [{hit.chunk_id for hit in hits} for hits in found] == [{"c0007", "c0031"}] * 2
     assert shared.query("ids", random_vectors(1), top_k=5, chunk_ids=["unknown"]) == [[]]
@@ -187,7 +188,7 @@ def test_another_model_or_dimension_is_refused(shared: VectorStoreManager, chang
             other.query(project_id, [vector], top_k=1)
         with pytest.raises(EmbeddingMismatchError, match="run `novelgen reindex`"):
             other.upsert([make_row("new", vector, project_id=project_id)])
-        assert other.rebuild(project_id, [make_row("new", vector, project_id=project_id)], expected_ids=["new"]) == 1
+        assert other.rebuild(project_id, [make_row("new", vector, project_id=project_id)]) == 1
         assert other.query(project_id, [vector], top_k=1)[0][0].chunk_id == "new"
     finally:
         other.close()

@@ -27,7 +27,7 @@ manager = VectorStoreManager(EmbeddedIndex(Path(sys.argv[1])), embedding_model="
 rows = make_rows(6)
 manager.upsert(rows[4:])
 print(manager.count("demo"), *[hit.chunk_id for hit in manager.query("demo", [rows[1].vector], top_k=1)[0]])
-print(manager.rebuild("demo", rows[:5], expected_ids={row.chunk_id for row in rows[:5]}), manager.in_doubt, flush=True)
+print(manager.rebuild("demo", rows[:5]), manager.process.in_doubt, flush=True)
 if sys.stdin.readline():
     print(manager.count("demo", timeout_s=30), manager.process.pid)
 manager.close()

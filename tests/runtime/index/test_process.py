@@ -165,7 +165,10 @@ def test_a_call_that_waits_for_another_ends_in_its_own_time(shared: VectorStoreM
 
 
 def test_a_slow_start_is_no_damage(bare_process: Callable[..., IndexProcess]) -> None:
-    """Calls that end before the libraries are loaded neither kill the process nor open the breaker."""
+    """Calls that end before the libraries are loaded neither kill the process nor open the breaker.
+
+    Waiting for the start alone opens and makes nothing of the index.
+    """
     process = bare_process()
     process.start()
     pid = process.pid
@@ -173,6 +176,9 @@ def test_a_slow_start_is_no_damage(bare_process: Callable[..., IndexProcess]) ->
         with pytest.raises(DeadlineExceededError, match="still starting"):
             process.call("ids", Deadline.after(0.001), key=IN_DEMO)
     assert not process.breaker.is_open
+    process.wait_started(Deadline.after(60))
+    assert isinstance(process.location, EmbeddedIndex)
+    assert not process.location.path.exists()
     assert process.call("ids", Deadline.after(20), key=IN_DEMO) == []
     assert process.pid == pid
 
@@ -199,6 +205,24 @@ def test_a_start_that_hangs_ends_at_its_own_deadline(
         assert process.pid is None
     with pytest.raises(VectorIndexError, match="left alone for 30 more seconds"):
         process.call("ids", Deadline.after(30), key=IN_DEMO)
+
+
+def test_only_failures_in_a_row_open_the_breaker_and_a_probe_decides(clock: FakeClock) -> None:
+    """While a probe is under way everyone else is refused; one that fails starts the cool-down anew."""
+    breaker = CircuitBreaker(clock=clock)
+    for _ in range(3):
+        breaker.failed("it hung")
+        breaker.succeeded()
+    breaker.refuse_if_open()
+    for _ in range(3):
+        breaker.failed("it hung")
+    clock.now_s += 30
+    breaker.refuse_if_open()
+    with pytest.raises(VectorIndexError, match="0 more seconds"):
+        breaker.refuse_if_open(is_probed=True)
+    breaker.failed("it hung again")
+    with pytest.raises(VectorIndexError, match="30 more seconds; last failure: it hung again"):
+        breaker.refuse_if_open()
 
 
 @covers(12)

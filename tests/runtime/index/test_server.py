@@ -10,7 +10,7 @@ from novelgen.models.position import StoryPosition
 from runtime.index.locations import ChromaServer
 from runtime.index.process import IndexProcessRegistry
 from tests.runtime.index.conftest import OpenManager, ServerProcess, run_program
-from tests.runtime.index.story_rows import make_rows, random_vectors
+from tests.runtime.index.story_rows import expected, make_rows, random_vectors
 
 SECOND_WRITER = """
 import sys
@@ -19,7 +19,7 @@ from runtime.index.manager import VectorStoreManager
 from tests.runtime.index.story_rows import DIMENSION, MODEL, make_rows
 manager = VectorStoreManager(ChromaServer(sys.argv[1]), embedding_model=MODEL, dimension=DIMENSION)
 rows = make_rows(30, project_id=sys.argv[2], seed=8)
-manager.rebuild(sys.argv[2], rows, expected_ids=[row.chunk_id for row in rows])
+manager.rebuild(sys.argv[2], rows)
 """
 
 
@@ -34,7 +34,7 @@ def test_rows_are_stored_found_cut_and_verified(open_manager: OpenManager, serve
     assert len(hits) == 30
     found = manager.query("红楼梦", [rows[8].vector], top_k=3, chunk_ids=["unknown", "c0001"])[0]
     assert [hit.chunk_id for hit in found] == ["c0001"]
-    assert manager.verify("红楼梦", {row.chunk_id: row.vector for row in rows}).is_sound
+    assert manager.verify("红楼梦", *expected(rows)).is_sound
     manager.drop("红楼梦")
     assert manager.count("红楼梦") == 0
 
@@ -57,7 +57,7 @@ def test_a_killed_server_is_told_at_once_and_is_found_again(open_manager: OpenMa
     for _ in range(4):
         with pytest.raises(VectorIndexError, match="server cannot be reached"):
             manager.query("returning", random_vectors(1), top_k=1)
-    assert not manager.is_refusing
+    assert not manager.process.breaker.is_open
     server.start()
     assert manager.count("returning") == 7
 
@@ -76,7 +76,7 @@ def test_a_frozen_server_ends_each_call_in_its_time(open_manager: OpenManager, s
 
 
 def test_a_project_that_the_server_lost_is_told(open_manager: OpenManager, server: ServerProcess) -> None:
-    """A server without files of ours, so without a marker: who knows that rows were written is told they are gone."""
+    """A server without files of ours: who knows that rows were written is told they are gone."""
     manager = open_manager(ChromaServer(server.url))
     assert manager.query("elsewhere", random_vectors(1), top_k=1, deadline=Deadline.after(30)) == [[]]
     with pytest.raises(VectorIndexDamagedError, match=r"'elsewhere'.*are gone, or this is another index"):

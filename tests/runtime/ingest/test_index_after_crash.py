@@ -44,9 +44,9 @@ def test_vectors_lost_by_a_kill_are_back_after_the_next_scene(tmp_path: Path) ->
         _ingest(stores, 1)
         _lose_rows(stores)
         _kill_the_index(stores)
-        assert stores.vectors(PROJECT).in_doubt
+        assert stores.vectors(PROJECT).process.in_doubt
         assert _ingest(stores, 2).indexing.issues == []
-        assert not stores.vectors(PROJECT).in_doubt
+        assert not stores.vectors(PROJECT).process.in_doubt
         assert verify_index(stores, PROJECT).is_sound
 
 
@@ -61,7 +61,7 @@ def test_doubt_outlives_the_program(tmp_path: Path) -> None:
         assert verify_index(stores, PROJECT).is_sound
     with MemoryStores(settings_for(tmp_path)) as stores:
         stores.vectors(PROJECT).count(PROJECT, timeout_s=60)
-        assert not stores.vectors(PROJECT).in_doubt
+        assert not stores.vectors(PROJECT).process.in_doubt
 
 
 def test_a_sound_index_is_not_built_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +71,7 @@ def test_a_sound_index_is_not_built_anew(tmp_path: Path, monkeypatch: pytest.Mon
         _ingest(stores, 1)
         _kill_the_index(stores)
         assert _ingest(stores, 2).indexing.issues == []
-        assert not stores.vectors(PROJECT).in_doubt
+        assert not stores.vectors(PROJECT).process.in_doubt
 
 
 def test_a_proof_that_fails_is_said_and_the_scene_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ def test_a_proof_that_fails_is_said_and_the_scene_stands(tmp_path: Path, monkeyp
         assert "no answer" in issue.message
         assert "doctor --repair" in issue.message
         assert (result.count("added"), result.indexing.waiting) == (1, 0)
-        assert stores.vectors(PROJECT).in_doubt
+        assert stores.vectors(PROJECT).process.in_doubt
 
 
 def _forbidden(*_: object) -> IndexingResult:
