@@ -30,7 +30,7 @@ from novelgen.models.record import RecordedLoopAdvance, RecordedLoopResolution, 
 from novelgen.models.state import LoopImportance, OpenLoop
 from novelgen.reading.chapter_reading import CHAPTER_STAGE, ChapterReading
 from novelgen.reading.request import NewName, SameEntities
-from runtime.ingest.identities import alike_names, part_names_in, store_identities_in
+from runtime.ingest.entities import alike_names, part_names_in, store_identities_in
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.ingest.story_before import chapter_request
 from runtime.storage.database import UnitOfWork

@@ -1,6 +1,11 @@
-"""Storing entities, the author's characters among them.
+"""Storing entities, the author's characters among them, and who is who, as scenes tell it.
 
-Stored scenes are scanned once for names that were not known before.
+Stored scenes are scanned once for names that were not known before. Names that known entities get, and entities that
+turn out to be one, are changes that `novelgen undo` takes back. Two that were one all along are merged: a reader of an
+earlier scene loses nothing by it. Two of whom the story shows only in a scene that they are one, though both were there
+before, stay two up to that scene and are one from there on, so that no earlier read tells of it. A name that belongs to
+another one after all is taken away again. What an author made is never merged with what an author made, and what an
+author undid is not done again.
 """
 
 from collections.abc import Callable, Iterable, Sequence, Set
@@ -9,12 +14,17 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from novelgen.language.language import has_cjk
 from novelgen.language.matching import NameFinder
-from novelgen.language.normalise import name_key
-from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias
+from novelgen.language.normalise import is_description, name_key, title_free_key
+from novelgen.models.context import ReportIssue
+from novelgen.models.entity import ALIAS_TRANSLATIONS, GENERIC, TRANSLATION, Entity, EntityAlias, revealed_identity
+from novelgen.models.position import StoryPosition, sort_key
 from novelgen.models.user_file import Character, CharactersConfig
+from novelgen.reading.request import NewName, SameEntities
 from runtime.ingest.scene_writes import replace_stored_scenes
 from runtime.storage.database import UnitOfWork
+from runtime.storage.entities import FirstMentions, first_appearance
 from runtime.storage.journal import Change
 from runtime.storage.records import EntityOrigin, StoredEntity, StoredScene
 from runtime.stores import MemoryStores
@@ -224,3 +234,193 @@ def _entity(character: Character, known: Entity | None, take_id: Callable[[], st
             },
         }
     )
+
+
+IDENTITY_STAGE = "identity"
+
+FOUND_SETTING = "found_identities"
+"""Key of the project's stored settings: numbers of the changes of who is who that no author made."""
+
+
+class IdentityOutcome(BaseModel):
+    """What was stored of who is who."""
+
+    names: list[NewName] = Field(default_factory=list, description="Names that were given.")
+    changes: list[Change] = Field(default_factory=list, description="Entities that became one.")
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+
+def store_identities_in(
+    unit: UnitOfWork,
+    *,
+    names: Sequence[NewName] = (),
+    pairs: Sequence[SameEntities] = (),
+    at: StoryPosition,
+    stores: MemoryStores,
+) -> IdentityOutcome:
+    """Store names and identities that a scene tells, in a running transaction; nothing of it is fatal."""
+    outcome = IdentityOutcome()
+    survivors = unit.merges.survivors()
+    for each in names:
+        name = each.model_copy(update={"entity_id": survivors.get(each.entity_id, each.entity_id)})
+        try:
+            entity = _with_name(unit, name, at)
+        except UserInputError as refusal:
+            outcome.issues.append(_issue(f"{name.name!r} was not stored as a name of {name.entity_id}: {refusal}"))
+            continue
+        if entity is not None:
+            store_entities_in(unit, [entity], origin="extracted", stores=stores)
+            outcome.names.append(name)
+    for pair in pairs:
+        survivors = unit.merges.survivors()
+        one, other = (survivors.get(each, each) for each in (pair.entity_id, pair.other_id))
+        try:
+            change = _one_entity(unit, one, other, how=pair.how, at=at) if one != other else None
+        except UserInputError as refusal:
+            outcome.issues.append(_issue(f"{one} and {other} were not made one: {refusal}"))
+            continue
+        outcome.changes += [change] if change else []
+    if outcome.changes:
+        settings_now = unit.projects.require().settings
+        found = [*_found_changes(unit), *(change.change_id for change in outcome.changes)]
+        unit.projects.update(settings={**settings_now, FOUND_SETTING: found})
+    return outcome
+
+
+def part_names_in(unit: UnitOfWork, entity_id: str, names: Sequence[str]) -> IdentityOutcome:
+    """Take names from an entity that belong to another one, in a running transaction; nothing of it is fatal.
+
+    Names that came when somebody became part of it go with that one, who is there again. Others become an entity of
+    their own. What an author wrote or merged stays and is reported.
+    """
+    outcome = IdentityOutcome()
+    entity_id = unit.merges.survivors().get(entity_id, entity_id)
+    stored = unit.entities.get(entity_id)
+    if stored is None:
+        outcome.issues.append(_issue(f"no entity {entity_id!r} is stored; its names were left alone"))
+        return outcome
+    keys = {name_key(each) for each in names}
+    wrong = [each for each in stored.entity.names() if name_key(each) in keys]
+    kept = {stored.entity.name, *unit.entities.author_aliases().get(entity_id, ())}
+    refused = [each for each in wrong if each in kept]
+    if refused:
+        outcome.issues.append(
+            _issue(f"{refused!r} may not belong to {entity_id}: the display name or an author's, so it stays")
+        )
+    left = [each for each in wrong if each not in kept]
+    found = _found_changes(unit)
+    for change in reversed(unit.merges.list_all()):
+        if change.kind != "merge" or change.undone_at is not None or change.entity_id != entity_id:
+            continue
+        brought = [each for each in unit.merges.names_brought(change.change_id) if each in left]
+        if not brought:
+            continue
+        left = [each for each in left if each not in brought]
+        try:
+            if change.change_id not in found:
+                raise UserInputError(f"an author made {change.other_id} and {entity_id} one")
+            outcome.changes.append(unit.merges.undo(change.change_id))
+        except UserInputError as refusal:
+            way = f"`novelgen undo` of change {change.change_id}, or `novelgen entity split`, parts them"
+            outcome.issues.append(_issue(f"{brought!r} may belong to another than {entity_id}: {refusal}; {way}"))
+    if left:
+        outcome.changes.append(unit.merges.split(entity_id, name=left[0], aliases=left[1:]))
+    return outcome
+
+
+def _found_changes(unit: UnitOfWork) -> list[int]:
+    return list(unit.projects.require().settings.get(FOUND_SETTING, []))
+
+
+def alike_names(entities: Iterable[Entity]) -> list[tuple[str, str]]:
+    """Return pairs of entities of one type whose names are equal, or would be without the title of one of them.
+
+    "Mr. Thaddeus Sholto" and "Thaddeus Sholto" are one. "Mr. Small" and "Mrs. Small" are not, nor "Mrs. Cecil
+    Forrester" and "Cecil Forrester", nor two of a kind ("the porter"), nor three who share a name.
+    """
+    by_key: dict[tuple[str, str], list[Entity]] = {}
+    for entity in entities:
+        if not is_description(entity.name) and not entity.profile.get(GENERIC):
+            by_key.setdefault((entity.entity_type, title_free_key(entity.name)), []).append(entity)
+    alike = [(each[0], each[1]) for each in by_key.values() if len(each) == 2]
+    return [(one.entity_id, other.entity_id) for one, other in alike if _cannot_differ(one.name, other.name)]
+
+
+_OF_ANOTHER = frozenset("mrs mme madam madame frau signora señora lady old young little".split())
+"""Words before a name that may make it the name of another of the family."""
+
+_SHORTEST_CHINESE_NAME = 3
+
+
+def _cannot_differ(one: str, other: str) -> bool:
+    keys = {name_key(one), name_key(other)}
+    if len(keys) == 1:
+        return True
+    bare = title_free_key(one)
+    if bare not in keys:
+        return False
+    if has_cjk(bare):
+        return len(bare) >= _SHORTEST_CHINESE_NAME
+    titles = set().union(*(key.split() for key in keys)) - set(bare.split())
+    return len(bare.split()) > 1 and not titles & _OF_ANOTHER
+
+
+def _with_name(unit: UnitOfWork, name: NewName, at: StoryPosition) -> Entity | None:
+    """Return an entity with a new name, or None when it has it."""
+    stored = _required(unit, name.entity_id)
+    key = name_key(name.name)
+    if key in map(name_key, stored.entity.names()):
+        return None
+    others = [
+        one.entity.entity_id
+        for one in unit.entities.list_all()
+        if one.entity.entity_type == stored.entity.entity_type
+        and key in map(name_key, one.entity.names())
+        # A title passes on: until the scene it is the other's, from there on both have borne it.
+        and one.entity.entity_id != name.former_id
+    ]
+    if others:
+        raise UserInputError(f"{', '.join(others)} bears it")
+    alias = EntityAlias(alias=name.name, first_chapter=at.chapter_index, first_scene=at.scene_index)
+    return stored.entity.model_copy(update={"aliases": [*stored.entity.aliases, alias]})
+
+
+def _one_entity(unit: UnitOfWork, one: str, other: str, *, how: str, at: StoryPosition) -> Change | None:
+    first, second = _required(unit, one), _required(unit, other)
+    if first.entity.entity_type != second.entity.entity_type:
+        raise UserInputError(
+            f"one is of type {first.entity.entity_type}, the other of type {second.entity.entity_type}"
+        )
+    if first.origin == "author" and second.origin == "author":
+        raise UserInputError("an author wrote both; merge them with `novelgen entity merge` if they are one")
+    if unit.merges.is_refused(one, other):
+        raise UserInputError("somebody undid that before")
+    masks = {each.entity.entity_id: revealed_identity(each.entity) for each in (first, second)}
+    if any(masks.values()):
+        shown = {told.entity_id for told in masks.values() if told} | {each for each in masks if not masks[each]}
+        if len(shown) == 1:
+            return None
+        raise UserInputError("one of them is known to be somebody else already")
+    mentions = unit.entities.first_mentions()
+    keep, gone = sorted((first, second), key=lambda each: _rank(each, mentions))
+    if how == "unmasked" and all(at.admits(*first_appearance(each.entity, mentions)) for each in (keep, gone)):
+        return unit.merges.unmask(keep.entity.entity_id, gone.entity.entity_id, at=at)
+    return unit.merges.merge(keep.entity.entity_id, gone.entity.entity_id)
+
+
+def _rank(stored: StoredEntity, mentions: FirstMentions) -> tuple[bool, bool, tuple[int, int], int, str]:
+    """Sort the one first that stays: the author's, then who has a proper name, then the earlier one."""
+    entity = stored.entity
+    place = sort_key(*first_appearance(entity, mentions))
+    return (stored.origin != "author", is_description(entity.name), place, len(entity.entity_id), entity.entity_id)
+
+
+def _required(unit: UnitOfWork, entity_id: str) -> StoredEntity:
+    stored = unit.entities.get(entity_id)
+    if stored is None:
+        raise UserInputError(f"no entity {entity_id!r} is stored")
+    return stored
+
+
+def _issue(message: str) -> ReportIssue:
+    return ReportIssue(stage=IDENTITY_STAGE, kind="unresolved", message=message)

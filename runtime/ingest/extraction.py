@@ -31,8 +31,7 @@ from novelgen.reading.request import (
 from runtime.index.chat_models import UnavailableChatModel
 from runtime.ingest.chapter_pass import ChapterPass, chapters_to_retry, reconcile_chapter
 from runtime.ingest.consolidation import consolidate_beyond_setting
-from runtime.ingest.entities import store_entities_in
-from runtime.ingest.identities import store_identities_in
+from runtime.ingest.entities import store_entities_in, store_identities_in
 from runtime.ingest.indexing import drain_outbox, rebuild_if_bloated
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_passes import (

@@ -470,7 +470,7 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
     from runtime.ingest.entities import rescan_since_in, restore_card_in, withdraw_names_in
 
     if kept.subject == "scene" and kept.kind == "shorten":
-        from runtime.ingest.record_passes import restore_shorts
+        from runtime.ingest.scene_passes import restore_shorts
 
         restore_shorts(unit, kept, stores=stores)
         return unit.journal.require(kept.change_id)

@@ -15,15 +15,16 @@ from runtime.ingest.chapter_pass import ChapterPass, reconcile_chapters
 from runtime.ingest.consolidation import DEFAULT_LIMIT, ConsolidationReport, consolidate_project, undo_consolidation
 from runtime.ingest.extraction import ExtractionReport, estimate_extraction, extract_scenes
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.ingest.record_passes import (
+from runtime.ingest.scene_passes import (
+    ExtractionEstimate,
     KnowledgeReport,
+    SceneChoice,
     ShortsReport,
     estimate_knowledge,
     estimate_shorts,
     read_knowledge,
     rewrite_shorts,
 )
-from runtime.ingest.scene_passes import ExtractionEstimate, SceneChoice
 from runtime.settings import NovelgenSettings
 from runtime.storage.consolidations import StoredConsolidation
 from runtime.stores import MemoryStores

@@ -15,7 +15,7 @@ from novelgen.models.position import StoryPosition
 from runtime.index.locations import EmbeddedIndex
 from runtime.index.manager import VectorStoreManager
 from runtime.index.rows import exact_search
-from runtime.search.retrievers import MAX_ID_LIST
+from runtime.search.search import MAX_ID_LIST
 from tests.runtime.index.conftest import OpenManager
 from tests.runtime.index.story_rows import DIMENSION, make_row, make_rows, random_vectors
 

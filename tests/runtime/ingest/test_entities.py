@@ -6,8 +6,7 @@ from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.position import StoryPosition
 from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.reading.request import NewName
-from runtime.ingest.entities import store_entities
-from runtime.ingest.identities import store_identities_in
+from runtime.ingest.entities import store_entities, store_identities_in
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_writes import replace_stored_scenes

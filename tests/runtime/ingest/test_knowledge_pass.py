@@ -14,9 +14,8 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
-from runtime.ingest.record_passes import KnowledgeReport, estimate_knowledge, read_knowledge
 from runtime.ingest.scene_input import SceneInput
-from runtime.ingest.scene_passes import SceneChoice
+from runtime.ingest.scene_passes import KnowledgeReport, SceneChoice, estimate_knowledge, read_knowledge
 from runtime.storage.records import StoredScene
 from runtime.stores import MemoryStores
 from tests.support.scripted_chat_model import ScriptedChatModel

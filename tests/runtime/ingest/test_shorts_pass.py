@@ -10,9 +10,8 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
-from runtime.ingest.record_passes import ShortsReport, estimate_shorts, rewrite_shorts
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
-from runtime.ingest.scene_passes import SceneChoice
+from runtime.ingest.scene_passes import SceneChoice, ShortsReport, estimate_shorts, rewrite_shorts
 from runtime.stores import MemoryStores
 from runtime.story.entities import StoryEntities
 from tests.runtime.ingest.made_up_story import ENTITIES

@@ -3,7 +3,7 @@
 from novelgen.memory.search import SearchRequest
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import OpenLoop
-from runtime.search.retrievers import DUE_THREADS, thread_memories
+from runtime.search.search import DUE_THREADS, thread_memories
 from runtime.stores import MemoryStores
 
 BEFORE = StoryPosition(5, 4)
