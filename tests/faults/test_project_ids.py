@@ -20,32 +20,12 @@ from runtime.stores import MemoryStores
 from tests.faults.matrix import covers
 from tests.support.demo_project import settings_for
 
+# fmt: off
 BAD_IDS = [
-    None,
-    {},
-    {"$ne": ""},
-    {"$in": ["demo", "demo-zh"]},
-    [],
-    ["demo"],
-    7,
-    "",
-    " ",
-    "demo ",
-    ".",
-    "..",
-    "../demo",
-    "demo/../demo-zh",
-    "/etc",
-    "C:\\x",
-    "demo\x00",
-    "demo\n",
-    "nul",
-    "CON.txt",
-    "*",
-    "demo\u202e",
-    "\ud800",
-    "x" * 101,
+    None, {}, {"$ne": ""}, {"$in": ["demo", "demo-zh"]}, [], ["demo"], 7, "", " ", "demo ", ".", "..", "../demo",
+    "demo/../demo-zh", "/etc", "C:\\x", "demo\x00", "demo\n", "nul", "CON.txt", "*", "demo\u202e", "\ud800", "x" * 101,
 ]
+# fmt: on
 SCENE = SceneInput(chapter_index=1, scene_index=1, text="text")
 PLAN = ScenePlan(scene_number=1, purpose="anything")
 

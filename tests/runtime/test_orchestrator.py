@@ -15,7 +15,6 @@ from novelgen.models.record import SceneRecord
 from runtime.context_chain import build_context_chain
 from runtime.orchestrator import SceneBrief, WrittenScene, build_scene_pipeline
 from runtime.stores import MemoryStores
-from tests.acceptance.test_memory_context_retrieval import damage_database, damage_index
 from tests.support.demo_project import demo_request, settings_for
 from tests.support.scripted_chat_model import ScriptedChatModel
 
@@ -76,18 +75,6 @@ def test_the_cards_of_a_new_folder_are_taken_in_first(tmp_path: Path, caplog: py
         assert outcome.context.report is not None
         assert outcome.context.report.issues == []
     assert caplog.messages == []
-
-
-def test_memory_that_is_down_never_breaks_the_writing(demo_folder: Path) -> None:
-    """With both stores damaged the scene is still written and returned, with the reason why it was not stored."""
-    damage_index(demo_folder / "demo")
-    damage_database(demo_folder / "demo")
-    with MemoryStores(settings_for(demo_folder)) as stores:
-        pipeline = build_scene_pipeline(stores, build_context_chain(stores), write_scene)
-        outcome = pipeline.invoke(demo_request("demo", 7, 1))
-    assert SENTENCE in outcome.scene.content
-    assert outcome.ingest is None
-    assert [issue.stage for issue in outcome.issues] == ["ingest"]
 
 
 def test_what_the_writer_raises_is_the_callers_own(demo_stores: MemoryStores) -> None:

@@ -1,14 +1,11 @@
 """The same body works on a Chroma server, and outlives its faults."""
 
-from typing import Any
-
 import pytest
 
 from novelgen.deadlines import Deadline
-from novelgen.errors import DeadlineExceededError, EmbeddingMismatchError, VectorIndexDamagedError, VectorIndexError
+from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, VectorIndexError
 from novelgen.models.position import StoryPosition
 from runtime.index.locations import ChromaServer
-from runtime.index.process import IndexProcessRegistry
 from tests.runtime.index.conftest import OpenManager, ServerProcess, run_program
 from tests.runtime.index.story_rows import expected, make_rows, random_vectors
 
@@ -85,31 +82,8 @@ def test_a_project_that_the_server_lost_is_told(open_manager: OpenManager, serve
         manager.upsert(make_rows(1, project_id="elsewhere"), must_exist=True, timeout_s=30)
 
 
-@pytest.mark.parametrize("other", [{"dimension": 8}, {"embedding_model": "another"}])
-def test_another_model_is_refused_at_once(
-    open_manager: OpenManager, server: ServerProcess, other: dict[str, Any]
-) -> None:
-    """The collection on the server says by which model it was made, to every program that asks."""
-    rows = make_rows(3, project_id="stamped")
-    open_manager(ChromaServer(server.url)).upsert(rows, timeout_s=30)
-    asking = open_manager(ChromaServer(server.url), **other)
-    with pytest.raises(EmbeddingMismatchError, match="novelgen reindex"):
-        asking.query("stamped", [[1.0] * asking.dimension], top_k=1, deadline=Deadline.after(30))
-
-
 def test_an_address_where_nothing_listens_is_named(open_manager: OpenManager) -> None:
     """The message names the address and how to start a server."""
     manager = open_manager(ChromaServer("http://127.0.0.1:9"))
     with pytest.raises(VectorIndexError, match=r"server 'http://127\.0\.0\.1:9' cannot be reached.*chroma run"):
         manager.count("demo", timeout_s=30)
-
-
-def test_the_registry_tells_servers_apart(server: ServerProcess) -> None:
-    """One process per address, closed by its last user."""
-    registry = IndexProcessRegistry()
-    one, other = (registry.borrow(ChromaServer(server.url)), registry.borrow(ChromaServer("http://127.0.0.1:9")))
-    assert one is not other
-    assert registry.borrow(ChromaServer(server.url)) is one
-    for process in (one, one, other):
-        registry.give_back(process)
-    assert registry.borrow(ChromaServer(server.url)) is not one

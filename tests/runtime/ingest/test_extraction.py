@@ -189,19 +189,6 @@ def test_failed_scenes_keep_their_text_and_say_why(stores: MemoryStores, story: 
     assert stored_scene(stores, story, 1, 1).failure_reason is None
 
 
-def test_a_failed_scene_is_still_found_by_its_passages(stores: MemoryStores, story: str) -> None:
-    """Without a record the passages and presence that the text gives stay."""
-
-    def outage(_: list[BaseMessage]) -> str:
-        raise ConnectionError("refused")
-
-    report = extracted(stores, story, outage)
-    assert [each.fault for each in report.scenes] == ["unavailable"] * 2
-    with stores.database(story).read() as unit:
-        assert unit.memories.count(MemoryFilter(content_types=["scene"])) == 2
-    assert stored_scene(stores, story, 1, 1).participants == ["C0", "C1"]
-
-
 def test_human_records_are_left_alone(stores: MemoryStores, project: str) -> None:
     """Scenes with an author's or a supplied record are not sent to the model at all."""
     store_entities(stores, project, ENTITIES)

@@ -102,16 +102,6 @@ def test_a_changed_scene_is_embedded_alone(stores: MemoryStores, project: str, c
     assert verify_index(stores, project).is_sound
 
 
-def test_what_was_committed_before_a_kill_is_indexed_later(stores: MemoryStores, project: str) -> None:
-    """SQL alone acknowledges: a drain in another run of the program brings the index up to it."""
-    ingest_scenes(stores, project, recorded_scenes(), index=False)
-    with _other_stores(stores) as later:
-        result = drain_outbox(later, project)
-        assert (result.indexed, result.waiting) == (9, 0)
-        assert verify_index(later, project).is_sound
-        assert drain_outbox(later, project).indexed == 0
-
-
 def test_a_kill_between_index_and_mark_is_harmless(stores: MemoryStores, project: str, counting: _Counting) -> None:
     """Entries that were done but not marked are done again with the same outcome, without embedding again."""
     ingest_scenes(stores, project, recorded_scenes())
@@ -296,10 +286,3 @@ def test_moved_scenes_keep_their_vectors_and_change_place(
     (hits,) = index.query(project, [question], top_k=5, as_of=StoryPosition(5, 2))
     assert [(hit.chapter_index, hit.scene_index) for hit in hits] == [(5, 1)]
     assert counting.texts == []
-
-
-def test_settings_embed_passages_and_key_events_beside_records(stores: MemoryStores, project: str) -> None:
-    """Where asked for, everything of a recorded scene is in the index."""
-    with _other_stores(stores, ingest={"embed_passages": True, "embed_key_events": True}) as other:
-        assert ingest_scenes(other, project, recorded_scenes()).indexing.indexed == 15
-        assert verify_index(other, project).is_sound

@@ -110,29 +110,6 @@ def test_names_that_come_later_are_looked_for_in_stored_scenes(stores: MemorySto
     assert store_entities(stores, project, [ENTITIES[3]]).written == []
 
 
-def test_unknown_entities_of_a_record_are_said(stores: MemoryStores, project: str) -> None:
-    """A record may name entities that nobody described; the result lists them."""
-    (result,) = _ingest(stores, project, scene(1, 1, record=record(1, 1))).scenes
-    assert [(issue.kind, "['C0', 'C1', 'L0']" in issue.message) for issue in result.issues] == [("unresolved", True)]
-
-
-def test_unclean_text_is_scrubbed(stores: MemoryStores, project: str) -> None:
-    """NUL, lone surrogates and direction marks never reach a store, in texts and records alike."""
-    dirty = SceneRecord.model_validate(
-        {
-            "chapter_index": 1,
-            "scene_index": 1,
-            "summary": ["a\ud800b"],
-            "state_changes": [{"entity_id": "C0", "changes": {"m\x00": "\u202ex"}}],
-        }
-    )
-    _ingest(stores, project, scene(1, 1, "one\x00 two\r\nthree\ud800", record=dirty))
-    stored = stored_at(stores, project, 1, 1)
-    assert stored["scene"]["text"] == "one two\nthree"
-    assert stored["scene"]["record"]["summary"] == ["ab"]
-    assert [(each["attribute"], each["value"]) for each in stored["states"]] == [("m", "x")]
-
-
 def test_progress_counts_scenes(stores: MemoryStores, project: str) -> None:
     """Told after every one, without text too; a scene that its chapter lost is found, of other chapters none."""
     (result,) = ingest_scenes(

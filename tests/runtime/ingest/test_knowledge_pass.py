@@ -1,7 +1,6 @@
 """Reading scenes that have a record for who knows what, with a scripted model, in real stores."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -194,13 +193,6 @@ def test_what_somebody_knows_they_do_not_learn_again(stores: MemoryStores, story
     assert knowing(stores, story, "C1", "K1").since == StoryPosition(2, 1)
 
 
-def test_several_workers_store_the_same(stores: MemoryStores, new_project: Callable[[], str], story: str) -> None:
-    """Scenes read side by side are stored in story order, each once."""
-    report = read(stores, story, workers=3)
-    assert [(scene.chapter_index, scene.scene_index) for scene in report.scenes] == list(TEXTS)
-    assert knowing(stores, story, "C2", "K1").since == StoryPosition(1, 2)
-
-
 def test_a_failure_leaves_the_scene_as_it_was(stores: MemoryStores, story: str) -> None:
     """A scene of which no usable answer came is told of, keeps its record, and waits; the others are read."""
     before = record_of(stores, story, 1, 1)
@@ -210,16 +202,6 @@ def test_a_failure_leaves_the_scene_as_it_was(stores: MemoryStores, story: str) 
     assert report.waiting == 1
     assert record_of(stores, story, 1, 1) == before
     assert [scene.scene_index for scene in read(stores, story).scenes] == [1]
-
-
-def test_a_refusal_ends_the_run_and_leaves_the_rest(stores: MemoryStores, story: str) -> None:
-    """A model that would refuse every scene is asked about no further one; what was stored stays."""
-    refusal = PermissionError("Error code: 401 - invalid api key")
-    refusal.status_code = 401  # type: ignore[attr-defined]
-    report = read(stores, story, model_that_reads(at_1_2=refusal))
-    assert report.stopped is not None
-    assert [scene.outcome for scene in report.scenes] == ["done"]
-    assert report.waiting == 2
 
 
 def test_a_scene_that_changed_meanwhile_is_overtaken(stores: MemoryStores, story: str) -> None:
