@@ -45,7 +45,7 @@ def test_key_is_in_no_representation_and_no_error() -> None:
     assert isinstance(model, ChatOpenAI)
     assert model.model_name == "gpt-4o"
     with pytest.raises(ConfigurationError, match="openai:tiny") as caught:
-        build_chat_model("openai:tiny", api_key=SecretStr(KEY), temperature=KEY)  # type: ignore[arg-type]
+        build_chat_model("openai:tiny", api_key=SecretStr(KEY), max_tokens=KEY)  # type: ignore[arg-type]
     assert KEY not in str(caught.value)
     assert caught.value.__cause__ is None
 
