@@ -17,18 +17,7 @@ from types import FrameType
 from typing import Any, get_args
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
-from langgraph.store.base import (
-    BaseStore,
-    GetOp,
-    Item,
-    ListNamespacesOp,
-    MatchCondition,
-    Op,
-    PutOp,
-    Result,
-    SearchItem,
-    SearchOp,
-)
+from langgraph.store import base
 from langgraph.store.base import validate_op_namespace as require_labels
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -276,7 +265,7 @@ AS_OF = "as_of"
 """Filter that is no field: a place such as `5:4` before which a search reads."""
 
 
-class StoryStore(BaseStore):
+class StoryStore(base.BaseStore):
     """A story as LangGraph's long-term memory; safe to share between threads. `Story.as_store` gives it.
 
     `put` takes `{"content": "…"}`, and where one likes `short`, `importance` (1 to 10) and `tags`. A value that is put
@@ -304,7 +293,7 @@ class StoryStore(BaseStore):
     def __repr__(self) -> str:
         return f"StoryStore({self._project_id!r}, as_of={str(self._as_of) if self._as_of else None!r})"
 
-    def batch(self, ops: Iterable[Op]) -> list[Result]:
+    def batch(self, ops: Iterable[base.Op]) -> list[base.Result]:
         """Do several things, what reads before what writes; of several puts under one key the last counts.
 
         Raises:
@@ -314,10 +303,10 @@ class StoryStore(BaseStore):
             ValueError: When a namespace has a label that none can have, or an operation is unknown.
         """
         wanted = list(ops)
-        puts: dict[tuple[tuple[str, ...], str], PutOp] = {}
+        puts: dict[tuple[tuple[str, ...], str], base.PutOp] = {}
         for each in wanted:
             require_labels(each)
-            if isinstance(each, PutOp):
+            if isinstance(each, base.PutOp):
                 self._require_can_put(each)
                 puts[each.namespace, each.key] = each
         results = [self._read(each) for each in wanted]
@@ -325,39 +314,39 @@ class StoryStore(BaseStore):
             self._write(put)
         return results
 
-    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+    async def abatch(self, ops: Iterable[base.Op]) -> list[base.Result]:
         """Do the same as `batch` without blocking the event loop."""
         return await asyncio.to_thread(copy_context().run, self.batch, list(ops))
 
     # --- Reading ---
 
-    def _read(self, op: Op) -> Result:
-        if isinstance(op, GetOp):
+    def _read(self, op: base.Op) -> base.Result:
+        if isinstance(op, base.GetOp):
             if len(op.namespace) != 2 or op.namespace[0] != self.label:
                 return None
             found = self._notes.find_keyed_memory(target=op.namespace[1], key=op.key, as_of=self._as_of)
             if found is None:
                 return None
-            return Item(
+            return base.Item(
                 value=_value_of(found),
                 key=op.key,
                 namespace=op.namespace,
                 created_at=found.created_at,
                 updated_at=found.created_at,
             )
-        if isinstance(op, SearchOp):
+        if isinstance(op, base.SearchOp):
             return self._search(op)
-        if isinstance(op, ListNamespacesOp):
+        if isinstance(op, base.ListNamespacesOp):
             targets = self._notes.list_memory_targets(as_of=self._as_of)
             namespaces = [(self.label, each) for each in targets]
             fitting = [each for each in namespaces if all(_matches(one, each) for one in op.match_conditions or ())]
             listed = sorted({each[: op.max_depth] for each in fitting})
             return list(listed[op.offset : op.offset + op.limit])
-        if isinstance(op, PutOp):
+        if isinstance(op, base.PutOp):
             return None
         raise ValueError(f"{type(op).__name__} is no operation that a store knows")
 
-    def _search(self, op: SearchOp) -> list[SearchItem]:
+    def _search(self, op: base.SearchOp) -> list[base.SearchItem]:
         if len(op.namespace_prefix) > 2 or op.namespace_prefix[:1] not in ((), (self.label,)):
             return []
         wanted = dict(op.filter or {})
@@ -381,7 +370,7 @@ class StoryStore(BaseStore):
         ]
 
     def _ranked(
-        self, op: SearchOp, target: str | None, wanted: Mapping[str, Any], cut: StoryPosition | None
+        self, op: base.SearchOp, target: str | None, wanted: Mapping[str, Any], cut: StoryPosition | None
     ) -> list[tuple[StoryMemoryChunk, float | None]]:
         """Return what a search may tell, with scores where it asks a query."""
         named = wanted.get("content_type")
@@ -400,8 +389,8 @@ class StoryStore(BaseStore):
         )
         return [(each.chunk, None) for each in listed.memories]
 
-    def _search_item(self, chunk: StoryMemoryChunk, score: float | None, target: str) -> SearchItem:
-        return SearchItem(
+    def _search_item(self, chunk: StoryMemoryChunk, score: float | None, target: str) -> base.SearchItem:
+        return base.SearchItem(
             namespace=(self.label, target),
             key=key_under(chunk, target),
             value=_value_of(chunk),
@@ -419,7 +408,7 @@ class StoryStore(BaseStore):
 
     # --- Writing ---
 
-    def _require_can_put(self, op: PutOp) -> None:
+    def _require_can_put(self, op: base.PutOp) -> None:
         """Refuse what a story's memory cannot keep, before anything of a batch is done."""
         if op.namespace[:1] != (self.label,) or len(op.namespace) != 2:
             raise UserInputError(
@@ -443,7 +432,7 @@ class StoryStore(BaseStore):
                 " story's language, and where you like short, importance (1 to 10) and tags"
             ) from error
 
-    def _write(self, op: PutOp) -> None:
+    def _write(self, op: base.PutOp) -> None:
         place: dict[str, Any] = {"target": op.namespace[1], "key": op.key, "as_of": self._as_of}
         if op.value is None:
             self._notes.delete_keyed_note(**place)
@@ -480,7 +469,7 @@ def _holds(value: Any, condition: Any) -> bool:
     return True
 
 
-def _matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
+def _matches(condition: base.MatchCondition, namespace: tuple[str, ...]) -> bool:
     """Tell whether a namespace begins or ends as a path does, in which `*` stands for any label."""
     path = condition.path
     if len(path) > len(namespace):

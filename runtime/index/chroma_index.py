@@ -28,16 +28,7 @@ from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from novelgen.errors import VectorIndexDamagedError, VectorIndexError
-from runtime.index.locations import (
-    DATABASE_FILE,
-    ChromaServer,
-    EmbeddedIndex,
-    IndexLocation,
-    ProjectKey,
-    Stamp,
-    max_file_bytes,
-    swollen_file,
-)
+from runtime.index import locations
 from runtime.index.rows import CANARY_HITS, STORY_KEY, IndexHit, QueryCut, decode_hit, may_be_shown, require_built
 
 try:
@@ -67,7 +58,7 @@ Answer = TypeVar("Answer")
 class ProjectCollection:
     """One collection: LangChain's store, and Chroma's own handle for given vectors and several questions."""
 
-    stamp: Stamp
+    stamp: locations.Stamp
     store: Chroma
     collection: Collection
 
@@ -87,12 +78,12 @@ class RefusingEmbeddings(Embeddings):
 class ChromaIndex:
     """Does what `VectorStoreManager` asks; the client is opened at its first use."""
 
-    def __init__(self, location: IndexLocation) -> None:
+    def __init__(self, location: locations.IndexLocation) -> None:
         self._location = location
         self._client: ClientAPI | None = None
         self._opened_file: tuple[int, int] | None = None
         self._process_lock: FileLock | None = None
-        self._live: dict[ProjectKey, ProjectCollection] = {}
+        self._live: dict[locations.ProjectKey, ProjectCollection] = {}
         self.operations: dict[str, Callable[..., Any]] = {
             "upsert": self._upsert,
             "delete": self._delete,
@@ -107,12 +98,12 @@ class ChromaIndex:
     # Operations: on the collection that answers, or on the one that a rebuild is filling beside it
 
     def _upsert(
-        self, stamp: Stamp, columns: dict[str, Any], *, must_exist: bool = False, is_rebuild: bool = False
+        self, stamp: locations.Stamp, columns: dict[str, Any], *, must_exist: bool = False, is_rebuild: bool = False
     ) -> None:
         def write(found: ProjectCollection | None) -> None:
             target = found or self._create(stamp, beside=self._find(stamp.key, "building"))
             target.stamp.require_same_vectors(stamp)
-            if isinstance(self._location, EmbeddedIndex):
+            if isinstance(self._location, locations.EmbeddedIndex):
                 texts_bytes = sum(_MAX_BYTES_PER_CHARACTER * len(text) for text in columns["documents"])
                 _limit_files(self._location, written_bytes=columns["embeddings"].nbytes + texts_bytes)
             # LangChain's own write embeds the text; given vectors go through Chroma's.
@@ -123,7 +114,7 @@ class ChromaIndex:
         else:
             self._with_live(stamp.key, write, must_exist=must_exist)
 
-    def _delete(self, key: ProjectKey, chunk_ids: Sequence[str]) -> None:
+    def _delete(self, key: locations.ProjectKey, chunk_ids: Sequence[str]) -> None:
         def delete(live: ProjectCollection | None) -> None:
             if live is not None:
                 for start in range(0, len(chunk_ids), _DELETED_AT_ONCE):
@@ -132,7 +123,7 @@ class ChromaIndex:
         self._with_live(key, delete)
 
     def _query(
-        self, stamp: Stamp, vectors: NDArray[np.float32], cut: QueryCut, *, must_exist: bool = False
+        self, stamp: locations.Stamp, vectors: NDArray[np.float32], cut: QueryCut, *, must_exist: bool = False
     ) -> list[list[IndexHit]]:
         def ask(live: ProjectCollection | None) -> list[list[IndexHit]]:
             if live is None:
@@ -142,21 +133,23 @@ class ChromaIndex:
 
         return self._with_live(stamp.key, ask, must_exist=must_exist)
 
-    def _ids(self, key: ProjectKey) -> list[str]:
+    def _ids(self, key: locations.ProjectKey) -> list[str]:
         return self._with_live(key, lambda live: [] if live is None else _ids_of(live))
 
-    def _drop(self, key: ProjectKey) -> None:
+    def _drop(self, key: locations.ProjectKey) -> None:
         self._live.pop(key, None)
         self._delete_collections(key.slot_names)
 
-    def _build_begin(self, stamp: Stamp) -> None:
+    def _build_begin(self, stamp: locations.Stamp) -> None:
         live = self._find(stamp.key, "live")
         # What an earlier rebuild left there goes.
         self._delete_collections([_free_name(stamp.key, beside=live)])
         generation = live.stamp.generation + 1 if live is not None else 1
         self._create(replace(stamp, generation=generation, state="building"), beside=live)
 
-    def _build_commit(self, key: ProjectKey, expected_ids: set[str], sample: Mapping[str, NDArray[np.float32]]) -> None:
+    def _build_commit(
+        self, key: locations.ProjectKey, expected_ids: set[str], sample: Mapping[str, NDArray[np.float32]]
+    ) -> None:
         """Swap, where the built collection holds just what is expected and finds it: the other is deleted."""
         built = self._building(key)
         vectors = np.array(list(sample.values()), dtype=np.float32)
@@ -167,14 +160,14 @@ class ChromaIndex:
         self._live.pop(key, None)
         self._delete_collections([_free_name(key, beside=built)])
 
-    def _build_abort(self, key: ProjectKey) -> None:
+    def _build_abort(self, key: locations.ProjectKey) -> None:
         live = self._find(key, "live")
         self._delete_collections(name for name in key.slot_names if live is None or name != live.collection.name)
 
     # Collections
 
     def _with_live(
-        self, key: ProjectKey, use: Callable[[ProjectCollection | None], Answer], *, must_exist: bool = False
+        self, key: locations.ProjectKey, use: Callable[[ProjectCollection | None], Answer], *, must_exist: bool = False
     ) -> Answer:
         """Use the live collection; look it up once more when another process has swapped it meanwhile."""
         try:
@@ -183,7 +176,7 @@ class ChromaIndex:
             self._live.pop(key, None)
             return use(self._find_live(key, must_exist=must_exist))
 
-    def _find_live(self, key: ProjectKey, *, must_exist: bool) -> ProjectCollection | None:
+    def _find_live(self, key: locations.ProjectKey, *, must_exist: bool) -> ProjectCollection | None:
         # A client whose files vanished under it has no live collections.
         self._opened()
         if key in self._live:
@@ -202,13 +195,13 @@ class ChromaIndex:
         self._live[key] = live
         return live
 
-    def _building(self, key: ProjectKey) -> ProjectCollection:
+    def _building(self, key: locations.ProjectKey) -> ProjectCollection:
         built = self._find(key, "building")
         if built is None:
             raise VectorIndexError(f"no rebuild of project {key.project_id!r} is under way; begin one")
         return built
 
-    def _find(self, key: ProjectKey, state: Literal["live", "building"]) -> ProjectCollection | None:
+    def _find(self, key: locations.ProjectKey, state: Literal["live", "building"]) -> ProjectCollection | None:
         """Find the collection that answers for a project, of the greatest generation, or that a rebuild is filling."""
         found = (self._open(name) for name in key.slot_names)
         fitting = [each for each in found if each is not None and each.stamp.state == state]
@@ -226,10 +219,10 @@ class ChromaIndex:
             )
         except NotFoundError:
             return None
-        stamp = Stamp.read(collection.metadata or {})
+        stamp = locations.Stamp.read(collection.metadata or {})
         return None if stamp is None else ProjectCollection(stamp=stamp, store=store, collection=collection)
 
-    def _create(self, stamp: Stamp, *, beside: ProjectCollection | None) -> ProjectCollection:
+    def _create(self, stamp: locations.Stamp, *, beside: ProjectCollection | None) -> ProjectCollection:
         name = _free_name(stamp.key, beside=beside)
         self._opened().get_or_create_collection(
             name, metadata=asdict(stamp), configuration={"hnsw": HNSW}, embedding_function=None
@@ -246,9 +239,9 @@ class ChromaIndex:
                 self._opened().delete_collection(name)
             except NotFoundError:
                 continue
-        if not isinstance(self._location, EmbeddedIndex):
+        if not isinstance(self._location, locations.EmbeddedIndex):
             return
-        address = (self._location.path / DATABASE_FILE).as_uri() + "?mode=ro"
+        address = (self._location.path / locations.DATABASE_FILE).as_uri() + "?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=1.0)) as database:
             used = {row[0] for row in database.execute("SELECT id FROM segments")}
         for folder in self._location.path.iterdir():
@@ -262,10 +255,10 @@ class ChromaIndex:
         if self._client is None:
             self._client = (
                 _open_server(self._location)
-                if isinstance(self._location, ChromaServer)
+                if isinstance(self._location, locations.ChromaServer)
                 else self._open_folder(self._location)
             )
-        elif isinstance(self._location, EmbeddedIndex) and _file_of(self._location) != self._opened_file:
+        elif isinstance(self._location, locations.EmbeddedIndex) and _file_of(self._location) != self._opened_file:
             self._client = None
             # Collections of an earlier client would go on reading from files that were replaced.
             self._live.clear()
@@ -274,7 +267,7 @@ class ChromaIndex:
             )
         return self._client
 
-    def _open_folder(self, index: EmbeddedIndex) -> ClientAPI:
+    def _open_folder(self, index: locations.EmbeddedIndex) -> ClientAPI:
         self._wait_for_predecessor(index)
         if index.path.exists() and not index.path.is_dir():
             raise VectorIndexDamagedError(f"the vector index {str(index)!r} is a file, not a folder; rebuild the index")
@@ -292,7 +285,7 @@ class ChromaIndex:
         self._opened_file = _file_of(index)
         return client
 
-    def _wait_for_predecessor(self, index: EmbeddedIndex) -> None:
+    def _wait_for_predecessor(self, index: locations.EmbeddedIndex) -> None:
         """Wait until no other process of an index, an orphan included, has this folder open."""
         if self._process_lock is not None:
             return
@@ -316,7 +309,7 @@ def status_of(error: BaseException | None) -> int | None:
     return None
 
 
-def _open_server(server: ChromaServer) -> ClientAPI:
+def _open_server(server: locations.ChromaServer) -> ClientAPI:
     try:
         return chromadb.HttpClient(
             host=server.host,
@@ -338,33 +331,33 @@ def _settings() -> Settings:
     return Settings(anonymized_telemetry=False, _env_file=None)
 
 
-def _file_of(index: EmbeddedIndex) -> tuple[int, int] | None:
+def _file_of(index: locations.EmbeddedIndex) -> tuple[int, int] | None:
     """Return what tells the database of an index from another one in its place."""
     try:
-        status = (index.path / DATABASE_FILE).stat()
+        status = (index.path / locations.DATABASE_FILE).stat()
     except OSError:
         return None
     return (status.st_dev, status.st_ino)
 
 
-def _limit_files(index: EmbeddedIndex, *, written_bytes: int = 0) -> None:
+def _limit_files(index: locations.EmbeddedIndex, *, written_bytes: int = 0) -> None:
     """Refuse an index with a file that no sound one can have, and let this process write none much longer.
 
     Damaged files make Chroma write gigabytes without an error. A write beyond the limit fails in its native code
     (it does not say so), and the next call of this function says what is wrong.
     """
-    swollen = swollen_file(index)
+    swollen = locations.swollen_file(index)
     if swollen is not None:
         raise VectorIndexDamagedError(f"the vector index {str(index)!r} is damaged ({swollen}); rebuild it")
     if resource is None:
         return
-    limit = _LIMIT_MARGIN * max_file_bytes(index) + _MAX_TIMES_WRITTEN * written_bytes
+    limit = _LIMIT_MARGIN * locations.max_file_bytes(index) + _MAX_TIMES_WRITTEN * written_bytes
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     within_hard = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
     resource.setrlimit(resource.RLIMIT_FSIZE, (within_hard, hard))
 
 
-def _free_name(key: ProjectKey, *, beside: ProjectCollection | None) -> str:
+def _free_name(key: locations.ProjectKey, *, beside: ProjectCollection | None) -> str:
     first, second = key.slot_names
     return second if beside is not None and beside.collection.name == first else first
 

@@ -24,23 +24,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Protocol
 
+from novelgen import errors
 from novelgen.deadlines import Deadline, call_with_deadline
-from novelgen.errors import (
-    DeadlineExceededError,
-    NovelgenError,
-    VectorIndexDamagedError,
-    VectorIndexError,
-    VectorIndexOwnedError,
-)
-from runtime.index.locations import (
-    CONNECT_TIMEOUT_S,
-    EmbeddedIndex,
-    IndexLocation,
-    IndexOwnership,
-    Lender,
-    Owner,
-    borrow,
-)
+from runtime.index import locations
 
 START_TIMEOUT_S = 20.0
 """For a process to load its libraries, on a loaded machine too."""
@@ -83,7 +69,7 @@ class CircuitBreaker:
             return
         wait_s = opened_at + COOL_DOWN_S - self._clock()
         if wait_s > 0 or is_probed:
-            raise VectorIndexError(
+            raise errors.VectorIndexError(
                 f"the vector index failed {self._failures} times in a row and is left alone for "
                 f"{max(wait_s, 0):.0f} more seconds; last failure: {self._last_reason}"
             )
@@ -135,7 +121,7 @@ class IndexProcess:
 
     def __init__(
         self,
-        location: IndexLocation,
+        location: locations.IndexLocation,
         *,
         breaker: CircuitBreaker | None = None,
         start_timeout_s: float = START_TIMEOUT_S,
@@ -146,8 +132,8 @@ class IndexProcess:
         """Held by a writer, so that nothing is written to an index that a rebuild is about to replace."""
         self._start_timeout_s = start_timeout_s
         self._owner_pid = os.getpid()
-        self._ownership = IndexOwnership(location) if isinstance(location, EmbeddedIndex) else None
-        self._lender: Lender | None = None
+        self._ownership = locations.IndexOwnership(location) if isinstance(location, locations.EmbeddedIndex) else None
+        self._lender: locations.Lender | None = None
         self._turn = threading.Lock()
         self._worker: _Worker | None = None
         self.in_doubt = False
@@ -214,7 +200,7 @@ class IndexProcess:
         with self._admitted(deadline):
             reply = self._asked(operation, deadline, arguments)
             self.breaker.succeeded()
-        if isinstance(reply, NovelgenError):
+        if isinstance(reply, errors.NovelgenError):
             raise reply
         return reply
 
@@ -222,7 +208,7 @@ class IndexProcess:
     def writing(self, deadline: Deadline) -> Iterator[None]:
         """Hold the turn to write, or to rebuild."""
         if not self.write_turn.acquire(timeout=deadline.remaining_s):
-            raise DeadlineExceededError("another write to the vector index, or a rebuild, took too long")
+            raise errors.DeadlineExceededError("another write to the vector index, or a rebuild, took too long")
         try:
             yield
         finally:
@@ -236,11 +222,11 @@ class IndexProcess:
                 timeout_s=deadline.remaining_s,
                 stage=f"index-{operation}",
             )
-        except DeadlineExceededError as error:
+        except errors.DeadlineExceededError as error:
             self._replaced(worker, reason=f"{operation} did not return in time")
-            raise DeadlineExceededError(f"{operation} on the vector index did not return in time") from error
+            raise errors.DeadlineExceededError(f"{operation} on the vector index did not return in time") from error
         except (EOFError, OSError) as error:
-            if isinstance(worker.process, Owner) and not _is_of_rebuild(operation, arguments):
+            if isinstance(worker.process, locations.Owner) and not _is_of_rebuild(operation, arguments):
                 # Its owner has ended, so that the index is free, or another's. The same question twice is harmless.
                 self._stop()
                 return self._asked(operation, deadline, arguments)
@@ -266,11 +252,11 @@ class IndexProcess:
 
     def set_aside_files(self, deadline: Deadline) -> None:
         """End the process and remove the files of a damaged embedded index; on a server nothing happens."""
-        if not isinstance(self.location, EmbeddedIndex):
+        if not isinstance(self.location, locations.EmbeddedIndex):
             return
         with self._my_turn(deadline):
-            if self._worker is not None and isinstance(self._worker.process, Owner):
-                raise VectorIndexOwnedError(
+            if self._worker is not None and isinstance(self._worker.process, locations.Owner):
+                raise errors.VectorIndexOwnedError(
                     f"the vector index {str(self.location)!r} is damaged and owned by process "
                     f"{self._worker.process.pid}; end that and repeat this"
                 )
@@ -278,7 +264,7 @@ class IndexProcess:
             try:
                 _remove(self.location)
             except OSError as error:
-                raise VectorIndexError(
+                raise errors.VectorIndexError(
                     f"the damaged vector index {str(self.location)!r} cannot be removed: {error}"
                 ) from error
 
@@ -302,7 +288,7 @@ class IndexProcess:
     @contextmanager
     def _my_turn(self, deadline: Deadline) -> Iterator[None]:
         if not self._turn.acquire(timeout=deadline.remaining_s):
-            raise DeadlineExceededError("the vector index was busy with other calls for too long")
+            raise errors.DeadlineExceededError("the vector index was busy with other calls for too long")
         try:
             yield
         finally:
@@ -310,7 +296,7 @@ class IndexProcess:
 
     def _refuse_after_fork(self) -> None:
         if os.getpid() != self._owner_pid:
-            raise VectorIndexOwnedError(
+            raise errors.VectorIndexOwnedError(
                 f"the vector index {str(self.location)!r} was opened by process {self._owner_pid} before it "
                 "forked this one; open it after the fork"
             )
@@ -325,7 +311,7 @@ class IndexProcess:
         if self._ownership is not None:
             try:
                 self.in_doubt |= self._ownership.acquire()
-            except VectorIndexOwnedError:
+            except errors.VectorIndexOwnedError:
                 self._worker = self._borrowed(self._ownership)
                 if self._worker is None:
                     raise
@@ -333,7 +319,7 @@ class IndexProcess:
             if self._lender is None:
                 # Where no connection can be taken, others are told that the index is owned.
                 with contextlib.suppress(OSError):
-                    self._lender = Lender(self._ownership.told_in, self._lend)
+                    self._lender = locations.Lender(self._ownership.told_in, self._lend)
         try:
             ours, theirs = multiprocessing.Pipe()
             log_file = _log_file(self.location)
@@ -348,19 +334,21 @@ class IndexProcess:
             self._worker = _Worker(process, ours, start_by=time.monotonic() + self._start_timeout_s)
         except OSError as error:
             self.breaker.failed(f"its process cannot be started: {error}")
-            raise VectorIndexError(f"the process of the vector index cannot be started: {error}") from error
+            raise errors.VectorIndexError(f"the process of the vector index cannot be started: {error}") from error
         return self._worker
 
-    def _borrowed(self, ownership: IndexOwnership) -> _Worker | None:
+    def _borrowed(self, ownership: locations.IndexOwnership) -> _Worker | None:
         """Connect to the program that owns the index; None where it does not lend it."""
         try:
-            found = call_with_deadline(partial(borrow, ownership.told_in), timeout_s=CONNECT_TIMEOUT_S, stage="index")
-        except DeadlineExceededError:
+            found = call_with_deadline(
+                partial(locations.borrow, ownership.told_in), timeout_s=locations.CONNECT_TIMEOUT_S, stage="index"
+            )
+        except errors.DeadlineExceededError:
             self.breaker.failed("its owner is silent")
             return None
         return None if found is None else _Worker(*found, start_by=time.monotonic(), is_ready=True)
 
-    def _lend(self, channel: Connection, lender: Lender) -> None:
+    def _lend(self, channel: Connection, lender: locations.Lender) -> None:
         """Answer another program, whose writes and rebuilds take turns with ours."""
         with contextlib.ExitStack() as rebuild:
             while True:
@@ -376,7 +364,7 @@ class IndexProcess:
                             return
                         reply = self._asked(operation, deadline, arguments)
                         self.breaker.succeeded()
-                except NovelgenError as error:
+                except errors.NovelgenError as error:
                     reply = error
                 if operation in ("build_commit", "build_abort"):
                     rebuild.close()
@@ -398,19 +386,21 @@ class IndexProcess:
             reason = "its process ended while starting"
             raise self._replaced(worker, reason=reason, grace_s=_grace(deadline)) from error
         if deadline.ends_at < start_by.ends_at:
-            raise DeadlineExceededError("the process of the vector index is still starting")
+            raise errors.DeadlineExceededError("the process of the vector index is still starting")
         self._stop()
         self.breaker.failed(f"its process did not start within {self._start_timeout_s:g} s")
-        raise DeadlineExceededError(f"the process of the vector index did not start within {self._start_timeout_s:g} s")
+        raise errors.DeadlineExceededError(
+            f"the process of the vector index did not start within {self._start_timeout_s:g} s"
+        )
 
-    def _replaced(self, worker: _Worker, *, reason: str, grace_s: float = 0.0) -> VectorIndexError:
+    def _replaced(self, worker: _Worker, *, reason: str, grace_s: float = 0.0) -> errors.VectorIndexError:
         """End a process that failed, start the next in the background unless the breaker opened; say how it ended."""
         self._stop(grace_s=grace_s)
         self._interrupted()
         self.breaker.failed(reason)
         death = _death(self.location, worker.process.returncode)
         if not self.breaker.is_open:
-            with contextlib.suppress(VectorIndexOwnedError):
+            with contextlib.suppress(errors.VectorIndexOwnedError):
                 self._running()
         return death
 
@@ -457,11 +447,11 @@ def _grace(deadline: Deadline) -> float:
     return min(CLOSE_GRACE_S, deadline.remaining_s)
 
 
-def _log_file(location: IndexLocation) -> Path | None:
-    return location.control_folder / "process.log" if isinstance(location, EmbeddedIndex) else None
+def _log_file(location: locations.IndexLocation) -> Path | None:
+    return location.control_folder / "process.log" if isinstance(location, locations.EmbeddedIndex) else None
 
 
-def _death(location: IndexLocation, code: int | None) -> VectorIndexError:
+def _death(location: locations.IndexLocation, code: int | None) -> errors.VectorIndexError:
     """Say how a process ended; a crash of native code is taken as damage of the index files."""
     signal_name = signal.Signals(-code).name if code is not None and code < 0 else ""
     if code is None:
@@ -475,11 +465,11 @@ def _death(location: IndexLocation, code: int | None) -> VectorIndexError:
         said = f" ({lines[-1]})" if lines else ""
     text = f"the process of the vector index {str(location)!r} {end}{said}"
     if signal_name in _CRASH_SIGNALS or _PANIC in said:
-        return VectorIndexDamagedError(f"{text}; its files are probably damaged: rebuild the index")
-    return VectorIndexError(text)
+        return errors.VectorIndexDamagedError(f"{text}; its files are probably damaged: rebuild the index")
+    return errors.VectorIndexError(text)
 
 
-def _remove(index: EmbeddedIndex) -> None:
+def _remove(index: locations.EmbeddedIndex) -> None:
     if not index.path.exists() and not index.path.is_symlink():
         return
     # Renamed first, so that a removal that is cut short leaves no half index behind.
@@ -494,13 +484,13 @@ def _remove(index: EmbeddedIndex) -> None:
 class IndexProcessRegistry:
     """Lends out one process per index and program, and ends each when its last user has given it back."""
 
-    def __init__(self, create: Callable[[IndexLocation], IndexProcess] = IndexProcess) -> None:
+    def __init__(self, create: Callable[[locations.IndexLocation], IndexProcess] = IndexProcess) -> None:
         self._create = create
         self._lock = threading.Lock()
-        self._processes: dict[tuple[int, IndexLocation], IndexProcess] = {}
-        self._users: Counter[tuple[int, IndexLocation]] = Counter()
+        self._processes: dict[tuple[int, locations.IndexLocation], IndexProcess] = {}
+        self._users: Counter[tuple[int, locations.IndexLocation]] = Counter()
 
-    def borrow(self, location: IndexLocation) -> IndexProcess:
+    def borrow(self, location: locations.IndexLocation) -> IndexProcess:
         """Return the process of a location, the same one for every user in this program, not necessarily started."""
         key = (os.getpid(), location)
         with self._lock:

@@ -29,24 +29,12 @@ from novelgen.reading.request import (
     UnverifiedFact,
 )
 from runtime.index.chat_models import UnavailableChatModel
+from runtime.ingest import scene_passes
 from runtime.ingest.chapter_pass import ChapterPass, chapters_to_retry, reconcile_chapter
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entities import store_entities_in, store_identities_in
 from runtime.ingest.indexing import drain_outbox, rebuild_if_bloated
 from runtime.ingest.scene_input import SceneInput
-from runtime.ingest.scene_passes import (
-    NOTHING_ASKED,
-    ExtractionEstimate,
-    PassReport,
-    PassRun,
-    SceneChoice,
-    SceneOutcome,
-    SceneReport,
-    bounds_of,
-    chosen_scenes,
-    spread,
-    still_as_read,
-)
 from runtime.ingest.scene_writes import keep_of_run, memories_still_true, new_run, read_surroundings, replace_scene
 from runtime.ingest.story_before import record_request
 from runtime.storage.database import UnitOfWork
@@ -65,7 +53,7 @@ CHAPTER_ANSWER_TOKENS = 500
 """What a chapter's end shows of each of its scenes, and how long the answer to it is: a guess, not measured."""
 
 
-def _chosen(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosition]:
+def _chosen(unit: UnitOfWork, choice: scene_passes.SceneChoice) -> list[StoryPosition]:
     """Return the scenes to read; those with a record of a person are never among them."""
 
     def is_due(scene: StoredScene) -> bool:
@@ -74,7 +62,7 @@ def _chosen(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosition]:
         status = scene.extraction_status
         return status in UNREAD_STATUSES or (choice.retry_failed and status == "failed")
 
-    return chosen_scenes(unit, choice, require=_require_readable, is_due=is_due)
+    return scene_passes.chosen_scenes(unit, choice, require=_require_readable, is_due=is_due)
 
 
 def _require_readable(scene: StoredScene) -> None:
@@ -86,7 +74,7 @@ def _require_readable(scene: StoredScene) -> None:
         )
 
 
-class SceneExtraction(SceneReport):
+class SceneExtraction(scene_passes.SceneReport):
     """What became of one scene; one that had a record of a model before and `failed` keeps that, whole."""
 
     fault: ExtractionFault | None = None
@@ -101,7 +89,7 @@ class SceneExtraction(SceneReport):
     change_id: ChangeNumber = None
 
 
-class ExtractionReport(PassReport[SceneExtraction]):
+class ExtractionReport(scene_passes.PassReport[SceneExtraction]):
     """What became of the scenes of one run, and of the vector index after them."""
 
     failed_before: int = Field(
@@ -131,7 +119,7 @@ def extract_scenes(
     project_id: str,
     model: BaseChatModel,
     *,
-    choice: SceneChoice | None = None,
+    choice: scene_passes.SceneChoice | None = None,
     workers: int = 1,
     reconcile: bool = False,
     prices: TokenPrices | None = None,
@@ -148,9 +136,9 @@ def extract_scenes(
     """
     database = stores.database(project_id)
     with database.read() as unit:
-        positions = _chosen(unit, choice or SceneChoice())
+        positions = _chosen(unit, choice or scene_passes.SceneChoice())
         retried = chapters_to_retry(unit) if reconcile else []
-    chain = SceneRecordChain(model, **bounds_of(stores))
+    chain = SceneRecordChain(model, **scene_passes.bounds_of(stores))
     max_bullets = stores.settings.memory.summarization.max_bullets
     last_scenes = {position.chapter_index: position for position in positions}.values() if reconcile else ()
     begun: dict[StoryPosition, tuple[StoredScene, int]] = {}
@@ -188,7 +176,7 @@ def extract_scenes(
     for chapter_index in retried:
         close(chapter_index)
     run_id = new_run()
-    run = PassRun(begin, finish)
+    run = scene_passes.PassRun(begin, finish)
     run.read(
         positions,
         workers=workers,
@@ -214,7 +202,7 @@ def extract_scenes(
 def _stored(
     stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: SceneRecordResult, *, run_id: str
 ) -> SceneExtraction:
-    stored = still_as_read(unit, read)
+    stored = scene_passes.still_as_read(unit, read)
     if stored is None:
         return _outcome(read, "overtaken", result)
     if result.record is None and stored.record is not None:
@@ -254,7 +242,7 @@ def _stored(
 
 def _outcome(
     scene: StoredScene,
-    outcome: SceneOutcome,
+    outcome: scene_passes.SceneOutcome,
     result: SceneRecordResult,
     *,
     record: SceneRecord | None = None,
@@ -282,24 +270,24 @@ def estimate_extraction(
     stores: MemoryStores,
     project_id: str,
     *,
-    choice: SceneChoice | None = None,
+    choice: scene_passes.SceneChoice | None = None,
     reconcile: bool = False,
     prices: TokenPrices | None = None,
-) -> ExtractionEstimate:
+) -> scene_passes.ExtractionEstimate:
     """Estimate what extracting the records of scenes will take; no model is asked.
 
     The prompts are really made, without the story's lists; those count as long as they are now, and while the
     story is read for the first time as half of what they may be, for they grow with it.
     """
-    chain = SceneRecordChain(UnavailableChatModel(reason=NOTHING_ASKED), **bounds_of(stores))
+    chain = SceneRecordChain(UnavailableChatModel(reason=scene_passes.NOTHING_ASKED), **scene_passes.bounds_of(stores))
     summarization = stores.settings.memory.summarization
     with stores.database(project_id).read() as unit:
-        positions = _chosen(unit, choice or SceneChoice())
+        positions = _chosen(unit, choice or scene_passes.SceneChoice())
         stored = {scene.position: scene for scene in unit.scenes.list_as_of(with_text=True)}
         chosen = [stored[position] for position in positions]
         language = stated_language(unit.projects.require().language)
         # Mean tokens of the lists, by what is stored now, in scenes spread over those that are to be read.
-        before = spread(chosen, about=SAMPLED_LISTS)
+        before = scene_passes.spread(chosen, about=SAMPLED_LISTS)
         sampled = [record_request(unit, scene, max_bullets=summarization.max_bullets) for scene in before]
     lists_now = [tokens.lists for request in sampled for tokens in chain.prompt_tokens(request)]
     requests = [
@@ -322,10 +310,10 @@ def estimate_extraction(
         # What the prompt at the end of a chapter has without the chapter.
         empty = ChapterScene(chapter_index=1, scene_index=1, text="")
         frame = ChapterRequest(chapter_index=1, language=requests[0].language or "en", scenes=[empty])
-        closing = ChapterPassChain(UnavailableChatModel(reason=NOTHING_ASKED))
+        closing = ChapterPassChain(UnavailableChatModel(reason=scene_passes.NOTHING_ASKED))
         input_tokens += chapters * closing.prompt_tokens(frame)
         input_tokens += len(requests) * CHAPTER_TOKENS_PER_SCENE
         output_tokens += chapters * CHAPTER_ANSWER_TOKENS
-    return ExtractionEstimate(
+    return scene_passes.ExtractionEstimate(
         scenes=len(requests), calls=len(prompts) + chapters, input_tokens=input_tokens, output_tokens=output_tokens
     ).priced(prices)

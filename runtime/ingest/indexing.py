@@ -11,16 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novelgen import errors
 from novelgen.deadlines import Deadline
-from novelgen.errors import (
-    ConfigurationError,
-    DeadlineExceededError,
-    EmbeddingError,
-    EmbeddingMismatchError,
-    StoreError,
-    VectorIndexDamagedError,
-    VectorIndexError,
-)
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.index.embeddings import EmbeddingIdentity
@@ -47,7 +39,7 @@ ENTRIES_PER_STEP = 128
 """Entries that are embedded, indexed and marked together: what a crash may have to do again. Four times as many cost
 the index a third less CPU time than 32."""
 
-_FAILURES = (VectorIndexError, EmbeddingError, ConfigurationError, DeadlineExceededError)
+_FAILURES = (errors.VectorIndexError, errors.EmbeddingError, errors.ConfigurationError, errors.DeadlineExceededError)
 
 
 TEXTS_REMEMBERED = 4_096
@@ -131,7 +123,7 @@ def _one_pass(stores: MemoryStores) -> AbstractContextManager[None]:
     """Tell the model that much may come; one that cannot be used is reported by the step that needs it."""
     try:
         return stores.embeddings.one_pass()
-    except ConfigurationError:
+    except errors.ConfigurationError:
         return nullcontext()
 
 
@@ -170,7 +162,7 @@ def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None 
     with drain.index_turn(is_rebuild=True):
         try:
             indexed = index.rebuild(project_id, drain.all_rows())
-        except VectorIndexDamagedError:
+        except errors.VectorIndexDamagedError:
             logger.warning("project %r: the damaged vector index was removed; building it once more", project_id)
             indexed = index.rebuild(project_id, drain.all_rows())
         drain.mark_done(entries, identity=stores.embedding_identity)
@@ -326,7 +318,7 @@ def _model_change(stores: MemoryStores, project: StoredProject) -> ReportIssue |
     if built_with == tuple(identity):
         return None
     return _issue(
-        EmbeddingMismatchError(
+        errors.EmbeddingMismatchError(
             f"the index was built with {built_with[0]!r} ({built_with[1]} dimensions) but "
             f"{identity.model_name!r} ({identity.dimension}) is configured; run `novelgen reindex`"
         )
@@ -334,7 +326,7 @@ def _model_change(stores: MemoryStores, project: StoredProject) -> ReportIssue |
 
 
 def _issue(error: Exception) -> ReportIssue:
-    kind = "timeout" if isinstance(error, DeadlineExceededError) else "unavailable"
+    kind = "timeout" if isinstance(error, errors.DeadlineExceededError) else "unavailable"
     return ReportIssue.model_validate(
         {"stage": INDEX_STAGE, "kind": kind, "message": f"the vector index does not follow: {error}"}
     )
@@ -344,7 +336,7 @@ MAX_KEPT_PER_MEMORY = 3
 SPARE_VECTORS = 2_000
 """Below this an index is never built again for its size: it costs 2 to 4 MB."""
 
-_UPKEEP_FAILURES = (StoreError, ConfigurationError, DeadlineExceededError)
+_UPKEEP_FAILURES = (errors.StoreError, errors.ConfigurationError, errors.DeadlineExceededError)
 
 
 def verify_after_crash(stores: MemoryStores, project_id: str, result: IndexingResult) -> IndexingResult:
