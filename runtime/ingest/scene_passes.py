@@ -14,7 +14,7 @@ import contextvars
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from functools import partial
@@ -47,6 +47,9 @@ RETRY_PAUSE_S = 1.0
 
 SAMPLED_SCENES = 12
 """So many prompts are made in full for an estimate, to see how long the lists of the story so far are by now."""
+
+MORE_THAN_WORKERS = 1
+"""So many more jobs than workers may be begun and not dealt with: each knows little of those that still wait."""
 
 NOTHING_ASKED = "nothing is asked for an estimate"
 
@@ -209,21 +212,38 @@ class PassRun(Generic[Answer, Read]):
         progress: Callable[[int, int], Any] | None,
         then: Callable[[StoryPosition], Any] = lambda _: None,
     ) -> None:
-        """Read scenes, and do `then` after each; several at a time where there are several workers."""
-        ahead = ReadingAhead(positions, begin=self._begun, workers=workers)
+        """Read scenes, each taken at its turn, and do `then` after each; several at a time where there are workers.
+
+        A scene is begun in this thread, and not before there is a free worker, so that it can look at what was made of
+        those before it by then. With one worker each is begun after the one before was dealt with.
+        """
+        waiting = deque(positions)
+        begun: deque[tuple[StoryPosition, Future[Answer]]] = deque()
+        most_begun = 1 if workers == 1 else workers + MORE_THAN_WORKERS
         try:
-            for position, answer in ahead:
-                self._take(position, answer)
+            while True:
+                running = [future for _, future in begun if not future.done()]
+                while waiting and len(running) < workers and len(begun) < most_begun:
+                    begun.append((waiting[0], _started(self._begun(waiting.popleft()))))
+                    running.append(begun[-1][1])
+                if not begun:
+                    return
+                if not begun[0][1].done():
+                    wait(running, return_when=FIRST_COMPLETED)
+                    continue
+                position, future = begun.popleft()
+                self._take(position, future.result())
                 if self.refusal is not None:
-                    ahead.stop()
+                    waiting.clear()
                 else:
                     then(position)
                 if progress is not None:
                     progress(len(self.scenes), len(positions))
         except KeyboardInterrupt:
-            ahead.stop()
-            for position, answer in ahead.take_finished():
-                self._take(position, answer)
+            # What is finished by now is stored, and nothing is waited for.
+            for position, future in begun:
+                if future.done() and future.exception() is None:
+                    self._take(position, future.result())
             raise
 
     def totals(self, prices: TokenPrices | None, *, beside: Iterable[ModelUsage] = ()) -> dict[str, Any]:
@@ -292,62 +312,9 @@ def still_as_read(unit: UnitOfWork, read: StoredScene) -> StoredScene | None:
     return stored if is_same else None
 
 
-MORE_THAN_WORKERS = 1
-"""So many more jobs than workers may be begun and not dealt with: each knows little of those that still wait."""
-
-Job = TypeVar("Job")
-Result = TypeVar("Result")
-
-
-class ReadingAhead(Generic[Job, Result]):
-    """Does some jobs at a time and hands their results over in order, each as soon as it is its turn.
-
-    A job is begun in the thread that iterates, and not before there is a free worker, so that it can look at
-    what was made of the results handed over by then. With one worker each is begun after the one before was
-    dealt with. The threads never keep the interpreter from exiting.
-    """
-
-    def __init__(self, jobs: Iterable[Job], *, begin: Callable[[Job], Callable[[], Result]], workers: int) -> None:
-        self._waiting = deque(jobs)
-        self._begun: deque[tuple[Job, Future[Result]]] = deque()
-        self._begin = begin
-        self._workers = workers
-        self._most_begun = 1 if workers == 1 else workers + MORE_THAN_WORKERS
-
-    def __iter__(self) -> Iterator[tuple[Job, Result]]:
-        """Hand over one result after the other; what a job raised is raised at its turn."""
-        while True:
-            self._begin_more()
-            if not self._begun:
-                return
-            job, future = self._begun[0]
-            if future.done():
-                self._begun.popleft()
-                yield job, future.result()
-            else:
-                wait(self._running(), return_when=FIRST_COMPLETED)
-
-    def stop(self) -> None:
-        """Begin no further job; those that are begun are still handed over."""
-        self._waiting.clear()
-
-    def take_finished(self) -> Iterator[tuple[Job, Result]]:
-        """Hand over in order what is finished by now, and wait for nothing."""
-        begun, self._begun = list(self._begun), deque()
-        return ((job, future.result()) for job, future in begun if future.done() and future.exception() is None)
-
-    def _running(self) -> list[Future[Result]]:
-        return [future for _, future in self._begun if not future.done()]
-
-    def _begin_more(self) -> None:
-        while self._waiting and len(self._running()) < self._workers and len(self._begun) < self._most_begun:
-            job = self._waiting.popleft()
-            self._begun.append((job, _started(self._begin(job))))
-
-
-def _started(work: Callable[[], Result]) -> Future[Result]:
-    """Run in a daemon thread, within a copy of the caller's context variables."""
-    future: Future[Result] = Future()
+def _started(work: Callable[[], Answer]) -> Future[Answer]:
+    """Run in a daemon thread, which never keeps the interpreter from exiting, in a copy of the context variables."""
+    future: Future[Answer] = Future()
 
     def run() -> None:
         try:
