@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -200,111 +200,91 @@ def _session(model: _PackedModel) -> Any:
     # Callers share texts among threads of their own; ONNX's would spin beside them.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    network = _Network(model).serialized()
-    return runtime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
+    return runtime.InferenceSession(_network(model), options, providers=["CPUExecutionProvider"])
 
 
-class _Network:
-    """Builds the encoder as an ONNX graph: the tokens of one text in, the last layer's states out."""
+_GRAPH = """
+<ir_version: 9, opset_import: ["" : 20, "com.microsoft" : 1]>
+e5 (float[1, tokens, {size}] embedded) => (float[1, tokens, {size}] states{layers})
+{{
+  states0 = LayerNormalization <axis = -1, epsilon = {epsilon}> (embedded, emb_ln_w, emb_ln_b)
+{all_layers}
+}}
+"""
+"""An older version of ONNX than onnx writes by itself, so that an onnxruntime that lags behind it reads it."""
 
-    def __init__(self, model: _PackedModel) -> None:
-        self._onnx = importlib.import_module("onnx")
-        self._model = model
-        self._nodes: list[Any] = []
-        self._constants: dict[str, Any] = {}
+_LINEAR = "com.microsoft.DynamicQuantizeMatMul ({of}, {name}_w, {name}_scales, {name}_zeros, {name}_b)"
+"""A product in whole numbers, with one scale for each output."""
 
-    def serialized(self) -> bytes:
-        """Return the graph as onnxruntime takes it."""
-        helper, kinds = self._onnx.helper, self._onnx.TensorProto
-        size = self._model.dimension
-        out = self._encoder()
-        graph = helper.make_graph(
-            self._nodes,
-            "multilingual-e5-small",
-            [helper.make_tensor_value_info("embedded", kinds.FLOAT, [1, "tokens", size])],
-            [helper.make_tensor_value_info(out, kinds.FLOAT, [1, "tokens", size])],
-            list(self._constants.values()),
-        )
-        opsets = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
-        model = helper.make_model(graph, opset_imports=opsets)
-        # Older than what onnx writes by itself, so that an onnxruntime that lags behind it reads it.
-        model.ir_version = 9
-        written: bytes = model.SerializeToString()
-        return written
+_LAYER = """
+  l{n}_asked = {q}
+  l{n}_keys = {k}
+  l{n}_values = {v}
+  l{n}_asked4 = Reshape (l{n}_asked, split)
+  l{n}_keys4 = Reshape (l{n}_keys, split)
+  l{n}_values4 = Reshape (l{n}_values, split)
+  l{n}_asked_t = Transpose <perm = [0, 2, 1, 3]> (l{n}_asked4)
+  l{n}_keys_t = Transpose <perm = [0, 2, 3, 1]> (l{n}_keys4)
+  l{n}_values_t = Transpose <perm = [0, 2, 1, 3]> (l{n}_values4)
+  l{n}_scores = MatMul (l{n}_asked_t, l{n}_keys_t)
+  l{n}_scaled = Mul (l{n}_scores, scale)
+  l{n}_shares = Softmax <axis = -1> (l{n}_scaled)
+  l{n}_found = MatMul (l{n}_shares, l{n}_values_t)
+  l{n}_found_t = Transpose <perm = [0, 2, 1, 3]> (l{n}_found)
+  l{n}_joined = Reshape (l{n}_found_t, joined)
+  l{n}_out = {ao}
+  l{n}_sum = Add (states{n}, l{n}_out)
+  l{n}_seen = LayerNormalization <axis = -1, epsilon = {epsilon}> (l{n}_sum, l{n}_aln_w, l{n}_aln_b)
+  l{n}_wide = {fi}
+  l{n}_bent = Gelu (l{n}_wide)
+  l{n}_product = com.microsoft.MatMulNBits <K = {inner}, N = {size}, bits = 4, block_size = {block}, accuracy_level = 4>
+    (l{n}_bent, l{n}_fo_w, l{n}_fo_scales)
+  l{n}_fed = Add (l{n}_product, l{n}_fo_b)
+  l{n}_sum2 = Add (l{n}_seen, l{n}_fed)
+  states{after} = LayerNormalization <axis = -1, epsilon = {epsilon}> (l{n}_sum2, l{n}_oln_w, l{n}_oln_b)
+"""
 
-    def _encoder(self) -> str:
-        states = self._normed("embedded", "emb.ln")
-        for number in range(self._model.layers):
-            layer = f"l{number}"
-            states = self._normed(self._add(states, self._attention(states, layer)), f"{layer}.aln")
-            states = self._normed(self._add(states, self._feed_forward(states, layer)), f"{layer}.oln")
-        return states
 
-    def _attention(self, states: str, layer: str) -> str:
-        size, heads = self._model.dimension, self._model.heads
-        asked = self._heads(states, f"{layer}.q", [0, 2, 1, 3])
-        keys = self._heads(states, f"{layer}.k", [0, 2, 3, 1])
-        values = self._heads(states, f"{layer}.v", [0, 2, 1, 3])
-        scale = self._constant("scale", np.array((size // heads) ** -0.5, np.float32))
-        scores = self._node("Mul", [self._node("MatMul", [asked, keys]), scale])
-        shares = self._node("Softmax", [scores], axis=-1)
-        found = self._node("Transpose", [self._node("MatMul", [shares, values])], perm=[0, 2, 1, 3])
-        joined = self._node("Reshape", [found, self._constant("joined", np.array([0, 0, size]))])
-        return self._linear(joined, f"{layer}.ao", size)
+def _network(model: _PackedModel) -> bytes:
+    """Return the encoder as onnxruntime takes it: the tokens of one text in, the last layer's states out."""
+    onnx = importlib.import_module("onnx")
+    known = {"size": model.dimension, "inner": model.inner, "block": _BLOCK_WEIGHTS, "epsilon": f"{model.epsilon:.10f}"}
+    layers = ""
+    for n in range(model.layers):
+        inputs = {"q": f"states{n}", "k": f"states{n}", "v": f"states{n}", "ao": f"l{n}_joined", "fi": f"l{n}_seen"}
+        products = {part: _LINEAR.format(of=of, name=f"l{n}_{part}") for part, of in inputs.items()}
+        layers += _LAYER.format(n=n, after=n + 1, **products, **known)
+    network = onnx.parser.parse_model(_GRAPH.format(layers=model.layers, all_layers=layers, **known))
+    for name, values in _constants(model):
+        network.graph.initializer.append(onnx.numpy_helper.from_array(np.ascontiguousarray(values), name))
+    written: bytes = network.SerializeToString()
+    return written
 
-    def _heads(self, states: str, name: str, order: list[int]) -> str:
-        size, heads = self._model.dimension, self._model.heads
-        shape = self._constant("split", np.array([0, 0, heads, size // heads]))
-        split = self._node("Reshape", [self._linear(states, name, size), shape])
-        return self._node("Transpose", [split], perm=order)
 
-    def _feed_forward(self, states: str, layer: str) -> str:
-        inner = self._node("Gelu", [self._linear(states, f"{layer}.fi", self._model.dimension)])
-        return self._in_blocks(inner, f"{layer}.fo", self._model.inner)
-
-    def _linear(self, states: str, name: str, width: int) -> str:
-        """Multiply in whole numbers, with one scale for each output."""
-        blocks = self._model.blocks(f"{name}.w", width)
-        weights = (unpacked(blocks["pairs"]).astype(np.float32) - _ZERO) * blocks["scale"].astype(np.float32)[..., None]
-        weights = weights.reshape(len(blocks), width)
-        scales = np.maximum(np.abs(weights).max(axis=1), np.float32(1e-12)) / _WHOLE
-        inputs = [
-            states,
-            self._constant(f"{name}.w", np.rint(weights / scales[:, None]).astype(np.int8).T),
-            self._constant(f"{name}.scales", scales),
-            self._constant(f"{name}.zeros", np.zeros(len(blocks), np.int8)),
-            self._constant(f"{name}.b", self._model.numbers(f"{name}.b")),
-        ]
-        return self._node("DynamicQuantizeMatMul", inputs, domain="com.microsoft")
-
-    def _in_blocks(self, states: str, name: str, width: int) -> str:
-        """Multiply with a scale for each block of weights, as the file has them."""
-        blocks = self._model.blocks(f"{name}.w", width)
-        weights = unpacked(blocks["pairs"])
+def _constants(model: _PackedModel) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Give the weights of the network by their names in it."""
+    size, heads = model.dimension, model.heads
+    yield "scale", np.array((size // heads) ** -0.5, np.float32)
+    yield "split", np.array([0, 0, heads, size // heads])
+    yield "joined", np.array([0, 0, size])
+    for part in "wb":
+        yield f"emb_ln_{part}", model.numbers(f"emb.ln.{part}")
+    for n in range(model.layers):
+        for norm in ("aln", "oln"):
+            for part in "wb":
+                yield f"l{n}_{norm}_{part}", model.numbers(f"l{n}.{norm}.{part}")
+        for product in ("q", "k", "v", "ao", "fi"):
+            blocks = model.blocks(f"l{n}.{product}.w", size)
+            weights = unpacked(blocks["pairs"]).astype(np.float32) - _ZERO
+            weights = (weights * blocks["scale"].astype(np.float32)[..., None]).reshape(len(blocks), size)
+            scales = np.maximum(np.abs(weights).max(axis=1), np.float32(1e-12)) / _WHOLE
+            yield f"l{n}_{product}_w", np.rint(weights / scales[:, None]).astype(np.int8).T
+            yield f"l{n}_{product}_scales", scales
+            yield f"l{n}_{product}_zeros", np.zeros(len(blocks), np.int8)
+            yield f"l{n}_{product}_b", model.numbers(f"l{n}.{product}.b")
+        blocks = model.blocks(f"l{n}.fo.w", model.inner)
+        halves = unpacked(blocks["pairs"])
         # onnxruntime has neighbours in one byte, the first of them in its lower half.
-        packed = weights[..., 0::2] | (weights[..., 1::2] << 4)
-        inputs = [
-            states,
-            self._constant(f"{name}.w", packed),
-            self._constant(f"{name}.scales", blocks["scale"].astype(np.float32).reshape(-1)),
-        ]
-        shape = {"K": width, "N": len(blocks), "bits": 4, "block_size": _BLOCK_WEIGHTS, "accuracy_level": 4}
-        product = self._node("MatMulNBits", inputs, domain="com.microsoft", **shape)
-        return self._add(product, self._constant(f"{name}.b", self._model.numbers(f"{name}.b")))
-
-    def _normed(self, states: str, name: str) -> str:
-        weights = [self._constant(f"{name}.{part}", self._model.numbers(f"{name}.{part}")) for part in "wb"]
-        return self._node("LayerNormalization", [states, *weights], axis=-1, epsilon=self._model.epsilon)
-
-    def _add(self, left: str, right: str) -> str:
-        return self._node("Add", [left, right])
-
-    def _node(self, operation: str, inputs: list[str], **attributes: Any) -> str:
-        name = f"{operation}_{len(self._nodes)}"
-        self._nodes.append(self._onnx.helper.make_node(operation, inputs, [name], **attributes))
-        return name
-
-    def _constant(self, name: str, values: NDArray[Any]) -> str:
-        if name not in self._constants:
-            self._constants[name] = self._onnx.numpy_helper.from_array(np.ascontiguousarray(values), name)
-        return name
+        yield f"l{n}_fo_w", halves[..., 0::2] | (halves[..., 1::2] << 4)
+        yield f"l{n}_fo_scales", blocks["scale"].astype(np.float32).reshape(-1)
+        yield f"l{n}_fo_b", model.numbers(f"l{n}.fo.b")
