@@ -5,7 +5,7 @@ written, with a sentinel where there is nothing, and a row that lacks one is nev
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,9 @@ class _IndexedText:
     source_id: str | None
     content: str
     content_type: str
+
+
+INDEXED_FIELDS = tuple(each.name for each in fields(_IndexedText))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -15,16 +15,14 @@ from novelgen import errors
 from novelgen.deadlines import Deadline
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
-from runtime.index.embeddings import EmbeddingIdentity
 from runtime.index.locations import ChromaServer, kept_vectors
 from runtime.index.manager import SAMPLE_SIZE, IndexVerification
 from runtime.index.process import START_TIMEOUT_S
-from runtime.index.rows import IndexRow
+from runtime.index.rows import INDEXED_FIELDS, IndexRow
 from runtime.ingest.scene_writes import KEY_EVENT_TAG
 from runtime.settings import IngestSettings
-from runtime.storage.database import ProjectDatabase
 from runtime.storage.indexing import EmbeddingChoice
-from runtime.storage.records import INDEX_STAGE, IndexingResult, OutboxEntry, StoredProject
+from runtime.storage.records import INDEX_STAGE, IndexingResult, OutboxEntry
 from runtime.storage.session import batches
 from runtime.stores import MemoryStores
 
@@ -46,58 +44,6 @@ TEXTS_REMEMBERED = 4_096
 """Texts of one pass whose vectors are kept at hand for equal ones: 6 MB at 384 dimensions."""
 
 
-class ChunkVectors:
-    """Gives chunks of a project their vectors under the configured model, and keeps new ones in SQL."""
-
-    def __init__(self, stores: MemoryStores, project_id: str) -> None:
-        self._stores = stores
-        self._project_id = project_id
-        self._database: ProjectDatabase = stores.database(project_id)
-        self._by_text: dict[str, Vector] = {}
-        self.embedded = 0
-        """Texts that were really embedded so far."""
-
-    def vectors_of(self, chunks: Sequence[StoryMemoryChunk]) -> dict[str, Vector]:
-        """Return the vector of each chunk by chunk id.
-
-        A chunk whose text was changed by somebody else in the meantime is left out: its own entry in the
-        outbox comes next.
-        """
-        stored = self.stored([chunk.chunk_id for chunk in chunks])
-        lacking = [chunk for chunk in chunks if chunk.chunk_id not in stored]
-        return stored | (self._kept(self._embedded(lacking)) if lacking else {})
-
-    def stored(self, chunk_ids: Sequence[str]) -> dict[str, Vector]:
-        """Return those vectors of the configured model that SQL holds, by chunk id."""
-        model, dimension = self._stores.embedding_identity
-        with self._database.read() as unit:
-            ids, matrix = unit.embeddings.matrix(model, ids=chunk_ids, with_sources=True)
-        # A model that changed its dimension under the same name: what it made before is of no use.
-        return dict(zip(ids, matrix, strict=True)) if matrix.shape[1] == dimension else {}
-
-    def _embedded(self, chunks: Sequence[StoryMemoryChunk]) -> dict[str, tuple[str, Vector]]:
-        texts = [text for text in dict.fromkeys(chunk.content for chunk in chunks) if text not in self._by_text]
-        vectors = self._stores.embeddings.embed_documents(texts)
-        if len(self._by_text) > TEXTS_REMEMBERED:
-            self._by_text = {
-                chunk.content: self._by_text[chunk.content] for chunk in chunks if chunk.content in self._by_text
-            }
-        self.embedded += len(texts)
-        self._by_text |= {text: np.asarray(vector, np.float32) for text, vector in zip(texts, vectors, strict=True)}
-        return {chunk.chunk_id: (chunk.content, self._by_text[chunk.content]) for chunk in chunks}
-
-    def _kept(self, embedded: Mapping[str, tuple[str, Vector]]) -> dict[str, Vector]:
-        with self._database.write() as unit:
-            current = unit.memories.by_ids(list(embedded), with_sources=True)
-            fitting = {
-                chunk.chunk_id: embedded[chunk.chunk_id][1]
-                for chunk in current
-                if chunk.content == embedded[chunk.chunk_id][0]
-            }
-            unit.embeddings.put(self._stores.embedding_identity.model_name, fitting)
-        return fitting
-
-
 def drain_outbox(
     stores: MemoryStores, project_id: str, *, progress: Progress | None = None, limit: int | None = None
 ) -> IndexingResult:
@@ -106,41 +52,21 @@ def drain_outbox(
     A failing index or embedding model stops it: what was not done keeps waiting with the reason, and the
     result says so.
     """
-    drain = _Drain(stores, project_id)
-    total = drain.waiting() if limit is None else min(limit, drain.waiting())
-    result = drain.result
-    issue = _model_change(stores, drain.project) if total else None
+    work = _IndexPass(stores, project_id)
+    total = work.waiting() if limit is None else min(limit, work.waiting())
+    issue = work.model_change() if total else None
     if issue is None and total:
-        with _one_pass(stores):
-            issue = _followed(drain, total, drain.told_characters(progress, limit))
+        try:
+            # Much may come. A model that cannot be used is reported by the step that needs it.
+            one_pass = stores.embeddings.one_pass()
+        except errors.ConfigurationError:
+            one_pass = nullcontext()
+        with one_pass:
+            issue = work.follow_all(total, progress, limit)
     if issue is not None:
         logger.warning("project %r: %s", project_id, issue.message)
-        result.issues.append(issue)
-    return result.model_copy(update={"waiting": drain.waiting(), "embedded": drain.vectors.embedded})
-
-
-def _one_pass(stores: MemoryStores) -> AbstractContextManager[None]:
-    """Tell the model that much may come; one that cannot be used is reported by the step that needs it."""
-    try:
-        return stores.embeddings.one_pass()
-    except errors.ConfigurationError:
-        return nullcontext()
-
-
-def _followed(drain: _Drain, total: int, tell: Callable[[], None]) -> ReportIssue | None:
-    """Do so many entries step by step; say what stopped it."""
-    done = 0
-    while done < total:
-        tell()
-        entries = drain.claim(min(ENTRIES_PER_STEP, total - done))
-        if not entries:
-            break
-        issue = drain.follow(entries)
-        if issue is not None:
-            return issue
-        done += len(entries)
-    tell()
-    return None
+        work.result.issues.append(issue)
+    return work.result.model_copy(update={"waiting": work.waiting()})
 
 
 def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None = None) -> IndexingResult:
@@ -148,73 +74,95 @@ def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None 
 
     The old index answers until the new one is whole and holds exactly what SQL says.
     """
-    drain = _Drain(stores, project_id)
+    work = _IndexPass(stores, project_id)
     index = stores.vectors(project_id)
-    entries = drain.claim(drain.waiting())
-    expected = drain.index_ids()
+    entries = work.claim(work.waiting())
+    expected = work.index_ids()
     done = 0
     with stores.embeddings.one_pass():
         for step in batches(expected, ENTRIES_PER_STEP):
-            drain.vectors.vectors_of(drain.chunks(step))
+            work.vectors_of(work.chunks(step))
             done += len(step)
             if progress is not None:
                 progress(done, len(expected))
-    with drain.index_turn(is_rebuild=True):
+    with work.index_turn(is_rebuild=True):
         try:
-            indexed = index.rebuild(project_id, drain.all_rows())
+            indexed = index.rebuild(project_id, work.all_rows())
         except errors.VectorIndexDamagedError:
             logger.warning("project %r: the damaged vector index was removed; building it once more", project_id)
-            indexed = index.rebuild(project_id, drain.all_rows())
-        drain.mark_done(entries, identity=stores.embedding_identity)
+            indexed = index.rebuild(project_id, work.all_rows())
+        work.mark_done(entries, is_written=True)
         with stores.database(project_id).write() as unit:
             # Built anew, it holds nothing of what was removed before.
             unit.projects.forget_index_removals()
-    return IndexingResult(indexed=indexed, embedded=drain.vectors.embedded, waiting=drain.waiting())
+    return work.result.model_copy(update={"indexed": indexed, "waiting": work.waiting()})
 
 
 def verify_index(stores: MemoryStores, project_id: str) -> IndexVerification:
     """Compare the vector index with SQL: all ids, and for a sample whether its vectors find themselves."""
-    drain = _Drain(stores, project_id)
-    ids = drain.index_ids()
+    work = _IndexPass(stores, project_id)
+    ids = work.index_ids()
     sample = random.Random(0).sample(ids, min(len(ids), SAMPLE_SIZE))
-    return stores.vectors(project_id).verify(project_id, set(ids), drain.vectors.stored(sample))
+    return stores.vectors(project_id).verify(project_id, set(ids), work.stored_vectors(sample))
 
 
-class _Drain:
-    """The steps of one pass over a project."""
+class _IndexPass:
+    """One pass over a project: the vectors of its memories under the configured model, and what the index gets."""
 
     def __init__(self, stores: MemoryStores, project_id: str) -> None:
         self._stores = stores
-        self.project_id = project_id
+        self._project_id = project_id
         self._database = stores.database(project_id)
         self._timeout_s = stores.settings.memory.vector_store.write_timeout_s
-        self._was_built = self.project.embedding_model is not None
-        self.vectors = ChunkVectors(stores, project_id)
+        project = self._database.reading(lambda unit: unit.projects.require())
+        self._built_with = (project.embedding_model, project.embedding_dimension)
+        self._by_text: dict[str, Vector] = {}
+        self._characters = 0
         self.result = IndexingResult()
-        self.characters = 0
-        """Length of what was indexed so far."""
 
-    @property
-    def project(self) -> StoredProject:
-        return self._database.reading(lambda unit: unit.projects.require())
+    # Vectors
+
+    def vectors_of(self, chunks: Sequence[StoryMemoryChunk]) -> dict[str, Vector]:
+        """Return the vector of each chunk by chunk id; new ones are kept in SQL.
+
+        A chunk whose text was changed by somebody else in the meantime is left out: its own entry in the
+        outbox comes next.
+        """
+        stored = self.stored_vectors([chunk.chunk_id for chunk in chunks])
+        lacking = {chunk.chunk_id: chunk.content for chunk in chunks if chunk.chunk_id not in stored}
+        if not lacking:
+            return stored
+        self._embed(list(lacking.values()))
+        with self._database.write() as unit:
+            current = unit.memories.by_ids(list(lacking), with_sources=True)
+            fitting = {
+                each.chunk_id: self._by_text[each.content] for each in current if each.content == lacking[each.chunk_id]
+            }
+            unit.embeddings.put(self._stores.embedding_identity.model_name, fitting)
+        return stored | fitting
+
+    def stored_vectors(self, chunk_ids: Sequence[str]) -> dict[str, Vector]:
+        """Return those vectors of the configured model that SQL holds, by chunk id."""
+        model, dimension = self._stores.embedding_identity
+        with self._database.read() as unit:
+            ids, matrix = unit.embeddings.matrix(model, ids=chunk_ids, with_sources=True)
+        # A model that changed its dimension under the same name: what it made before is of no use.
+        return dict(zip(ids, matrix, strict=True)) if matrix.shape[1] == dimension else {}
+
+    def _embed(self, wanted: Sequence[str]) -> None:
+        """Have the vectors of texts at hand, each embedded once."""
+        texts = [text for text in dict.fromkeys(wanted) if text not in self._by_text]
+        vectors = self._stores.embeddings.embed_documents(texts)
+        if len(self._by_text) > TEXTS_REMEMBERED:
+            self._by_text = {text: self._by_text[text] for text in wanted if text in self._by_text}
+        self._by_text |= {text: np.asarray(vector, np.float32) for text, vector in zip(texts, vectors, strict=True)}
+        self.result.embedded += len(texts)
+
+    # The outbox
 
     def waiting(self) -> int:
         counts = self._database.reading(lambda unit: unit.outbox.counts())
         return counts["pending"] + counts["failed"]
-
-    def told_characters(self, progress: Progress | None, limit: int | None) -> Callable[[], None]:
-        """Return what tells how many characters are indexed, of how many; it tells nothing where there are none."""
-        if progress is None:
-            return lambda: None
-        with self._database.read() as unit:
-            total = unit.outbox.awaited(limit=limit).characters
-        return lambda: progress(min(self.characters, total), total) if total else None
-
-    def index_turn(self, *, is_rebuild: bool) -> AbstractContextManager[None]:
-        """Hold an index that several programs share; an embedded one has a single owner anyway."""
-        if self._stores.settings.memory.vector_store.url is None:
-            return nullcontext()
-        return self._database.index_turn(is_rebuild=is_rebuild, timeout_s=self._timeout_s)
 
     def claim(self, limit: int) -> list[OutboxEntry]:
         return self._database.reading(lambda unit: unit.outbox.claim(limit=limit))
@@ -225,27 +173,63 @@ class _Drain:
     def chunks(self, chunk_ids: Sequence[str]) -> list[StoryMemoryChunk]:
         return self._database.reading(lambda unit: unit.memories.by_ids(chunk_ids, with_sources=True))
 
-    def follow(self, entries: Sequence[OutboxEntry]) -> ReportIssue | None:
-        """Do what entries ask for and mark them; say what failed."""
-        removed_before = self.result.removed
+    def index_turn(self, *, is_rebuild: bool) -> AbstractContextManager[None]:
+        """Hold an index that several programs share; an embedded one has a single owner anyway."""
+        if self._stores.settings.memory.vector_store.url is None:
+            return nullcontext()
+        return self._database.index_turn(is_rebuild=is_rebuild, timeout_s=self._timeout_s)
+
+    def model_change(self) -> ReportIssue | None:
+        """Say when the index was built with another model; mixing vectors would give wrong results."""
+        if self._built_with[0] is None:
+            return None
         try:
-            with self.index_turn(is_rebuild=False):
-                has_rows = self._apply(entries)
+            identity = self._stores.embedding_identity
         except _FAILURES as error:
-            with self._database.write() as unit:
-                unit.outbox.mark_failed(entries, str(error))
             return _issue(error)
-        identity = self._stores.embedding_identity if has_rows else None
-        self.mark_done(entries, identity=identity, removed=self.result.removed - removed_before)
+        if self._built_with == tuple(identity):
+            return None
+        return _issue(
+            errors.EmbeddingMismatchError(
+                f"the index was built with {self._built_with[0]!r} ({self._built_with[1]} dimensions) but "
+                f"{identity.model_name!r} ({identity.dimension}) is configured; run `novelgen reindex`"
+            )
+        )
+
+    def follow_all(self, total: int, progress: Progress | None, limit: int | None) -> ReportIssue | None:
+        """Do so many entries step by step, telling how many characters are indexed; say what stopped it."""
+        characters = (
+            0 if progress is None else self._database.reading(lambda unit: unit.outbox.awaited(limit=limit)).characters
+        )
+
+        def tell() -> None:
+            if progress is not None and characters:
+                progress(min(self._characters, characters), characters)
+
+        done = 0
+        while done < total:
+            tell()
+            entries = self.claim(min(ENTRIES_PER_STEP, total - done))
+            if not entries:
+                break
+            removed_before = self.result.removed
+            try:
+                with self.index_turn(is_rebuild=False):
+                    is_written = self._apply(entries)
+            except _FAILURES as error:
+                with self._database.write() as unit:
+                    unit.outbox.mark_failed(entries, str(error))
+                return _issue(error)
+            self.mark_done(entries, is_written=is_written, removed=self.result.removed - removed_before)
+            done += len(entries)
+        tell()
         return None
 
-    def mark_done(
-        self, entries: Sequence[OutboxEntry], *, identity: EmbeddingIdentity | None, removed: int = 0
-    ) -> None:
+    def mark_done(self, entries: Sequence[OutboxEntry], *, is_written: bool, removed: int = 0) -> None:
         """Mark entries, and keep what became of the index: its model where rows were written, and removed rows."""
         with self._database.write() as unit:
-            if identity is not None:
-                unit.projects.set_embedding_model(identity.model_name, identity.dimension)
+            if is_written:
+                unit.projects.set_embedding_model(*self._stores.embedding_identity)
             if removed:
                 unit.projects.count_index_removals(removed)
             unit.outbox.mark_done(entries)
@@ -259,18 +243,9 @@ class _Drain:
             yield from self._rows_of(self.chunks(step))
 
     def _rows_of(self, chunks: Sequence[StoryMemoryChunk]) -> list[IndexRow]:
-        vectors = self.vectors.vectors_of(chunks) if chunks else {}
+        vectors = self.vectors_of(chunks) if chunks else {}
         return [
-            IndexRow(
-                chunk_id=each.chunk_id,
-                project_id=each.project_id,
-                chapter_index=each.chapter_index,
-                scene_index=each.scene_index,
-                source_id=each.source_id,
-                content=each.content,
-                content_type=each.content_type,
-                vector=vectors[each.chunk_id],
-            )
+            IndexRow(**{name: getattr(each, name) for name in INDEXED_FIELDS}, vector=vectors[each.chunk_id])
             for each in chunks
             if each.chunk_id in vectors
         ]
@@ -289,40 +264,17 @@ class _Drain:
         }
         rows = self._rows_of(semantic)
         if rows or gone:
-            self._write(rows, sorted(gone))
+            index = self._stores.vectors(self._project_id)
+            # Loading its libraries may take a loaded machine long; an index that answers is given little time, since
+            # whatever it does not take waits in the outbox.
+            index.process.wait_started(Deadline.after(START_TIMEOUT_S))
+            index.upsert(rows, must_exist=self._built_with[0] is not None, timeout_s=self._timeout_s)
+            if gone:
+                index.delete(self._project_id, sorted(gone), timeout_s=self._timeout_s)
         self.result.indexed += len(rows)
-        self.characters += sum(len(row.content) for row in rows)
+        self._characters += sum(len(row.content) for row in rows)
         self.result.removed += len(gone)
         return bool(rows)
-
-    def _write(self, rows: Sequence[IndexRow], gone: Sequence[str]) -> None:
-        index = self._stores.vectors(self.project_id)
-        # Loading its libraries may take a loaded machine long; an index that answers is given little time, since
-        # whatever it does not take waits in the outbox.
-        index.process.wait_started(Deadline.after(START_TIMEOUT_S))
-        if rows:
-            index.upsert(rows, must_exist=self._was_built, timeout_s=self._timeout_s)
-        if gone:
-            index.delete(self.project_id, gone, timeout_s=self._timeout_s)
-
-
-def _model_change(stores: MemoryStores, project: StoredProject) -> ReportIssue | None:
-    """Say when the index was built with another model; mixing vectors would give wrong results."""
-    if project.embedding_model is None:
-        return None
-    try:
-        identity = stores.embedding_identity
-    except _FAILURES as error:
-        return _issue(error)
-    built_with = (project.embedding_model, project.embedding_dimension)
-    if built_with == tuple(identity):
-        return None
-    return _issue(
-        errors.EmbeddingMismatchError(
-            f"the index was built with {built_with[0]!r} ({built_with[1]} dimensions) but "
-            f"{identity.model_name!r} ({identity.dimension}) is configured; run `novelgen reindex`"
-        )
-    )
 
 
 def _issue(error: Exception) -> ReportIssue:

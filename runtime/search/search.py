@@ -50,7 +50,7 @@ from novelgen.models.memory import (
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from novelgen.models.state import most_due
 from novelgen.nearest import near_names
-from runtime.index.rows import IndexHit, exact_search
+from runtime.index.rows import INDEXED_FIELDS, IndexHit, exact_search
 from runtime.search.text_names import names_in_text
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
@@ -68,6 +68,10 @@ MAX_BEYOND_ENTITIES = 1_000
 _FACTS_BEFORE_PASSAGES = ([kind for kind in CONTENT_TYPES if kind not in WHOLE_TEXT_TYPES], list(WHOLE_TEXT_TYPES))
 
 
+QueryVectors = Mapping[int, Vector]
+"""Embedding by index of the query, for those that are asked by meaning."""
+
+
 @dataclass(frozen=True)
 class RetrieverAnswer:
     """What a retriever found, before the memories are read."""
@@ -75,6 +79,10 @@ class RetrieverAnswer:
     hits: Mapping[str, list[RetrieverHit]] = field(default_factory=dict)
     chunks: Mapping[str, StoryMemoryChunk] = field(default_factory=dict)
     linked: int | None = None
+    vectors: QueryVectors = field(default_factory=dict)
+    """By which it was searched, by index of the query."""
+    issue: ReportIssue | None = None
+    """Why it had to fall back."""
 
 
 def ranked_answer(
@@ -195,9 +203,6 @@ def _listed_answer(retriever: str, chunks: Iterable[StoryMemoryChunk]) -> Retrie
 # an id list costs less than a range filter up to some thousands, more beyond).
 MAX_ID_LIST = 5_000
 
-QueryVectors = Mapping[int, Vector]
-"""Embedding by index of the query, for those that are asked by meaning."""
-
 
 def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> QueryVectors:
     """Embed the queries that say more than names, in one batch; all where none says more.
@@ -268,8 +273,7 @@ def _rows(vectors: QueryVectors, numbers: Sequence[int]) -> NDArray[np.float32]:
 
 def _chunk_of(hit: IndexHit) -> StoryMemoryChunk:
     """Return the memory as far as the index knows it, for when SQL cannot be asked."""
-    known = ("chunk_id", "project_id", "chapter_index", "scene_index", "content", "content_type", "source_id")
-    return StoryMemoryChunk.model_validate({name: getattr(hit, name) for name in known})
+    return StoryMemoryChunk.model_validate({name: getattr(hit, name) for name in INDEXED_FIELDS})
 
 
 def was_indexed(stores: MemoryStores, project_id: str, *, deadline: Deadline) -> bool | None:
@@ -436,17 +440,15 @@ def _searched(
     if newer is not None and not retrievers_without_query:
         # A context does with what the index tells; who searches would take that for all there is.
         raise newer
+    told: dict[str, RetrieverAnswer] = {name: each.value for name, each in outcomes.items() if each.value is not None}
+    semantic = told.get("semantic")
     issues = [_failure(name, error) for name, error in errors.items()]
-    semantic: _SemanticAnswer | None = outcomes["semantic"].value if "semantic" in outcomes else None
-    if semantic is not None and semantic.issue is not None:
-        issues.append(semantic.issue)
+    issues += [each.issue for each in told.values() if each.issue is not None]
     timings = {f"arm_{name}": outcome.elapsed_s for name, outcome in outcomes.items()}
     semantic_failed = any(issue.stage == "semantic" for issue in issues)
     if semantic_failed and stores.settings.memory.search_fallback == "off":
         return SearchResult(issues=tuple(issues), timings_s=timings)
-    told = {name: outcome.value for name, outcome in outcomes.items() if outcome.value is not None}
-    answers = [value.found if name == "semantic" else value for name, value in told.items()]
-    answer = merged(answers)
+    answer = merged(told.values())
     memories, issue = _read_memories(stores, request, answer, deadline=deadline.share("memories"))
     candidates = (
         Candidate(memories.chunks[name], tuple(answer.hits.get(name, ())), memories.vectors.get(name))
@@ -458,26 +460,17 @@ def _searched(
         query_vectors=tuple(map(semantic.vectors.get, range(len(request.queries)))) if semantic is not None else (),
         issues=(*issues, *([issue] if issue else []), *_awaited_meaning(request, memories.awaited)),
         timings_s=timings,
-        linked=next((each.linked for each in answers if each.linked is not None), None),
+        linked=next((each.linked for each in told.values() if each.linked is not None), None),
     )
 
 
-@dataclass(frozen=True)
-class _SemanticAnswer:
-    """What the semantic retriever found, by which vectors, and whether it had to fall back."""
-
-    found: RetrieverAnswer
-    vectors: QueryVectors
-    issue: ReportIssue | None = None
-
-
-def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadline: Deadline) -> _SemanticAnswer:
+def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadline: Deadline) -> RetrieverAnswer:
     # A setting that names no model is told, whether there is something to be found or not.
     _ = stores.embeddings
     is_indexed = was_indexed(stores, request.project_id, deadline=deadline.share("index"))
     if is_indexed is False:
         # To embed the queries and start the index takes a second, and nothing is there to be found.
-        return _SemanticAnswer(RetrieverAnswer(), {})
+        return RetrieverAnswer()
     vectors = query_vectors(stores, request.queries)
     try:
         found = search_index(stores, request, vectors, must_exist=bool(is_indexed), deadline=deadline.share("index"))
@@ -489,8 +482,8 @@ def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadlin
         else:
             message = f"the vector index did not answer ({error}); `novelgen doctor` says how to repair it"
             issue = ReportIssue(stage="semantic", kind="degraded", message=message)
-        return _SemanticAnswer(_fallback(stores, request, vectors), vectors, issue)
-    return _SemanticAnswer(found, vectors)
+        return replace(_fallback(stores, request, vectors), vectors=vectors, issue=issue)
+    return replace(found, vectors=vectors)
 
 
 def _fallback(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> RetrieverAnswer:
