@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from click.testing import CliRunner
 
 from runtime.doors.cli.main import novelgen as program
 from tests.acceptance.test_memory_context_retrieval import damage_database, damage_index
-from tests.faults.disks import fill_disk, immutable, mount_small_disk, unmount_disk
+from tests.faults.disks import immutable
 from tests.faults.expectations import HANG_GUARD_S
 from tests.faults.matrix import covers
 
@@ -111,24 +110,6 @@ def test_a_degraded_context_is_done_and_says_so(demo_folder: Path, case: Degrade
     assert case.said in _issues(finished.stdout)[case.stage]
     assert case.said in finished.stderr
     assert "Traceback" not in finished.stderr
-
-
-@covers(22)
-def test_a_full_disk_costs_the_context_its_file(tmp_path: Path, ingested_demos: Path) -> None:
-    """The context is on stdout all the same; storing a scene is refused by exit code 3."""
-    disk = tmp_path / "disk"
-    mount_small_disk(disk, 64)
-    try:
-        shutil.copytree(ingested_demos / "demo", disk / "demo")
-        _new_chapter(disk / "demo")
-        fill_disk(disk)
-        context = novelgen(*CONTEXT, projects_dir=disk)
-        ingest = novelgen(*INGEST, projects_dir=disk)
-    finally:
-        unmount_disk(disk)
-    assert context.returncode == 0, context.stderr
-    assert "No space left" in _issues(context.stdout)["write"]
-    _require_refused(ingest, 3, "free disk space")
 
 
 def _new_chapter(demo: Path) -> None:

@@ -49,44 +49,36 @@ def test_a_tokenizer_file_counts_whole_texts(tokenizer_file: Path) -> None:
     assert [count(text) for text in ("Ada hid the key Ada hid", "阿黛 藏 key", "Ada", "")] == [6, 3, 1, 0]
 
 
-def test_a_missing_file_is_said_and_estimated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None
+MALFORMED = ["", "{}", "not json", '{"model": {"type": "WordLevel"}}']
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("hf:{}/none.json", "unavailable", "none.json"),
+        *((f"hf:{{}}/{number}.json", "malformed", "is no tokenizer.json") for number in range(len(MALFORMED))),
+        *((f"tiktoken:{each}", "unavailable", "not in tiktoken's cache") for each in ("o200k_base", "gpt-4o", "gpt-4")),
+        ("tiktoken:no-such-model", "unavailable", "knows no model"),
+        # No chat model uses its encoding.
+        ("tiktoken:text-davinci-003", "unavailable", "not supported"),
+    ],
+)
+def test_what_cannot_count_is_said_and_estimated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None, name: str, kind: str, said: str
 ) -> None:
-    """The issue names it; a damaged cache, which tiktoken would delete and fetch anew, is left alone."""
-    count, issue = build_token_counter(f"hf:{tmp_path / 'none.json'}")
-    assert count is estimate_tokens
-    assert issue is not None
-    assert (issue.stage, issue.kind) == ("tokens", "unavailable")
-    assert "none.json" in issue.message
+    """Nothing is fetched; a damaged cache, which tiktoken would delete and fetch anew, is left alone."""
+    for number, content in enumerate(MALFORMED):
+        (tmp_path / f"{number}.json").write_text(content, "utf-8")
     url = "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
-    file = tmp_path / hashlib.sha1(url.encode()).hexdigest()
-    file.write_bytes(b"cut")
+    damaged = tmp_path / hashlib.sha1(url.encode()).hexdigest()
+    damaged.write_bytes(b"cut")
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
-    assert build_token_counter("tiktoken:cl100k_base").issue is not None
-    assert file.read_bytes() == b"cut"
-
-
-@pytest.mark.parametrize("content", ["", "{}", "not json", '{"model": {"type": "WordLevel"}}'])
-def test_a_malformed_file_is_said_and_estimated(tmp_path: Path, content: str) -> None:
-    """Whatever is wrong with it, contexts are built."""
-    file = tmp_path / "tokenizer.json"
-    file.write_text(content, "utf-8")
-    count, issue = build_token_counter(f"hf:{file}")
-    assert count("铁门开了。") == estimate_tokens("铁门开了。")
-    assert issue is not None
-    assert (issue.kind, "is no tokenizer.json" in issue.message) == ("malformed", True)
-
-
-@pytest.mark.parametrize("wanted", ["o200k_base", "gpt-4o", "gpt-4"])
-def test_what_tiktoken_has_not_cached_is_not_fetched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None, wanted: str
-) -> None:
-    """An encoding that is not at hand is estimated, and the issue says how to get it; nothing goes out."""
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
-    count, issue = build_token_counter(f"tiktoken:{wanted}")
+    count, issue = build_token_counter(name.format(tmp_path))
     assert count is estimate_tokens
     assert issue is not None
-    assert (issue.kind, "not in tiktoken's cache" in issue.message) == ("unavailable", True)
+    assert (issue.stage, issue.kind) == ("tokens", kind)
+    assert said in issue.message
+    assert damaged.read_bytes() == b"cut"
 
 
 def test_what_tiktoken_has_at_hand_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None) -> None:
@@ -103,15 +95,6 @@ def test_what_tiktoken_has_at_hand_counts(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(tiktoken, "get_encoding", lambda name: letters)
     count, issue = build_token_counter("tiktoken:gpt-4o")
     assert (count("Ada"), count("钥"), issue) == (3, 3, None)
-
-
-@pytest.mark.parametrize("wanted", ["no-such-model", "text-davinci-003"])
-def test_a_model_that_tiktoken_does_not_know_is_said(wanted: str) -> None:
-    """So is one whose encoding no chat model uses."""
-    count, issue = build_token_counter(f"tiktoken:{wanted}")
-    assert count is estimate_tokens
-    assert issue is not None
-    assert issue.kind == "unavailable"
 
 
 @pytest.mark.parametrize("name", ["", "exact", "hf:", "tiktoken:", "spm:x"])
