@@ -1,8 +1,4 @@
-"""A draft as its writer wrote it in, the draft with its check out, repaired by the writer's model where that is asked.
-
-The check is the caller's (`story.check`, the service, a double); the chain asks the writer once to change what was
-found, checks again and keeps the better draft. It keeps nothing between runs.
-"""
+"""A draft as its writer wrote it in, the draft with its check out, repaired by the writer's model where asked."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -11,21 +10,8 @@ from typing import Any
 
 from langchain_core.runnables import RunnableLambda
 
-from novelgen.chains.stepwise_chain import (
-    NOTHING_FOUND,
-    StepwiseChain,
-    Untraced,
-    issue_of,
-    trace_retrievers,
-    untraced_search,
-)
-from novelgen.context.chunk_memories import (
-    TextMention,
-    choose_for_chunk,
-    chunk_search,
-    mentioned_in,
-    render_chunk_context,
-)
+from novelgen.chains import stepwise_chain
+from novelgen.context import chunk_memories
 from novelgen.deadlines import Deadline, run_concurrently
 from novelgen.language.language import story_language
 from novelgen.memory.outline import StoryOutline
@@ -36,7 +22,6 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition, require_project_id
 
-logger = logging.getLogger(__name__)
 ChunkInput = ChunkContextRequest | Mapping[str, Any]
 
 
@@ -46,21 +31,18 @@ class _Run:
 
     request: ChunkContextRequest
     language: str = ""
-    mentions: tuple[TextMention, ...] = ()
+    mentions: tuple[chunk_memories.TextMention, ...] = ()
     known: tuple[Entity, ...] = ()
-    found: Untraced[SearchResult] = NOTHING_FOUND
+    found: stepwise_chain.Untraced[SearchResult] = stepwise_chain.NOTHING_FOUND
     read_at: Mapping[str, datetime] = field(default_factory=dict)
     issues: tuple[ReportIssue, ...] = ()
 
     def with_issues(self, *issues: ReportIssue | None) -> _Run:
-        """Return the run with further issues; each is logged once, here."""
-        found = [issue for issue in issues if issue is not None]
-        for issue in found:
-            logger.warning("%s %s: %s", issue.stage, issue.kind, issue.message)
-        return replace(self, issues=(*self.issues, *found))
+        """Return the run with further issues."""
+        return replace(self, issues=(*self.issues, *stepwise_chain.logged(*issues)))
 
 
-class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
+class ChunkContextChain(stepwise_chain.StepwiseChain[ChunkInput, ChunkContext]):
     """Builds the context of a piece of text: whom it names, and which memories are about them.
 
     Works as any LangChain Runnable. It reads and writes nothing else. A memory that fails leaves its part
@@ -87,10 +69,13 @@ class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
         if request.chapter_index is not None:
             calls["outline_of_chapter"] = partial(read, as_of=StoryPosition(request.chapter_index + 1))
         outcomes = run_concurrently(calls, timeouts_s=dict.fromkeys(calls, self._timeout_s))
-        issues = [issue_of(stage, each, propagate_bugs=self._propagate_bugs) for stage, each in outcomes.items()]
+        issues = [
+            stepwise_chain.issue_of(stage, each, propagate_bugs=self._propagate_bugs)
+            for stage, each in outcomes.items()
+        ]
         story: StoryOutline | None = outcomes["outline"].value
         chapter = outcomes["outline_of_chapter"].value if "outline_of_chapter" in outcomes else None
-        mentions = mentioned_in(
+        mentions = chunk_memories.mentioned_in(
             request.text,
             story.entities if story is not None else (),
             # Without the story before, nobody could tell who is new.
@@ -103,15 +88,15 @@ class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
 
     def _retrieve(self, run: _Run) -> _Run:
         deadline = Deadline.after(self._timeout_s, stage="retrieval")
-        asked = chunk_search(run.request, run.mentions, timeout_s=deadline.share("search").remaining_s)
+        asked = chunk_memories.chunk_search(run.request, run.mentions, timeout_s=deadline.share("search").remaining_s)
         if not asked.queries or not run.request.limit:
             return run
         calls: dict[str, Callable[[], SearchResult]] = {"search": partial(self._memory.search, asked)}
         outcome = run_concurrently(calls, timeouts_s={"search": deadline.remaining_s})["search"]
-        issue = issue_of("search", outcome, propagate_bugs=self._propagate_bugs)
+        issue = stepwise_chain.issue_of("search", outcome, propagate_bugs=self._propagate_bugs)
         search: SearchResult = outcome.value or SearchResult()
-        trace_retrievers(asked, search)
-        run = replace(run, found=untraced_search(search)).with_issues(issue, *search.issues)
+        stepwise_chain.trace_retrievers(asked, search)
+        run = replace(run, found=stepwise_chain.untraced_search(search)).with_issues(issue, *search.issues)
         return self._with_read_moments(run, deadline)
 
     def _with_read_moments(self, run: _Run, deadline: Deadline) -> _Run:
@@ -122,13 +107,13 @@ class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
         names = [each.chunk.chunk_id for each in found]
         calls = {"read_moments": partial(memory.read_moments, run.request.project_id, names)}
         outcome = run_concurrently(calls, timeouts_s={"read_moments": deadline.remaining_s})["read_moments"]
-        issue = issue_of("read_moments", outcome, propagate_bugs=self._propagate_bugs)
+        issue = stepwise_chain.issue_of("read_moments", outcome, propagate_bugs=self._propagate_bugs)
         return replace(run, read_at=outcome.value or {}).with_issues(issue)
 
 
 def _choose(run: _Run) -> ChunkContext:
     search = run.found.value
-    chosen = choose_for_chunk(
+    chosen = chunk_memories.choose_for_chunk(
         run.request, run.mentions, search.candidates, known=run.known, linked=search.linked, read_at=run.read_at
     )
     glossary = [mention.entry for mention in run.mentions]
@@ -138,6 +123,6 @@ def _choose(run: _Run) -> ChunkContext:
         glossary=glossary,
         memories=chosen.memories,
         more=chosen.more,
-        text=render_chunk_context(glossary, chosen.memories, more=chosen.more, language=run.language),
+        text=chunk_memories.render_chunk_context(glossary, chosen.memories, more=chosen.more, language=run.language),
         issues=list(run.issues),
     )

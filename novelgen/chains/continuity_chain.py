@@ -1,8 +1,4 @@
-"""A draft and the story before it in, its contradictions of that story out, as a model finds and proves them.
-
-The model judges the draft against what was gathered for it, and looks at each finding once more. What no quotes of both
-sides prove is dropped (`checking.judging`). The chain keeps nothing between runs.
-"""
+"""A draft and the story before it in, its contradictions of that story out, as a model finds and proves them."""
 
 from __future__ import annotations
 
@@ -18,26 +14,8 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import BaseModel, Field
 
 from novelgen.chains.stepwise_chain import StepwiseChain
+from novelgen.checking import judging, prompt_lists
 from novelgen.checking.findings import merge_issues
-from novelgen.checking.judging import (
-    FindingReader,
-    ModelFindings,
-    ModelVerdicts,
-    SecondLook,
-    draft_around,
-    finding_lines,
-    read_verdicts,
-    without_second_look,
-)
-from novelgen.checking.prompt_lists import (
-    MAX_FACT_TOKENS,
-    Exhibits,
-    draft_lines,
-    evidence_by_subject,
-    hard_facts,
-    language_of,
-    place_text,
-)
 from novelgen.checking.story import Draft, StoryBefore, part_of
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, StoreError
@@ -117,7 +95,7 @@ class _Run:
     request: ContinuityRequest
     deadline: Deadline
     check: ModelCheck = field(default_factory=ModelCheck)
-    exhibits: Exhibits = field(default_factory=Exhibits)
+    exhibits: prompt_lists.Exhibits = field(default_factory=prompt_lists.Exhibits)
     is_refused: bool = False
     is_whole: bool = True
 
@@ -160,11 +138,11 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         model: BaseChatModel,
         *,
         timeout_s: float = 180.0,
-        fact_tokens: int = MAX_FACT_TOKENS,
+        fact_tokens: int = prompt_lists.MAX_FACT_TOKENS,
         count_tokens: TokenCounter = estimate_tokens,
     ) -> None:
-        self._judge = _question(model, ModelFindings, "check_judge", JUDGE_STAGE, key="contradictions")
-        self._looker = _question(model, ModelVerdicts, "check_second_look", SECOND_LOOK_STAGE, key="verdicts")
+        self._judge = _question(model, judging.ModelFindings, "check_judge", JUDGE_STAGE, key="contradictions")
+        self._looker = _question(model, judging.ModelVerdicts, "check_second_look", SECOND_LOOK_STAGE, key="verdicts")
         self._timeout_s = timeout_s
         self._fact_tokens = fact_tokens
         self._count_tokens = count_tokens
@@ -181,7 +159,9 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         as_of = request.story.as_of
         require_size(request.draft.text, f"the draft of scene {as_of.scene_index} of chapter {as_of.chapter_index}")
         deadline = Deadline.after(self._timeout_s)
-        windows = reading_windows(request.draft.text, window_characters=PART_CHARACTERS[language_of(request.story)])
+        windows = reading_windows(
+            request.draft.text, window_characters=PART_CHARACTERS[prompt_lists.language_of(request.story)]
+        )
         checks = []
         unread = list(request.found)
         for window in windows[:MAX_PARTS]:
@@ -214,17 +194,21 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
                 evidence = request.gather(request.draft)
         except StoreError as error:
             run = run.failed(EVIDENCE_STAGE, error, "evidence is missing")
-        lines = evidence_by_subject(evidence, request.draft, request.story, count_tokens=self._count_tokens)
-        facts = hard_facts(request.draft, request.story, max_tokens=self._fact_tokens, count_tokens=self._count_tokens)
+        lines = prompt_lists.evidence_by_subject(
+            evidence, request.draft, request.story, count_tokens=self._count_tokens
+        )
+        facts = prompt_lists.hard_facts(
+            request.draft, request.story, max_tokens=self._fact_tokens, count_tokens=self._count_tokens
+        )
         timings_s = {**run.check.timings_s, EVIDENCE_STAGE: time.monotonic() - started_s}
         run = run.with_check(evidence=list(evidence), timings_s=timings_s)
-        return replace(run, exhibits=Exhibits(lines, facts))
+        return replace(run, exhibits=prompt_lists.Exhibits(lines, facts))
 
     def _find(self, run: _Run) -> _Run:
         if run.is_refused or not (run.exhibits.facts or run.exhibits.evidence):
             return run
         request = run.request
-        reader = FindingReader(request.draft, request.story, run.exhibits.by_number())
+        reader = judging.FindingReader(request.draft, request.story, run.exhibits.by_number())
         run, read = self._asked(
             run,
             self._judge,
@@ -232,7 +216,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
                 "kinds": ", ".join(CONTINUITY_KINDS),
                 "facts": run.exhibits.fact_lines(request.story),
                 "evidence": run.exhibits.evidence_lines(request.draft, request.story),
-                "draft": draft_lines(request.draft),
+                "draft": prompt_lists.draft_lines(request.draft),
             },
             stage=JUDGE_STAGE,
             share=JUDGE_SHARE,
@@ -254,17 +238,17 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             run,
             self._looker,
             {
-                "draft": draft_around(issues, request.draft),
-                "findings": finding_lines(issues, request.draft, request.story, further=run.check.evidence),
+                "draft": judging.draft_around(issues, request.draft),
+                "findings": judging.finding_lines(issues, request.draft, request.story, further=run.check.evidence),
                 "numbers": ", ".join(f"K{number}" for number in range(1, len(issues) + 1)),
             },
             stage=SECOND_LOOK_STAGE,
             share=1.0,
-            accept=lambda answer: read_verdicts(answer, issues),
+            accept=lambda answer: judging.read_verdicts(answer, issues),
             told="nobody looked at the findings again, only sure ones are kept",
         )
         if look is None:
-            return _kept(run, without_second_look(issues))
+            return _kept(run, judging.without_second_look(issues))
         if look.unjudged:
             message = f"{look.unjudged} findings were not looked at again, only sure ones of them are kept"
             issue = ReportIssue(stage=SECOND_LOOK_STAGE, kind="degraded", message=message)
@@ -287,8 +271,8 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         conversation = question.begin(share * run.deadline.remaining_s)
         read: Read | None = None
         try:
-            values = {**values, "place": place_text(run.request.draft, story)}
-            read = question.ask(conversation, language_of(story), values, accept=accept)
+            values = {**values, "place": prompt_lists.place_text(run.request.draft, story)}
+            read = question.ask(conversation, prompt_lists.language_of(story), values, accept=accept)
         except (ModelError, DeadlineExceededError) as error:
             run = run.failed(stage, error, told)
         return run.counted(stage, conversation), read
@@ -327,7 +311,7 @@ def joined_checks(checks: Sequence[ModelCheck]) -> ModelCheck:
     )
 
 
-def _kept(run: _Run, look: SecondLook) -> _Run:
+def _kept(run: _Run, look: judging.SecondLook) -> _Run:
     fallen = len(run.check.issues) - len(look.issues)
     dropped = {**run.check.dropped, SECOND_LOOK_STAGE: fallen} if fallen else run.check.dropped
     return run.with_check(issues=list(look.issues), dropped=dropped)

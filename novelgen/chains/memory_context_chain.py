@@ -1,8 +1,4 @@
-"""The main job: a scene plan in, a SceneMemoryContext out.
-
-LangChain composes and calls; what is looked up, chosen and shown is decided in the rooms below
-(`planning`, `selection`, `assembly`). The chain keeps nothing between runs.
-"""
+"""The main job: a scene plan in, a SceneMemoryContext out."""
 
 from __future__ import annotations
 
@@ -19,47 +15,21 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from pydantic import ValidationError
 
-from novelgen.chains.stepwise_chain import (
-    NOTHING_FOUND,
-    StepwiseChain,
-    T,
-    Untraced,
-    issue_of,
-    trace_retrievers,
-    untraced_search,
-)
+from novelgen.chains import stepwise_chain
+from novelgen.context import scene_planning
 from novelgen.context.left_off import left_off, scene_before
 from novelgen.context.model_planner import ModelPlanner
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut, decided_point_of_view, marked_items
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_context import assemble_context
-from novelgen.context.scene_planning import (
-    RECENT_SCENES,
-    PlannedScene,
-    entities_for_states,
-    known_story,
-    plan_on,
-    plan_scene,
-    state_candidates,
-    with_names_of_text,
-)
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
 from novelgen.errors import ContextWriteError, UnknownProjectError, UserInputError
 from novelgen.language.language import TokenCounter, estimate_tokens
 from novelgen.language.normalise import scrub_tree
+from novelgen.memory import protocol
 from novelgen.memory.character_view import StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.outline import OutlineScene, StoryChanges, StoryOutline, StoryRecap
-from novelgen.memory.protocol import (
-    ChangesMemory,
-    KnowingMemory,
-    MemoryTools,
-    RecapMemory,
-    SceneTexts,
-    StoryMemory,
-    TextNames,
-    as_story_memory,
-)
 from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.memory.story import KnowledgeStory
 from novelgen.memory.weights import QuotaName
@@ -76,31 +46,27 @@ from novelgen.models.state import EntityStateSnapshot
 from novelgen.settings import ContextSettings
 
 logger = logging.getLogger(__name__)
-NO_KNOWLEDGE: Untraced[StoryKnowledge | None] = Untraced(None, "not read")
-NO_CHANGES: Untraced[StoryChanges | None] = Untraced(None, "not read")
-NOT_READ: Untraced[StoryOutline | None] = Untraced(None, "not read")
+NO_KNOWLEDGE: stepwise_chain.Untraced[StoryKnowledge | None] = stepwise_chain.Untraced(None, "not read")
+NO_CHANGES: stepwise_chain.Untraced[StoryChanges | None] = stepwise_chain.Untraced(None, "not read")
+NOT_READ: stepwise_chain.Untraced[StoryOutline | None] = stepwise_chain.Untraced(None, "not read")
 
 
 @dataclass(frozen=True)
 class ContextRun:
-    """The state that passes from step to step; every step returns a new one.
-
-    Whoever traces the chain sees the request, the plan, the states and the issues, and of the outline and the
-    search how much they hold.
-    """
+    """The state that passes from step to step; every step returns a new one."""
 
     request: MemoryContextRequest
     started_s: float
     deadline: Deadline
-    story: Untraced[StoryOutline | None] = NOT_READ
+    story: stepwise_chain.Untraced[StoryOutline | None] = NOT_READ
     plan: RetrievalPlan = field(default_factory=RetrievalPlan)
-    found: Untraced[SearchResult] = NOTHING_FOUND
+    found: stepwise_chain.Untraced[SearchResult] = stepwise_chain.NOTHING_FOUND
     states: Sequence[EntityStateSnapshot] = ()
     timeline: Sequence[EntityStateSnapshot] = ()
     left_off: LeftOff | None = None
     point_of_view: PointOfView | None = None
-    knowledge: Untraced[StoryKnowledge | None] = NO_KNOWLEDGE
-    changes: Untraced[StoryChanges | None] = NO_CHANGES
+    knowledge: stepwise_chain.Untraced[StoryKnowledge | None] = NO_KNOWLEDGE
+    changes: stepwise_chain.Untraced[StoryChanges | None] = NO_CHANGES
     issues: tuple[ReportIssue, ...] = ()
     timings_s: dict[str, float] = field(default_factory=dict)
     is_unknown_project: bool = False
@@ -116,13 +82,8 @@ class ContextRun:
         return self.found.value
 
     def with_issues(self, *issues: ReportIssue | None) -> ContextRun:
-        """Return the run with further issues; each is logged once, here."""
-        found = [issue for issue in issues if issue is not None]
-        for issue in found:
-            # What waits for `novelgen index` waits by choice, and stands in the context itself.
-            level = logging.INFO if (issue.stage, issue.kind) == ("index", "stale") else logging.WARNING
-            logger.log(level, "%s %s: %s", issue.stage, issue.kind, issue.message)
-        return replace(self, issues=(*self.issues, *found))
+        """Return the run with further issues."""
+        return replace(self, issues=(*self.issues, *stepwise_chain.logged(*issues)))
 
     def with_timings(self, timings_s: dict[str, float]) -> ContextRun:
         """Return the run with further stages' seconds."""
@@ -146,7 +107,7 @@ TRACE_TAG = "novelgen"
 ContextInput = MemoryContextRequest | Mapping[str, Any]
 
 
-class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
+class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryContext]):
     """Builds the memory context of a planned scene.
 
     Works as any LangChain Runnable (`invoke`, `ainvoke`, `batch`, `stream`, `with_retry`, `|`). Nothing
@@ -170,7 +131,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
 
     def __init__(
         self,
-        memory: MemoryTools | StoryMemory,
+        memory: protocol.MemoryTools | protocol.StoryMemory,
         *,
         model: BaseChatModel | None = None,
         writer: ContextWriter | None = None,
@@ -181,7 +142,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         clock: Callable[[], datetime] = utc_now,
         propagate_bugs: bool = False,
     ) -> None:
-        self._memory = as_story_memory(memory)
+        self._memory = protocol.as_story_memory(memory)
         self._settings = settings or ContextSettings()
         self._planner = ModelPlanner(model, timeout_s=model_timeout_s) if model else None
         self._writer = writer
@@ -235,13 +196,15 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         outline = outcome.value
         if outline is not None:
             shown = f"{len(outline.scenes)} scenes, {len(outline.entities)} entities"
-            run = replace(run, story=Untraced(outline, shown))
+            run = replace(run, story=stepwise_chain.Untraced(outline, shown))
         return run.with_issues(self._issue("outline", outcome))
 
     def _plan(self, run: ContextRun) -> ContextRun:
         started_s = time.monotonic()
         unread: list[ReportIssue] = []
-        planned = plan_scene(run.request, run.outline, planner=self._planner, recall=partial(self._recall, run, unread))
+        planned = scene_planning.plan_scene(
+            run.request, run.outline, planner=self._planner, recall=partial(self._recall, run, unread)
+        )
         run = replace(run, plan=planned.plan, deadline=run.deadline.later(planned.model_time_s))
         run = run.with_issues(*unread)
         if self._planner is not None:
@@ -258,9 +221,11 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
     ) -> tuple[StoryRecap, Sequence[EntityStateSnapshot]]:
         """Read what a planning model is told beside the outline; what cannot be read is one issue of `unread`."""
         request = run.request
-        told = StoryRecap(scenes=known_story(request, run.outline).scenes[-RECENT_SCENES:])
+        told = StoryRecap(
+            scenes=scene_planning.known_story(request, run.outline).scenes[-scene_planning.RECENT_SCENES :]
+        )
         reads: dict[str, Callable[[], Any]] = {}
-        if isinstance(self._memory, RecapMemory):
+        if isinstance(self._memory, protocol.RecapMemory):
             reads["recap"] = partial(self._memory.recap, request.project_id, as_of=request.position)
         if entity_ids:
             reads["states"] = partial(
@@ -272,13 +237,13 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         values = {name: outcome.value for name, outcome in outcomes.items()}
         return values.get("recap") or told, values.get("states") or ()
 
-    def _plan_on(self, run: ContextRun, planned: PlannedScene) -> ContextRun:
+    def _plan_on(self, run: ContextRun, planned: scene_planning.PlannedScene) -> ContextRun:
         """Let the model see the first hits and ask on; whatever fails leaves the first round's plan."""
         asked = self._search_request(run, self._stage(run.deadline, "first_hits"))
         run, found = self._called(run, "first_hits", partial(self._memory.search, asked), of="plan")
         if found is None or self._planner is None:
             return run
-        further = plan_on(planned, run.request, run.outline, planner=self._planner, found=found)
+        further = scene_planning.plan_on(planned, run.request, run.outline, planner=self._planner, found=found)
         took_s = further.model_time_s - planned.model_time_s
         run = replace(run, plan=further.plan, deadline=run.deadline.later(took_s))
         return run.with_timings({"model": further.model_time_s})
@@ -286,19 +251,21 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
     def _with_names_of_text(self, run: ContextRun) -> ContextRun:
         """Let the text say which of the plan's names that no entity bears it knows, and by which other names."""
         memory, names = self._memory, run.plan.unresolved_names
-        if not names or run.outline is None or not isinstance(memory, TextNames):
+        if not names or run.outline is None or not isinstance(memory, protocol.TextNames):
             return run
         request = run.request
         look = partial(memory.names_in_text, request.project_id, names, as_of=request.position)
         run, found = self._called(run, "names", look, of="names")
-        return run if found is None else replace(run, plan=with_names_of_text(run.plan, found))
+        return run if found is None else replace(run, plan=scene_planning.with_names_of_text(run.plan, found))
 
     def _retrieve(self, run: ContextRun) -> ContextRun:
         if run.is_unknown_project:
             return run
         request, settings = run.request, self._settings
-        story = known_story(request, run.outline)
-        state_ids = entities_for_states(state_candidates(run.plan), story, limit=settings.max_states)
+        story = scene_planning.known_story(request, run.outline)
+        state_ids = scene_planning.entities_for_states(
+            scene_planning.state_candidates(run.plan), story, limit=settings.max_states
+        )
         deadline = self._stage(run.deadline, "retrieval")
         asked = self._search_request(run, deadline.share("search"))
         beside = self._reads_of_knowledge(run, state_ids)
@@ -306,7 +273,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         # The scene whose end the context shows, where there is room for it and the memory gives texts.
         last_scene = scene_before(story.scenes, run.point_of_view, as_of=request.position)
         ends: dict[str, Callable[[], Any]] = {}
-        if last_scene is not None and self._tokens_of("left_off") and isinstance(self._memory, SceneTexts):
+        if last_scene is not None and self._tokens_of("left_off") and isinstance(self._memory, protocol.SceneTexts):
             read = partial(self._memory.scene_text, request.project_id, *story_place(last_scene))
             ends["left_off"] = partial(read, as_of=request.position)
         outcomes = run_concurrently(
@@ -334,10 +301,10 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         run = run.with_timings({stage: outcome.elapsed_s for stage, outcome in outcomes.items()})
         run = run.with_issues(*(self._issue(stage, outcome) for stage, outcome in outcomes.items()))
         search = outcomes["search"].value or run.search
-        trace_retrievers(asked, search)
+        stepwise_chain.trace_retrievers(asked, search)
         return replace(
             run.with_issues(*search.issues).with_timings(dict(search.timings_s)),
-            found=untraced_search(search),
+            found=stepwise_chain.untraced_search(search),
             states=outcomes["states"].value or (),
             timeline=outcomes["timeline"].value or (),
         )
@@ -365,10 +332,10 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         """Return what is read to tell who knows what: nothing where the plan names nobody."""
         memory, request = self._memory, run.request
         reads: dict[str, Callable[[], Any]] = {}
-        if isinstance(memory, KnowingMemory) and self._cast(run):
+        if isinstance(memory, protocol.KnowingMemory) and self._cast(run):
             reads["knowledge"] = partial(memory.knowledge, request.project_id, as_of=request.position)
             is_cut = run.point_of_view is not None and run.point_of_view.mode != "mark"
-            if isinstance(memory, ChangesMemory):
+            if isinstance(memory, protocol.ChangesMemory):
                 changed_ids = state_ids if is_cut else ()
                 reads["changes"] = partial(memory.changes, request.project_id, changed_ids, as_of=request.position)
         return reads
@@ -386,8 +353,8 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         rules = StoryKnowledge(KnowledgeRules(story), changes.stands_for if changes else {})
         return replace(
             run,
-            knowledge=Untraced(rules, f"{len(story.memories)} memories, {len(story.events)} events"),
-            changes=Untraced(changes, f"{len(changes.states) if changes else 0} changes"),
+            knowledge=stepwise_chain.Untraced(rules, f"{len(story.memories)} memories, {len(story.events)} events"),
+            changes=stepwise_chain.Untraced(changes, f"{len(changes.states) if changes else 0} changes"),
         )
 
     def _without_knowledge(self, run: ContextRun) -> ContextRun:
@@ -423,7 +390,9 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             return run, None
         knowledge = run.knowledge.value
         cut = PointOfViewCut(
-            found=FoundStory(known_story(run.request, run.outline), run.search, run.states, run.timeline),
+            found=FoundStory(
+                scene_planning.known_story(run.request, run.outline), run.search, run.states, run.timeline
+            ),
             character_id=view.character_id,
             view=knowledge.of(view.character_id, is_shown=True) if knowledge and view.character_id else None,
             changes=run.changes.value,
@@ -440,7 +409,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         started_s = time.monotonic()
         context = assemble_context(
             run.request,
-            known_story(run.request, run.outline),
+            scene_planning.known_story(run.request, run.outline),
             run.plan,
             search=run.search,
             states=run.states,
@@ -500,7 +469,9 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             timeout_s=deadline.remaining_s,
         )
 
-    def _called(self, run: ContextRun, name: str, call: Callable[[], T], *, of: str) -> tuple[ContextRun, T | None]:
+    def _called(
+        self, run: ContextRun, name: str, call: Callable[[], stepwise_chain.T], *, of: str
+    ) -> tuple[ContextRun, stepwise_chain.T | None]:
         """Call one tool within its share of the time; the run tells what it took, and at the stage `of` a failure."""
         timeout_s = self._stage(run.deadline, name).remaining_s
         outcome = run_concurrently({name: call}, timeouts_s={name: timeout_s})[name]
@@ -512,7 +483,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         return deadline.share(stage, at_most_s=self._settings.tool_timeout_s)
 
     def _issue(self, stage: str, outcome: CallOutcome[Any]) -> ReportIssue | None:
-        return issue_of(stage, outcome, propagate_bugs=self._propagate_bugs)
+        return stepwise_chain.issue_of(stage, outcome, propagate_bugs=self._propagate_bugs)
 
 
 def _place_of(asked: object) -> dict[str, Any]:

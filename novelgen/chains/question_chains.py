@@ -1,6 +1,4 @@
-"""Chains that ask a chat model one question: summaries, consolidated memories, short forms, a chapter put right.
-
-What a model says is taken only where it says no more than it was shown. The chains keep nothing between runs."""
+"""Chains that ask a chat model one question: summaries, consolidated memories, short forms, a chapter put right."""
 
 import logging
 import re
@@ -18,38 +16,15 @@ from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.language.extractive import MAX_BULLETS, MIN_BULLETS
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.sentences import SENTENCE_ENDS, split_sentences
-from novelgen.memory.consolidation import (
-    CONSOLIDATION_STAGE,
-    DEFAULT_RULES,
-    ConsolidatedText,
-    ConsolidationRules,
-    ModelConsolidation,
-    extractive_text,
-    grounded_text,
-)
-from novelgen.model_calls.answers import (
-    AtMost,
-    ModelPart,
-    Text,
-    UnusableAnswerError,
-    require_grounded,
-    spoken_text,
-    whole_sentences,
-)
+from novelgen.memory import consolidation
+from novelgen.model_calls import answers
 from novelgen.model_calls.json_model import Question, failure_fields
 from novelgen.model_calls.prompt_data import as_data, piped
 from novelgen.model_calls.usage import ModelWork
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.record import SHORT_FORM_LIMIT, RecordedMemory
-from novelgen.reading.chapter_reading import (
-    CHAPTER_STAGE,
-    ChapterAnswerReader,
-    ChapterLists,
-    ChapterReading,
-    ChapterRequest,
-    ModelChapter,
-)
+from novelgen.reading import chapter_reading
 from novelgen.reading.request import SceneResult
 
 SHORTS_STAGE = "short forms"
@@ -74,24 +49,21 @@ class ShortFormsRequest(BaseModel):
         return {"memories": "\n".join(lines)}
 
 
-class ModelShort(ModelPart):
+class ModelShort(answers.ModelPart):
     """The short form of one memory."""
 
-    id: Text = Field(description="number of the memory: M4")
-    short: Text
+    id: answers.Text = Field(description="number of the memory: M4")
+    short: answers.Text
 
 
-class ModelShorts(ModelPart):
+class ModelShorts(answers.ModelPart):
     """The short forms of all memories of the list."""
 
-    shorts: Annotated[list[ModelShort], AtMost(99)]
+    shorts: Annotated[list[ModelShort], answers.AtMost(99)]
 
 
 def accepted_shorts(answer: ModelShorts, *, request: ShortFormsRequest) -> dict[str, str]:
-    """Return the short forms that stand, by memory_id: short enough, and without a name that the memory has not.
-
-    An answer of which nothing stands is refused.
-    """
+    """Return the short forms that stand, by memory_id: short enough, and without a name that the memory has not."""
     numbered = request.numbered()
     found = {
         numbered[number].memory_id: each.short
@@ -101,14 +73,14 @@ def accepted_shorts(answer: ModelShorts, *, request: ShortFormsRequest) -> dict[
         and _says_no_more(each.short, numbered[number], request.names)
     }
     if request.memories and not found:
-        raise UnusableAnswerError("ungrounded", "no short form fits its memory")
+        raise answers.UnusableAnswerError("ungrounded", "no short form fits its memory")
     return found
 
 
 def _says_no_more(short: str, memory: RecordedMemory, names: Sequence[str]) -> bool:
     try:
-        require_grounded(short, shown=f"{memory.content} {memory.short}", names=names)
-    except UnusableAnswerError:
+        answers.require_grounded(short, shown=f"{memory.content} {memory.short}", names=names)
+    except answers.UnusableAnswerError:
         return False
     return True
 
@@ -162,8 +134,8 @@ class SummaryChain(StepwiseChain[SummaryRequest | Mapping[str, Any], SummaryResu
         request = SummaryRequest.model_validate(given)
 
         def accepted(answer: ModelSummary) -> str:
-            text = whole_sentences(answer.summary, field="summary", max_tokens=SUMMARY_TOKENS)
-            require_grounded(text, shown="\n".join(request.events), names=request.names)
+            text = answers.whole_sentences(answer.summary, field="summary", max_tokens=SUMMARY_TOKENS)
+            answers.require_grounded(text, shown="\n".join(request.events), names=request.names)
             return text
 
         text, work = self._question.answer(
@@ -201,8 +173,8 @@ class _BulletsQuestion(Question[ModelBullets]):
     def read(self, answer: AIMessage, *, cuts: list[str]) -> ModelBullets:
         try:
             return super().read(answer, cuts=cuts)
-        except UnusableAnswerError as error:
-            lines = [line for line in spoken_text(answer.text).splitlines() if line.strip()]
+        except answers.UnusableAnswerError as error:
+            lines = [line for line in answers.spoken_text(answer.text).splitlines() if line.strip()]
             bullets = [line for line in lines if _BULLET_MARK.match(line)] or (lines if len(lines) > 1 else [])
             if error.fault != "not_json" or not bullets:
                 raise
@@ -250,15 +222,15 @@ def _accepted_bullets(answer: ModelBullets, *, request: SceneSummaryRequest) -> 
         # Whoever ends none of its bullets with a stop writes so; where only one lacks it, it was cut off.
         said = [each + ("。" if story_language(request.text) == "zh" else ".") for each in said if each]
     bullets = [
-        whole_sentences(each, field=f"summary[{index}]", max_tokens=BULLET_TOKENS)
+        answers.whole_sentences(each, field=f"summary[{index}]", max_tokens=BULLET_TOKENS)
         for index, each in enumerate(dict.fromkeys(said))
     ]
     sentences = sum(bool(request.text[span.start : span.end].strip()) for span in split_sentences(request.text))
     wanted = min(MIN_BULLETS, request.max_bullets, sentences)
     if len(bullets) < wanted:
-        raise UnusableAnswerError("empty", f"summary has {len(bullets)} bullets and needs {wanted} or more")
+        raise answers.UnusableAnswerError("empty", f"summary has {len(bullets)} bullets and needs {wanted} or more")
     kept = bullets[: request.max_bullets]
-    require_grounded(" ".join(kept), shown=request.text, names=())
+    answers.require_grounded(" ".join(kept), shown=request.text, names=())
     return kept
 
 
@@ -272,7 +244,7 @@ class ConsolidationRequest(BaseModel):
 class ConsolidationResult(ModelWork):
     """The text, and whether a model wrote it; if one was to and did not, an issue says why."""
 
-    text: ConsolidatedText
+    text: consolidation.ConsolidatedText
     is_models: bool = False
 
 
@@ -284,32 +256,38 @@ class ConsolidationChain(StepwiseChain[ConsolidationRequest | Mapping[str, Any],
     """
 
     def __init__(
-        self, model: BaseChatModel | None = None, *, timeout_s: float = 60.0, rules: ConsolidationRules = DEFAULT_RULES
+        self,
+        model: BaseChatModel | None = None,
+        *,
+        timeout_s: float = 60.0,
+        rules: consolidation.ConsolidationRules = consolidation.DEFAULT_RULES,
     ) -> None:
         self._timeout_s = timeout_s
         self._rules = rules
-        self._question: Question[ModelConsolidation] | None = None
+        self._question: Question[consolidation.ModelConsolidation] | None = None
         if model is not None:
             self._question = Question(
                 model,
-                ModelConsolidation,
+                consolidation.ModelConsolidation,
                 prompt="consolidate_memories",
                 repair="repair_consolidation",
-                stage=CONSOLIDATION_STAGE,
+                stage=consolidation.CONSOLIDATION_STAGE,
                 keys=("content", "short"),
             )
         super().__init__(RunnableLambda(self._consolidated))
 
     def _consolidated(self, given: ConsolidationRequest | Mapping[str, Any]) -> ConsolidationResult:
         request = ConsolidationRequest.model_validate(given)
-        extract = extractive_text(request.sources, self._rules)
+        extract = consolidation.extractive_text(request.sources, self._rules)
         if self._question is None:
             return ConsolidationResult(text=extract)
         contents = [source.content for source in request.sources]
         text, work = self._question.answer(
             story_language("\n".join(contents)),
             {"facts": _as_list(contents), "max_tokens": str(self._rules.max_tokens)},
-            accept=partial(grounded_text, sources=request.sources, names=request.names, rules=self._rules),
+            accept=partial(
+                consolidation.grounded_text, sources=request.sources, names=request.names, rules=self._rules
+            ),
             timeout_s=self._timeout_s,
             failure="the model did not write the memory, its sources' sentences were joined",
         )
@@ -319,10 +297,10 @@ class ConsolidationChain(StepwiseChain[ConsolidationRequest | Mapping[str, Any],
 class ChapterPassResult(ModelWork):
     """What of a chapter is to be put right; None when the model gave no usable answer, and an issue says why."""
 
-    reading: ChapterReading | None = None
+    reading: chapter_reading.ChapterReading | None = None
 
 
-class ChapterPassChain(StepwiseChain[ChapterRequest | Mapping[str, Any], ChapterPassResult]):
+class ChapterPassChain(StepwiseChain[chapter_reading.ChapterRequest | Mapping[str, Any], ChapterPassResult]):
     """Asks what of a chapter whose scenes were read belongs together and what is over.
 
     The model proposes; what no list holds and no quote proves is dropped (`reading.chapter_reading`). Nothing that the
@@ -333,25 +311,25 @@ class ChapterPassChain(StepwiseChain[ChapterRequest | Mapping[str, Any], Chapter
         self._timeout_s = timeout_s
         self._question = Question(
             model,
-            ModelChapter,
+            chapter_reading.ModelChapter,
             prompt="reconcile_chapter",
             repair="repair_chapter",
-            stage=CHAPTER_STAGE,
+            stage=chapter_reading.CHAPTER_STAGE,
             keys=("same_entities", "threads_ended"),
         )
         super().__init__(RunnableLambda(self._reconciled).with_config(run_name="reconcile_chapter"))
 
-    def prompt_tokens(self, request: ChapterRequest) -> int:
+    def prompt_tokens(self, request: chapter_reading.ChapterRequest) -> int:
         """Estimate the tokens of the prompt that a chapter makes."""
-        return self._question.prompt_tokens(request.language, ChapterLists(request).texts)
+        return self._question.prompt_tokens(request.language, chapter_reading.ChapterLists(request).texts)
 
-    def _reconciled(self, given: ChapterRequest | Mapping[str, Any]) -> ChapterPassResult:
-        request = ChapterRequest.model_validate(given)
-        lists = ChapterLists(request)
+    def _reconciled(self, given: chapter_reading.ChapterRequest | Mapping[str, Any]) -> ChapterPassResult:
+        request = chapter_reading.ChapterRequest.model_validate(given)
+        lists = chapter_reading.ChapterLists(request)
         reading, work = self._question.answer(
             request.language,
             lists.texts,
-            accept=lambda answer: ChapterAnswerReader(request, lists).read(answer),
+            accept=lambda answer: chapter_reading.ChapterAnswerReader(request, lists).read(answer),
             timeout_s=self._timeout_s,
             failure=f"chapter {request.chapter_index} was not reconciled",
         )

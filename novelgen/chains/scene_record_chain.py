@@ -1,9 +1,4 @@
-"""A finished scene in, the record of what it established out; of a scene with a record, who knows what when it ends.
-
-The model reads and proposes; ids, evidence, bounds and importance are decided by the rooms below (`reading`,
-`memory`). It has no tools, and of its answer only what fits the scene and the entities that it was shown is kept. Whom
-no list holds is dropped, and what no quote proves is less sure. The chains keep nothing between runs.
-"""
+"""A finished scene in, the record of what it established out; of a scene with a record, who knows what when it ends."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -19,31 +14,14 @@ from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError
 from novelgen.language.language import StoryLanguage, estimate_tokens
 from novelgen.language.matching import QuoteFinder
 from novelgen.language.normalise import scrub_text
-from novelgen.language.sentences import OVERLAP_SENTENCES, WINDOW_CHARACTERS
+from novelgen.language.sentences import WINDOW_CHARACTERS
 from novelgen.model_calls.json_model import JsonConversation, Question, failure_fields
 from novelgen.model_calls.prompt_data import as_data, line_tokens
 from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_example
 from novelgen.model_calls.usage import ModelUsage
 from novelgen.models.context import ReportIssue
-from novelgen.reading.answer_reading import (
-    STAGE,
-    WindowAnswer,
-    WindowReading,
-    interpreted,
-    is_worth_asking,
-    items_text,
-    with_corrections,
-    without_replaced,
-)
+from novelgen.reading import answer_reading, knowledge_reading
 from novelgen.reading.conclusion import concluded, failed, is_of_substance, require_grounded
-from novelgen.reading.knowledge_reading import (
-    KNOWLEDGE_STAGE,
-    KnowledgeAnswerReader,
-    ModelSceneKnowledge,
-    SceneKnowledge,
-    SceneKnowledgeRequest,
-    knowledge_lists,
-)
 from novelgen.reading.known_story import Placer, References, SceneSoFar
 from novelgen.reading.model_record import MAX_MEMORIES, ModelSceneRecord
 from novelgen.reading.prompt_lists import PROMPT_LIST_TOKENS, PromptLists, chosen_lists
@@ -76,16 +54,13 @@ class PromptTokens:
 
 @dataclass(frozen=True, slots=True)
 class ReadScene:
-    """What a model answered about a scene, part by part; nothing of it is stored, or decided, yet.
-
-    `readings` is what the answers mean by what the story knew when the model was asked; `work` what they took.
-    """
+    """What a model answered about a scene, part by part; nothing of it is stored, or decided, yet."""
 
     request: SceneRecordRequest
     parts: Sequence[ScenePart]
     work: Mapping[str, Any]
-    answers: tuple[WindowAnswer, ...] = ()
-    readings: tuple[WindowReading, ...] = ()
+    answers: tuple[answer_reading.WindowAnswer, ...] = ()
+    readings: tuple[answer_reading.WindowReading, ...] = ()
     error: ModelError | DeadlineExceededError | None = None
     issues: tuple[ReportIssue, ...] = ()
 
@@ -127,7 +102,6 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         *,
         timeout_s: float = 180.0,
         window_characters: int = WINDOW_CHARACTERS,
-        overlap_sentences: int = OVERLAP_SENTENCES,
         prompt_list_tokens: int = PROMPT_LIST_TOKENS,
     ) -> None:
         self._question = Question(
@@ -139,9 +113,7 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
             keys=("memories", "summary"),
         )
         self._timeout_s = timeout_s
-        self._cut = partial(
-            SceneRecordRequest.cut, window_characters=window_characters, overlap_sentences=overlap_sentences
-        )
+        self._cut = partial(SceneRecordRequest.cut, window_characters=window_characters)
         self._list_tokens = prompt_list_tokens
         self.reading: Runnable[RecordInput, ReadScene] = RunnableLambda(self._read).with_config(run_name="read_windows")
         super().__init__(self.reading | RunnableLambda(self.conclude).with_config(run_name="conclude"))
@@ -152,7 +124,7 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         if request is not None:
             so_far, anew = SceneSoFar.on_entering(request), []
             for part, answer in zip(read.parts, read.answers, strict=False):
-                anew.append(interpreted(part, so_far, answer))
+                anew.append(answer_reading.interpreted(part, so_far, answer))
                 so_far = so_far.after(anew[-1].record, anew[-1].proposed)
             readings = tuple(anew)
         if read.error is None:
@@ -183,27 +155,27 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         parts = self._cut(request)
         conversation = self._question.begin(self._timeout_s)
         so_far = SceneSoFar.on_entering(request)
-        answers: list[WindowAnswer] = []
-        readings: list[WindowReading] = []
+        answers: list[answer_reading.WindowAnswer] = []
+        readings: list[answer_reading.WindowReading] = []
         error: ModelError | DeadlineExceededError | None = None
         try:
             for part in parts:
                 answer = self._asked(part, so_far, conversation)
-                reading = interpreted(part, so_far, answer)
-                if is_worth_asking(reading.unplaced):
+                reading = answer_reading.interpreted(part, so_far, answer)
+                if answer_reading.is_worth_asking(reading.unplaced):
                     answer = self._asked_again(part, so_far, answer, reading, conversation)
-                    reading = interpreted(part, so_far, answer)
+                    reading = answer_reading.interpreted(part, so_far, answer)
                 so_far = so_far.after(reading.record, reading.proposed)
                 answers.append(answer)
                 readings.append(reading)
         except (ModelError, DeadlineExceededError) as raised:
             error = raised
-        issues = tuple(conversation.issues(STAGE))
+        issues = tuple(conversation.issues(answer_reading.STAGE))
         return ReadScene(request, parts, conversation.work(), tuple(answers), tuple(readings), error, issues)
 
     def _asked(
         self, part: ScenePart, so_far: SceneSoFar, conversation: JsonConversation[ModelSceneRecord]
-    ) -> WindowAnswer:
+    ) -> answer_reading.WindowAnswer:
         """Let the model read a part, with at most one call to repair a bad answer."""
         lists, values = self._values(part, so_far)
         language = so_far.request.told_in
@@ -219,7 +191,7 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
                 must_have_facts=part.parts == 1 and is_of_substance(part.text),
             ),
         )
-        return WindowAnswer(
+        return answer_reading.WindowAnswer(
             said, lists=lists, shortage=lists.shortage(), proposed={each.temporary_id: each for each in so_far.proposed}
         )
 
@@ -227,21 +199,21 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         self,
         part: ScenePart,
         so_far: SceneSoFar,
-        answer: WindowAnswer,
-        reading: WindowReading,
+        answer: answer_reading.WindowAnswer,
+        reading: answer_reading.WindowReading,
         conversation: JsonConversation[ModelSceneRecord],
-    ) -> WindowAnswer:
+    ) -> answer_reading.WindowAnswer:
         """Ask once what was meant by that which could not be placed; the answer as it was where that cannot be had."""
-        values = {"items": items_text(reading.unplaced)}
+        values = {"items": answer_reading.items_text(reading.unplaced)}
         prompt = load_chat_prompt("correct_scene_record", so_far.request.told_in, variables=values)
         try:
-            correction = conversation.ask_again(prompt.format_messages(**values))
+            correction = conversation.say([*conversation.said, *prompt.format_messages(**values)])
         except (ModelError, DeadlineExceededError) as error:
             logger.info("what could not be placed stays out: %s", error)
             return answer
-        merged = with_corrections(answer.said, correction, reading.unplaced)
-        still_unplaced = interpreted(part, so_far, replace(answer, said=merged)).unplaced
-        return replace(answer, said=without_replaced(merged, answer.said, still_unplaced))
+        merged = answer_reading.with_corrections(answer.said, correction, reading.unplaced)
+        still_unplaced = answer_reading.interpreted(part, so_far, replace(answer, said=merged)).unplaced
+        return replace(answer, said=answer_reading.without_replaced(merged, answer.said, still_unplaced))
 
     def _values(self, part: ScenePart, so_far: SceneSoFar) -> tuple[PromptLists, dict[str, str]]:
         """Return the lists of the prompt and all that it tells; of a later part also what those before it gave."""
@@ -271,13 +243,13 @@ def _last_that_fit(texts: Sequence[str], max_tokens: int) -> str:
 WINDOWS_AT_ONCE = 2
 """So many windows of an extraction are read at once here: an answer is short, and a tale wants to be seen whole."""
 
-KnowledgeInput = SceneKnowledgeRequest | Mapping[str, Any]
+KnowledgeInput = knowledge_reading.SceneKnowledgeRequest | Mapping[str, Any]
 
 
 class SceneKnowledgeResult(SceneResult):
     """Who knows what; None when the model gave no usable answer, and `reason` says why."""
 
-    knowledge: SceneKnowledge | None = None
+    knowledge: knowledge_reading.SceneKnowledge | None = None
 
 
 class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
@@ -296,67 +268,69 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
     ) -> None:
         self._question = Question(
             model,
-            ModelSceneKnowledge,
+            knowledge_reading.ModelSceneKnowledge,
             prompt="scene_knowledge",
             repair="repair_scene_knowledge",
             stage="reading of who knows what",
             keys=("memories",),
         )
         self._timeout_s = timeout_s
-        self._cut = partial(SceneKnowledgeRequest.cut, window_characters=WINDOWS_AT_ONCE * window_characters)
+        self._cut = partial(
+            knowledge_reading.SceneKnowledgeRequest.cut, window_characters=WINDOWS_AT_ONCE * window_characters
+        )
         self._earlier_tokens = prompt_list_tokens
         super().__init__(RunnableLambda(self._read).with_config(run_name="read_knowledge"))
 
     def prompt_tokens(self, given: KnowledgeInput) -> list[int]:
         """Estimate the tokens of the first prompt of each part of a scene."""
-        request = SceneKnowledgeRequest.model_validate(given)
+        request = knowledge_reading.SceneKnowledgeRequest.model_validate(given)
         tokens = []
         for part, asked in _with_memories(request, self._cut(request)):
-            lists = knowledge_lists(request, asked, max_tokens=self._earlier_tokens)
+            lists = knowledge_reading.knowledge_lists(request, asked, max_tokens=self._earlier_tokens)
             values = {**request.values_of(part, request.language), **lists.texts}
             tokens.append(self._question.prompt_tokens(request.language, values))
         return tokens
 
     def _read(self, given: KnowledgeInput) -> SceneKnowledgeResult:
-        request = SceneKnowledgeRequest.model_validate(given)
+        request = knowledge_reading.SceneKnowledgeRequest.model_validate(given)
         parts = self._cut(request)
         conversation = self._question.begin(self._timeout_s)
-        read = SceneKnowledge()
+        read = knowledge_reading.SceneKnowledge()
         try:
             for part, asked in _with_memories(request, parts):
                 read = read.plus(self._asked(request, part, asked, conversation))
         except (ModelError, DeadlineExceededError) as error:
             place = f"scene {request.scene_index} of chapter {request.chapter_index}"
             logger.warning("%s was not read for who knows what: %s", place, error)
-            told = failure_fields(error, stage=KNOWLEDGE_STAGE)
+            told = failure_fields(error, stage=knowledge_reading.KNOWLEDGE_STAGE)
             told["issues"] = [*read.issues, *told["issues"]]
             return SceneKnowledgeResult(windows=len(parts), **told, **conversation.work())
         return SceneKnowledgeResult(
             status="done",
             knowledge=read,
             windows=len(parts),
-            issues=[*conversation.issues(KNOWLEDGE_STAGE), *read.issues],
+            issues=[*conversation.issues(knowledge_reading.KNOWLEDGE_STAGE), *read.issues],
             **conversation.work(),
         )
 
     def _asked(
         self,
-        request: SceneKnowledgeRequest,
+        request: knowledge_reading.SceneKnowledgeRequest,
         part: ScenePart,
         asked: Sequence[PromptMemory],
-        conversation: JsonConversation[ModelSceneKnowledge],
-    ) -> SceneKnowledge:
-        lists = knowledge_lists(request, asked, max_tokens=self._earlier_tokens)
+        conversation: JsonConversation[knowledge_reading.ModelSceneKnowledge],
+    ) -> knowledge_reading.SceneKnowledge:
+        lists = knowledge_reading.knowledge_lists(request, asked, max_tokens=self._earlier_tokens)
         present = [each.entity.entity_id for each in request.cast if each.is_present]
         references = References(
             [each.entity for each in request.cast],
-            shown_ids=[each.entity_id for each in lists.shown],
+            shown_ids=lists.shown_ids,
             present_ids=present,
             stand_ins=request.stand_ins,
         )
 
-        def accepted(answer: ModelSceneKnowledge) -> SceneKnowledge:
-            reader = KnowledgeAnswerReader(
+        def accepted(answer: knowledge_reading.ModelSceneKnowledge) -> knowledge_reading.SceneKnowledge:
+            reader = knowledge_reading.KnowledgeAnswerReader(
                 Placer(references),
                 lists.memory_ids,
                 asked={each.memory_id: each.entities for each in asked},
@@ -367,18 +341,18 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
 
         values = {**request.values_of(part, request.language), **lists.texts}
         read = self._question.ask(conversation, request.language, values, accept=accepted)
-        if not lists.left_out:
+        if not (left_out := lists.left_out["memories"]):
             return read
         message = (
-            f"the prompt had no room for {lists.left_out} earlier memories within {self._earlier_tokens} tokens;"
+            f"the prompt had no room for {left_out} earlier memories within {self._earlier_tokens} tokens;"
             " memory.summarization.prompt_list_tokens gives more"
         )
-        issue = ReportIssue(stage=KNOWLEDGE_STAGE, kind="over_limit", message=message)
+        issue = ReportIssue(stage=knowledge_reading.KNOWLEDGE_STAGE, kind="over_limit", message=message)
         return read.model_copy(update={"issues": [issue, *read.issues]})
 
 
 def _with_memories(
-    request: SceneKnowledgeRequest, parts: Sequence[ScenePart]
+    request: knowledge_reading.SceneKnowledgeRequest, parts: Sequence[ScenePart]
 ) -> list[tuple[ScenePart, list[PromptMemory]]]:
     """Return each part with the memories that it asks about: those whose quote it holds, the last those without."""
     text = scrub_text(request.text)

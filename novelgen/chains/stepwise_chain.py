@@ -31,6 +31,16 @@ def issue_of(stage: str, outcome: CallOutcome[Any], *, propagate_bugs: bool) -> 
     return ReportIssue(stage=stage, kind=kind, message=f"{type(error).__name__}: {message}")
 
 
+def logged(*issues: ReportIssue | None) -> tuple[ReportIssue, ...]:
+    """Return issues, each logged once, here."""
+    found = tuple(issue for issue in issues if issue is not None)
+    for issue in found:
+        # What waits for `novelgen index` waits by choice, and stands in the context itself.
+        level = logging.INFO if (issue.stage, issue.kind) == ("index", "stale") else logging.WARNING
+        logger.log(level, "%s %s: %s", issue.stage, issue.kind, issue.message)
+    return found
+
+
 Given = TypeVar("Given")
 Built = TypeVar("Built")
 

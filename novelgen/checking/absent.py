@@ -53,10 +53,7 @@ def _acts_of(
     standing_of: Callable[[str, StoryBefore], Standing | None],
     is_explained: Callable[[Act, Standing], bool],
 ) -> Iterator[ContinuityIssue]:
-    """Each of the cast who certainly acts, against how the story left them; one finding for each of them.
-
-    Whom the plan names, and whose act the draft explains, may act for the rest of the scene.
-    """
+    """Each of the cast who certainly acts, against how the story left them; one finding for each of them."""
     left: dict[str, Standing | None] = {}
     seen: set[str] = set()
     for act in certain_acts(draft, story):
@@ -199,11 +196,7 @@ _HELD_ATTRIBUTES = ("status", "physical_state", "location_id", "condition", "sit
 
 
 def captivity_of(entity_id: str, story: StoryBefore) -> Standing | None:
-    """Return that somebody is bound or held, or None where nothing says so, or the story may have freed them.
-
-    Their last status or physical state must say so, no memory since may free them, and the scene before the draft
-    must be without them, so that nobody has them at hand.
-    """
+    """Return that somebody is bound or held, or None where nothing says so, or the story may have freed them."""
     own = [
         each
         for each in story.changes
@@ -245,10 +238,7 @@ _CUSTODY_HERE = word_pattern("absent_custody_here")
 
 
 def _is_explained(draft: Draft, story: StoryBefore, act: Act, held: Standing) -> bool:
-    """Whether the draft itself tells how they come to act: freed, in custody, heard from, or with whoever holds them.
-
-    Somebody bound is free to speak, and somebody held to do anything, wherever their captors are.
-    """
+    """Whether the draft tells how they come to act: freed, in custody, heard from, or with whoever holds them."""
     until = draft.plain[: act.span.end]
     if FREED.search(until) or _TIME_PASSED.search(until) or is_by_wire(draft, act):
         return True

@@ -14,10 +14,7 @@ from novelgen.language.sentences import Span
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """A deed of somebody whom a draft names.
-
-    `span` is what of the draft tells it; `moves` says whether it takes hands or feet that are free.
-    """
+    """A deed of somebody whom a draft names."""
 
     entity_id: str
     name: str
@@ -66,11 +63,7 @@ _CHINESE_LIFELESS = re.compile(r"死|尸|魂|被[^，]{0,6}[杀打捉拿]")
 
 
 def certain_acts(draft: Draft, story: StoryBefore) -> Iterator[Act]:
-    """Yield what people certainly do in the draft's present, in the order of the text.
-
-    Only who is named counts, by a name that is nobody else's: pronouns and mere descriptions ("the old man", 师父)
-    are passed over, as is whatever a paragraph tells of another time, of a dream, a ghost, a picture or a disguise.
-    """
+    """Yield what people certainly do in the draft's present, in the order of the text."""
     if _ELSEWHEN.search(draft.plain[: _opening_end(draft)]) and _is_far_back(draft):
         return
     namesakes = {each for each in draft.mentions_of if _has_namesake(each, draft)}
@@ -90,10 +83,7 @@ def certain_acts(draft: Draft, story: StoryBefore) -> Iterator[Act]:
 
 
 def is_certain_name(mention: Mention, draft: Draft, story: StoryBefore) -> bool:
-    """Tell whether a name can mean one character alone: no description, and no part of another one's name.
-
-    A Chinese name that is part of another one's counts unless the draft names that one as well.
-    """
+    """Tell whether a name can mean one character alone: no description, and no part of another one's name."""
     name = mention.name
     if is_description(name) or len(name) < 2:
         return False

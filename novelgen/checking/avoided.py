@@ -13,10 +13,7 @@ _AROUND = 15
 
 
 def avoided_words(text: str, words: Iterable[str]) -> list[AvoidedWord]:
-    """Return which of the words stand in a text, the most frequent first.
-
-    Traditional or simplified, capital or small, they are the same; a word of letters is found where it stands whole.
-    """
+    """Return which of the words stand in a text, the most frequent first."""
     plain = _plain(text)
     found = [
         AvoidedWord(word=word, quotes=_quotes(text, spans), spans=spans)

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novelgen.checking.findings import of_memory
-from novelgen.checking.story import Draft, StoryBefore, place_or_none, telling_words
+from novelgen.checking.story import Draft, Piece, StoryBefore, place_or_none, telling_words
 from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens, idf, patterns, rarity_of, word_list
 from novelgen.language.quantities import find_quantities
 from novelgen.language.sentences import Span, chunk_text
 from novelgen.models.continuity import ContinuityEvidence
-from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition, story_place
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 
@@ -59,18 +58,12 @@ def gather_evidence(
     max_tokens: int = MAX_EVIDENCE_TOKENS,
     count_tokens: TokenCounter = estimate_tokens,
 ) -> list[ContinuityEvidence]:
-    """Gather what the story established before a draft and what the draft might contradict.
-
-    Every sentence and clause asks for itself, by words and names, and by meaning where `similar`
-    is given. Places of their own have: of whom and what the draft names the last change, what is known of the place,
-    for each number with a unit the best two with such a unit, for each part of a body the best two memories of it and
-    somebody whom the draft names, and the best two pieces of each sentence and clause. The rest goes by score.
-    Neighbouring passages become one piece.
-    """
-    pieces = _pieces(story)
-    if not pieces or limit < 1:
+    """Gather what the story established before a draft and what the draft might contradict."""
+    read = _pieces(story)
+    if not read or limit < 1:
         return []
-    scores = _Scores(draft, story, pieces, similar=similar)
+    pieces = [piece for piece, _ in read]
+    scores = _Scores(draft, story, pieces, [terms for _, terms in read], similar=similar)
     chosen = _Chosen(pieces, limit=limit, max_tokens=max_tokens, count_tokens=count_tokens)
     for index in scores.in_order():
         chosen.take(index)
@@ -78,30 +71,15 @@ def gather_evidence(
     return [_evidence(pieces, group, story, float(scores.total[group[0]])) for group in best_first]
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A memory, or a few sentences of a scene."""
-
-    text: str
-    terms: frozenset[str]
-    position: StoryPosition | None
-    memory: StoryMemoryChunk | None = None
-    span: Span | None = None
-
-    @property
-    def source_id(self) -> str:
-        if self.memory is not None:
-            return self.memory.memory_id
-        place, start = self.position, self.span.start if self.span is not None else 0
-        return f"{place.chapter_index}:{place.scene_index}:passage:{start}" if place is not None else ""
-
-
-def _pieces(story: StoryBefore) -> list[_Piece]:
-    """Return the memories, then the passages of every scene, in story order."""
-    memories = [_Piece(each.content, telling_words(each.content), place_or_none(each), each) for each in story.memories]
+def _pieces(story: StoryBefore) -> list[tuple[Piece, frozenset[str]]]:
+    """Return the memories, then the passages of every scene, in story order, with their terms."""
+    memories = [
+        (Piece(each.content, Span(0, len(each.content)), place_or_none(each), each), telling_words(each.content))
+        for each in story.memories
+    ]
     length = PASSAGE_CHARACTERS[story.language]
     passages = [
-        _Piece(scene.text[span.start : span.end], terms, scene.position, span=span)
+        (Piece(scene.text, span, scene.position), terms)
         for scene in story.scenes
         for span, terms in _passages(scene.text, length)
     ]
@@ -120,7 +98,8 @@ class _Scores:
 
     draft: Draft
     story: StoryBefore
-    pieces: Sequence[_Piece]
+    pieces: Sequence[Piece]
+    terms: Sequence[frozenset[str]]
     similar: Sequence[Mapping[str, float]]
     total: NDArray[np.float64] = field(init=False)
 
@@ -130,7 +109,7 @@ class _Scores:
         of_clauses = [terms for text in asked for terms in _clauses(text)]
         of_draft = telling_words(" ".join(asked))
         self._by_term = self._pieces_by_term(of_draft.union(*of_sentences, *of_clauses))
-        lengths = np.array([len(piece.terms) for piece in self.pieces], dtype=float)
+        lengths = np.array([len(terms) for terms in self.terms], dtype=float)
         self._length = 0.6 + 0.4 * lengths / max(1.0, float(lengths.mean()))
         self._is_memory = np.array([piece.memory is not None for piece in self.pieces])
         nothing = [np.zeros(len(self.pieces))]
@@ -168,8 +147,8 @@ class _Scores:
     def _pieces_by_term(self, asked: frozenset[str]) -> Mapping[str, tuple[NDArray[np.intp], NDArray[np.float64]]]:
         """Return which pieces hold each term that is asked for, and how much it tells of each of them."""
         holding: defaultdict[str, list[int]] = defaultdict(list)
-        for index, piece in enumerate(self.pieces):
-            for term in piece.terms & asked:
+        for index, terms in enumerate(self.terms):
+            for term in terms & asked:
                 holding[term].append(index)
         count = len(self.pieces)
         return {
@@ -206,7 +185,9 @@ class _Scores:
         self._considered = [*np.flatnonzero(self._is_memory).tolist(), *sorted(considered)]
         names = [
             frozenset(
-                self.story.resolver.entity_ids_in(piece.text) if piece.memory is not None or index in considered else ()
+                self.story.resolver.entity_ids_in(piece.words)
+                if piece.memory is not None or index in considered
+                else ()
             ).union(piece.memory.entities_mentioned if piece.memory is not None else ())
             for index, piece in enumerate(self.pieces)
         ]
@@ -251,7 +232,7 @@ class _Scores:
         for number, text in enumerate(self._asked):
             scores = self._of_text[number] + self._of_draft
             alike = [
-                [index for index in self._considered if dimension in _dimensions(self.pieces[index].text, language)]
+                [index for index in self._considered if dimension in _dimensions(self.pieces[index].words, language)]
                 for dimension in sorted(_dimensions(text, language))
             ]
             alike += [
@@ -260,7 +241,7 @@ class _Scores:
                     for index in self._considered
                     if self._is_memory[index]
                     and named & self._names[index]
-                    and part in _body_parts(self.pieces[index].text)
+                    and part in _body_parts(self.pieces[index].words)
                 ]
                 for part in sorted(_body_parts(text))
             ]
@@ -321,7 +302,7 @@ def _places_of_last_scene(story: StoryBefore) -> list[str]:
 class _Chosen:
     """Pieces that were taken, each group of neighbouring passages of a scene as one."""
 
-    pieces: Sequence[_Piece]
+    pieces: Sequence[Piece]
     limit: int
     max_tokens: int
     count_tokens: TokenCounter
@@ -338,7 +319,7 @@ class _Chosen:
         )
         if beside is None and len(self.groups) >= self.limit:
             return
-        tokens = self.count_tokens(self.pieces[index].text)
+        tokens = self.count_tokens(self.pieces[index].words)
         if self._tokens + tokens > self.max_tokens:
             return
         self._tokens += tokens
@@ -354,13 +335,11 @@ class _Chosen:
         return piece.memory is None and other.memory is None and piece.position == other.position
 
 
-def _evidence(pieces: Sequence[_Piece], group: Sequence[int], story: StoryBefore, score: float) -> ContinuityEvidence:
+def _evidence(pieces: Sequence[Piece], group: Sequence[int], story: StoryBefore, score: float) -> ContinuityEvidence:
     first, last = pieces[min(group)], pieces[max(group)]
     score = round(score, 3)
     if first.memory is not None:
         return of_memory(first.memory, story).model_copy(update={"score": score})
+    words = first.text[first.span.start : last.span.end]
     place = first.position or StoryPosition()
-    start = first.span.start if first.span is not None else 0
-    end = last.span.end if last.span is not None else 0
-    words = story.knowledge.story.scene_at[place].text[start:end]
     return ContinuityEvidence.at(place, "passage", first.source_id, words, quote=words, score=score)

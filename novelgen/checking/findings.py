@@ -8,20 +8,13 @@ from novelgen.checking.story import Draft, StoryBefore
 from novelgen.context.lines import Labels, labels_for, render_value
 from novelgen.language.sentences import Span
 from novelgen.memory.attributes import is_death, slot_of
-from novelgen.models.continuity import (
-    ContinuityEvidence,
-    ContinuityIssue,
-    ContinuityKind,
-    EvidenceSource,
-    Severity,
-    continuity_issue_id,
-)
+from novelgen.models import continuity
 from novelgen.models.memory import StoryMemoryChunk, memory_place_text, read_from
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import StateChange
 from novelgen.words import words
 
-SEVERITY_ORDER: Mapping[Severity, int] = {"high": 0, "medium": 1, "low": 2}
+SEVERITY_ORDER: Mapping[continuity.Severity, int] = {"high": 0, "medium": 1, "low": 2}
 
 SUBJECT = "checking"
 """Of the catalogue: under the name of a finding its message and what the writer might do about it."""
@@ -50,19 +43,18 @@ def is_planned(entity_id: str, story: StoryBefore) -> bool:
     return entity_id in story.resolver.entity_ids_in("\n".join((plan.purpose, *plan.key_actions)))
 
 
-def of_memory(memory: StoryMemoryChunk, story: StoryBefore) -> ContinuityEvidence:
+def of_memory(memory: StoryMemoryChunk, story: StoryBefore) -> continuity.ContinuityEvidence:
     """Return a memory as evidence, with what of its scene's text proves it where that is known."""
     source_id = memory.memory_id
-    source: EvidenceSource = "note" if memory.content_type == "note" else "memory"
+    source: continuity.EvidenceSource = "note" if memory.content_type == "note" else "memory"
     quote, about = story.quotes.get(source_id, ""), list(memory.entities_mentioned)
-    return ContinuityEvidence.at(memory, source, source_id, memory.content, quote=quote, entity_ids=about)
+    return continuity.ContinuityEvidence.at(memory, source, source_id, memory.content, quote=quote, entity_ids=about)
 
 
-def of_change(change: StateChange, story: StoryBefore, names: Mapping[str, str] | None = None) -> ContinuityEvidence:
-    """Return a state as evidence, in words: of who is dead that they are, whatever the attribute is called.
-
-    `names` are those to show, by id; else each entity has its own.
-    """
+def of_change(
+    change: StateChange, story: StoryBefore, names: Mapping[str, str] | None = None
+) -> continuity.ContinuityEvidence:
+    """Return a state as evidence, in words: of who is dead that they are, whatever the attribute is called."""
     labels, told = labels_of(story), words(SUBJECT, story.language)
     shown = names or {each.entity_id: each.name for each in story.entities}
     label, value = labels.attribute(change.attribute), render_value(change.value, shown, labels)[:MAX_VALUE_CHARACTERS]
@@ -75,7 +67,9 @@ def of_change(change: StateChange, story: StoryBefore, names: Mapping[str, str] 
     name = shown.get(change.entity_id, change.entity_id)
     text = labels.colon.join(part for part in (name, label, value) if part)
     slot = slot_of(change.entity_id, change.attribute)
-    return ContinuityEvidence.at(change, "state", slot, text, entity_ids=[change.entity_id], by_author=change.by_author)
+    return continuity.ContinuityEvidence.at(
+        change, "state", slot, text, entity_ids=[change.entity_id], by_author=change.by_author
+    )
 
 
 def place_of(told: StateChange | StoryMemoryChunk) -> StoryPosition:
@@ -83,7 +77,7 @@ def place_of(told: StateChange | StoryMemoryChunk) -> StoryPosition:
     return StoryPosition(told.chapter_index or 0, told.scene_index or 0)
 
 
-def where_told(evidence: ContinuityEvidence, language: str) -> str:
+def where_told(evidence: continuity.ContinuityEvidence, language: str) -> str:
     """Return where evidence stands: 3:2, 14:1 for what an author said from there on, the word for what always holds."""
     if evidence.chapter_index is not None and evidence.scene_index == 0:
         return str(read_from(evidence.chapter_index, 0))
@@ -99,23 +93,20 @@ def finding(
     draft: Draft,
     story: StoryBefore,
     span: Span,
-    evidence: Sequence[ContinuityEvidence],
+    evidence: Sequence[continuity.ContinuityEvidence],
     *,
-    kind: ContinuityKind,
+    kind: continuity.ContinuityKind,
     rule: str,
-    severity: Severity = "medium",
+    severity: continuity.Severity = "medium",
     confidence: float,
     entity_ids: Sequence[str] = (),
     **values: str,
-) -> ContinuityIssue:
-    """Return a finding of a rule, told in the words that the catalogue has for `what`.
-
-    `where` and `told` of its words are place and text of the first piece of evidence, unless they are given.
-    """
+) -> continuity.ContinuityIssue:
+    """Return a finding of a rule, told in the words that the catalogue has for `what`."""
     first = evidence[0]
     told = words(SUBJECT, story.language)
     values = {"where": where_told(first, story.language), "told": first.text.rstrip(".。"), **values}
-    return ContinuityIssue(
+    return continuity.ContinuityIssue(
         kind=kind,
         severity=severity,
         draft_quote=draft.text[span.start : span.end],
@@ -142,20 +133,18 @@ def tight(text: str, span: Span) -> Span:
 class Conclusion(NamedTuple):
     """What stands against a draft, and what of it the author means to be so."""
 
-    issues: list[ContinuityIssue]
-    waived: list[ContinuityIssue]
+    issues: list[continuity.ContinuityIssue]
+    waived: list[continuity.ContinuityIssue]
 
 
-def conclude(issues: Iterable[ContinuityIssue], *, as_of: StoryPosition, waived: Mapping[str, str]) -> Conclusion:
-    """Return all findings worst first, one for each place of the draft, with its id, the waived ones apart.
-
-    Of findings about the same words the worst stays, and of equals the surest, with the evidence of all. A finding
-    whose evidence does not lie strictly before the position is none.
-    """
+def conclude(
+    issues: Iterable[continuity.ContinuityIssue], *, as_of: StoryPosition, waived: Mapping[str, str]
+) -> Conclusion:
+    """Return all findings worst first, one for each place of the draft, with its id, the waived ones apart."""
     found = []
     for each in issues:
         if evidence := evidence_before(each.evidence, as_of):
-            issue_id = continuity_issue_id(each.kind, each.draft_quote, evidence)
+            issue_id = continuity.continuity_issue_id(each.kind, each.draft_quote, evidence)
             found.append(each.model_copy(update={"evidence": evidence, "issue_id": issue_id}))
     meant = {each.issue_id: each for each in found if each.issue_id in waived}
     told_off = (each.model_copy(update={"waived_note": waived[each.issue_id]}) for each in meant.values())
@@ -165,9 +154,9 @@ def conclude(issues: Iterable[ContinuityIssue], *, as_of: StoryPosition, waived:
     )
 
 
-def merge_issues(issues: Iterable[ContinuityIssue]) -> list[ContinuityIssue]:
+def merge_issues(issues: Iterable[continuity.ContinuityIssue]) -> list[continuity.ContinuityIssue]:
     """Return findings worst first, those about the same words of the draft as one with the evidence of all."""
-    merged: list[ContinuityIssue] = []
+    merged: list[continuity.ContinuityIssue] = []
     for issue in sorted(issues, key=_worst_first):
         at = next((at for at, each in enumerate(merged) if _overlap(each, issue)), None)
         if at is None:
@@ -179,16 +168,18 @@ def merge_issues(issues: Iterable[ContinuityIssue]) -> list[ContinuityIssue]:
     return merged
 
 
-def evidence_before(evidence: Iterable[ContinuityEvidence], as_of: StoryPosition) -> list[ContinuityEvidence]:
+def evidence_before(
+    evidence: Iterable[continuity.ContinuityEvidence], as_of: StoryPosition
+) -> list[continuity.ContinuityEvidence]:
     """Return what of the evidence lies strictly before a position, in its order."""
     return [each for each in evidence if as_of.admits(each.chapter_index, each.scene_index)]
 
 
-def _worst_first(issue: ContinuityIssue) -> tuple[int, float, tuple[int, int]]:
+def _worst_first(issue: continuity.ContinuityIssue) -> tuple[int, float, tuple[int, int]]:
     return SEVERITY_ORDER[issue.severity], -issue.confidence, issue.draft_span
 
 
-def _overlap(one: ContinuityIssue, other: ContinuityIssue) -> bool:
+def _overlap(one: continuity.ContinuityIssue, other: continuity.ContinuityIssue) -> bool:
     """Tell whether two findings share at least half of the shorter one's words."""
     shared = min(one.draft_span[1], other.draft_span[1]) - max(one.draft_span[0], other.draft_span[0])
     shorter = min(each.draft_span[1] - each.draft_span[0] for each in (one, other))

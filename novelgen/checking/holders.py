@@ -122,11 +122,7 @@ _HANDED = word_pattern("holders_handed")
 
 
 def wrong_hands(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
-    """Find who has a thing about them that the story left with somebody else.
-
-    Whoever draws, wears or carries it must certainly not be its holder: named as another, of the other sex, or told
-    where the draft has not named the holder at all. A draft that tells how the thing changed hands is right.
-    """
+    """Find who has a thing about them that the story left with somebody else."""
     noted = held_in_notes(story)
     kept: dict[str, Keeping | None] = {}
     seen: set[str] = set()

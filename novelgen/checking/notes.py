@@ -178,10 +178,7 @@ _JOURNEY = re.compile(wording("notes_journey"), re.IGNORECASE)
 
 
 def elsewhere_of(stay: Stay, act: Span, draft: Draft, story: StoryBefore) -> str | None:
-    """Return the place of an act where it is certainly not the one that somebody never leaves.
-
-    One place may lie in the other, so that the story itself must tell of a way from one to the other.
-    """
+    """Return the place of an act where it is certainly not the one that somebody never leaves."""
     for mention in draft.mentions:
         if not act.start <= mention.start < act.end or mention.entity_id == stay.place_id:
             continue

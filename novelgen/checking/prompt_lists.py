@@ -66,11 +66,7 @@ def cast_of(draft: Draft, story: StoryBefore) -> list[str]:
 
 
 def names_for(draft: Draft, story: StoryBefore) -> dict[str, str]:
-    """Return the name under which a reader of the draft knows each entity, by its id.
-
-    The display name where the draft has it, else a name of the draft that says who is meant, else the first that
-    does: a story may list somebody under what they were called for a moment.
-    """
+    """Return the name under which a reader of the draft knows each entity, by its id."""
     names = {}
     for entity in story.entities:
         own = [entity.name, *(each for each in entity.names() if each != entity.name)]
@@ -163,10 +159,7 @@ def evidence_by_subject(
     *,
     count_tokens: TokenCounter = estimate_tokens,
 ) -> list[Exhibit]:
-    """Return evidence as lines, the best first: what speaks of one person or thing of the draft, or of one scene.
-
-    A piece stands with the rarest of those whom the draft and it name: what is told of the protagonist tells little.
-    """
+    """Return evidence as lines, the best first: what speaks of one person or thing of the draft, or of one scene."""
     cast = set(cast_of(draft, story))
     names, labels = names_for(draft, story), labels_of(story)
     lines: list[tuple[str, list[ContinuityEvidence], int]] = []
@@ -189,10 +182,7 @@ def evidence_by_subject(
 def hard_facts(
     draft: Draft, story: StoryBefore, *, max_tokens: int = MAX_FACT_TOKENS, count_tokens: TokenCounter = estimate_tokens
 ) -> list[Exhibit]:
-    """Return what holds as the scene begins: of each whom the draft names a line, then the scene before, ties, threads.
-
-    Within a budget: everybody is listed, and everybody's first fact comes before anybody's second.
-    """
+    """Return what holds as the scene begins: a line of each whom the draft names, the scene before, ties, threads."""
     cast, names = cast_of(draft, story), names_for(draft, story)
     facts = {each: _of_entity(each, story, names) for each in cast}
     kept: dict[str, list[ContinuityEvidence]] = {each: [] for each in cast}

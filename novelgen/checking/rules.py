@@ -92,11 +92,7 @@ class _Told:
 
 
 def contradicted_quantities(draft: Draft, story: StoryBefore) -> Iterable[ContinuityIssue]:
-    """Find numbers with a unit that the story tells otherwise of the same thing.
-
-    Two figures speak of the same when their sentences share words that are rare in this story, in the clause of
-    the figure as well, or measure one rare noun; where the story also says what the draft says, nothing is found.
-    """
+    """Find numbers with a unit that the story tells otherwise of the same thing."""
     language: StoryLanguage = "zh" if story.language == "zh" else "en"
     own = [each for each in find_quantities(draft.text, language) if each.dimension in _COMPARED]
     if not own:

@@ -44,7 +44,7 @@ MIN_PLANNED = {"en": 8.0, "zh": 14.0}
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A sentence of an earlier scene, or a memory."""
+    """A sentence or passage of an earlier scene, or a memory."""
 
     text: str
     span: Span
@@ -56,16 +56,21 @@ class Piece:
         """What it says."""
         return self.text[self.span.start : self.span.end]
 
+    @property
+    def source_id(self) -> str:
+        """What names it among evidence."""
+        if self.memory is not None:
+            return self.memory.memory_id
+        place = self.position
+        return f"{place.chapter_index}:{place.scene_index}:passage:{self.span.start}" if place is not None else ""
+
     def as_evidence(self) -> ContinuityEvidence:
         """Return it as what proves a finding."""
-        memory, place = self.memory, self.position
-        source_id = memory.memory_id if memory is not None else ""
-        if memory is None and place is not None:
-            source_id = f"{place.chapter_index}:{place.scene_index}:passage:{self.span.start}"
+        memory = self.memory
         about = list(memory.entities_mentioned) if memory is not None else []
         source: EvidenceSource = "passage" if memory is None else "note" if memory.content_type == "note" else "memory"
-        where, said = place or END_OF_STORY, self.words
-        return ContinuityEvidence.at(where, source, source_id, said, quote=said, entity_ids=about)
+        where, said = self.position or END_OF_STORY, self.words
+        return ContinuityEvidence.at(where, source, self.source_id, said, quote=said, entity_ids=about)
 
 
 @dataclass(frozen=True)
@@ -238,10 +243,7 @@ class StoryBefore:
 
     @cached_property
     def narrator_id(self) -> str | None:
-        """Who tells the last scenes in the first person; None where nobody does, or it may be several.
-
-        Whoever is on stage in nearly all of them, while what is narrated hardly names them.
-        """
+        """Who tells the last scenes in the first person; None where nobody does, or it may be several."""
         told = [scene for scene in self.scenes if is_first_person(scene.text)][-SCENES_OF_A_NARRATOR:]
         if len(told) < MIN_SCENES_OF_A_NARRATOR:
             return None
@@ -304,10 +306,7 @@ class Draft:
 
 
 def read_draft(text: str, story: StoryBefore) -> Draft:
-    """Return a draft with whom and what it names by names that the story has shown, and who speaks in it.
-
-    The plan's cast counts as present, so that what several bear means whom the plan has on stage.
-    """
+    """Return a draft with whom and what it names by names that the story has shown, and who speaks in it."""
     planned = story.plan.characters if story.plan is not None else []
     present = [found for name in planned if (found := story.resolver.resolve(name).entity_id) is not None]
     mentions = story.resolver.find_mentions(text, also_present=present)

@@ -184,12 +184,7 @@ class NameCandidate(BaseModel):
 
 
 def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int | None = None) -> list[NameCandidate]:
-    """Find who and what a story speaks of, by rules alone.
-
-    English names are told by capitals where no sentence begins, titles, possessives and verbs of speech; Chinese
-    ones by who speaks, parts of speech, surnames and what stands beside them. The language is told scene by
-    scene. Reading a scene is remembered by its text, so that asking again after a new scene costs little.
-    """
+    """Find who and what a story speaks of, by rules alone."""
     ordered = sorted(scenes)
     english: list[tuple[ScenePlace, str]] = []
     chinese: list[tuple[ScenePlace, str]] = []

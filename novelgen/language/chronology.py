@@ -107,11 +107,7 @@ _CHINESE = re.compile(
 
 
 def read_opening(text: str) -> ToldTime | None:
-    """Read the time with which a scene's text opens, where it clearly opens with one.
-
-    Only its first words count, and never speech: `The next morning`, `Three days later`, `次日`, `过了三日`,
-    `那年冬天`. What stands further on may be anybody's memory or plan.
-    """
+    """Read the time with which a scene's text opens, where it clearly opens with one."""
     found = opening_words(text)
     if found is None:
         return None

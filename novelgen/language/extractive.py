@@ -45,11 +45,7 @@ class SalientSentence:
 
 
 def salient_sentences(text: str, mentions: Sequence[NamedSpan], *, limit: int) -> list[SalientSentence]:
-    """Find the sentences of a text that name entities, act or promise.
-
-    The score is `ENTITY_WEIGHT` for each of up to `COUNTED_ENTITIES` entities named, plus the weights of the
-    kinds of `markers` that the sentence shows.
-    """
+    """Find the sentences of a text that name entities, act or promise."""
     scored = [_scored(text, span, mentions) for span in split_sentences(text)]
     weighty = [sentence for sentence in scored if sentence.score > 0]
     return sorted(weighty, key=lambda sentence: (-sentence.score, sentence.start))[: max(0, limit)]

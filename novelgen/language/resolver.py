@@ -167,11 +167,7 @@ _LAST_WORD = re.compile(r"([^\W\d_]+)\.?\s+$")
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What a name means.
-
-    `entity_id` is None when nobody bears the name or when it stays ambiguous; `candidate_ids` lists everyone
-    it may mean, the likeliest first, the chosen one included.
-    """
+    """What a name means."""
 
     name: str
     entity_id: str | None
@@ -217,12 +213,7 @@ class NameResolver:
         return name_finder(frozenset(name for entity in self._entities for name in entity.names()))
 
     def resolve(self, name: str, *, entity_types: Collection[str] = ()) -> Resolution:
-        """Resolve one name.
-
-        Tried in this order: id, display name, alias, name without a remark in brackets, name without titles,
-        part of a name that only one entity has, a known name inside the string (where a location is wanted
-        also what is proper to a place's name).
-        """
+        """Resolve one name."""
         bare_name = _REMARK.sub(" ", name).strip()
         steps = (
             ("id", self._index.by_id, name),

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from novelgen.errors import UserInputError
 from novelgen.language.language import CJK_RANGES, is_cjk, story_language, word_list
 
 SENTENCE_ENDS = "。！？!?.…”’」』）)\"'"
@@ -44,16 +43,8 @@ def split_sentences(text: str) -> list[Span]:
     cried.). Abbreviations, initials, decimals and an ellipsis in mid-sentence end nothing. A blank line
     always ends a sentence, a single line break only in Chinese text.
     """
-    spans = []
-    start = 0
-    for border in [*_borders(text), len(text)]:
-        piece = text[start:border]
-        left = start + len(piece) - len(piece.lstrip())
-        right = start + len(piece.rstrip())
-        if left < right:
-            spans.append(Span(left, right))
-        start = border
-    return spans
+    borders = [0, *_borders(text), len(text)]
+    return [span for start, end in pairwise(borders) for span in _trimmed(text, start, end)]
 
 
 def as_sentence(text: str) -> str:
@@ -131,11 +122,7 @@ _CLAUSE_END = re.compile(r"[，、；：,;:—]+[”’」』\"']*\s*")
 
 
 def chunk_text(
-    text: str,
-    *,
-    target_characters: int = TARGET_CHARACTERS,
-    maximum_characters: int | None = None,
-    overlap_sentences: int = 0,
+    text: str, *, target_characters: int = TARGET_CHARACTERS, maximum_characters: int | None = None
 ) -> list[Span]:
     """Cut a text into chunks of whole sentences.
 
@@ -143,20 +130,13 @@ def chunk_text(
     reached `PARAGRAPH_BREAK_FROM` of it. A sentence is cut only when it alone exceeds the maximum: at clause
     marks, and where there are none, anywhere.
     """
-    maximum = 2 * target_characters if maximum_characters is None else maximum_characters
-    if target_characters < 1 or maximum < target_characters or overlap_sentences < 0:
-        raise UserInputError(
-            f"target_characters={target_characters!r}, maximum_characters={maximum!r} and"
-            f" overlap_sentences={overlap_sentences!r} do not fit: use 1 <= target <= maximum, 0 <= overlap"
-        )
     chunks: list[Span] = []
-    current: list[Span] = []
-    for unit in _units(text, maximum):
-        if current and _must_close(text, Span(current[0].start, current[-1].end), unit, target_characters):
-            chunks.append(Span(current[0].start, current[-1].end))
-            current = _overlap(current, unit, overlap_sentences, target_characters)
-        current.append(unit)
-    return [*chunks, Span(current[0].start, current[-1].end)] if current else chunks
+    for unit in _units(text, maximum_characters or 2 * target_characters):
+        if chunks and not _must_close(text, chunks[-1], unit, target_characters):
+            chunks[-1] = Span(chunks[-1].start, unit.end)
+        else:
+            chunks.append(unit)
+    return chunks
 
 
 def _must_close(text: str, chunk: Span, unit: Span, target: int) -> bool:
@@ -164,14 +144,6 @@ def _must_close(text: str, chunk: Span, unit: Span, target: int) -> bool:
         return True
     starts_paragraph = "\n" in text[chunk.end : unit.start]
     return starts_paragraph and chunk.end - chunk.start >= PARAGRAPH_BREAK_FROM * target
-
-
-def _overlap(closed: list[Span], unit: Span, sentences: int, target: int) -> list[Span]:
-    """At least one sentence of the closed chunk is left behind, so that chunks always move on."""
-    kept = closed[max(1, len(closed) - sentences) :] if sentences else []
-    while kept and unit.end - kept[0].start > target:
-        kept = kept[1:]
-    return kept
 
 
 def _units(text: str, maximum: int) -> Iterator[Span]:
@@ -217,26 +189,18 @@ class ReadingWindow(NamedTuple):
     context_start: int
 
 
-def reading_windows(
-    text: str, *, window_characters: int = WINDOW_CHARACTERS, overlap_sentences: int = OVERLAP_SENTENCES
-) -> list[ReadingWindow]:
+def reading_windows(text: str, *, window_characters: int = WINDOW_CHARACTERS) -> list[ReadingWindow]:
     """Cut a scene into windows of whole sentences."""
     if len(text) <= window_characters:
         return [ReadingWindow(0, len(text), 0)] if text.strip() else []
-    pieces = chunk_text(
-        text,
-        target_characters=window_characters,
-        maximum_characters=window_characters,
-        # No piece overlaps; asked for so that a negative number is refused.
-        overlap_sentences=min(0, overlap_sentences),
-    )
+    pieces = chunk_text(text, target_characters=window_characters, maximum_characters=window_characters)
     if len(pieces) > 1 and pieces[-1].end - pieces[-1].start < SHARE_OF_A_TAIL * window_characters:
         pieces[-2:] = [Span(pieces[-2].start, pieces[-1].end)]
     room = int(SHARE_OF_CONTEXT * window_characters)
     windows = [ReadingWindow(piece.start, piece.end, piece.start) for piece in pieces[:1]]
     for before, piece in pairwise(pieces):
-        last = split_sentences(text[before.start : before.end])[-overlap_sentences:] if overlap_sentences else []
+        last = split_sentences(text[before.start : before.end])[-OVERLAP_SENTENCES:]
         fitting = [each for each in last if before.end - before.start - each.start <= room]
-        context = before.start + fitting[0].start if fitting else None
-        windows.append(ReadingWindow(piece.start, piece.end, piece.start if context is None else context))
+        context = before.start + fitting[0].start if fitting else piece.start
+        windows.append(ReadingWindow(piece.start, piece.end, context))
     return windows

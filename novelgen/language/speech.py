@@ -43,10 +43,7 @@ _NOT_A_SUBJECT_AFTER = frozenset("的把被对向跟给替让将之和与同及"
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """Words said aloud, at the characters [start, end) with their quotation marks.
-
-    `speaker_id` is None where the words beside it do not name the speaker.
-    """
+    """Words said aloud, at the characters [start, end) with their quotation marks."""
 
     start: int
     end: int
@@ -192,10 +189,7 @@ LONGEST_OF_ONE_PLACE = {"en": 12_000, "zh": 3_000}
 
 @dataclass(frozen=True, slots=True)
 class ScenePresence:
-    """Who takes part in a scene and where it plays, as far as its text tells.
-
-    `participant_ids` come most prominent first; `location_id` is None when nothing tells the place.
-    """
+    """Who takes part in a scene and where it plays, as far as its text tells."""
 
     participant_ids: list[str]
     location_id: str | None
@@ -204,14 +198,7 @@ class ScenePresence:
 def presence_of(
     text: str, mentions: Sequence[Mention], entities: Sequence[Entity], *, previous_location_id: str | None = None
 ) -> ScenePresence:
-    """Tell who is on stage and where, by heuristic.
-
-    A character is on stage when its mentions add up to `ON_STAGE_SCORE`: one in narration counts
-    `NARRATED_SCORE`, with a verb beside it `ACTING_SCORE`, one inside quotation marks `SPOKEN_OF_SCORE`. In a
-    first person's narration the one character whose role says narrator is on stage too. The place
-    is the location that the narration names most, else the previous scene's; what speech alone names is none, and a
-    text of more than `LONGEST_OF_ONE_PLACE` characters has no one place.
-    """
+    """Tell who is on stage and where, by heuristic."""
     text = simplified(text)
     types = {entity.entity_id: entity.entity_type for entity in entities}
     speech = [(match.start(), match.end()) for match in QUOTED.finditer(text)]

@@ -38,10 +38,7 @@ Texts = Annotated[list[Text], AfterValidator(lambda texts: [text for text in tex
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """Cuts a list off after so many items, blanks and repeats left out, and tells the bound in the schema.
-
-    What is cut off is noted in the list `cuts` of the validation's context: `memories: 12 of 15`.
-    """
+    """Cuts a list off after so many items, blanks and repeats left out, and tells the bound in the schema."""
 
     limit: int
 

@@ -17,19 +17,8 @@ from novelgen.deadlines import Deadline, call_with_deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, ModelUnavailableError
 from novelgen.language.language import StoryLanguage, estimate_tokens
 from novelgen.language.normalise import scrub_text
+from novelgen.model_calls import model_answer
 from novelgen.model_calls.answers import UnusableAnswerError, parse_json_object
-from novelgen.model_calls.model_answer import (
-    CHECK_THE_SERVER,
-    NOTHING_LEFT,
-    cut_text_in,
-    described,
-    is_cut,
-    is_nobody_there,
-    refusal_of,
-    safe_cause,
-    secrets_of,
-    status_of,
-)
 from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_example, read_prompt_file
 from novelgen.model_calls.usage import ModelUsage, usage_of
 from novelgen.models.context import IssueKind, ReportIssue
@@ -54,10 +43,7 @@ def response_formats(model: BaseChatModel, schema: type[BaseModel]) -> list[Resp
 
 
 def strict_schema(schema: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON schema of a model in the strict form that OpenAI documents.
-
-    Every property is required, none is added, none has a default; counts stay bounded by maxItems.
-    """
+    """Return the JSON schema of a model in the strict form that OpenAI documents."""
     return _strict(schema.model_json_schema())
 
 
@@ -87,11 +73,7 @@ def _format_instructions(shape: type[BaseModel]) -> str:
 
 
 class Question(Generic[Answer]):
-    """What a chat model is asked in one pass: the files of its prompt and of its repair, and the shape of the answer.
-
-    The prompt's variables are `format_instructions`, with an example `example`, and what each asking gives. It
-    remembers which response format the model's server takes; keep one per model and shape.
-    """
+    """What a chat model is asked in one pass: the files of its prompt and its repair, and the shape of the answer."""
 
     def __init__(
         self,
@@ -138,12 +120,14 @@ class Question(Generic[Answer]):
     ) -> Accepted:
         """Ask within a run, and once more when the answer cannot be used; a prompt that is made already is sent."""
         messages = self.messages(language, values) if isinstance(values, Mapping) else list(values)
-
-        def repair(problem: str) -> list[BaseMessage]:
-            told = {**self._repair_values, "problem": problem}
-            return load_chat_prompt(self._repair, language, variables=told).format_messages(**told)
-
-        return conversation.obtain(messages, accept=accept, repair=repair)
+        try:
+            return accept(conversation.say(messages))
+        except UnusableAnswerError as error:
+            logger.info("%s: the model is asked once more: %s", self._stage, error)
+            told = {**self._repair_values, "problem": str(error)}
+            repair = load_chat_prompt(self._repair, language, variables=told).format_messages(**told)
+            said = AIMessage(str(conversation.said[-1].content)[:MAX_REPAIRED_CHARACTERS])
+        return accept(conversation.say([*messages, said, *repair]))
 
     def answer(
         self,
@@ -154,10 +138,7 @@ class Question(Generic[Answer]):
         timeout_s: float,
         failure: str,
     ) -> tuple[Accepted | None, dict[str, Any]]:
-        """Ask by itself: what was accepted, else None, and the fields of a `ModelWork`, with the issue that says why.
-
-        Nothing that the model or its server does is raised.
-        """
+        """Ask by itself: what was accepted, else None, and the fields of a `ModelWork`, with the issue saying why."""
         conversation = self.begin(timeout_s)
         try:
             accepted = self.ask(conversation, language, values, accept=accept)
@@ -182,17 +163,21 @@ class Question(Generic[Answer]):
                 # What stands in the place of a model that cannot be had says whole what is to be done.
                 raise
             except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
-                cut_text = cut_text_in(error)
+                cut_text = model_answer.cut_text_in(error)
                 if cut_text is not None:
                     self._formats = formats
                     return AIMessage(cut_text, response_metadata={"finish_reason": "length"})
                 is_another_format_worth_it = (
-                    status_of(error) in STATUS_CODES_OF_A_REFUSED_FORMAT and refusal_of(error) != NOTHING_LEFT
+                    model_answer.status_of(error) in STATUS_CODES_OF_A_REFUSED_FORMAT
+                    and model_answer.refusal_of(error) != model_answer.NOTHING_LEFT
                 )
                 if not looser or not is_another_format_worth_it:
-                    secrets = secrets_of(self._model)
-                    raise _unavailable(error, secrets) from safe_cause(error, secrets=secrets)
-                logger.info("response format refused: %s", described(error, secrets=secrets_of(self._model)))
+                    secrets = model_answer.secrets_of(self._model)
+                    raise _unavailable(error, secrets) from model_answer.safe_cause(error, secrets=secrets)
+                logger.info(
+                    "response format refused: %s",
+                    model_answer.described(error, secrets=model_answer.secrets_of(self._model)),
+                )
                 formats = looser
             else:
                 self._formats = formats
@@ -200,7 +185,7 @@ class Question(Generic[Answer]):
 
     def read(self, answer: AIMessage, *, cuts: list[str]) -> Answer:
         """Read an answer; what of its lists is over their bounds is added to the cuts."""
-        if is_cut(answer):
+        if model_answer.is_cut(answer):
             raise UnusableAnswerError("cut", "the answer was cut at its token limit; make it much shorter")
         found = parse_json_object(scrub_text(answer.text), keys=self._keys)
         if _SCHEMA_KEYS & found.keys():
@@ -215,12 +200,12 @@ class Question(Generic[Answer]):
 
 
 def _unavailable(error: Exception, secrets: Collection[str]) -> ModelUnavailableError:
-    told = described(error, secrets=secrets)
-    fix = refusal_of(error)
+    told = model_answer.described(error, secrets=secrets)
+    fix = model_answer.refusal_of(error)
     if fix is None:
-        return ModelUnavailableError(f"the model gave no answer: {told}; {CHECK_THE_SERVER}")
+        return ModelUnavailableError(f"the model gave no answer: {told}; {model_answer.CHECK_THE_SERVER}")
     message = f"the model refuses, and would every other request: {told}; {fix}"
-    return ModelRefusedError(message, is_nobody_there=is_nobody_there(error))
+    return ModelRefusedError(message, is_nobody_there=model_answer.is_nobody_there(error))
 
 
 class JsonConversation(Generic[Answer]):
@@ -233,40 +218,20 @@ class JsonConversation(Generic[Answer]):
         self._started_s = time.monotonic()
         self.requests = 0
         self.usage = ModelUsage()
-        self._said: list[BaseMessage] = []
+        self.said: list[BaseMessage] = []
         self._cuts: list[str] = []
 
-    def obtain(
-        self,
-        messages: list[BaseMessage],
-        *,
-        accept: Callable[[Answer], Accepted],
-        repair: Callable[[str], list[BaseMessage]],
-    ) -> Accepted:
-        """Ask for an object, and once more when the answer cannot be used."""
-        answer = self._ask(messages)
-        try:
-            return accept(self._question.read(answer, cuts=self._cuts))
-        except UnusableAnswerError as error:
-            logger.info("%s: the model is asked once more: %s", self._stage, error)
-            said = AIMessage(str(answer.text)[:MAX_REPAIRED_CHARACTERS] or "-")
-            messages = [*messages, said, *repair(str(error))]
-        return accept(self._question.read(self._ask(messages), cuts=self._cuts))
-
-    def ask_again(self, messages: list[BaseMessage]) -> Answer:
-        """Say something about the last answer, in the same conversation, and return the answer to that."""
-        return self._question.read(self._ask([*self._said, *messages]), cuts=self._cuts)
+    def say(self, messages: list[BaseMessage]) -> Answer:
+        """Send a prompt and read the answer; `said` is the conversation so far."""
+        answer = self._question.call(messages, conversation=self)
+        self.usage = self.usage.plus(usage_of(answer))
+        self.said = [*messages, AIMessage(str(answer.text) or "-")]
+        return self._question.read(answer, cuts=self._cuts)
 
     def issues(self, stage: str = "") -> list[ReportIssue]:
         """Say which lists of the answers were longer than their bounds."""
         message = f"the answer's lists were cut at their bounds: {', '.join(dict.fromkeys(self._cuts))}"
         return [ReportIssue(stage=stage or self._stage, kind="over_limit", message=message)] if self._cuts else []
-
-    def _ask(self, messages: list[BaseMessage]) -> AIMessage:
-        answer = self._question.call(messages, conversation=self)
-        self.usage = self.usage.plus(usage_of(answer))
-        self._said = [*messages, AIMessage(str(answer.text) or "-")]
-        return answer
 
     def work(self) -> dict[str, Any]:
         """Return what the calls took so far, as the fields of a `ModelWork`."""

@@ -30,16 +30,10 @@ from novelgen.models.record import (
     RecordedStateChange,
     SceneRecord,
 )
+from novelgen.reading import model_record
 from novelgen.reading.change_reading import RelationshipReader, StateReader
 from novelgen.reading.knowledge_reading import LearningReader
 from novelgen.reading.known_story import Placer, References, SceneSoFar, looks_like_an_id, meant_thread, names_an_id
-from novelgen.reading.model_record import (
-    ModelKnownName,
-    ModelMemory,
-    ModelRelationshipChange,
-    ModelSameEntities,
-    ModelSceneRecord,
-)
 from novelgen.reading.prompt_lists import PromptLists
 from novelgen.reading.request import NewName, ProposedEntity, SameEntities, ScenePart, UnplacedItem, dropped
 from novelgen.reading.scene_touch import name_evidence
@@ -52,13 +46,9 @@ _ATTRIBUTE = re.compile(r"[^\W\d][\w-]{0,39}")
 
 @dataclass(frozen=True, slots=True)
 class WindowAnswer:
-    """What a model said of a part of a scene, and what its prompt had shown.
+    """What a model said of a part of a scene, and what its prompt had shown."""
 
-    `shortage` says what found no room in its lists; `proposed` holds the entities of earlier parts of the scene that
-    they had under temporary ids, as they were proposed then.
-    """
-
-    said: ModelSceneRecord
+    said: model_record.ModelSceneRecord
     lists: PromptLists
     shortage: str | None
     proposed: Mapping[str, ProposedEntity]
@@ -121,7 +111,7 @@ class AnswerReader:
         self._told_before: list[str] = []
         self._issues: list[ReportIssue] = []
 
-    def read(self, answer: ModelSceneRecord) -> WindowReading:
+    def read(self, answer: model_record.ModelSceneRecord) -> WindowReading:
         """Turn an answer into a record."""
         answer = _in_names(answer, self._placer.references)
         first_number = len(self._so_far.proposed) + 1
@@ -174,7 +164,7 @@ class AnswerReader:
             same_entities=tuple(same_entities),
         )
 
-    def _members(self, answer: ModelSceneRecord, references: References) -> dict[str, list[str]]:
+    def _members(self, answer: model_record.ModelSceneRecord, references: References) -> dict[str, list[str]]:
         """Who belongs to each group, by the story so far and by this answer."""
         told = {entity_id: list(state.get(MEMBERS_ATTRIBUTE) or ()) for entity_id, state in self._so_far.states.items()}
         for change in answer.state_changes:
@@ -198,7 +188,7 @@ class AnswerReader:
             self._placer.unknown_in("location", said, ["location"])
         return place_id
 
-    def _known_names(self, said: Sequence[ModelKnownName]) -> list[NewName]:
+    def _known_names(self, said: Sequence[model_record.ModelKnownName]) -> list[NewName]:
         found = []
         references = self._placer.references
         for number, each in enumerate(said):
@@ -219,7 +209,7 @@ class AnswerReader:
                 found.append(NewName(entity_id=entity_id, name=each.name, quote=each.quote))
         return found
 
-    def _same_entities(self, said: Sequence[ModelSameEntities]) -> list[SameEntities]:
+    def _same_entities(self, said: Sequence[model_record.ModelSameEntities]) -> list[SameEntities]:
         found = []
         for number, each in enumerate(said):
             field = f"same_entities[{number}]"
@@ -233,7 +223,7 @@ class AnswerReader:
             found.append(SameEntities(entity_id=first, other_id=second, how=each.how, quote=each.quote))
         return found
 
-    def _states(self, answer: ModelSceneRecord) -> list[RecordedStateChange]:
+    def _states(self, answer: model_record.ModelSceneRecord) -> list[RecordedStateChange]:
         earlier = [
             change.attribute for change in answer.state_changes if answer.is_flashback or change.when == "before"
         ]
@@ -249,7 +239,9 @@ class AnswerReader:
             ]
         )
 
-    def _relationships(self, changes: Sequence[ModelRelationshipChange]) -> list[RecordedRelationshipChange]:
+    def _relationships(
+        self, changes: Sequence[model_record.ModelRelationshipChange]
+    ) -> list[RecordedRelationshipChange]:
         cut: list[str] = []
         reader = RelationshipReader(
             self._placer,
@@ -261,7 +253,7 @@ class AnswerReader:
         self._report("over_limit", "changes of a relationship were cut to a scene's bounds", cut)
         return recorded
 
-    def _loops_created(self, answer: ModelSceneRecord) -> list[RecordedLoop]:
+    def _loops_created(self, answer: model_record.ModelSceneRecord) -> list[RecordedLoop]:
         numbers = count(self._so_far.loops_created + 1)
         return [
             RecordedLoop(
@@ -286,7 +278,7 @@ class AnswerReader:
             "related_items": [each for each in ids if types[each] in ("item", "term")],
         }
 
-    def _loops_moved(self, answer: ModelSceneRecord) -> dict[str, Any]:
+    def _loops_moved(self, answer: model_record.ModelSceneRecord) -> dict[str, Any]:
         threads = self._so_far.open_loops
         moves = [(meant_thread(move.id, threads), move) for move in answer.open_loops_moved]
         for number, (loop_id, move) in enumerate(moves):
@@ -314,13 +306,13 @@ class AnswerReader:
             self._told_before.append(quote)
         return not is_told_before
 
-    def _learned(self, answer: ModelSceneRecord) -> list[RecordedLearning]:
+    def _learned(self, answer: model_record.ModelSceneRecord) -> list[RecordedLearning]:
         reader = LearningReader(self._placer, self._memory_ids, text=self._text)
         learned = reader.read([each for each in answer.learned if self._is_of_this_window(each.quote)])
         self._report("degraded", "what was learnt is less sure without its quote", reader.unproved)
         return learned
 
-    def _memories(self, answer: ModelSceneRecord, present: Sequence[str]) -> dict[str, Any]:
+    def _memories(self, answer: model_record.ModelSceneRecord, present: Sequence[str]) -> dict[str, Any]:
         new: list[RecordedMemory] = []
         repeated: list[RecordedRepetition] = []
         for number, each in enumerate(answer.memories):
@@ -347,7 +339,7 @@ class AnswerReader:
     def _known_memory(self, said: str, *, field: str) -> str | None:
         return next(iter(self._known_memories(said, field=field)), None)
 
-    def _memory(self, memory: ModelMemory, present: Sequence[str], *, field: str) -> RecordedMemory:
+    def _memory(self, memory: model_record.ModelMemory, present: Sequence[str], *, field: str) -> RecordedMemory:
         event_type = memory.event_type.strip().casefold()
         if event_type not in EVENT_TYPES:
             self._report("degraded", f"unknown event types became {OTHER_EVENT!r}", [memory.event_type])
@@ -374,7 +366,7 @@ class AnswerReader:
         )
 
     def _knowers(
-        self, memory: ModelMemory, present: Sequence[str], entities: Sequence[str], *, field: str
+        self, memory: model_record.ModelMemory, present: Sequence[str], entities: Sequence[str], *, field: str
     ) -> dict[str, Any]:
         """What presence does not tell; who is absent and knows it is said beside those who had part in it."""
         absent = self._placer.people(memory.known_by, field=f"{field}.known_by")
@@ -383,7 +375,7 @@ class AnswerReader:
         known_by = dict.fromkeys([*had_part, *absent] if absent else [])
         return {"known_by": [each for each in known_by if each not in hidden_from], "hidden_from": hidden_from}
 
-    def _short(self, memory: ModelMemory) -> str:
+    def _short(self, memory: model_record.ModelMemory) -> str:
         """The model's short form where it fits, else a whole sentence of the content, else none."""
         for candidate in (memory.short, memory.content):
             if 0 < len(candidate) <= SHORT_FORM_LIMIT:
@@ -423,7 +415,7 @@ def _in_names(said: Any, references: References, field: str = "") -> Any:
     return references.in_names(said) if isinstance(said, str) and field in _RUNNING_TEXT else said
 
 
-def _used_ids(answer: ModelSceneRecord) -> set[str]:
+def _used_ids(answer: model_record.ModelSceneRecord) -> set[str]:
     """What an answer names wherever somebody may be named by id."""
     used = {answer.pov, *answer.characters_present, *(each.entity for each in answer.known_names)}
     for change in answer.state_changes:
@@ -469,8 +461,8 @@ def items_text(unplaced: Sequence[UnplacedItem]) -> str:
 
 
 def with_corrections(
-    said: ModelSceneRecord, correction: ModelSceneRecord, unplaced: Sequence[UnplacedItem]
-) -> ModelSceneRecord:
+    said: model_record.ModelSceneRecord, correction: model_record.ModelSceneRecord, unplaced: Sequence[UnplacedItem]
+) -> model_record.ModelSceneRecord:
     """Return an answer together with what the model corrected of it.
 
     Only what could not be placed is touched, whatever else the correction says. Items are added and not put in
@@ -478,7 +470,7 @@ def with_corrections(
     """
     asked = {match.group(1) for item in unplaced if (match := _PLACE.match(item.field))}
     changes: dict[str, Any] = {}
-    for name in ModelSceneRecord.model_fields:
+    for name in model_record.ModelSceneRecord.model_fields:
         before, now = getattr(said, name), getattr(correction, name)
         if name in _NEVER_CORRECTED or not now:
             continue
@@ -494,8 +486,8 @@ def with_corrections(
 
 
 def without_replaced(
-    merged: ModelSceneRecord, said: ModelSceneRecord, still_unplaced: Sequence[UnplacedItem]
-) -> ModelSceneRecord:
+    merged: model_record.ModelSceneRecord, said: model_record.ModelSceneRecord, still_unplaced: Sequence[UnplacedItem]
+) -> model_record.ModelSceneRecord:
     """Return an answer without those first items that still cannot be placed where the correction put others."""
     gone: dict[str, set[int]] = {}
     for item in still_unplaced:

@@ -7,20 +7,7 @@ from typing import Any
 
 from novelgen.language.language import folded, has_cjk, significant_words
 from novelgen.language.normalise import is_possessive
-from novelgen.memory.attributes import (
-    INVENTORY_ATTRIBUTE,
-    LIST_ATTRIBUTES,
-    LOCATION_ATTRIBUTE,
-    MAX_ENTRIES,
-    MEMBERS_ATTRIBUTE,
-    PASSING_ATTRIBUTE,
-    PLACE_ATTRIBUTE,
-    SINGLE_ATTRIBUTES,
-    attribute_named,
-    is_death,
-    is_nothing,
-    vital_value,
-)
+from novelgen.memory import attributes
 from novelgen.models.folds import HOLDER_ATTRIBUTE, standing_after
 from novelgen.models.record import RecordedRelationshipChange, RecordedStateChange, SceneRecord
 from novelgen.models.state import DELTA_BOUNDS, DIMENSION_RANGES, Relationship, RelationshipDimension, turned_type
@@ -29,25 +16,20 @@ from novelgen.reading.model_record import ModelRelationshipChange, ModelStateCha
 
 States = Mapping[str, Mapping[str, Any]]
 
-ENDED_BY_DEATH = ("goals", "emotional_state", PASSING_ATTRIBUTE, "disguise", PLACE_ATTRIBUTE)
+ENDED_BY_DEATH = ("goals", "emotional_state", attributes.PASSING_ATTRIBUTE, "disguise", attributes.PLACE_ATTRIBUTE)
 """What the dead no longer have; what they hold stays with the body."""
 
-ENDED_WHEN_SEEN_AGAIN = ("emotional_state", PASSING_ATTRIBUTE)
+ENDED_WHEN_SEEN_AGAIN = ("emotional_state", attributes.PASSING_ATTRIBUTE)
 """What does not outlast a scene: it holds until its bearer is next seen."""
 
-WHERE_A_PERSON_IS = (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE)
+WHERE_A_PERSON_IS = (attributes.LOCATION_ATTRIBUTE, attributes.PLACE_ATTRIBUTE)
 WHERE_A_THING_IS = (*WHERE_A_PERSON_IS, HOLDER_ATTRIBUTE)
 
 
 def with_endings(
     changes: Sequence[RecordedStateChange], *, before: States, character_ids: Collection[str]
 ) -> list[RecordedStateChange]:
-    """Return changes with what they put an end to, as further changes to None.
-
-    Of the ways to say where something is (`holder`, `location_id`, `place`), the last that is given holds and
-    clears the others; a character that is held keeps its place. A death clears `ENDED_BY_DEATH`. An ending
-    bears the quote of what brought it, and only what held before is ended.
-    """
+    """Return changes with what they put an end to, as further changes to None."""
     latest: dict[tuple[str, str], RecordedStateChange] = {}
     for change in changes:
         for attribute, value in change.changes.items():
@@ -57,7 +39,7 @@ def with_endings(
         value = latest[entity_id, attribute].changes[attribute]
         where = WHERE_A_PERSON_IS if entity_id in character_ids else WHERE_A_THING_IS
         ended: Sequence[str] = ()
-        if is_death(attribute, value):
+        if attributes.is_death(attribute, value):
             ended = ENDED_BY_DEATH
         elif attribute in where and value is not None:
             ended = [each for each in where if each != attribute]
@@ -68,11 +50,7 @@ def with_endings(
 
 
 def with_endings_of_the_scene(record: SceneRecord, *, before: States) -> SceneRecord:
-    """Return a scene's record in which ends what holds only until its bearer is next seen.
-
-    Whoever is on stage or changes has been seen: `ENDED_WHEN_SEEN_AGAIN` ends unless it is stated anew. Whoever
-    is on stage at a place is no longer on the way, nor where the state before has them elsewhere.
-    """
+    """Return a scene's record in which ends what holds only until its bearer is next seen."""
     stated = {(change.entity_id, name) for change in record.state_changes for name in change.changes}
     seen = dict.fromkeys([*record.characters_present, *(change.entity_id for change in record.state_changes)])
     ended = [
@@ -118,10 +96,7 @@ class StateReader:
         self._changes: list[RecordedStateChange] = []
 
     def read(self, changes: Iterable[tuple[int, ModelStateChange]]) -> list[RecordedStateChange]:
-        """Return the changes as a record states them, with what they put an end to.
-
-        Of goals and knowledge that are added to, the newest `MAX_ENTRIES` stay.
-        """
+        """Return the changes as a record states them, with what they put an end to."""
         for number, change in changes:
             if change.when != "before":
                 # A guess bears no quote: it is kept as unverified, for the words prove only that somebody thinks so.
@@ -133,7 +108,7 @@ class StateReader:
         return with_endings(self._changes, before=self._before, character_ids=characters)
 
     def _read_one(self, change: ModelStateChange, *, field: str) -> None:
-        attribute = attribute_named(change.attribute)
+        attribute = attributes.attribute_named(change.attribute)
         entity_ids = self._placer.all(change.entities, field=f"{field}.entities")
         alone = self._placer.one(change.entity, field=f"{field}.entity")
         if not change.entity and not change.entities:
@@ -141,24 +116,24 @@ class StateReader:
         if attribute is None:
             self._placer.refuse(f"{field}.attribute", change.attribute, "not a short name of an attribute")
             return
-        attribute, value = vital_value(attribute, change.value, words=self._vital_words)
+        attribute, value = attributes.vital_value(attribute, change.value, words=self._vital_words)
         for entity_id in dict.fromkeys([*([alone] if alone else []), *entity_ids]):
             self._apply(entity_id, attribute, value, change, field=f"{field}.value")
 
     def _apply(self, entity_id: str, attribute: str, value: Any, change: ModelStateChange, *, field: str) -> None:
-        if change.op == "clear" or is_nothing(value):
+        if change.op == "clear" or attributes.is_nothing(value):
             self._set(entity_id, attribute, None, change)
-        elif attribute == INVENTORY_ATTRIBUTE:
+        elif attribute == attributes.INVENTORY_ATTRIBUTE:
             self._carry(entity_id, _listed(value), change, field=field)
-        elif attribute == MEMBERS_ATTRIBUTE:
+        elif attribute == attributes.MEMBERS_ATTRIBUTE:
             members = [self._placer.meant(each, ("character",)) or each for each in _listed(value)]
             if change.op == "set":
                 self._set(entity_id, attribute, members, change)
             else:
                 self._edit_list(entity_id, attribute, members, change)
-        elif attribute in (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, HOLDER_ATTRIBUTE):
+        elif attribute in (attributes.LOCATION_ATTRIBUTE, attributes.PLACE_ATTRIBUTE, HOLDER_ATTRIBUTE):
             self._move(entity_id, attribute, value, change, field=field)
-        elif change.op == "set" or (change.op == "add" and attribute in SINGLE_ATTRIBUTES):
+        elif change.op == "set" or (change.op == "add" and attribute in attributes.SINGLE_ATTRIBUTES):
             self._set(entity_id, attribute, value, change)
         else:
             self._edit_list(entity_id, attribute, _listed(value), change)
@@ -173,8 +148,8 @@ class StateReader:
             held = [each for each in held if each not in gone]
         else:
             held += [each for each in said if each not in held]
-            held = held[-MAX_ENTRIES.get(attribute, len(held)) :]
-        is_text = attribute not in LIST_ATTRIBUTES and len(held) == 1
+            held = held[-attributes.MAX_ENTRIES.get(attribute, len(held)) :]
+        is_text = attribute not in attributes.LIST_ATTRIBUTES and len(held) == 1
         self._set(entity_id, attribute, (held[0] if is_text else held) if held else None, change)
 
     def _carry(self, bearer_id: str, said: Sequence[str], change: ModelStateChange, *, field: str) -> None:
@@ -189,10 +164,10 @@ class StateReader:
             elif self._now.get(item_id, {}).get(HOLDER_ATTRIBUTE) == bearer_id:
                 self._set(item_id, HOLDER_ATTRIBUTE, None, change)
         if change.op == "set":
-            if words or self._now.get(bearer_id, {}).get(INVENTORY_ATTRIBUTE) is not None:
-                self._set(bearer_id, INVENTORY_ATTRIBUTE, words or None, change)
+            if words or self._now.get(bearer_id, {}).get(attributes.INVENTORY_ATTRIBUTE) is not None:
+                self._set(bearer_id, attributes.INVENTORY_ATTRIBUTE, words or None, change)
         elif words:
-            self._edit_list(bearer_id, INVENTORY_ATTRIBUTE, words, change)
+            self._edit_list(bearer_id, attributes.INVENTORY_ATTRIBUTE, words, change)
 
     def _move(self, entity_id: str, attribute: str, value: Any, change: ModelStateChange, *, field: str) -> None:
         """Put somebody or something where it is: at a place, with a holder, inside a thing, or in words."""
@@ -204,17 +179,17 @@ class StateReader:
         is_place_of = attribute != HOLDER_ATTRIBUTE and is_possessive(said)
         other_id = None if is_place_of else self._placer.meant(said, HOLDER_TYPES)
         if place_id is not None:
-            self._set(entity_id, LOCATION_ATTRIBUTE, place_id, change)
+            self._set(entity_id, attributes.LOCATION_ATTRIBUTE, place_id, change)
         elif other_id is not None:
             is_thing = self._placer.type_of(entity_id) == "item" or attribute == HOLDER_ATTRIBUTE
             if is_thing and self._is_inside(other_id, entity_id):
                 self._placer.refuse(field, said, f"{entity_id} cannot be within itself")
             else:
-                self._set(entity_id, HOLDER_ATTRIBUTE if is_thing else PLACE_ATTRIBUTE, other_id, change)
+                self._set(entity_id, HOLDER_ATTRIBUTE if is_thing else attributes.PLACE_ATTRIBUTE, other_id, change)
         elif looks_like_an_id(said):
             self._placer.unknown_in(field, said)
         else:
-            in_words = HOLDER_ATTRIBUTE if attribute == HOLDER_ATTRIBUTE else PLACE_ATTRIBUTE
+            in_words = HOLDER_ATTRIBUTE if attribute == HOLDER_ATTRIBUTE else attributes.PLACE_ATTRIBUTE
             self._set(entity_id, in_words, said, change)
 
     def _is_inside(self, entity_id: str | None, container_id: str) -> bool:

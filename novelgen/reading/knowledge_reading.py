@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import log
 from typing import Annotated
 
@@ -22,6 +21,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.record import RecordedLearning, SceneRecord
 from novelgen.reading.known_story import Placer
 from novelgen.reading.model_record import ModelLearning
+from novelgen.reading.prompt_lists import PromptLists
 from novelgen.reading.request import PromptMemory, SceneRequest, dropped
 
 KNOWLEDGE_STAGE = "knowledge"
@@ -29,11 +29,7 @@ MAX_JUDGED = 40
 MAX_JUDGED_KNOWERS = 60
 
 UNPROVED_CERTAINTY = 0.5
-"""How sure a learning is at most whose quote is not in the scene.
-
-It is kept: a tale is told over whole pages, and models often copy a word of them wrongly; who learnt it would else
-stay ignorant for the rest of the book. It is not sure: nothing proves it.
-"""
+"""How sure a learning is at most whose quote is not in the scene: models often copy a word of it wrongly."""
 
 EVERYTHING = frozenset({"all", "*", "everything", "全部", "所有", "一切"})
 """In place of numbers: all that somebody has lived through."""
@@ -147,23 +143,7 @@ def _nearest(text: str, story: KnowledgeStory) -> list[tuple[float, int]]:
     return sorted(scored, reverse=True)[:MAX_CONSIDERED]
 
 
-@dataclass(frozen=True, slots=True)
-class KnowledgeLists:
-    """The lists of one prompt as texts, and what an answer to it may refer to.
-
-    `memory_ids` gives the ids of the memories that stand as N1 or M1 in it; `left_out` counts earlier ones without
-    room.
-    """
-
-    texts: Mapping[str, str]
-    shown: tuple[Entity, ...]
-    memory_ids: Mapping[str, str]
-    left_out: int
-
-
-def knowledge_lists(
-    request: SceneKnowledgeRequest, asked: Sequence[PromptMemory], *, max_tokens: int
-) -> KnowledgeLists:
+def knowledge_lists(request: SceneKnowledgeRequest, asked: Sequence[PromptMemory], *, max_tokens: int) -> PromptLists:
     """Write the lists of a prompt, in whole lines."""
     language = request.language
 
@@ -188,15 +168,14 @@ def knowledge_lists(
         "memories": [f"{number} | {as_data(each.says)}" for number, each in new.items()],
         "earlier": [as_data(earlier_line(each, number)) for number, each in numbered.items()],
     }
-    return KnowledgeLists(
+    return PromptLists(
         texts={
             "cast": cast.text(language),
             **{name: "\n".join(each) or NOTHING[language] for name, each in lines.items()},
         },
-        shown=tuple(each.entity for each in cast.items),
-        memory_ids={number: each.memory_id for number, each in new.items()}
-        | {number: each.memory_id for number, each in numbered.items()},
-        left_out=kept.left_out,
+        shown_ids=tuple(each.entity.entity_id for each in cast.items),
+        memory_ids={number: each.memory_id for number, each in (new | numbered).items()},
+        left_out={"memories": kept.left_out},
     )
 
 
@@ -384,10 +363,7 @@ def without_learnings(
 
 
 def with_reading_of(record: SceneRecord, read: SceneRecord) -> SceneRecord:
-    """Return a record that says nothing of a reading for who knows what, with that of the same scene's earlier one.
-
-    What the record says itself of who knows a memory, or of what was learnt, is kept.
-    """
+    """Return a record that says nothing of a reading for who knows what, with that of the same scene's earlier one."""
     if record.knowledge_read or not read.knowledge_read:
         return record
     before = {(each.memory_id, each.content): each for each in read.memories}

@@ -15,16 +15,7 @@ from typing import Any, Literal
 
 from novelgen.language.language import StoryLanguage, estimate_tokens, significant_words
 from novelgen.memory.attributes import is_death
-from novelgen.model_calls.prompt_data import (
-    NOTHING,
-    Listed,
-    as_data,
-    line_tokens,
-    listed,
-    piped,
-    place_mark,
-    telling_names,
-)
+from novelgen.model_calls import prompt_data
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders
 from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, OpenLoop, Relationship, RelationshipDimension
@@ -91,11 +82,7 @@ _ORDINARY_STATUSES = frozenset({"alive", "living", "活着", "在世"})
 
 @dataclass(frozen=True, slots=True)
 class PromptLists:
-    """The lists of one prompt as texts, and what an answer to it may refer to.
-
-    `memory_ids` gives the ids of the memories that stand as M1, M2 … in it. `left_out` counts by list what the
-    text touches and found no room; lists without any are missing.
-    """
+    """The lists of one prompt as texts, and what an answer to it may refer to."""
 
     texts: Mapping[str, str]
     shown_ids: tuple[str, ...]
@@ -117,11 +104,11 @@ def chosen_lists(
     """Choose what the prompt of a scene lists."""
     choice = _Choice(text, so_far, language)
     budgets = _budgets(choice, max_tokens)
-    chosen: dict[ListKind, Listed[Any]] = {
+    chosen: dict[ListKind, prompt_data.Listed[Any]] = {
         "entities": _fitting_entities(choice, budgets["entities"]),
-        "threads": listed(choice.threads(), choice.thread_line, budgets["threads"]),
-        "states": listed(choice.with_states(), choice.state_line, budgets["states"]),
-        "relationships": listed(choice.relationships(), choice.relationship_line, budgets["relationships"]),
+        "threads": prompt_data.listed(choice.threads(), choice.thread_line, budgets["threads"]),
+        "states": prompt_data.listed(choice.with_states(), choice.state_line, budgets["states"]),
+        "relationships": prompt_data.listed(choice.relationships(), choice.relationship_line, budgets["relationships"]),
     }
     wanted: Sequence[Sequence[Any]] = (
         choice.entities(),
@@ -133,27 +120,27 @@ def chosen_lists(
         kind: sum(choice.is_touched(each) for each in items if each not in listing.items)
         for (kind, listing), items in zip(chosen.items(), wanted, strict=True)
     }
-    memories = listed(choice.memories, choice.memory_line, budgets["memories"]).items
+    memories = prompt_data.listed(choice.memories, choice.memory_line, budgets["memories"]).items
     numbered = dict(enumerate(sorted(memories, key=lambda each: each.order), start=1))
     lines: dict[ListKind, list[str]] = {
         **{kind: each.lines for kind, each in chosen.items()},
-        "memories": [as_data(choice.memory_line(each, number=at)) for at, each in numbered.items()],
+        "memories": [prompt_data.as_data(choice.memory_line(each, number=at)) for at, each in numbered.items()],
         "scenes": choice.scene_lines(budgets["scenes"]),
     }
     return PromptLists(
-        texts={kind: "\n".join(each) or NOTHING[language] for kind, each in lines.items()},
+        texts={kind: "\n".join(each) or prompt_data.NOTHING[language] for kind, each in lines.items()},
         shown_ids=tuple(choice.listed),
         memory_ids={f"M{at}": each.memory_id for at, each in numbered.items()},
         left_out={kind: count for kind, count in left_out.items() if count},
     )
 
 
-def _fitting_entities(choice: _Choice, max_tokens: int) -> Listed[Entity]:
+def _fitting_entities(choice: _Choice, max_tokens: int) -> prompt_data.Listed[Entity]:
     """A line speaks of others by id where they are listed, else by name: so it depends on which are."""
     chosen = choice.entities()
     choice.listed = dict.fromkeys(entity.entity_id for entity in chosen)
     while True:
-        fitting = listed(chosen, choice.entity_line, max_tokens)
+        fitting = prompt_data.listed(chosen, choice.entity_line, max_tokens)
         choice.listed = dict.fromkeys(entity.entity_id for entity in fitting.items)
         if not fitting.left_out:
             return fitting
@@ -333,7 +320,7 @@ class _Choice:
 
     def entity_line(self, entity: Entity) -> str:
         """Names and what tells the entity apart: who or what it is, when it was last seen, how and where it stands."""
-        names = "; ".join(name[:60] for name in telling_names(entity, self._text))
+        names = "; ".join(name[:60] for name in prompt_data.telling_names(entity, self._text))
         sighting = self._sightings.get(entity.entity_id)
         seen = f"@{sighting.chapter_index}:{sighting.scene_index}" if sighting else ""
         state = self._so_far.states.get(entity.entity_id, {})
@@ -343,15 +330,15 @@ class _Choice:
             if state.get(name) is not None and str(state[name]).casefold() not in _ORDINARY_STATUSES
         ]
         told = few_words(entity.description or entity.role)
-        return piped(entity.entity_id, entity.entity_type, names, told, *stands, seen)
+        return prompt_data.piped(entity.entity_id, entity.entity_type, names, told, *stands, seen)
 
     def thread_line(self, loop: OpenLoop) -> str:
         """Id, kind, weight, where it began and last moved, whom it concerns, what is open."""
-        began = place_mark(loop.chapter_index, loop.scene_index)
-        moved = place_mark(loop.last_chapter_index, loop.last_scene_index)
+        began = prompt_data.place_mark(loop.chapter_index, loop.scene_index)
+        moved = prompt_data.place_mark(loop.last_chapter_index, loop.last_scene_index)
         places = began if moved in ("", began) else f"{began} → {moved}"
         about = ", ".join(map(self._reference, loop.related_entities))
-        return piped(loop.loop_id, loop.category, loop.importance, places, about, loop.description)
+        return prompt_data.piped(loop.loop_id, loop.category, loop.importance, places, about, loop.description)
 
     def state_line(self, entity_id: str) -> str:
         """Whole attributes, those first that the scene touches; the others are named at the end."""
@@ -361,7 +348,7 @@ class _Choice:
         spent = 0
         for name in sorted(state, key=lambda name: self._attribute_rank(name, state[name])):
             part = f"{name}: {self._shown(state[name])}"
-            spent += line_tokens(part)
+            spent += prompt_data.line_tokens(part)
             if parts and spent > MAX_STATE_LINE_TOKENS:
                 unshown.append(name)
                 continue
@@ -390,35 +377,35 @@ class _Choice:
         views += [f"{b} → {a}: {pair.perspective_b}" if pair.perspective_b else ""]
         feelings = [_feelings("", pair.dimensions), _feelings(f"{a} → {b}: ", pair.dimensions_a)]
         feelings.append(_feelings(f"{b} → {a}: ", pair.dimensions_b))
-        changed = place_mark(pair.chapter_index, pair.scene_index)
+        changed = prompt_data.place_mark(pair.chapter_index, pair.scene_index)
         stands = (pair.relationship_type, pair.status, *views, f"intensity {pair.intensity}", *feelings)
-        return piped(f"{a} {b}", *stands, f"@{changed}" if changed else "")
+        return prompt_data.piped(f"{a} {b}", *stands, f"@{changed}" if changed else "")
 
     def memory_line(self, memory: PromptMemory, *, number: int = MAX_RANKED_MEMORIES) -> str:
         """Its number in the list, where it stands, its importance, what it says: whole, or in short."""
-        place = place_mark(memory.chapter_index, memory.scene_index)
+        place = prompt_data.place_mark(memory.chapter_index, memory.scene_index)
         is_whole = any(each.memory_id == memory.memory_id for each in self.memories[:MEMORIES_IN_FULL])
-        return piped(f"M{number}", place, str(memory.importance), memory.says if is_whole else memory.short)
+        return prompt_data.piped(f"M{number}", place, str(memory.importance), memory.says if is_whole else memory.short)
 
     def scene_lines(self, max_tokens: int) -> list[str]:
         """The last scenes in story order: when, where, with whom, and how they ended."""
         last = self._so_far.request.scenes_before[-MAX_SCENES_BEFORE:]
-        return listed(reversed(last), self._scene_line, max_tokens, stops_at_first=True).lines[::-1]
+        return prompt_data.listed(reversed(last), self._scene_line, max_tokens, stops_at_first=True).lines[::-1]
 
     def _scene_line(self, scene: SceneBefore) -> str:
-        mark = place_mark(scene.chapter_index, scene.scene_index)
+        mark = prompt_data.place_mark(scene.chapter_index, scene.scene_index)
         cast = ", ".join(map(self._reference, scene.characters_present[:8]))
         if scene.last_words:
             names = ", ".join(scene.names[:MAX_NAMES_OF_A_SCENE])
-            return piped(mark, UNREAD[self._language], cast, names, f"… {scene.last_words}")
+            return prompt_data.piped(mark, UNREAD[self._language], cast, names, f"… {scene.last_words}")
         place = self._reference(scene.location_id) if scene.location_id else ""
-        head = piped(mark, scene.story_time, place, cast)
+        head = prompt_data.piped(mark, scene.story_time, place, cast)
         told: list[str] = []
         for bullet in reversed(scene.summary):
-            if told and line_tokens(" ".join([head, bullet, *told])) > MAX_SCENE_TOKENS:
+            if told and prompt_data.line_tokens(" ".join([head, bullet, *told])) > MAX_SCENE_TOKENS:
                 break
             told.insert(0, bullet)
-        return piped(head, ("" if self._language == "zh" else " ").join(told))
+        return prompt_data.piped(head, ("" if self._language == "zh" else " ").join(told))
 
     def _shown(self, value: Any) -> str:
         if isinstance(value, list):
@@ -451,7 +438,7 @@ def _feelings(whose: str, values: Mapping[RelationshipDimension, int]) -> str:
 
 
 def _sum(lines: Iterable[str]) -> int:
-    return sum(line_tokens(as_data(line)) for line in lines)
+    return sum(prompt_data.line_tokens(prompt_data.as_data(line)) for line in lines)
 
 
 def _last_move(loop: OpenLoop) -> tuple[int | None, int | None]:

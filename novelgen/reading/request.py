@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.normalise import require_size, scrub_text
-from novelgen.language.sentences import OVERLAP_SENTENCES, reading_windows
+from novelgen.language.sentences import reading_windows
 from novelgen.model_calls.prompt_data import NOTHING, as_data_lines, place_in_words
 from novelgen.model_calls.usage import ModelWork
 from novelgen.models.context import IssueKind, ReportIssue
@@ -25,10 +25,7 @@ _PART: Mapping[StoryLanguage, str] = {"en": ", part {part} of {parts}", "zh": "ï
 
 @dataclass(frozen=True, slots=True)
 class ScenePart:
-    """The characters [start, end) of a scene, which one prompt shows.
-
-    `context` is what the part before ended with; it is shown to be understood, not to be read again.
-    """
+    """The characters [start, end) of a scene, which one prompt shows."""
 
     text: str
     start: int = 0
@@ -49,12 +46,12 @@ class SceneRequest(BaseModel):
         default_factory=dict, description="Entities that became part of others, and of whom."
     )
 
-    def cut(self, *, window_characters: int, overlap_sentences: int = OVERLAP_SENTENCES) -> list[ScenePart]:
+    def cut(self, *, window_characters: int) -> list[ScenePart]:
         """Return the parts in which the scene is read; a project or size that cannot be is refused."""
         require_project_id(self.project_id)
         require_size(self.text, f"scene {self.scene_index} of chapter {self.chapter_index}")
         text = scrub_text(self.text)
-        windows = reading_windows(text, window_characters=window_characters, overlap_sentences=overlap_sentences)
+        windows = reading_windows(text, window_characters=window_characters)
         return [
             ScenePart(
                 text=text[window.start : window.end],
@@ -239,11 +236,7 @@ class SceneRecordResult(SceneResult):
 
 
 def in_shown_ids(request: SceneRecordRequest) -> SceneRecordRequest:
-    """Return a request in which every list speaks of those whom its entities show, and of nobody by a former id.
-
-    Where two ids become one, the later state and the later standing of a pair hold; the lists of one that was
-    masked until then are added to those of the other.
-    """
+    """Return a request in which every list speaks of those whom its entities show, and of nobody by a former id."""
     ids = _final_ids(request.stand_ins)
     if not ids:
         return request

@@ -2,11 +2,9 @@
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novelgen.errors import UserInputError
 from novelgen.language.sentences import chunk_text, split_sentences
 
 PROSE = st.lists(
@@ -24,10 +22,10 @@ PROSE = st.lists(
 ).map("".join)
 
 
-@given(PROSE, st.integers(1, 80), st.integers(0, 80), st.integers(0, 3))
-def test_chunks_hold_the_whole_text(text: str, target: int, slack: int, overlap: int) -> None:
+@given(PROSE, st.integers(1, 80), st.integers(0, 80))
+def test_chunks_hold_the_whole_text(text: str, target: int, slack: int) -> None:
     """Every character but white space is in a chunk, chunks move on, and none exceeds the maximum."""
-    spans = chunk_text(text, target_characters=target, maximum_characters=target + slack, overlap_sentences=overlap)
+    spans = chunk_text(text, target_characters=target, maximum_characters=target + slack)
     covered = {index for start, end in spans for index in range(start, end)}
     assert {index for index, character in enumerate(text) if not character.isspace()} <= covered
     assert all(0 < end - start <= target + slack for start, end in spans)
@@ -53,21 +51,11 @@ def test_a_long_sentence_is_cut_at_its_clauses() -> None:
 
 
 def test_a_paragraph_starts_a_chunk_when_the_last_is_well_filled() -> None:
-    """The next chunk repeats as many sentences as asked for; a text without content has none."""
+    """A text without content has no chunk."""
     text = "One two three four five.\n\nSix. Seven eight nine ten eleven."
     spans = chunk_text(text, target_characters=34)
     assert [text[start:end] for start, end in spans] == [
         "One two three four five.",
         "Six. Seven eight nine ten eleven.",
     ]
-    text = "Aaaa. Bbbb. Cccc. Dddd."
-    spans = chunk_text(text, target_characters=12, overlap_sentences=1)
-    assert [text[start:end] for start, end in spans] == ["Aaaa. Bbbb.", "Bbbb. Cccc.", "Cccc. Dddd."]
     assert chunk_text(" \n\n ") == []
-
-
-@pytest.mark.parametrize("sizes", [{"target_characters": 0}, {"maximum_characters": 10}, {"overlap_sentences": -1}])
-def test_sizes_that_do_not_fit_are_refused(sizes: dict[str, int]) -> None:
-    """A target below 1, a maximum below the target and a negative overlap are errors that say so."""
-    with pytest.raises(UserInputError, match="use 1 <= target <= maximum"):
-        chunk_text("text", **sizes)

@@ -4,8 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from novelgen.errors import UserInputError
-from novelgen.language.sentences import SHARE_OF_A_TAIL, reading_windows
+from novelgen.language.sentences import OVERLAP_SENTENCES, SHARE_OF_A_TAIL, reading_windows
 
 LONG = " ".join(f"Sentence number {number} tells of the sea." for number in range(200))
 LONG_ZH = "".join(f"第{number}句说的是海上的风浪。" for number in range(200))
@@ -14,7 +13,7 @@ LONG_ZH = "".join(f"第{number}句说的是海上的风浪。" for number in ran
 @pytest.mark.parametrize("text", [LONG, LONG_ZH])
 def test_windows_are_bounded_and_tell_everything_once(text: str) -> None:
     """No window is too long, none overlaps another, and only white space lies between them."""
-    windows = reading_windows(text, window_characters=600, overlap_sentences=2)
+    windows = reading_windows(text, window_characters=600)
     assert len(windows) > 2
     assert all(window.end - window.start <= 600 for window in windows[:-1])
     assert all(not text[earlier.end : later.start].strip() for earlier, later in pairwise(windows))
@@ -24,17 +23,15 @@ def test_windows_are_bounded_and_tell_everything_once(text: str) -> None:
 
 @pytest.mark.parametrize(("text", "of_last"), [(LONG, " tells of the sea. "), (LONG_ZH, "句说的是海上的风浪。")])
 def test_a_window_is_shown_the_sentences_before_it(text: str, of_last: str) -> None:
-    """The context of a window is the last sentences of the one before, as many as were asked for."""
-    first, *later = reading_windows(text, window_characters=600, overlap_sentences=2)
+    """The context of a window is the last sentences of the one before."""
+    first, *later = reading_windows(text, window_characters=1200)
     assert first.context_start == first.start
     for window in later:
-        assert text[window.context_start : window.start].count(of_last) == 2
+        assert text[window.context_start : window.start].count(of_last) == OVERLAP_SENTENCES
 
 
 def test_context_is_bounded() -> None:
-    """None without overlap, and never more than a sixth of a window."""
-    windows = reading_windows(LONG, window_characters=600, overlap_sentences=0)
-    assert all(window.context_start == window.start for window in windows)
+    """Never more than a sixth of a window."""
     text = " ".join(f"Sentence {number} is {'very ' * 40}long." for number in range(20))
     assert all(each.context_start == each.start for each in reading_windows(text, window_characters=600))
 
@@ -51,11 +48,3 @@ def test_a_scene_that_fits_is_one_window() -> None:
     """Nothing is cut that can be read at once, and in white space there is nothing to read."""
     assert reading_windows("Short.\n\nScene.", window_characters=200) == [(0, 14, 0)]
     assert reading_windows(" \n ") == []
-
-
-def test_a_size_or_overlap_out_of_bounds_is_refused() -> None:
-    """The size must hold something, and sentences cannot be taken back."""
-    with pytest.raises(UserInputError, match="target_characters=0"):
-        reading_windows("Some text.", window_characters=0)
-    with pytest.raises(UserInputError, match="overlap_sentences=-1"):
-        reading_windows("Some text.", window_characters=4, overlap_sentences=-1)
