@@ -46,7 +46,7 @@ def open(
     Raises:
         ConfigurationError: When a setting is misspelt or wrong; names the nearest right one.
     """
-    grouped_settings(settings, NovelgenSettings, other_keywords=("projects_dir", "embeddings", "chat_model"))
+    grouped_settings(settings, other_keywords=("projects_dir", "embeddings", "chat_model"))
     if isinstance(chat_model, str):
         settings = {"model": chat_model, **settings}
     if isinstance(embeddings, str):

@@ -7,7 +7,7 @@ Precedence: arguments, then environment (`NOVELGEN_…`, nested by `__`), then t
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
@@ -24,100 +24,6 @@ from novelgen.errors import ConfigurationError
 from novelgen.models.base import Model
 from novelgen.nearest import ALIKE, did_you_mean, nearest_name
 from novelgen.settings import ChunkContextSettings, ContextSettings, ContinuitySettings
-
-
-def grouped_settings(
-    given: Mapping[str, Any], settings: type[BaseModel], *, other_keywords: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Return settings that were given as keywords, those of the memory under `memory`, where they belong."""
-    of_memory = _inner(settings, "memory")
-    memory: Any = given.get("memory", {})
-    grouped: dict[str, Any] = {}
-    for name, value in given.items():
-        if name in settings.model_fields:
-            grouped[name] = value
-        elif name in of_memory:
-            memory = {**_as_mapping(memory), name: value}
-        else:
-            known = [*other_keywords, *settings.model_fields, *of_memory]
-            raise ConfigurationError(
-                f"there is no setting {name!r}{did_you_mean(name, known, likeness=ALIKE) or _all_of(known)}"
-            )
-    return {**grouped, "memory": memory} if memory else grouped
-
-
-def with_own_names(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings with the embedding model where it belongs, which other programs write under the vector store."""
-    memory = given.get("memory")
-    store = memory.get("vector_store") if isinstance(memory, Mapping) else None
-    if not isinstance(memory, Mapping) or not isinstance(store, Mapping) or "embedding_model" not in store:
-        return dict(given)
-    rest = {name: value for name, value in store.items() if name != "embedding_model"}
-    model = {"embedding_model": store["embedding_model"]}
-    return {**given, "memory": {**model, **memory, "vector_store": rest}}
-
-
-def misspelt_key(given: Mapping[str, Any], settings: type[BaseModel]) -> str | None:
-    """Return what is wrong with the first key of a config file that was probably meant to be a setting, or None.
-
-    Keys of nothing that is like a setting may be another program's.
-    """
-    for name in map(str, given):
-        if name in settings.model_fields:
-            continue
-        if name in _inner(settings, "memory"):
-            return f"{name!r} stands under `memory:`; move it there"
-        if meant := did_you_mean(name, settings.model_fields):
-            return f"there is no setting {name!r}{meant}"
-    return None
-
-
-def misspelt_variable(names: Iterable[str], settings: type[BaseModel], *, prefix: str) -> str | None:
-    """Return what is wrong with the first environment variable that was probably meant to be a setting, or None."""
-    for variable in sorted(name.upper() for name in names):
-        name = variable.removeprefix(prefix).casefold()
-        if name == variable.casefold() or "__" in name or name in settings.model_fields:
-            continue
-        if name in _inner(settings, "memory"):
-            return f"there is no setting {variable}; write {prefix}MEMORY__{name.upper()}"
-        nearest = nearest_name(name, settings.model_fields)
-        if nearest is not None:
-            return f"there is no setting {variable}; did you mean {prefix}{nearest.upper()}?"
-    return None
-
-
-def with_flat_settings(given: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
-    """Return settings of a group with those that stand beside one of its own groups moved into it.
-
-    What stands beside it wins: the group may hold no more than defaults.
-    """
-    flat = _flat_groups(model)
-    told = {name: value for name, value in given.items() if name not in flat}
-    for name in given:
-        if name in flat:
-            inner = _as_mapping(told.get(flat[name]) or {})
-            told[flat[name]] = {**inner, name: given[name]}
-    return told
-
-
-def _flat_groups(model: type[BaseModel]) -> dict[str, str]:
-    """Return the settings that may stand beside their group, with the group's name."""
-    return {name: group for group in getattr(model, "flat_groups", ()) for name in _inner(model, group)}
-
-
-def _inner(settings: type[BaseModel], name: str) -> list[str]:
-    annotation = settings.model_fields[name].annotation
-    model = annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
-    return [] if model is None else [*model.model_fields, *_flat_groups(model)]
-
-
-def _as_mapping(group: Any) -> dict[str, Any]:
-    return group.model_dump(exclude_unset=True) if isinstance(group, BaseModel) else dict(group)
-
-
-def _all_of(known: Sequence[str]) -> str:
-    return f"; there are: {', '.join(sorted(known))}"
-
 
 ENVIRONMENT_PREFIX = "NOVELGEN_"
 
@@ -189,10 +95,8 @@ class ConsolidationSettings(Model):
 class MemorySettings(ContextSettings):
     """Budgets, stores and embeddings of the memory.
 
-    What a group of `flat_groups` holds may stand beside the group, too: `recency_half_life_days` of `memory`.
+    What `character_memory` holds may stand beside it, too: `recency_half_life_days` of `memory`.
     """
-
-    flat_groups: ClassVar[tuple[str, ...]] = ("character_memory",)
 
     vector_store: VectorStoreSettings = VectorStoreSettings()
     embedding_model: Annotated[str, BeforeValidator(lambda name: LOCAL_EMBEDDINGS if name == "default" else name)] = (
@@ -220,7 +124,18 @@ class MemorySettings(ContextSettings):
     @model_validator(mode="before")
     @classmethod
     def _gather_flat_settings(cls, given: Any) -> Any:
-        return with_flat_settings(given, cls) if isinstance(given, dict) else given
+        """Let what stands beside its group win: the group may hold no more than defaults."""
+        if not isinstance(given, dict):
+            return given
+        flat = {name: value for name, value in given.items() if name in CharacterMemorySettings.model_fields}
+        if not flat:
+            return given
+        told = {name: value for name, value in given.items() if name not in flat}
+        return {**told, "character_memory": {**_as_mapping(told.get("character_memory") or {}), **flat}}
+
+
+def _as_mapping(group: Any) -> dict[str, Any]:
+    return group.model_dump(exclude_unset=True) if isinstance(group, BaseModel) else dict(group)
 
 
 class NovelgenSettings(BaseSettings):
@@ -265,6 +180,71 @@ class NovelgenSettings(BaseSettings):
     memory: MemorySettings = MemorySettings()
 
 
+_OF_MEMORY = [*MemorySettings.model_fields, *CharacterMemorySettings.model_fields]
+"""Settings that may be given without the `memory` that they belong to."""
+
+
+def grouped_settings(given: Mapping[str, Any], *, other_keywords: Sequence[str] = ()) -> dict[str, Any]:
+    """Return settings that were given as keywords, those of the memory under `memory`, where they belong."""
+    memory: Any = given.get("memory", {})
+    grouped: dict[str, Any] = {}
+    for name, value in given.items():
+        if name in NovelgenSettings.model_fields:
+            grouped[name] = value
+        elif name in _OF_MEMORY:
+            memory = {**_as_mapping(memory), name: value}
+        else:
+            known = [*other_keywords, *NovelgenSettings.model_fields, *_OF_MEMORY]
+            raise ConfigurationError(
+                f"there is no setting {name!r}{did_you_mean(name, known, likeness=ALIKE) or _all_of(known)}"
+            )
+    return {**grouped, "memory": memory} if memory else grouped
+
+
+def _with_own_names(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with the embedding model where it belongs, which other programs write under the vector store."""
+    memory = given.get("memory")
+    store = memory.get("vector_store") if isinstance(memory, Mapping) else None
+    if not isinstance(memory, Mapping) or not isinstance(store, Mapping) or "embedding_model" not in store:
+        return dict(given)
+    rest = {name: value for name, value in store.items() if name != "embedding_model"}
+    model = {"embedding_model": store["embedding_model"]}
+    return {**given, "memory": {**model, **memory, "vector_store": rest}}
+
+
+def _misspelt_key(given: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with the first key of a config file that was probably meant to be a setting, or None.
+
+    Keys of nothing that is like a setting may be another program's.
+    """
+    for name in given:
+        if name in NovelgenSettings.model_fields:
+            continue
+        if name in _OF_MEMORY:
+            return f"{name!r} stands under `memory:`; move it there"
+        if meant := did_you_mean(name, NovelgenSettings.model_fields):
+            return f"there is no setting {name!r}{meant}"
+    return None
+
+
+def _misspelt_variable(names: Iterable[str]) -> str | None:
+    """Return what is wrong with the first environment variable that was probably meant to be a setting, or None."""
+    for variable in sorted(name.upper() for name in names):
+        name = variable.removeprefix(ENVIRONMENT_PREFIX).casefold()
+        if name == variable.casefold() or "__" in name or name in NovelgenSettings.model_fields:
+            continue
+        if name in _OF_MEMORY:
+            return f"there is no setting {variable}; write {ENVIRONMENT_PREFIX}MEMORY__{name.upper()}"
+        nearest = nearest_name(name, NovelgenSettings.model_fields)
+        if nearest is not None:
+            return f"there is no setting {variable}; did you mean {ENVIRONMENT_PREFIX}{nearest.upper()}?"
+    return None
+
+
+def _all_of(known: Sequence[str]) -> str:
+    return f"; there are: {', '.join(sorted(known))}"
+
+
 _SECRET_SETTINGS = (
     "model_api_key",
     "memory.embedding_api_key",
@@ -289,11 +269,11 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Novelgen
             of bounds.
     """
     told = {name: value for name, value in overrides.items() if value is not None}
-    given = with_own_names(grouped_settings(told, NovelgenSettings))
+    given = _with_own_names(grouped_settings(told))
 
     try:
-        in_file = with_own_names(_content(config_file))
-        problem = misspelt_variable(os.environ, NovelgenSettings, prefix=ENVIRONMENT_PREFIX)
+        in_file = _with_own_names(_content(config_file))
+        problem = _misspelt_variable(os.environ)
         if problem is not None:
             raise ConfigurationError(problem)
 
@@ -345,7 +325,7 @@ def _content(config_file: Path | None) -> dict[str, Any]:
     for key in content:
         if not isinstance(key, str):
             raise ConfigurationError(f"{str(config_file)!r} has {key!r} for a name; put names that are texts in quotes")
-    problem = misspelt_key(content, NovelgenSettings)
+    problem = _misspelt_key(content)
     if problem is not None:
         raise ConfigurationError(f"{str(config_file)!r}: {problem}")
     return content
@@ -367,7 +347,7 @@ def _refusal(error: ValidationError) -> ConfigurationError:
             if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
                 break
             model = annotation
-        known = [*model.model_fields, *_flat_groups(model)]
+        known = _OF_MEMORY if model is MemorySettings else [*model.model_fields]
         nearest = nearest_name(name, known, likeness=ALIKE)
         meant = _all_of(known)
         if nearest is not None:
