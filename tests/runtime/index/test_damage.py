@@ -70,7 +70,6 @@ DAMAGES: dict[str, tuple[int, Callable[[EmbeddedIndex], None]]] = {
     "index folder removed": (1, lambda index: shutil.rmtree(index.path)),
     "index folder is a file": (2, replace_folder_by_file),
     "database removed": (3, lambda index: sqlite_file(index).unlink()),
-    "database empty": (3, lambda index: os.truncate(sqlite_file(index), 0)),
     "database header garbage": (4, lambda index: overwrite(sqlite_file(index), size_bytes=100)),
     "database cut": (4, lambda index: os.truncate(sqlite_file(index), 20_000)),
     "vector folder removed": (5, lambda index: shutil.rmtree(vector_folder(index))),
