@@ -1,11 +1,13 @@
 """Embeddings by name, and what this border refuses."""
 
+import contextlib
 import importlib.util
 import json
 import math
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -14,7 +16,7 @@ from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError, EmbeddingError
 from runtime.index.embeddings import CheckedEmbeddings, build_embeddings, checked_embeddings
-from runtime.index.offline_embeddings import LocalE5Embeddings
+from runtime.index.offline_embeddings import LocalE5Embeddings, Turns
 from tests.support.openai_stub import StubCall, openai_stub
 
 KEY = "sk-verysecretverysecret"
@@ -95,6 +97,29 @@ def test_local_model_is_the_same_in_many_threads() -> None:
     with ThreadPoolExecutor(3) as threads:
         assert list(threads.map(embeddings.embed_documents, [texts] * 3)) == [alone] * 3
     assert embeddings.embed_queries(texts) == [embeddings.embed_query(text) for text in texts]
+
+
+def test_those_who_wait_for_a_turn_are_let_in_as_they_came() -> None:
+    """Nobody is overtaken while all places are taken, and work that fails gives its place on."""
+    turns = Turns(1)
+    order: list[int] = []
+    threads = []
+
+    def work(number: int) -> None:
+        with contextlib.suppress(ValueError), turns:
+            order.append(number)
+            raise ValueError("no")
+
+    with turns:
+        for number in range(4):
+            threads.append(threading.Thread(target=work, args=(number,)))
+            threads[-1].start()
+            while turns.came < number + 2:
+                threads[-1].join(0)
+        assert order == []
+    for thread in threads:
+        thread.join(10)
+    assert order == [0, 1, 2, 3]
 
 
 OPENMP_CODE = """
