@@ -10,6 +10,7 @@ from runtime.ingest.entities import store_entities, store_identities_in
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_writes import replace_stored_scenes
+from runtime.storage.records import StoredEntity
 from runtime.stores import MemoryStores
 
 MARY = Character(name="Mary Grey", role="heir", aliases=["Miss Grey"], background="Raised at sea.", fears="x")  # type: ignore[call-arg]
@@ -20,6 +21,13 @@ def _stored(stores: MemoryStores, project: str) -> dict[str, tuple[str, list[str
         return {
             one.entity.entity_id: (one.origin, one.entity.names(), one.entity.role) for one in unit.entities.list_all()
         }
+
+
+def _get(stores: MemoryStores, project: str, entity_id: str) -> StoredEntity:
+    with stores.database(project).read() as unit:
+        stored = unit.entities.get(entity_id)
+    assert stored is not None
+    return stored
 
 
 def test_characters_get_ids_in_their_order(stores: MemoryStores, project: str) -> None:
@@ -33,9 +41,7 @@ def test_characters_get_ids_in_their_order(stores: MemoryStores, project: str) -
         "C1": ("author", ["韩老大"], ""),
         "C2": ("author", ["Tom"], ""),
     }
-    with stores.database(project).read() as unit:
-        mary = unit.entities.get("C0")
-    assert mary is not None
+    mary = _get(stores, project, "C0")
     assert mary.entity.profile == {"background": "Raised at sea.", "fears": "x"}
     assert store_entities(stores, project, characters=cast).written == []
 
@@ -61,25 +67,19 @@ def test_a_character_is_the_entity_of_that_name(stores: MemoryStores, project: s
         {"mary grey", "Mary Grey", "Miss Grey", "the heiress"},
         "heir",
     )
-    with stores.database(project).read() as unit:
-        stored = unit.entities.get("C9")
-    assert stored is not None
+    stored = _get(stores, project, "C9")
     assert stored.entity.first_chapter == 2
 
 
-def test_a_new_character_does_not_take_a_used_id(stores: MemoryStores, project: str) -> None:
-    """Ids of supplied entities are jumped over, also when both come at once."""
+def test_a_new_character_does_not_take_a_used_id_and_is_written_again(stores: MemoryStores, project: str) -> None:
+    """Ids of supplied entities are jumped over, also when both come at once; what the author changes later counts."""
     supplied = Entity(entity_id="C4", entity_type="character", name="Tom")
     store_entities(stores, project, [supplied], characters=CharactersConfig(protagonist=MARY))
-    assert set(_stored(stores, project)) == {"C4", "C5"}
-
-
-def test_a_changed_character_is_written_again(stores: MemoryStores, project: str) -> None:
-    """What the author changes later counts, under the same id."""
-    store_entities(stores, project, characters=CharactersConfig(protagonist=MARY))
     changed = MARY.model_copy(update={"role": "captain"})
-    assert store_entities(stores, project, characters=CharactersConfig(protagonist=changed)).written == ["C0"]
-    assert _stored(stores, project)["C0"] == ("author", ["Mary Grey", "Miss Grey"], "captain")
+    assert store_entities(stores, project, characters=CharactersConfig(protagonist=changed)).written == ["C5"]
+    stored = _stored(stores, project)
+    assert set(stored) == {"C4", "C5"}
+    assert stored["C5"] == ("author", ["Mary Grey", "Miss Grey"], "captain")
 
 
 def _cast(*aliases: str, **changes: object) -> CharactersConfig:
@@ -134,9 +134,7 @@ def test_an_alias_that_somebody_else_brought_stays(stores: MemoryStores, project
 def test_an_alias_that_a_person_added_stays_as_the_authors(stores: MemoryStores, project: str) -> None:
     """A change of the file neither takes it away nor makes it a name that the text must show first."""
     store_entities(stores, project, characters=_cast("Miss Grey"))
-    with stores.database(project).read() as unit:
-        stored = unit.entities.get("C0")
-    assert stored is not None
+    stored = _get(stores, project, "C0")
     aliases = [*stored.entity.aliases, EntityAlias(alias="the sea wolf")]
     edited = stored.entity.model_copy(update={"aliases": aliases})
     store_entities(stores, project, [edited], origin="author")
@@ -149,9 +147,7 @@ def test_an_alias_that_a_person_added_stays_as_the_authors(stores: MemoryStores,
 def test_a_card_that_a_person_changed_still_loses_the_files_alias(stores: MemoryStores, project: str) -> None:
     """Editing her description does not make the file's alias the person's."""
     store_entities(stores, project, characters=_cast("Miss Grey"))
-    with stores.database(project).read() as unit:
-        stored = unit.entities.get("C0")
-    assert stored is not None
+    stored = _get(stores, project, "C0")
     edited = stored.entity.model_copy(update={"description": "Raised by the sea."})
     store_entities(stores, project, [edited], origin="author")
     store_entities(stores, project, characters=_cast())
@@ -182,16 +178,12 @@ def test_undoing_a_merge_lets_the_file_take_its_alias_back_again(stores: MemoryS
 def test_a_translation_outlives_the_authors_file(stores: MemoryStores, project: str) -> None:
     """How an editor translated a name stays when the author's characters are stored again, changed or not."""
     store_entities(stores, project, characters=CharactersConfig(protagonist=MARY))
-    with stores.database(project).read() as unit:
-        mary = unit.entities.get("C0")
-    assert mary is not None
+    mary = _get(stores, project, "C0")
     translated = mary.entity.model_copy(update={"profile": {**mary.entity.profile, "translation": "玛丽"}})
     store_entities(stores, project, [translated], origin="author")
     changed = MARY.model_copy(update={"role": "captain"})
     store_entities(stores, project, characters=CharactersConfig(protagonist=changed))
-    with stores.database(project).read() as unit:
-        stored = unit.entities.get("C0")
-    assert stored is not None
+    stored = _get(stores, project, "C0")
     assert (stored.entity.role, stored.entity.profile["translation"]) == ("captain", "玛丽")
 
 
