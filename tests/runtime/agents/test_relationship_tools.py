@@ -35,20 +35,6 @@ def test_an_update_at_a_scene_holds_from_there(stores: MemoryStores, project: st
     assert relation.status == "hostile"
 
 
-def test_calls_that_cannot_be_done_say_what_to_do(call: Call) -> None:
-    """Each refusal names the other tool, the missing argument or the known ids."""
-    cases: list[tuple[str, dict[str, str], str]] = [
-        ("relationship_update", {"first": "C0", "second": "C1"}, "nothing to update"),
-        ("relationship_update", {"first": "C1", "second": "C2", "status": "x"}, "relationship_create"),
-        ("relationship_update", {"first": "C0", "second": "C1", "event": "x", "scene_id": "S009"}, "S009"),
-        ("relationship_update", {"first": "C0", "second": "the Archive", "status": "x"}, "no character"),
-        ("relationship_query", {"character": "nobody"}, "known are C0 (Elena Thorne)"),
-    ]
-    for tool, arguments, message in cases:
-        answer = call(tool, **arguments)
-        assert message in answer["error"]["message"]
-
-
 def test_an_update_changes_type_views_and_one_side(stores: MemoryStores, project: str, call: Call) -> None:
     """Seeds 000.23 and 002.36: a tool changes type and views, and the feelings of character_a alone."""
     answer = call(
