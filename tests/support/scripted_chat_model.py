@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from pydantic import ConfigDict, Field
 
 Answer = Callable[[list[BaseMessage]], AIMessage | str]
@@ -43,6 +44,30 @@ class ScriptedChatModel(BaseChatModel):
         answer = self.answer(messages)
         message = answer if isinstance(answer, AIMessage) else finished(answer)
         return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+class StreamingModel(BaseChatModel):
+    """Streams a script piece by piece and keeps the prompts; an exception in it is raised, an event waited for."""
+
+    script: list[Any]
+    prompts: list[str] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "streaming"
+
+    def _generate(self, *_: Any, **__: Any) -> ChatResult:
+        raise NotImplementedError
+
+    def _stream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> Iterator[ChatGenerationChunk]:
+        self.prompts.append("\n".join(str(each.content) for each in messages))
+        for piece in self.script:
+            if isinstance(piece, Exception):
+                raise piece
+            if isinstance(piece, threading.Event):
+                piece.wait()
+            else:
+                yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
 
 
 def finished(text: str, finish_reason: str = "stop") -> AIMessage:

@@ -2,19 +2,16 @@
 
 import json
 import threading
-from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import pytest
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessageChunk, BaseMessage, HumanMessage
-from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.messages import HumanMessage
 
 from novelgen.characters.reply_stream import MAX_REPLY_CHARACTERS, ReplyParts, parted, read_analysis, stream_text
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelUnavailableError
 from novelgen.model_calls.answers import UnusableAnswerError
+from tests.support.scripted_chat_model import StreamingModel
 
 ANALYSIS = {"interaction_type": "gift_given", "trust_change": 2, "learned_about_player": {"name": "Theron"}}
 SPEECH = "[warmly] It is good to see you again.\n\nSit down, friend."
@@ -84,38 +81,16 @@ def test_fields_of_the_wrong_kind_count_as_nothing(written: str) -> None:
     assert analysis.learned_about_player.name is None
 
 
-class StreamingModel(BaseChatModel):
-    """Streams given pieces; an exception among them is raised, an event waited for."""
-
-    pieces: list[Any]
-
-    @property
-    def _llm_type(self) -> str:
-        return "streaming"
-
-    def _generate(self, *_: Any, **__: Any) -> ChatResult:
-        raise NotImplementedError
-
-    def _stream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> Iterator[ChatGenerationChunk]:
-        for piece in self.pieces:
-            if isinstance(piece, Exception):
-                raise piece
-            if isinstance(piece, threading.Event):
-                piece.wait()
-                continue
-            yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
-
-
 def test_a_stream_gives_the_pieces_as_the_model_does() -> None:
     """Every piece is given out, in order."""
-    model = StreamingModel(pieces=["Good ", "day."])
+    model = StreamingModel(script=["Good ", "day."])
     assert "".join(stream_text(model, [HumanMessage("Hello")], deadline=Deadline.after(30))) == "Good day."
 
 
 def test_a_model_that_hangs_is_left_behind_at_the_deadline() -> None:
     """What came before is given out; then the time is up."""
     release = threading.Event()
-    model = StreamingModel(pieces=["Good ", release, "day."])
+    model = StreamingModel(script=["Good ", release, "day."])
     stream = stream_text(model, [HumanMessage("Hello")], deadline=Deadline.after(0.2))
     try:
         assert next(stream) == "Good "
@@ -127,10 +102,10 @@ def test_a_model_that_hangs_is_left_behind_at_the_deadline() -> None:
 
 def test_a_model_that_fails_or_repeats_itself_is_told() -> None:
     """The error names what went wrong and hides what looks like a key; beyond every bound a reply is refused."""
-    model = StreamingModel(pieces=["Good ", RuntimeError("bad key sk-123456789abcdef")])
+    model = StreamingModel(script=["Good ", RuntimeError("bad key sk-123456789abcdef")])
     with pytest.raises(ModelUnavailableError, match="gave no reply") as raised:
         list(stream_text(model, [HumanMessage("Hello")], deadline=Deadline.after(30)))
     assert "sk-123456789" not in str(raised.value)
-    model = StreamingModel(pieces=["x" * MAX_REPLY_CHARACTERS, "x"])
+    model = StreamingModel(script=["x" * MAX_REPLY_CHARACTERS, "x"])
     with pytest.raises(ModelUnavailableError, match="repeats itself"):
         list(stream_text(model, [HumanMessage("Hello")], deadline=Deadline.after(30)))

@@ -42,14 +42,13 @@ def test_memories_are_listed_by_what_they_are_attached_to(stores: MemoryStores, 
 
 def test_a_note_is_attached_to_whom_it_names(stores: MemoryStores, project: str) -> None:
     """Seed 003.18: an author's note is linked by its words as a scene is, by alias too; a hand can undo it."""
-    note = StoryMemories(stores, project).note(text="The Cartographer never sleeps in the Archive.").note
-    card = StoryMemories(stores, project).find_memory(memory_id=note.chunk_id)
+    memories = StoryMemories(stores, project)
+    note = memories.note(text="The Cartographer never sleeps in the Archive.").note
+    card = memories.find_memory(memory_id=note.chunk_id)
     assert {each.target: each.origin for each in card.attachments} == {"C0": "mention", "L0": "mention"}
-    StoryMemories(stores, project).edit_memory(memory_id=note.chunk_id, detach=["C0"])
-    StoryMemories(stores, project).edit_memory(
-        memory_id=note.chunk_id, content="The Cartographer and Marcus Vale never sleep."
-    )
-    card = StoryMemories(stores, project).find_memory(memory_id=note.chunk_id)
+    memories.edit_memory(memory_id=note.chunk_id, detach=["C0"])
+    memories.edit_memory(memory_id=note.chunk_id, content="The Cartographer and Marcus Vale never sleep.")
+    card = memories.find_memory(memory_id=note.chunk_id)
     assert {each.target: each.origin for each in card.attachments} == {"C1": "mention"}
 
 
@@ -66,33 +65,35 @@ def test_a_name_of_later_attaches_nothing_before(stores: MemoryStores, project: 
 
 def test_an_edit_replaces_what_a_memory_is_attached_to(stores: MemoryStores, project: str) -> None:
     """Seed 003.19: the whole list at once, or single things; a wrong one changes nothing at all."""
-    StoryMemories(stores, project).note(text="Marcus Vale limps.", attached_to=["the Archive", "chapter:1"])
-    StoryMemories(stores, project).edit_memory(memory_id="note-N0", attached_to=["Elena Thorne", "chapter:2"])
+    memories = StoryMemories(stores, project)
+    memories.note(text="Marcus Vale limps.", attached_to=["the Archive", "chapter:1"])
+    memories.edit_memory(memory_id="note-N0", attached_to=["Elena Thorne", "chapter:2"])
     assert [each["id"] for each in told(stores, project, "note-N0")] == ["C0", "chapter:2"]
-    StoryMemories(stores, project).edit_memory(memory_id="note-N0", attach=["book"], detach=["chapter:2"])
+    memories.edit_memory(memory_id="note-N0", attach=["book"], detach=["chapter:2"])
     assert [each["id"] for each in told(stores, project, "note-N0")] == ["C0", "book"]
     with pytest.raises(UnknownEntityError, match="Elena Thorne"):
-        StoryMemories(stores, project).edit_memory(memory_id="note-N0", content="Else.", attach=["Nobody Known"])
-    assert StoryMemories(stores, project).find_memory(memory_id="note-N0").chunk.content == "Marcus Vale limps."
+        memories.edit_memory(memory_id="note-N0", content="Else.", attach=["Nobody Known"])
+    assert memories.find_memory(memory_id="note-N0").chunk.content == "Marcus Vale limps."
     with pytest.raises(UserInputError, match="nothing to change"):
-        StoryMemories(stores, project).edit_memory(memory_id="note-N0")
+        memories.edit_memory(memory_id="note-N0")
 
 
 def test_what_is_remembered_of_somebody(stores: MemoryStores, project: str) -> None:
     """Seed 003.8: what is attached to them, and what names them without being attached; cut by position."""
+    attachments = StoryAttachments(stores, project)
     with stores.database(project).write() as unit:
         unit.memories.add_note("Marcus Vale owns a white horse.", importance=3)
     StoryMemories(stores, project).note(text="He limps.", attached_to=["Marcus Vale"])
     StoryMemories(stores, project).note(text="Marcus Vale is blind.", start=StoryPosition(2, 1))
-    about = StoryAttachments(stores, project).memories_about(entity="C1")
+    about = attachments.memories_about(entity="C1")
     assert [each.chunk_id for each in about.memories][-1] == "note-N0"
     assert {"note-N0", "note-N1", "note-N2"} <= {each.chunk_id for each in about.memories}
-    before = StoryAttachments(stores, project).memories_about(entity="C1", as_of=StoryPosition(1, 3))
+    before = attachments.memories_about(entity="C1", as_of=StoryPosition(1, 3))
     assert "note-N2" not in {each.chunk_id for each in before.memories}
-    few = StoryAttachments(stores, project).memories_about(entity="C1", limit=1)
+    few = attachments.memories_about(entity="C1", limit=1)
     assert few.more == len(about.memories) + about.more - 1
     with pytest.raises(UnknownEntityError, match="near"):
-        StoryAttachments(stores, project).memories_about(entity="Markus Vale")
+        attachments.memories_about(entity="Markus Vale")
 
 
 def test_a_search_finds_what_hangs_on_a_chapter(stores: MemoryStores, project: str) -> None:
@@ -105,9 +106,10 @@ def test_a_search_finds_what_hangs_on_a_chapter(stores: MemoryStores, project: s
 
 def test_what_is_attached_to_the_book_is_listed(stores: MemoryStores, project: str) -> None:
     """Seed 003.6: what was attached to the book, and what is attached to nothing else; a search finds it, too."""
-    StoryMemories(stores, project).note(text="It never rains.")
-    StoryMemories(stores, project).note(text="Marcus Vale limps.", attached_to=["book"])
-    StoryMemories(stores, project).note(text="Odile Brandt has a dog.")
+    memories = StoryMemories(stores, project)
+    memories.note(text="It never rains.")
+    memories.note(text="Marcus Vale limps.", attached_to=["book"])
+    memories.note(text="Odile Brandt has a dog.")
     assert noted(stores, project, "book") == ["note-N0", "note-N1"]
     found = StorySearch(stores, project).search(query="rain, a limp and a dog", entities=["book"], content_type="note")
     assert {each.chunk_id for each in found} == {"note-N0", "note-N1"}

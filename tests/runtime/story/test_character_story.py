@@ -1,6 +1,6 @@
 """What a character recalls of the story that it stands in: only what it knows, only what lies before the position."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,19 +90,26 @@ def stores(tmp_path: Path) -> Iterator[MemoryStores]:
         yield opened
 
 
-def told(stores: MemoryStores, language: str, *, index: bool = True) -> Story:
-    """Return a story of a key that Ada hides, tells Ben of, and Cornelius sells."""
+def told(
+    stores: MemoryStores,
+    scenes: Sequence[SceneInput],
+    people: Mapping[str, str] = PEOPLE,
+    *,
+    language: str = "en",
+    index: bool = True,
+) -> Story:
+    """Return a story of some scenes and people."""
     stores.create_project(PROJECT, language=language)
-    names = PEOPLE if language == "en" else PEOPLE_ZH
-    people = [Entity(entity_id=each, entity_type="character", name=name) for each, name in names.items()]
-    store_entities(stores, PROJECT, people, origin="author")
-    ingest_scenes(stores, PROJECT, ENGLISH if language == "en" else CHINESE, index=index)
+    known = [Entity(entity_id=each, entity_type="character", name=name) for each, name in people.items()]
+    store_entities(stores, PROJECT, known, origin="author")
+    ingest_scenes(stores, PROJECT, scenes, index=index)
     return Story(stores, PROJECT)
 
 
 @pytest.fixture
 def story(stores: MemoryStores) -> Story:
-    return told(stores, "en")
+    """A key that Ada hides, tells Ben of, and Cornelius sells."""
+    return told(stores, ENGLISH)
 
 
 def came_back(character: Character, said: str = "Where is the heron key?", **asked: Any) -> list[str]:
@@ -162,7 +169,7 @@ def test_nothing_unknown_stands_anywhere_in_a_recall(story: Story, said: str) ->
 
 def test_a_chinese_story_is_recalled_in_chinese(stores: MemoryStores) -> None:
     """The marks are in the language of the story, and what is not known stays out of it."""
-    zh = told(stores, "zh")
+    zh = told(stores, CHINESE, PEOPLE_ZH, language="zh")
     recalled = zh.character("小本").recall("苍鹭钥匙在哪里？", story_as_of=END)
     assert recalled.as_prompt() == "小本记得的事：\n- （听阿达说的）阿达把苍鹭钥匙藏在楼梯底下。"
     assert zh.character("老康").recall("苍鹭钥匙在哪里？", story_as_of=END).as_prompt() == ""
@@ -208,16 +215,6 @@ def test_the_authors_word_and_a_new_reading_count_at_once(stores: MemoryStores, 
     assert came_back(dora, story_as_of=END) == []
 
 
-def test_remembering_does_not_let_the_rules_run_again(stores: MemoryStores, story: Story) -> None:
-    """A game writes at every turn; who knows what of the story is worked out once."""
-    ada = story.character("Ada")
-    ada.recall("The key?", story_as_of=END)
-    before = story.character("Ada").recall("The key?", story_as_of=END)
-    ada.remember("The player asked for the key.")
-    after = ada.recall("The key?", story_as_of=END)
-    assert (before.story_memories, after.story_memories, after.memories) == (3, 3, 1)
-
-
 def test_notes_are_for_authors_unless_it_is_said_that_somebody_knows_them(stores: MemoryStores, story: Story) -> None:
     """What an author notes of somebody's future must not stand in that one's mouth."""
     note = StoryMemories(stores, PROJECT).note(text="Ada will drown with the heron key.").note.chunk_id
@@ -231,15 +228,12 @@ def test_notes_are_for_authors_unless_it_is_said_that_somebody_knows_them(stores
 
 def test_what_was_replaced_holds_for_who_does_not_know_the_new(stores: MemoryStores) -> None:
     """Seed 002.27: who knows the new value has the old one marked; who does not still believes the old."""
-    stores.create_project(PROJECT, language="en")
-    people = [Entity(entity_id=each, entity_type="character", name=name) for each, name in PEOPLE.items()]
-    store_entities(stores, PROJECT, people, origin="author")
-    places = [("M1", (1, 1), "C0 C1", "stair"), ("M2", (1, 2), "C0", "well")]
-    for memory_id, place, present, where in places:
+    scenes = []
+    for memory_id, place, present, where in [("M1", (1, 1), "C0 C1", "stair"), ("M2", (1, 2), "C0", "well")]:
         text = f"The heron key lies in the {where}."
         knowing = [fact(memory_id, text, *present.split(), slot_type="I0.location", known_by=present.split())]
-        ingest_scenes(stores, PROJECT, [scene(place, text, present, memories=knowing)], index=True)
-    story = Story(stores, PROJECT)
+        scenes.append(scene(place, text, present, memories=knowing))
+    story = told(stores, scenes)
     over = {
         who: {
             each.memory.memory_id: each.is_over
@@ -252,7 +246,6 @@ def test_what_was_replaced_holds_for_who_does_not_know_the_new(stores: MemorySto
 
 def test_a_name_that_comes_to_light_later_is_not_told(stores: MemoryStores) -> None:
     """Who told it is named by what the listener knows them by; a stranger's later name stands nowhere."""
-    stores.create_project(PROJECT, language="en")
     hooded = Entity(
         entity_id="C9",
         entity_type="character",
@@ -263,17 +256,16 @@ def test_a_name_that_comes_to_light_later_is_not_told(stores: MemoryStores) -> N
         name_first_chapter=3,
         name_first_scene=1,
     )
-    store_entities(
-        stores, PROJECT, [Entity(entity_id="C0", entity_type="character", name="Ada"), hooded], origin="author"
-    )
     scenes = [
         scene((1, 1), "The bridge fell.", "C9", memories=[fact("M1", "The bridge fell into the river.", "C9")]),
         scene((1, 2), "The hooded man told Ada of the bridge.", "C0 C9", learned=[heard("C0", "M1", "C9")]),
         scene((3, 1), "It was Count Orlan.", "C0 C9"),
     ]
+    story = told(stores, [], {"C0": "Ada"})
+    store_entities(stores, PROJECT, [hooded], origin="author")
     ingest_scenes(stores, PROJECT, scenes, index=True)
-    recalled = Story(stores, PROJECT).character("Ada").recall("What of the bridge?", story_as_of=(2, 1))
-    assert came_back(Story(stores, PROJECT).character("Ada"), story_as_of=(2, 1)) == ["M1"]
+    recalled = story.character("Ada").recall("What of the bridge?", story_as_of=(2, 1))
+    assert came_back(story.character("Ada"), story_as_of=(2, 1)) == ["M1"]
     assert "Orlan" not in recalled.as_prompt() + recalled.model_dump_json()
 
 
@@ -291,7 +283,7 @@ def test_what_was_consolidated_comes_back_in_its_own_words(stores: MemoryStores,
 
 def test_without_vectors_the_story_is_found_by_words_and_says_so(stores: MemoryStores) -> None:
     """A story whose index was not made yet is recalled all the same; what is missing is told."""
-    story = told(stores, "en", index=False)
+    story = told(stores, ENGLISH, index=False)
     recalled = story.character("Ben").recall("Where is the heron key?", story_as_of=END)
     assert "M1" in {each.memory.memory_id for each in recalled.items}
     assert any("no vector yet" in issue.message for issue in recalled.issues)

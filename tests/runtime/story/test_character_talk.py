@@ -3,23 +3,20 @@
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessageChunk, BaseMessage
-from langchain_core.outputs import ChatGenerationChunk, ChatResult
-from pydantic import Field
+from runtime.story.character import Character
 
 import novelgen
 from novelgen.errors import UserInputError
 from runtime.front_door import Memory
-from runtime.story.character import Character
 from runtime.story.replies import Reply
 from runtime.story.story import Story
-from tests.runtime.story.test_character import Calendar
+from tests.runtime.story.conftest import Calendar
+from tests.support.scripted_chat_model import StreamingModel
 
 DEAL = {
     "secret_id": "deal",
@@ -30,39 +27,11 @@ DEAL = {
 GRAVE = {"secret_id": "grave", "text": "The old well hides the body of the tax collector.", "never": True}
 
 
-class VillageModel(BaseChatModel):
-    """Says what the script has for it, piece by piece, and keeps the prompts that it saw."""
-
-    script: list[Any]
-    prompts: list[str] = Field(default_factory=list)
-
-    @property
-    def _llm_type(self) -> str:
-        return "village"
-
-    def _generate(self, *_: Any, **__: Any) -> ChatResult:
-        raise NotImplementedError
-
-    def _stream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> Iterator[ChatGenerationChunk]:
-        self.prompts.append("\n".join(str(each.content) for each in messages))
-        for piece in self.script:
-            if isinstance(piece, Exception):
-                raise piece
-            if isinstance(piece, threading.Event):
-                piece.wait()
-            else:
-                yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
-
-
-def saying(spoken: str, **analysis: Any) -> VillageModel:
+def saying(spoken: str, **analysis: Any) -> StreamingModel:
     """Return a model that says something word by word, with its analysis behind it."""
-    behind = f"\n```json\n{json.dumps(analysis)}\n```"
-    return VillageModel(script=[*spoken.split(" ", 0), behind] if not spoken else [*_words(spoken), behind])
-
-
-def _words(spoken: str) -> list[str]:
     first, *rest = spoken.split(" ")
-    return [first, *(f" {word}" for word in rest)]
+    behind = f"\n```json\n{json.dumps(analysis)}\n```"
+    return StreamingModel(script=[first, *(f" {word}" for word in rest), behind])
 
 
 def played(npc: Character, model: BaseChatModel, said: str, **options: Any) -> tuple[list[str], Reply]:
@@ -72,27 +41,8 @@ def played(npc: Character, model: BaseChatModel, said: str, **options: Any) -> t
 
 
 @pytest.fixture
-def calendar() -> Calendar:
-    return Calendar()
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with novelgen.open(tmp_path, embeddings="fake:64") as opened:
-        yield opened
-
-
-@pytest.fixture
-def story(memory: Memory) -> Story:
-    village = memory.create("village", language="en")
-    for name in ("Gregor", "Mira", "Bjorn"):
-        village.character(name, create=True)
-    return village
-
-
-@pytest.fixture
-def gregor(story: Story, calendar: Calendar) -> Character:
-    return story.character("Gregor", clock=calendar)
+def gregor(village: Story, calendar: Calendar) -> Character:
+    return village.character("Gregor", clock=calendar)
 
 
 # --- Feelings ---
@@ -125,11 +75,11 @@ def test_what_a_memory_moved_goes_and_comes_back_with_it(gregor: Character) -> N
     assert gregor.feelings_history() == []
 
 
-def test_each_side_feels_by_itself_and_as_it_was(story: Story, gregor: Character) -> None:
+def test_each_side_feels_by_itself_and_as_it_was(village: Story, gregor: Character) -> None:
     """Seed 002.36: Gregor's fear of Mira is not hers of him; what moved later is not felt before."""
-    story.character("Gregor").feel("Mira", values={"fear": 60})
-    assert story.character("Gregor").feelings("Mira").words == ["is terrified of Mira"]
-    assert story.character("Mira").feelings("Gregor").disposition.fear == 0
+    village.character("Gregor").feel("Mira", values={"fear": 60})
+    assert village.character("Gregor").feelings("Mira").words == ["is terrified of Mira"]
+    assert village.character("Mira").feelings("Gregor").disposition.fear == 0
     gregor.feel("player", deltas={"trust": 40}, at=(3, 1))
     gregor.feel("player", deltas={"trust": -10}, at=(1, 1))
     assert [gregor.feelings("player", as_of=at).disposition.trust for at in [(1, 1), (2, 0), (4, 0)]] == [30, 20, 60]
@@ -177,7 +127,7 @@ def test_what_event_types_do_is_a_setting(tmp_path: Path) -> None:
 # --- Secrets ---
 
 
-def test_a_secret_unlocks_when_all_its_conditions_hold(story: Story, gregor: Character) -> None:
+def test_a_secret_unlocks_when_all_its_conditions_hold(village: Story, gregor: Character) -> None:
     """Seed 002.39, 002.55: trust, a flag and an item together; told once, it stays known."""
     unlock = {"trust": 60, "flag": "bridge_burnt", "item": "the ledger"}
     gregor.keep_secret({**DEAL, "unlock": unlock})
@@ -188,7 +138,7 @@ def test_a_secret_unlocks_when_all_its_conditions_hold(story: Story, gregor: Cha
     assert standing() == "locked"
     gregor.feel("player", values={"trust": 60}, at=(1, 1))
     assert standing() == "hinted"
-    story.set_flag("bridge_burnt", at=(1, 2))
+    village.set_flag("bridge_burnt", at=(1, 2))
     assert standing() == "hinted"
     gregor.see_item("The Ledger", by="player", at=(1, 3))
     assert standing() == "unlocked"
@@ -209,6 +159,9 @@ def test_the_keys_of_the_seed_are_understood(gregor: Character) -> None:
     assert "gold" not in secret.secret_id.casefold()
     with pytest.raises(UserInputError, match="did you mean 'unlock'"):
         gregor.keep_secret({"secret_id": "s", "text": "x", "unlok": {"trust": 3}})
+    gregor.keep_secret(GRAVE)
+    with pytest.raises(UserInputError, match="never told"):
+        gregor.reveal("grave", to="player")
 
 
 def test_a_wrong_secret_is_refused(gregor: Character) -> None:
@@ -248,15 +201,6 @@ def test_tools_of_a_character_go_by_its_clock_and_listener(gregor: Character, ca
     calendar.pass_days(2)
     _, recall = gregor.tools(to="player")
     assert "Days_known=2" in str(recall.invoke({"said": "The lamp?"}))
-
-
-def test_a_secret_that_is_never_told_never_is(gregor: Character) -> None:
-    """Seed 002.40: no trust unlocks it, and it cannot be revealed."""
-    gregor.keep_secret(GRAVE)
-    gregor.feel("player", values={"trust": 100, "affection": 100})
-    assert gregor.secrets(to="player")[0].standing == "locked"
-    with pytest.raises(UserInputError, match="never told"):
-        gregor.reveal("grave", to="player")
 
 
 def test_a_locked_secret_stands_in_nothing_that_its_listener_reaches(gregor: Character) -> None:
@@ -310,26 +254,26 @@ def test_an_unlocked_secret_and_a_hint_reach_the_prompt(gregor: Character) -> No
 # --- Flags ---
 
 
-def test_flags_keep_their_history(story: Story) -> None:
+def test_flags_keep_their_history(village: Story) -> None:
     """Seed 002.55: the value now, and the value then."""
-    story.set_flag("bridge", "whole", at=(1, 1))
-    told = story.set_flag("bridge", "burnt", at=(2, 1))
-    assert [story.flags(as_of=at) for at in [(1, 1), (2, 1), (3, 0), None]] == [
+    village.set_flag("bridge", "whole", at=(1, 1))
+    told = village.set_flag("bridge", "burnt", at=(2, 1))
+    assert [village.flags(as_of=at) for at in [(1, 1), (2, 1), (3, 0), None]] == [
         {},
         {"bridge": "whole"},
         {"bridge": "burnt"},
         {"bridge": "burnt"},
     ]
-    assert (told.flags, story.undo(told.change_id).change.kind) == ({"bridge": "burnt"}, "flag")
-    assert story.flags() == {"bridge": "whole"}
+    assert (told.flags, village.undo(told.change_id).change.kind) == ({"bridge": "burnt"}, "flag")
+    assert village.flags() == {"bridge": "whole"}
 
 
-def test_a_flag_that_no_json_holds_is_refused(story: Story) -> None:
+def test_a_flag_that_no_json_holds_is_refused(village: Story) -> None:
     """It could not be exported."""
     cases: list[tuple[str, Any]] = [(" ", True), ("x", object()), ("x", float("nan"))]
     for name, value in cases:
         with pytest.raises(UserInputError):
-            story.set_flag(name, value)
+            village.set_flag(name, value)
 
 
 # --- Replies ---
@@ -387,7 +331,7 @@ def test_a_type_that_is_not_valid_is_told_and_not_guessed(gregor: Character, cap
 @pytest.mark.parametrize("script", [["Good day."], ['Good day.\n```json\n{"trust_change": ']])
 def test_a_model_that_forgets_or_breaks_its_analysis_is_still_remembered(gregor: Character, script: list[str]) -> None:
     """The talk is kept as plain talk, nothing is taken as learnt, and the issue says so."""
-    _, reply = played(gregor, VillageModel(script=script), "Hello.")
+    _, reply = played(gregor, StreamingModel(script=script), "Hello.")
     assert reply.spoken == "Good day."
     assert (reply.is_stored, reply.learned) == (True, [])
     assert [issue.stage for issue in reply.issues] == ["analysis"]
@@ -419,11 +363,11 @@ def test_a_new_fact_of_a_kind_takes_the_place_of_the_former(gregor: Character) -
     assert [each.rpartition(": ")[2] for each in now] == ["lives at the weir", "sells salt"]
 
 
-def test_the_world_as_the_character_knows_it_stands_in_the_prompt(story: Story, gregor: Character) -> None:
+def test_the_world_as_the_character_knows_it_stands_in_the_prompt(village: Story, gregor: Character) -> None:
     """Lines of the world, flags by name and the character's own goals; a flag that is not set is refused."""
-    story.set_flag("bridge_burnt", True)
-    story.set_flag("ledger_found", True)
-    story.edit_entity("Gregor", {"goals": "keep the mill"})
+    village.set_flag("bridge_burnt", True)
+    village.set_flag("ledger_found", True)
+    village.edit_entity("Gregor", {"goals": "keep the mill"})
     model = saying("I see.")
     played(gregor, model, "Good evening.", world=["It is night and it snows."], flags=["bridge_burnt"])
     [prompt] = model.prompts
@@ -432,14 +376,6 @@ def test_the_world_as_the_character_knows_it_stands_in_the_prompt(story: Story, 
     assert "ledger_found" not in prompt
     with pytest.raises(UserInputError, match="bridge_burnt"):
         gregor.stream_reply(model, "Well?", flags=["bridge_burn"])
-
-
-def test_familiarity_that_a_model_proposes_moves(gregor: Character) -> None:
-    """What `deltas` names has moved, in every dimension."""
-    _, reply = played(gregor, saying("Go away.", interaction_type="threat_made", familiarity_change=3), "Your money!")
-    assert reply.feelings is not None
-    assert reply.deltas["familiarity"] == 3
-    assert reply.feelings.disposition.familiarity == 13
 
 
 def test_a_wrong_argument_of_a_reply_is_refused(gregor: Character) -> None:
@@ -467,7 +403,7 @@ def test_a_name_that_nobody_said_is_not_learnt(gregor: Character) -> None:
 def test_a_model_that_fails_ends_in_a_reply_that_stores_nothing(gregor: Character, end: Any) -> None:
     """What was heard is told, that it is not whole too; memory and feelings stay as they were."""
     release = threading.Event()
-    model = VillageModel(script=["Good ", release if end == "hang" else end])
+    model = StreamingModel(script=["Good ", release if end == "hang" else end])
     try:
         texts, reply = played(gregor, model, "Hello.", timeout_s=0.3)
     finally:
@@ -481,7 +417,7 @@ def test_a_model_that_fails_ends_in_a_reply_that_stores_nothing(gregor: Characte
 
 def test_a_reply_that_is_not_given_stores_nothing(gregor: Character) -> None:
     """An empty answer is told, nothing said is refused, and a stream may be left early."""
-    _, reply = played(gregor, VillageModel(script=["\n"]), "Hello.")
+    _, reply = played(gregor, StreamingModel(script=["\n"]), "Hello.")
     assert (reply.spoken, reply.is_stored) == ("", False)
     assert "said nothing" in reply.issues[0].message
     with pytest.raises(UserInputError, match="nothing was said"):
@@ -563,40 +499,3 @@ def test_a_chinese_village_is_played_in_chinese(memory: Memory, calendar: Calend
     assert [each.kind for each in slip.findings] == ["leaked_secret"]
     assert "泄露" in slip.findings[0].message
     assert not slip.is_stored
-
-
-# --- Elsewhere ---
-
-
-def test_a_story_without_any_of_it_exports_no_file_for_it(story: Story, tmp_path: Path) -> None:
-    """Exports of books stay as they were."""
-    story.export(tmp_path / "out")
-    assert not (tmp_path / "out" / "memory" / "character_play.json").exists()
-
-
-def _filled(story: Story) -> None:
-    gregor = story.character("Gregor")
-    gregor.keep_secret(DEAL)
-    gregor.feel("Mira", values={"fear": 40}, at=(1, 1))
-    gregor.feel("player", deltas={"trust": 5}, at=(1, 2))
-    gregor.see_item("ledger", by="player", at=(1, 3))
-    gregor.reveal("deal", to="Mira", at=(1, 4))
-    story.set_flag("bridge", {"burnt": True}, at=(1, 5))
-
-
-def test_everything_survives_an_export_and_an_import(story: Story, memory: Memory, tmp_path: Path) -> None:
-    """What a character feels, keeps secret and told goes with the project, and twice is once."""
-    _filled(story)
-    story.export(tmp_path / "out")
-    for _ in range(2):
-        memory.import_from(tmp_path / "out", project_id="copy")
-        there = memory.story("copy")
-        gregor = there.character("Gregor")
-        assert gregor.feelings("Mira").disposition.fear == 40
-        assert [len(gregor.feelings_history(each)) for each in ("Mira", "player")] == [1, 1]
-        assert gregor.feelings("player", as_of=(1, 2)).disposition.trust == 30
-        assert {to: gregor.secrets(to=to)[0].standing for to in ("Mira", "player")} == {
-            "Mira": "known",
-            "player": "locked",
-        }
-        assert there.flags() == {"bridge": {"burnt": True}}

@@ -17,7 +17,6 @@ from runtime.care.checks import check_minds
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import IngestResult, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.search.kept_readings import knowledge_rules
 from runtime.stores import MemoryStores
 from runtime.story.entities import StoryEntities
 from runtime.story.knowledge import StoryKnowledge
@@ -132,14 +131,15 @@ def test_it_is_filtered_by_entity_or_words(stores: MemoryStores, story: str) -> 
 
 def test_a_passage_is_no_fact_and_a_whole_tale_may_be_the_authors_word(stores: MemoryStores, story: str) -> None:
     """Another kind is named; all that Ada lived through is told on, but not without a teller."""
+    knowledge = StoryKnowledge(stores, story)
     with stores.database(story).read() as unit:
         passage = next(each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "scene")
     with pytest.raises(UserInputError, match="is a scene; only memories and notes"):
-        StoryKnowledge(stores, story).who_knows(memory_id=passage.chunk_id)
-    StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="*", how="told", learned_from="Ada")
+        knowledge.who_knows(memory_id=passage.chunk_id)
+    knowledge.set_knowledge(character="Dora", memory_id="*", how="told", learned_from="Ada")
     assert _known(stores, story, "Dora") == ["M1", "M2"]
     with pytest.raises(UserInputError, match="say who tells it"):
-        StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="*")
+        knowledge.set_knowledge(character="Dora", memory_id="*")
 
 
 @pytest.mark.parametrize("take", [StoryMemories.ban_memory, StoryMemories.delete_memory])
@@ -163,8 +163,9 @@ def test_a_memory_that_is_taken_out_is_known_to_nobody_until_it_is_back(
 
 def test_a_memory_that_a_new_reading_lacks_is_known_to_nobody(stores: MemoryStores, story: str) -> None:
     """What was said of it counts for no other memory; the doctor names it, it can be taken back, or counts again."""
-    StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="M1", how="overheard")
-    StoryKnowledge(stores, story).set_knowledge(character="Ada", memory_id="M1", kind="hidden")
+    knowledge = StoryKnowledge(stores, story)
+    knowledge.set_knowledge(character="Dora", memory_id="M1", how="overheard")
+    knowledge.set_knowledge(character="Ada", memory_id="M1", kind="hidden")
     assert check_minds(stores, story) == []
     other = _scene((1, 1), HIDES.text, "C0", memories=[_fact("N1", "Ada hid the heron key.", "C0")])
     ingest_scenes(stores, story, [other], index=False)
@@ -173,9 +174,9 @@ def test_a_memory_that_a_new_reading_lacks_is_known_to_nobody(stores: MemoryStor
     (finding,) = check_minds(stores, story)
     assert (finding.level, finding.what) == ("hint", "who knows what")
     assert "M1" in finding.message
-    assert len(StoryKnowledge(stores, story).forget_knowledge(character="Ada", memory_id="M1")) == 1
+    assert len(knowledge.forget_knowledge(character="Ada", memory_id="M1")) == 1
     with pytest.raises(UnknownMemoryError):
-        StoryKnowledge(stores, story).forget_knowledge(character="Ada", memory_id="M1")
+        knowledge.forget_knowledge(character="Ada", memory_id="M1")
     ingest_scenes(stores, story, [HIDES], index=False)
     assert _known(stores, story, "Dora", at(2, 1)) == ["M1"]
     assert "M1" in _known(stores, story, "Ada", at(2, 1))
@@ -229,14 +230,6 @@ def test_a_record_round_trips_and_names_who_is_unknown(stores: MemoryStores) -> 
     assert _known(stores, project, "Ada") == ["M1"]
     with pytest.raises(UnknownEntityError):
         StoryKnowledge(stores, project).knowledge(character="C77")
-
-
-def test_what_was_read_is_kept_until_the_story_changes(stores: MemoryStores, story: str) -> None:
-    """The same question is answered from the same reading; a write brings a new one."""
-    first = knowledge_rules(stores, story, as_of=at(2, 1))
-    assert knowledge_rules(stores, story, as_of=at(2, 1)) is first
-    StoryMemories(stores, story).note(text="Nobody can swim.")
-    assert knowledge_rules(stores, story, as_of=at(2, 1)) is not first
 
 
 def test_what_stands_for_others_is_known_to_who_knows_them_all(stores: MemoryStores, story: str) -> None:
@@ -334,6 +327,8 @@ def test_the_authors_word_is_undone(stores: MemoryStores, story: str, memory_id:
     assert known != before
     knowledge.forget_knowledge("Dora", memory_id)
     assert _known(stores, story, "Dora") == before
+    if memory_id != "*":
+        assert knowledge.author_words(character="Dora", memory_id=memory_id) == []
     changes.undo()
     assert _known(stores, story, "Dora") == known
     changes.undo()

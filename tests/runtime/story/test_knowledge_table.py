@@ -9,7 +9,6 @@ from novelgen.models.knowledge import READER, KnownMemory
 from novelgen.models.position import StoryPosition
 from runtime.search.kept_readings import knowledge_rules
 from runtime.stores import MemoryStores
-from runtime.story.entities import StoryEntities
 from runtime.story.knowledge import StoryKnowledge
 from runtime.story.knowledge_table import StoryKnowledgeTable
 
@@ -33,21 +32,22 @@ def test_every_cell_is_what_who_knows_says(
 
 def test_the_latest_memories_come_first_and_none_from_the_position_on(read_demo_stores: MemoryStores) -> None:
     """Parts follow without a gap, of somebody only what is about them, and words on nothing are refused."""
-    table = StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(as_of=StoryPosition(2, 1), limit=1000)
+    tables = StoryKnowledgeTable(read_demo_stores, "demo")
+    table = tables.knowledge_table(as_of=StoryPosition(2, 1), limit=1000)
     places = [(row.chapter_index or 0, row.scene_index or 0) for row in table.rows]
     assert places == sorted(places, reverse=True)
     assert max(places) < (2, 1)
     assert len(places) == table.total
-    everybody = StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(max_cast=100)
+    everybody = tables.knowledge_table(max_cast=100)
     assert set(table.cast) < set(everybody.cast)
-    table = StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(about="Sparrow", limit=1000)
-    assert 0 < table.total < StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table().total
-    assert StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(about="zeppelin").rows == []
-    whole = [row.source_id for row in StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(limit=1000).rows]
+    table = tables.knowledge_table(about="Sparrow", limit=1000)
+    assert 0 < table.total < tables.knowledge_table().total
+    assert tables.knowledge_table(about="zeppelin").rows == []
+    whole = [row.source_id for row in tables.knowledge_table(limit=1000).rows]
     seen: list[str] = []
     offset: int | None = 0
     while offset is not None:
-        part = StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(offset=offset, limit=30)
+        part = tables.knowledge_table(offset=offset, limit=30)
         seen += [row.source_id for row in part.rows]
         offset = part.next_offset
     assert seen == whole
@@ -74,42 +74,30 @@ def test_what_one_knows_and_does_not_know(read_demo_stores: MemoryStores, as_of:
 
 def test_what_the_reader_knows_and_somebody_it_is_about_does_not(read_demo_stores: MemoryStores) -> None:
     """Of nobody named, somebody whom the fact is about does not know it; of somebody named, they do not."""
+    tables = StoryKnowledgeTable(read_demo_stores, "demo")
     rules = knowledge_rules(read_demo_stores, "demo", as_of=StoryPosition())
     by_id = {each.source_id: each for each in rules.story.memories}
-    table = StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(narrowing="irony", limit=1000)
+    table = tables.knowledge_table(narrowing="irony", limit=1000)
     for row in table.rows:
         about = set(by_id[row.source_id].entities) & rules.story.character_ids
         assert any(not rules.knows(each, by_id[row.source_id]).knows for each in about)
-    of_one = StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(narrowing="irony", of="Hale", limit=1000)
-    unknown = StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(narrowing="unknown", of="Hale", limit=1000)
+    of_one = tables.knowledge_table(narrowing="irony", of="Hale", limit=1000)
+    unknown = tables.knowledge_table(narrowing="unknown", of="Hale", limit=1000)
     assert [each.source_id for each in of_one.rows] == [each.source_id for each in unknown.rows]
 
 
 def test_what_is_kept_from_somebody(demo_stores: MemoryStores) -> None:
     """A secret is what is said to be kept from one while another knows it, and only from where that is said."""
-    assert StoryKnowledgeTable(demo_stores, "demo").knowledge_table(narrowing="secret").rows == []
+    tables = StoryKnowledgeTable(demo_stores, "demo")
+    assert tables.knowledge_table(narrowing="secret").rows == []
     StoryKnowledge(demo_stores, "demo").set_knowledge(
         character="Finch", memory_id="M001", kind="hidden", start=StoryPosition(2, 1)
     )
-    (row,) = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(narrowing="secret", of="Finch").rows
+    (row,) = tables.knowledge_table(narrowing="secret", of="Finch").rows
     assert (row.source_id, row.said_of) == ("M001", ["C3"])
-    assert StoryKnowledgeTable(demo_stores, "demo").knowledge_table(narrowing="secret", of="Ines").rows == []
-    earlier = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(narrowing="secret", as_of=StoryPosition(1, 3))
+    assert tables.knowledge_table(narrowing="secret", of="Ines").rows == []
+    earlier = tables.knowledge_table(narrowing="secret", as_of=StoryPosition(1, 3))
     assert earlier.rows == []
-
-
-def test_a_word_is_taken_back_to_what_stood_before(demo_stores: MemoryStores) -> None:
-    """What the author had said comes back word for word; with nothing before, the rules hold again."""
-    of_cell = {"character": "Finch", "memory_id": "M001"}
-    assert StoryKnowledge(demo_stores, "demo").author_words(**of_cell) == []
-    first = StoryKnowledge(demo_stores, "demo").set_knowledge(**of_cell, how="told", learned_from="Ines", certainty=0.5)
-    before = StoryKnowledge(demo_stores, "demo").author_words(**of_cell)
-    assert [each.model_dump() for each in before] == [first.model_dump(exclude={"change_id"})]
-    StoryKnowledge(demo_stores, "demo").set_knowledge(**of_cell, kind="deceived", start=StoryPosition(3, 1))
-    StoryEntities(demo_stores, "demo").undo()
-    assert StoryKnowledge(demo_stores, "demo").author_words(**of_cell) == before
-    StoryEntities(demo_stores, "demo").undo()
-    assert StoryKnowledge(demo_stores, "demo").author_words(**of_cell) == []
 
 
 def test_a_table_that_cannot_be(read_demo_stores: MemoryStores) -> None:

@@ -213,17 +213,18 @@ def test_a_confirmed_candidate_is_known_from_its_first_scene(stores: MemoryStore
 
 def test_a_confirmation_a_join_and_a_drop_are_undone(stores: MemoryStores, project: str) -> None:
     """The candidate is offered again, two are two again; a second time is refused."""
+    cards = StoryEntities(stores, project)
     done = StoryNameCandidates(stores, project).confirm_candidate(name="Miss Holt")
-    undone = StoryEntities(stores, project).undo(change_id=done.change.change_id)
+    undone = cards.undo(change_id=done.change.change_id)
     assert (undone.entity, _entities(stores, project)) == (None, [])
     assert "Miss Holt" in _offered(stores, project)
     with pytest.raises(UserInputError, match="undone already"):
-        StoryEntities(stores, project).undo(change_id=done.change.change_id)
+        cards.undo(change_id=done.change.change_id)
     done = StoryNameCandidates(stores, project).merge_candidate(keep="Ben", other="Miss Holt")
     assert done.joined is not None
     assert {"Ben", "Miss Holt"} == set(done.joined.names())
     assert "Miss Holt" not in _offered(stores, project)
-    StoryEntities(stores, project).undo(change_id=done.change.change_id)
+    cards.undo(change_id=done.change.change_id)
     assert {"Ben", "Miss Holt"} <= set(_offered(stores, project))
     with pytest.raises(UserInputError, match="one candidate already"):
         StoryNameCandidates(stores, project).merge_candidate(keep="Ben", other="ben")
@@ -231,30 +232,32 @@ def test_a_confirmation_a_join_and_a_drop_are_undone(stores: MemoryStores, proje
     assert (done.change.kind, done.candidate.name) == ("drop", "Ada Morris")
     assert "Ada Morris" not in _offered(stores, project)
     assert not StoryNameCandidates(stores, project).is_candidate(name="Captain Morris")
-    StoryEntities(stores, project).undo(change_id=done.change.change_id)
+    cards.undo(change_id=done.change.change_id)
     assert StoryNameCandidates(stores, project).is_candidate(name="Captain Morris")
 
 
 def test_a_confirmation_of_whom_more_is_said_is_not_undone(stores: MemoryStores, project: str) -> None:
     """Nothing that an author said of an entity since is lost."""
+    cards = StoryEntities(stores, project)
     done = StoryNameCandidates(stores, project).confirm_candidate(name="Ben")
-    StoryEntities(stores, project).edit_entity(entity="Ben", changes={"mood": "calm"})
+    cards.edit_entity(entity="Ben", changes={"mood": "calm"})
     with pytest.raises(UserInputError, match="by now"):
-        StoryEntities(stores, project).undo(change_id=done.change.change_id)
-    assert StoryEntities(stores, project).entity(entity="Ben").entity.name == "Ben"
-    assert [each.undone_at for each in StoryEntities(stores, project).list_entity_changes()] == [None, None]
+        cards.undo(change_id=done.change.change_id)
+    assert cards.entity(entity="Ben").entity.name == "Ben"
+    assert [each.undone_at for each in cards.list_entity_changes()] == [None, None]
 
 
 def test_a_kind_is_taken_from_the_author_first(stores: MemoryStores, project: str) -> None:
     """More than what the text suggests; where it tells none, confirming asks for one."""
-    done = StoryNameCandidates(stores, project).confirm_candidate(name="Gull Harbour", kind="faction")
+    names = StoryNameCandidates(stores, project)
+    done = names.confirm_candidate(name="Gull Harbour", kind="faction")
     assert done.entity is not None
     assert (done.entity.entity_id, done.entity.entity_type) == ("F0", "faction")
     text = "They drank Quirmian. Nobody liked Quirmian. All had Quirmian."
     ingest_scenes(stores, project, [SceneInput(chapter_index=6, scene_index=1, text=text)], index=False)
     with pytest.raises(UserInputError, match=r"'Quirmian'.*say its kind"):
-        StoryNameCandidates(stores, project).confirm_candidate(name="Quirmian")
-    assert StoryNameCandidates(stores, project).confirm_candidate(name="Quirmian", kind="item").change.entity_id == "I0"
+        names.confirm_candidate(name="Quirmian")
+    assert names.confirm_candidate(name="Quirmian", kind="item").change.entity_id == "I0"
 
 
 def test_a_candidate_becomes_names_of_an_entity(stores: MemoryStores, project: str) -> None:

@@ -13,13 +13,12 @@ from tests.runtime.agents.guild_story import ENTITIES
 
 def test_a_course_has_every_step_as_it_stood_then(stores: MemoryStores, project: str) -> None:
     """Each step holds what was known after it; what both feel counts for each, and nothing comes from later."""
-    StoryRelationships(stores, project).edit_relationship(
+    pairs = StoryRelationships(stores, project)
+    pairs.edit_relationship(
         first="C0", second="C1", intensity=3, mutual_dimensions={"trust": 20}, start=StoryPosition(2, 1)
     )
-    StoryRelationships(stores, project).edit_relationship(
-        first="C1", second="C0", status="hurt", intensity=9, dimensions={"trust": -40, "fear": 10}
-    )
-    course = StoryRelationships(stores, project).relationship_course(first="C1", second="C0")
+    pairs.edit_relationship(first="C1", second="C0", status="hurt", intensity=9, dimensions={"trust": -40, "fear": 10})
+    course = pairs.relationship_course(first="C1", second="C0")
     assert (course.character_a, course.character_b) == ("C0", "C1")
     assert [
         (each.chapter_index, each.status, each.intensity, each.dimensions_a, each.dimensions_b) for each in course.steps
@@ -29,11 +28,9 @@ def test_a_course_has_every_step_as_it_stood_then(stores: MemoryStores, project:
         (2, "hostile", 5, {"trust": 20}, {"trust": 20}),
         (2, "hurt", 9, {"trust": 20}, {"trust": -40, "fear": 10}),
     ]
-    stands = StoryRelationships(stores, project).get_relationship(first="C0", second="C1")
+    stands = pairs.get_relationship(first="C0", second="C1")
     assert course.steps[-1].dimensions_b == {**stands.dimensions, **stands.dimensions_b}
-    earlier = StoryRelationships(stores, project).relationship_course(
-        first="C0", second="C1", as_of=StoryPosition(2, 1)
-    )
+    earlier = pairs.relationship_course(first="C0", second="C1", as_of=StoryPosition(2, 1))
     assert earlier.steps == course.steps[:2]
 
 
