@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import BaseChatModel
-from runtime.story.character import Character
 
 import novelgen
 from novelgen.errors import UserInputError
 from runtime.front_door import Memory
+from runtime.story.character import Character
 from runtime.story.replies import Reply
 from runtime.story.story import Story
 from tests.runtime.story.conftest import Calendar
