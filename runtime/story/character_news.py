@@ -80,10 +80,10 @@ class CharacterNews(CharacterMemories):
         other = listener.character_id if isinstance(listener, CharacterPart) else listener
         moment, now = as_moment(at), self._clock()
         issues: list[ReportIssue] = []
-        known = self.memories(as_of=at)
-        if isinstance(what, str) and not any(each.memory_id == what for each in known):
-            if not what.strip():
-                raise UserInputError("nothing is to be told; give the id of a memory, or what it is about")
+        if not what or (isinstance(what, str) and not what.strip()):
+            raise UserInputError("nothing is to be told; give the id of a memory, or what it is about")
+        known = {each.memory_id: each for each in self.memories(as_of=at)}
+        if isinstance(what, str) and what not in known:
             recalled = self.recall(what, as_of=at, to=other)
             # What is nearest to it, not what weighs most: asked for the soup, nobody tells of a first meeting.
             least = LEAST_TOLD_RELEVANCE if recalled.by == "meaning" else 0.0
@@ -96,9 +96,12 @@ class CharacterNews(CharacterMemories):
             issues += recalled.issues
         else:
             ids = [what] if isinstance(what, str) else list(what)
-            if not ids:
-                raise UserInputError("nothing is to be told; give the id of a memory, or what it is about")
-            chosen = [_required(known, self.character_id, memory_id) for memory_id in ids]
+            for memory_id in ids:
+                if memory_id not in known:
+                    raise UnknownMemoryError(
+                        f"{self.character_id!r} knows no memory {memory_id!r} by then; list them to find its id"
+                    )
+            chosen = [known[memory_id] for memory_id in ids]
         texts = [wording or each.content for each in chosen]
         vectors, failed = embedded_texts(self._stores, texts=texts) if texts else ({}, [])
         told: list[CharacterMemory] = []
@@ -207,11 +210,10 @@ class StoryCharacterNews(StoryBase):
             of_event.setdefault(memory.event_id, []).append(memory)
         shared = [each for each in of_event.values() if len(each) > 1 or each[0].how in ("witnessed", "told")]
         shared.sort(key=lambda each: (each[0].session or 0, each[0].turn or 0, each[0].happened_at))
+        told = {"event_id", "event_type", "importance", "session", "turn", "happened_at"}
         return [
             LoggedEvent(
-                **copies[0].model_dump(
-                    include={"event_id", "event_type", "importance", "session", "turn", "happened_at"}
-                ),
+                **copies[0].model_dump(include=told),
                 text=copies[0].content,
                 knowers={each.character_id: each.how for each in copies},
             )
@@ -220,13 +222,6 @@ class StoryCharacterNews(StoryBase):
 
     aworld_event = async_twin(world_event)
     aworld_events = async_twin(world_events)
-
-
-def _required(known: Sequence[CharacterMemory], character_id: str, memory_id: str) -> CharacterMemory:
-    found = next((each for each in known if each.memory_id == memory_id), None)
-    if found is None:
-        raise UnknownMemoryError(f"{character_id!r} knows no memory {memory_id!r} by then; list them to find its id")
-    return found
 
 
 def _news_of(memory: CharacterMemory, text: str) -> GivenEvent:

@@ -186,9 +186,7 @@ class CharacterMemories(CharacterPart):
                     continue
                 made.store(other.entity_id, seen, known | {"how": "witnessed", "heard_from": None}, event_id=event_id)
                 copies.append(made.stored[-1])
-        consolidation = None
-        if settings.consolidate_automatically:
-            consolidation = self._consolidate(now=now)
+        consolidation = self.consolidate() if settings.consolidate_automatically else None
         return Remembered(
             memory=made.stored[0],
             copies=copies,
@@ -225,7 +223,8 @@ class CharacterMemories(CharacterPart):
         if budget_tokens is not None and type(budget_tokens) is not int:
             raise UserInputError(f"budget_tokens={budget_tokens!r} is no whole number; pass one such as 300")
         settings = self._stores.settings.memory.character_memory
-        question, issues = _question(self._stores, said)
+        issues: list[ReportIssue] = []
+        question = _question(self._stores, said, issues)
         with self._stores.database(self.project_id).read() as unit:
             mind = self._mind(unit)
             names = unit.characters.names()
@@ -243,21 +242,16 @@ class CharacterMemories(CharacterPart):
             mind, view = share.beside(mind, view)
             if question is not None and share.without_vector:
                 message = f"{share.without_vector} memories of the story have no vector yet and were compared by words"
-                issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
+                issues.append(_degraded(message))
         view = without_told(mind, view, closed, own_names)
-        recalled = recalling.recall(
-            mind,
-            view,
-            Asked(
-                said=said,
-                compared=_compared(self._stores, mind, said, question, view.live, issues),
-                budget_tokens=settings.recall_budget_tokens if budget_tokens is None else budget_tokens,
-                protected=[*header, *protected],
-                names=names,
-            ),
-            character_id=self.character_id,
-            settings=settings,
+        asked = Asked(
+            said=said,
+            compared=_compared(self._stores, mind, said, question, view.live, issues),
+            budget_tokens=settings.recall_budget_tokens if budget_tokens is None else budget_tokens,
+            protected=[*header, *protected],
+            names=names,
         )
+        recalled = recalling.recall(mind, view, asked, character_id=self.character_id, settings=settings)
         return recalled.model_copy(update={"issues": [*issues, *recalled.issues]})
 
     def memories(self, *, as_of: When = None, with_former: bool = True) -> list[CharacterMemory]:
@@ -350,12 +344,7 @@ class CharacterMemories(CharacterPart):
             model: Chat model that writes the memories; None joins their own sentences.
             dry_run: Only tell what would become one.
         """
-        return self._consolidate(target=target, model=model, dry_run=dry_run, now=self._clock())
-
-    def _consolidate(
-        self, *, target: int | None = None, model: BaseChatModel | None = None, dry_run: bool = False, now: datetime
-    ) -> CharacterConsolidation:
-        settings = self._stores.settings.memory.character_memory
+        now, settings = self._clock(), self._stores.settings.memory.character_memory
         with self._stores.database(self.project_id).read() as unit:
             mind = self._mind(unit)
         view = mind.view(None, clock_now=now)
@@ -368,7 +357,7 @@ class CharacterMemories(CharacterPart):
             dry_run=dry_run,
         )
         if dry_run or not groups:
-            return report.model_copy(update={"dry_run": dry_run})
+            return report
         chain = ConsolidationChain(model)
         chunks = [_as_chunks(self.project_id, group) for group in groups]
         told = [chain.invoke(ConsolidationRequest(sources=sources)) for sources in chunks]
@@ -430,7 +419,7 @@ class CharacterMemories(CharacterPart):
         left = len(places) - len(memories)
         if left:
             message = f"{left} memories have no vector yet and were compared by words; later calls embed them"
-            issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
+            issues.append(_degraded(message))
         with self._stores.database(self.project_id).read() as unit:
             return self._mind(unit)
 
@@ -467,14 +456,19 @@ class StoryCharacters(StoryEntities):
     aopen_character = async_twin(open_character)
 
 
-def _question(stores: MemoryStores, said: str) -> tuple[Vectors | None, list[ReportIssue]]:
+def _degraded(message: str) -> ReportIssue:
+    return ReportIssue(stage="recall", kind="degraded", message=message)
+
+
+def _question(stores: MemoryStores, said: str, issues: list[ReportIssue]) -> Vectors | None:
     """Embed what was said; None where nothing was, or the model failed, which is told."""
     if not said.strip():
-        return None, []
+        return None
     try:
-        return unit_rows(stores.last_queries.vector(stores.embeddings, said))[0], []
+        return unit_rows(stores.last_queries.vector(stores.embeddings, said))[0]
     except (EmbeddingError, ConfigurationError) as error:
-        return None, [_by_words(error)]
+        issues.append(_degraded(f"memories were compared by words: {error}"))
+        return None
 
 
 def _compared(
@@ -488,7 +482,7 @@ def _compared(
         try:
             scale = stores.relevance_scales.scale(stores.embeddings, story_language(said))
         except EmbeddingError as error:
-            issues.append(_by_words(error))
+            issues.append(_degraded(f"memories were compared by words: {error}"))
     if question is None or scale is None:
         return Compared(mind.word_relevance(said, live), by="words")
     # Not `@`: its threads go on spinning for a while, which doubles what the next embedding takes.
@@ -501,10 +495,6 @@ def _compared(
         relevance = np.where(mind.has_vector, relevance, by_words)
         nearness = np.where(mind.has_vector, nearness, by_words)
     return Compared(relevance, nearness, by="meaning")
-
-
-def _by_words(error: Exception) -> ReportIssue:
-    return ReportIssue(stage="recall", kind="degraded", message=f"memories were compared by words: {error}")
 
 
 def given_event(**given: Any) -> GivenEvent:
@@ -537,15 +527,10 @@ EDITABLE = (
 
 def _as_chunks(project_id: str, group: Sources) -> list[StoryMemoryChunk]:
     """Return memories as the chain takes them, which knows those of stories."""
+    told = {"content", "short", "importance", "created_at"}
     return [
         StoryMemoryChunk(
-            chunk_id=each.memory_id,
-            project_id=project_id,
-            content=each.content,
-            short=each.short,
-            content_type="memory",
-            importance=each.importance,
-            created_at=each.created_at,
+            chunk_id=each.memory_id, project_id=project_id, content_type="memory", **each.model_dump(include=told)
         )
         for each in group
     ]

@@ -63,7 +63,7 @@ from runtime.story.dispositions import (
     project_language,
 )
 from runtime.story.knowledge import knower_id
-from runtime.story.secrets import SecretView, flags_in, reveal_in, secret_view
+from runtime.story.secrets import flags_in, reveal_in, secret_view
 
 logger = logging.getLogger(__name__)
 
@@ -234,7 +234,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         if reply.is_stored:
             return reply
         asked = _Asked(reply.to, reply.said, (), as_moment(at), self._clock())
-        return self._stored(asked, reply, self._view(reply.to))
+        return self._stored(asked, reply)
 
     acheck_reply = async_twin(check_reply)
     akeep_reply = async_twin(keep_reply)
@@ -242,8 +242,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
     def _streamed(
         self, asked: _Asked, model: BaseChatModel, budget_tokens: int | None, timeout_s: float, keep: Keeping
     ) -> Iterator[str | Reply]:
-        view = self._view(asked.to)
-        request, language, recalled = self._request(asked, view, budget_tokens)
+        request, language, recalled = self._request(asked, budget_tokens)
         issues = list(recalled.issues)
         answer, told = "", ReplyParts()
         is_complete = False
@@ -264,9 +263,9 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             is_complete=is_complete,
             issues=issues,
         )
-        yield self._ended(asked, reply, told.behind, view, keep)
+        yield self._ended(asked, reply, told.behind, keep)
 
-    def _ended(self, asked: _Asked, reply: Reply, behind: str, view: SecretView, keep: Keeping) -> Reply:
+    def _ended(self, asked: _Asked, reply: Reply, behind: str, keep: Keeping) -> Reply:
         """Read the analysis of a reply, check what was said, and store it where it may be."""
         issues = list(reply.issues)
         if reply.is_complete and not reply.spoken:
@@ -298,15 +297,17 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             }
         )
         if keep == "always" or (keep == "clean" and not findings):
-            return self._stored(asked, done, view)
+            return self._stored(asked, done)
         if keep == "clean":
             message = "not remembered, for the check found something; keep_reply remembers it all the same"
             issues.append(ReportIssue(stage="check", kind="not_written", message=message))
         return done
 
-    def _stored(self, asked: _Asked, reply: Reply, view: SecretView) -> Reply:
+    def _stored(self, asked: _Asked, reply: Reply) -> Reply:
         """Store the memory of a reply, what was learnt of the other, and which secrets were told."""
         own_names, other, language = self._names(asked)
+        with self._stores.database(self.project_id).read() as unit:
+            view = secret_view(unit, self.character_id, asked.to, as_of=None)
         told = [secret.secret_id for secret in view.open if find_secret(reply.spoken, secret, own_names=own_names)]
         issues = list(reply.issues)
         content = reply.analysis.memory
@@ -330,11 +331,10 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         )
         issues += remembered.issues
         with self._stores.database(self.project_id).write() as unit:
-            for secret_id in told:
-                secret = next(each for each in view.open if each.secret_id == secret_id)
-                if not secret.never:
-                    reveal_in(unit, self.character_id, secret_id, to=asked.to, at=asked.at, now=asked.now)
-        learned, unfounded = self._learned(asked, reply.analysis, language)
+            for secret in view.open:
+                if secret.secret_id in told and not secret.never:
+                    reveal_in(unit, self.character_id, secret.secret_id, to=asked.to, at=asked.at, now=asked.now)
+        learned, unfounded = self._learned(asked, reply.analysis, other, language)
         return reply.model_copy(
             update={
                 "is_stored": True,
@@ -347,7 +347,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         )
 
     def _learned(
-        self, asked: _Asked, analysis: ReplyAnalysis, language: StoryLanguage
+        self, asked: _Asked, analysis: ReplyAnalysis, other: str, language: StoryLanguage
     ) -> tuple[list[CharacterMemory], list[ReportIssue]]:
         """Store what was learnt of the other: names that the other did not say are no learning."""
         found = analysis.learned_about_player
@@ -365,21 +365,18 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
                 message = f"{value!r} was not said and is not taken as {slot}"
                 issues.append(ReportIssue(stage="analysis", kind="unresolved", message=message))
                 continue
-            text = sentence[language].format(name=value)
-            events.append(_info(asked, text, slot=slot, state_deltas=delta))
-        _, other, _ = self._names(asked)
+            info = _info(asked, sentence[language].format(name=value), slot)
+            events.append(info.model_copy(update={"state_deltas": delta}))
         is_kept_by_kind = INFO_SLOT in self._stores.settings.memory.character_memory.known_slot_types()
         for told in found.notable_facts:
             parted = _KIND_OF_FACT.fullmatch(told)
             fact = parted["fact"] if parted else told
             text = _FACT[language].format(other=other, fact=fact) if _SUBJECTLESS.match(fact) else fact
             kept_as = f"{INFO_SLOT}:{parted['kind'].casefold()}" if parted and is_kept_by_kind else None
-            events.append(_info(asked, text, slot=kept_as))
+            events.append(_info(asked, text, kept_as))
         return [self._remember(event, at=asked.at, now=asked.now).memory for event in events], issues
 
-    def _request(
-        self, asked: _Asked, view: SecretView, budget_tokens: int | None
-    ) -> tuple[ReplyRequest, StoryLanguage, Recall]:
+    def _request(self, asked: _Asked, budget_tokens: int | None) -> tuple[ReplyRequest, StoryLanguage, Recall]:
         recalled = self.recall(asked.said, budget_tokens=budget_tokens, to=asked.to, story_as_of=asked.story_as_of)
         own_names, other, language = self._names(asked)
         feelings = self.feelings(asked.to)
@@ -388,6 +385,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             # Without a place in the story only what was said of it outside of the scenes.
             stated = unit.states.snapshots([self.character_id], as_of=asked.story_as_of or BEFORE_THE_STORY)
             names = unit.characters.names()
+            view = secret_view(unit, self.character_id, asked.to, as_of=None)
         labels = labels_for(language)
         stands = [
             text for each in stated for name, text in state_parts(each, names, labels) if name not in NEVER_ON_A_CARD
@@ -422,13 +420,14 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         return own_names, other, language
 
     def _slots(self, as_of: When = None) -> list[KnownSlot]:
-        memories = self.memories(as_of=as_of)
-        held = [each for each in memories if each.slot is not None]
+        active: list[tuple[str, str]] = []
         earlier: dict[str, list[str]] = {}
-        for memory in held:
-            if memory.superseded_by is not None:
-                earlier.setdefault(memory.slot or "", []).append(memory.content)
-        return known_slots(((each.slot or "", each.content) for each in held if each.superseded_by is None), earlier)
+        for memory in self.memories(as_of=as_of):
+            if memory.slot is not None and memory.superseded_by is None:
+                active.append((memory.slot, memory.content))
+            elif memory.slot is not None:
+                earlier.setdefault(memory.slot, []).append(memory.content)
+        return known_slots(active, earlier)
 
     def _flag_lines(self, flags: Sequence[str]) -> list[str]:
         if not flags:
@@ -450,17 +449,14 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             return []
         share = story_share(self._stores, self.project_id, character_id=knower, as_of=place, model=None)
         known = {each.memory_id for each in share.mind.memories}
-        about = {
-            entity_id: [each.chunk.memory_id for each in told if entity_id in each.chunk.entities_mentioned]
-            for entity_id in dead
-        }
-        return [
-            KnownSlot(f"{DEATH_SLOT}:{name}", str(dead[entity.entity_id].value))
-            for entity in entities
+        slots: list[KnownSlot] = []
+        for entity in entities:
+            about = {each.chunk.memory_id for each in told if entity.entity_id in each.chunk.entities_mentioned}
             # Of a death that no memory tells, everybody may know.
-            if entity.entity_id in dead and (not about[entity.entity_id] or known.intersection(about[entity.entity_id]))
-            for name in entity.names()
-        ]
+            if entity.entity_id in dead and (not about or known & about):
+                value = str(dead[entity.entity_id].value)
+                slots += [KnownSlot(f"{DEATH_SLOT}:{name}", value) for name in entity.names()]
+        return slots
 
     def _ground(self, *, to: str, said: Sequence[str], as_of: When, story_as_of: StoryPosition | None) -> ReplyGround:
         slots = self._slots(as_of)
@@ -499,10 +495,6 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             found = [each for each in found if each.kind != "unknown_name" or each.quote not in told]
         return found
 
-    def _view(self, to: str) -> SecretView:
-        with self._stores.database(self.project_id).read() as unit:
-            return secret_view(unit, self.character_id, to, as_of=None)
-
 
 def _analysis(behind: str) -> tuple[ReplyAnalysis, list[ReportIssue]]:
     if not behind.strip():
@@ -515,12 +507,8 @@ def _analysis(behind: str) -> tuple[ReplyAnalysis, list[ReportIssue]]:
         return ReplyAnalysis(), [ReportIssue(stage="analysis", kind=issue_kind_of(error), message=message)]
 
 
-def _info(
-    asked: _Asked, text: str, *, slot: str | None = None, state_deltas: dict[str, Any] | None = None
-) -> GivenEvent:
-    return GivenEvent(
-        text=text, event_type="player_info", participants=(asked.to,), slot=slot, state_deltas=state_deltas or {}
-    )
+def _info(asked: _Asked, text: str, slot: str | None) -> GivenEvent:
+    return GivenEvent(text=text, event_type="player_info", participants=(asked.to,), slot=slot)
 
 
 def _entity(entities: Sequence[Entity], character_id: str) -> Entity:

@@ -1,5 +1,6 @@
 """What characters keep to themselves, to whom it may be told, and the flags of a story."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -13,17 +14,14 @@ from novelgen.characters.mind import Mind, View
 from novelgen.characters.recall import ProtectedLine
 from novelgen.characters.secrets import Secret, SecretStanding, UnlockConditions, require_secret, withheld_places
 from novelgen.errors import UserInputError
-from novelgen.language.normalise import DEEPEST, name_key, scrub_text, scrub_tree
+from novelgen.language.normalise import DEEPEST, is_deeper, name_key, scrub_text, scrub_tree
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described, shown
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import Disclosure, FlagChange
+from runtime.storage.records import Disclosure, FlagChange, Happened
 from runtime.story.base import ChangeNumber, Name, StoryBase, async_twin, known_entities
 from runtime.story.character_part import CharacterPart, When
 from runtime.story.dispositions import feelings_in, happened, other_id_of
-
-OPEN: frozenset[SecretStanding] = frozenset(("unlocked", "known"))
-"""Standings in which a secret may be told."""
 
 
 class KeptSecret(Secret):
@@ -135,14 +133,8 @@ class CharacterSecrets(CharacterPart):
         if not name:
             raise UserInputError("the item has no name; say what was shown")
         with self._stores.database(self.project_id).write() as unit:
-            disclosure = Disclosure(
-                character_id=self.character_id,
-                other_id=other_id_of(unit, by),
-                kind="shown",
-                subject=name,
-                **dict(happened(as_moment(at), self._clock())),
-            )
-            return disclose_in(unit, disclosure)
+            when = happened(as_moment(at), self._clock())
+            return _disclosed(unit, self.character_id, other_id_of(unit, by), "shown", name, when)
 
     akeep_secret = async_twin(keep_secret)
     adrop_secret = async_twin(drop_secret)
@@ -224,20 +216,16 @@ def reveal_in(
     secret = require_secret(unit.play.secrets(character_id), secret_id)
     if secret.never:
         raise UserInputError(f"secret {secret_id!r} is never told; keep it without `never` first")
-    disclosure = Disclosure(
-        character_id=character_id,
-        other_id=other_id_of(unit, to),
-        kind="revealed",
-        subject=secret_id,
-        **dict(happened(at, now)),
-    )
-    return disclose_in(unit, disclosure)
+    return _disclosed(unit, character_id, other_id_of(unit, to), "revealed", secret_id, happened(at, now))
 
 
-def disclose_in(unit: UnitOfWork, disclosure: Disclosure) -> KeptDisclosure:
+def _disclosed(
+    unit: UnitOfWork, character_id: str, other_id: str, kind: Literal["revealed", "shown"], subject: str, when: Happened
+) -> KeptDisclosure:
     """Write down what was disclosed, so that it can be undone."""
-    kind: Literal["reveal", "show"] = "reveal" if disclosure.kind == "revealed" else "show"
-    with unit.journal.changing_play(kind, disclosure.character_id, disclosure.other_id) as kept:
+    disclosure = Disclosure(character_id=character_id, other_id=other_id, kind=kind, subject=subject, **dict(when))
+    change: Literal["reveal", "show"] = "reveal" if kind == "revealed" else "show"
+    with unit.journal.changing_play(change, character_id, other_id) as kept:
         unit.play.disclose(disclosure)
     return KeptDisclosure(**dict(disclosure), change_id=kept.change_id)
 
@@ -253,10 +241,11 @@ def secret_view(unit: UnitOfWork, character_id: str, to: str, *, as_of: Moment |
     if other_id == character_id:
         return SecretView(open=unit.play.secrets(character_id))
     states = _states(unit, character_id, other_id, as_of=as_of)
+    told = [each.secret for each in states if each.standing in ("unlocked", "known")]
     return SecretView(
-        open=[each.secret for each in states if each.standing in OPEN],
+        open=told,
         hints=[each.hint for each in states if each.hint is not None],
-        closed=[each.secret for each in states if each.standing not in OPEN],
+        closed=[each.secret for each in states if each.secret not in told],
     )
 
 
@@ -288,7 +277,7 @@ def names_of(unit: UnitOfWork, character_id: str) -> list[str]:
 
 
 def _states(unit: UnitOfWork, character_id: str, other_id: str, *, as_of: Moment | None) -> list[SecretState]:
-    secrets: Sequence[Secret] = unit.play.secrets(character_id)
+    secrets = unit.play.secrets(character_id)
     if not secrets:
         return []
     disposition = folded_disposition(unit.play.dispositions(character_id, other_id, as_of=as_of))
@@ -304,16 +293,13 @@ def _states(unit: UnitOfWork, character_id: str, other_id: str, *, as_of: Moment
     return states
 
 
-def require_json(value: Any, what: str, *, levels: int = DEEPEST) -> None:
+def require_json(value: Any, what: str) -> None:
     """Refuse what JSON cannot hold, and what nests deeper than can be shown and exported again."""
-    if not levels:
+    if is_deeper(value, than=DEEPEST):
         raise UserInputError(f"{what} nests deeper than {DEEPEST} levels; nothing was stored")
-    if isinstance(value, Mapping):
-        for key, each in value.items():
-            require_json(key, what, levels=levels - 1)
-            require_json(each, what, levels=levels - 1)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            require_json(each, what, levels=levels - 1)
-    elif not (value is None or isinstance(value, str | int | float | bool)) or value != value:
-        raise UserInputError(f"{what} cannot be {value!r}; pass text, a number, true, false, a list or a mapping")
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UserInputError(
+            f"{what} cannot be {value!r}; pass text, a number, true, false, a list or a mapping"
+        ) from error
