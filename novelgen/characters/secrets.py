@@ -28,6 +28,10 @@ SecretStanding = Literal["locked", "hinted", "unlocked", "known"]
 """What a listener may hear: nothing, a hint, the secret; or it has been told to them already."""
 
 
+def _listed(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
 class UnlockConditions(BaseModel):
     """What must hold, all of it, before something may be told."""
 
@@ -48,15 +52,11 @@ class UnlockConditions(BaseModel):
         if not isinstance(given, Mapping):
             return given
         fields = dict(given)
-        for one, many in (("flag", "flags"), ("item", "items")):
-            if one in fields:
-                fields[many] = [*_listed(fields.pop(one)), *_listed(fields.get(many, []))]
-        flags = fields.get("flags")
-        if isinstance(flags, str | list | tuple):
-            fields["flags"] = dict.fromkeys(_listed(flags), True)
-        if isinstance(fields.get("items"), str):
-            fields["items"] = [fields["items"]]
-        return fields
+        flags: dict[Any, Any] = {}
+        for part in (fields.pop("flag", []), fields.pop("flags", [])):
+            flags |= part if isinstance(part, Mapping) else dict.fromkeys(_listed(part), True)
+        items = [*_listed(fields.pop("item", [])), *_listed(fields.pop("items", []))]
+        return {**fields, **({"flags": flags} if flags else {}), **({"items": items} if items else {})}
 
     def hold(self, disposition: Disposition, *, flags: Mapping[str, Any], items: Iterable[str]) -> bool:
         """Tell whether all of them hold."""
@@ -157,10 +157,6 @@ def _item_key(name: str) -> str:
     bare = name.strip()
     article = _ARTICLE.match(bare)
     return name_key(bare[article.end() :] if article else bare)
-
-
-def _listed(given: Any) -> list[Any]:
-    return list(given) if isinstance(given, list | tuple) else [given]
 
 
 def require_secret(secrets: Sequence[Secret], secret_id: str) -> Secret:

@@ -232,7 +232,7 @@ OPERATIONS: tuple[Operation, ...] = (
         _row("add_relationship", "relationships", "POST /relationships", status=201),
         _row("edit_relationship", "relationships", "PATCH /relationships"),
         _row("delete_relationship", "changes", "DELETE /relationships"),
-        _row("get_knowledge_table", "knowledge_table.knowledge_table", "GET /knowledge"),
+        _row("get_knowledge_table", "knowledge.knowledge_table", "GET /knowledge"),
         _row("list_knowledge", "knowledge.knowledge", "GET /knowledge/{character}"),
         _row("set_knowledge", "knowledge", "PUT /knowledge/{character}/{memory_id}"),
         _row("forget_knowledge", "knowledge", "DELETE /knowledge/{character}/{memory_id}", key="forgotten"),

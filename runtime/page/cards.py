@@ -17,7 +17,7 @@ from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.nearest import nearest_names
 from runtime.page.visits import MAX_SHOWN, Name, Shown, Visited, download, router
 from runtime.story.entities import EntityCard, StoryEntities
-from runtime.story.knowledge_table import Narrowing
+from runtime.story.knowledge import Narrowing
 from runtime.story.relationships import StoryRelationships
 from runtime.story.states import AttributeHistory, StateStep, StoryStates
 from runtime.story.threads import StoryThreads

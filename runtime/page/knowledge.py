@@ -12,8 +12,7 @@ from novelgen.memory.knowledge_rules import why_unknown
 from novelgen.models.knowledge import KNOWLEDGE_KINDS, KNOWLEDGE_SOURCES, READER, KnownMemory, UnknownMemory
 from runtime.page.frame import Frame
 from runtime.page.visits import Name, Offset, Visited, router
-from runtime.story.knowledge import Knower, MemoryKnowers, Unaware
-from runtime.story.knowledge_table import KnowledgeRow
+from runtime.story.knowledge import Knower, KnowledgeRow, MemoryKnowers, Unaware
 
 FACTS_AT_ONCE = 30
 MAX_PEOPLE = 300

@@ -1,11 +1,504 @@
-"""One character of a story or a game, who remembers, feels, keeps secrets and speaks."""
+"""One character of a story or a game, who remembers, feels, keeps secrets and speaks.
 
+What it says is streamed from a chat model, checked, and remembered with what it changed.
+"""
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
+from pydantic import BaseModel, Field
 
-from runtime.story.base import Place, position_of
+from novelgen.characters.dispositions import PLAYER, clamped, status_words
+from novelgen.characters.events import GivenEvent, typed_interaction
+from novelgen.characters.memory import CharacterMemory, Moment, as_moment
+from novelgen.characters.recall import Recall
+from novelgen.characters.reply_check import (
+    DEATH_SLOT,
+    PLAYER_NAME_SLOT,
+    KnownSlot,
+    ReplyFinding,
+    ReplyGround,
+    check_reply,
+    known_slots,
+)
+from novelgen.characters.reply_stream import (
+    NEVER_ON_A_CARD,
+    ReplyAnalysis,
+    ReplyParts,
+    ReplyRequest,
+    SpokenTurn,
+    card_text,
+    parted,
+    read_analysis,
+    reply_messages,
+    stream_text,
+)
+from novelgen.characters.secrets import find_secret
+from novelgen.context.lines import labels_for, state_parts
+from novelgen.deadlines import Deadline
+from novelgen.errors import DeadlineExceededError, ModelError, UserInputError
+from novelgen.language.language import StoryLanguage
+from novelgen.language.normalise import is_description, scrub_text
+from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
+from novelgen.model_calls.answers import UnusableAnswerError
+from novelgen.model_calls.json_model import issue_kind_of
+from novelgen.models.context import ReportIssue
+from novelgen.models.entity import Entity
+from novelgen.models.position import StoryPosition
+from novelgen.nearest import did_you_mean
+from runtime.storage.records import MemoryFilter
+from runtime.story.base import Place, async_twin, known_entities, position_of
 from runtime.story.character_news import CharacterNews
-from runtime.story.replies import CharacterReplies
-from runtime.story.secrets import CharacterSecrets
+from runtime.story.character_part import When, story_share
+from runtime.story.characters import CharacterMemories
+from runtime.story.dispositions import (
+    CharacterFeelings,
+    Feelings,
+    display_name,
+    event_deltas,
+    other_id_of,
+    project_language,
+)
+from runtime.story.knowledge import knower_id
+from runtime.story.secrets import CharacterSecrets, flags_in, reveal_in, secret_view
+
+logger = logging.getLogger(__name__)
+
+BEFORE_THE_STORY = StoryPosition(1)
+
+ALLEGIANCE_SLOT = "player_allegiance"
+INFO_SLOT = "player_info"
+"""Followed by the kind of the fact: `player_info:trade`."""
+
+_KIND_OF_FACT = re.compile(r"(?P<kind>[^\W\d][\w /-]{0,29}?)\s*[:：]\s*(?P<fact>\S.*)", re.DOTALL)
+
+MAX_QUOTED_CHARACTERS = 500
+
+Keeping = Literal["clean", "always", "never"]
+"""When a reply is remembered: where the check found nothing, whatever it found, or not by itself."""
+
+_UNNAMED = {"en": "the visitor", "zh": "来客"}
+"""What a player is called whose name is not known: a character knows no players."""
+
+_REMEMBERED = {
+    "en": "{other} said to me: “{said}” I answered: “{spoken}”",
+    "zh": "{other}对我说：“{said}”我回答：“{spoken}”",
+}
+_NAMED = {"en": "The player's name is {name}.", "zh": "玩家的名字是{name}。"}
+_ALLIED = {"en": "The player is loyal to {name}.", "zh": "玩家效忠于{name}。"}
+
+
+_FACT = {"en": "Of {other} I learnt: {fact}", "zh": "关于{other}，我得知：{fact}"}
+"""Models write "likes mutton", which would be read as what the character itself likes."""
+
+_SUBJECTLESS = re.compile(r"[a-z]|(?!玩家|对方|来客|来人|此人|[他她你])[\u4e00-\u9fff]")
+
+
+class Reply(BaseModel):
+    """What a character said, and what came of it; the last thing that a stream yields."""
+
+    character_id: str
+    to: str
+    said: str
+    spoken: str = Field(description="What the character said, as far as it came.")
+    is_complete: bool = Field(description="Whether the model came to its end.")
+    findings: list[ReplyFinding] = Field(default_factory=list, description="What is wrong with it.")
+    is_stored: bool = Field(default=False, description="Whether it is remembered; see `issues` where not.")
+    analysis: ReplyAnalysis = ReplyAnalysis()
+    interaction_type: str = Field(default="", description="One of the valid types.")
+    deltas: dict[str, int] = Field(
+        default_factory=dict, description="By how much feelings move; they do once the reply is stored."
+    )
+    memory: CharacterMemory | None = None
+    learned: list[CharacterMemory] = Field(default_factory=list, description="What it learnt of the other.")
+    revealed: list[str] = Field(default_factory=list, description="Ids of the secrets that it told.")
+    feelings: Feelings | None = Field(default=None, description="What it feels afterwards.")
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Who speaks to whom, when."""
+
+    to: str
+    said: str
+    talk: Sequence[SpokenTurn]
+    at: Moment | None
+    now: datetime
+    story_as_of: StoryPosition | None = None
+    world: Sequence[str] = ()
+
+
+class CharacterReplies(CharacterMemories, CharacterFeelings):
+    """What a character says: streamed from a chat model, checked, and remembered with what it changed."""
+
+    def check_reply(
+        self, text: str, *, to: str = PLAYER, said: str = "", as_of: When = None, story_as_of: Place = None
+    ) -> list[ReplyFinding]:
+        """Find what is wrong with something that the character is about to say; nothing is stored.
+
+        A secret that the listener may not hear, a name that the story does not know (with the one that may be meant),
+        what goes against a slot, such as the player's name, and somebody who lives though the story had them die.
+        Rules find it: what is told in wholly other words is not found.
+
+        Args:
+            text: What is said.
+            to: To whom.
+            said: What it answers.
+            as_of: As things stood then; None means now.
+            story_as_of: Held against what the story lets the character know strictly before this place; None leaves
+                the story out.
+
+        Returns:
+            Findings in the order of the text, each with a quote and where it stands; empty where all is well.
+        """
+        return self._checked(
+            scrub_text(text), self._ground(to=to, said=[said], as_of=as_of, story_as_of=position_of(story_as_of))
+        )
+
+    def stream_reply(
+        self,
+        chat_model: BaseChatModel,
+        said: str,
+        *,
+        to: str = PLAYER,
+        talk: Sequence[tuple[str, str]] = (),
+        at: When = None,
+        budget_tokens: int | None = None,
+        timeout_s: float | None = None,
+        keep: Keeping = "clean",
+        story_as_of: Place = None,
+        world: Sequence[str] = (),
+        flags: Sequence[str] = (),
+    ) -> Iterator[str | Reply]:
+        """Let a model speak as the character: yields what it says as it comes, and at last a `Reply`.
+
+        Args:
+            chat_model: Any LangChain chat model.
+            said: What was said to the character.
+            to: Who said it.
+            talk: The turns before, as pairs of who and what.
+            at: When it is said.
+            budget_tokens: Of the memories in the prompt; None takes the setting `recall_budget_tokens`.
+            timeout_s: The reply must be whole by then; None takes the setting `model_timeout_s`.
+            keep: When it is remembered: "clean" where the check found nothing, "always", or "never".
+            story_as_of: Of the story what it let the character know strictly before this place may come back, too:
+                its memories, how the character itself stands, and who is dead.
+            world: How the world stands as the character knows it, a line each: the hour, who else is there, the news.
+            flags: Flags of the game of which the character knows; their values are told with it.
+
+        Yields:
+            Texts, then one `Reply`: what was found, stored and changed. A model that fails or hangs ends in a reply
+            that says so in `issues`, and of which nothing is stored.
+
+        Raises:
+            UserInputError: When nothing was said, or a flag is not set.
+        """
+        if not callable(getattr(chat_model, "stream", None)):
+            raise UserInputError(f"chat_model cannot be {chat_model!r}; pass a LangChain chat model")
+        for turn in talk:
+            is_pair = isinstance(turn, tuple | list) and len(turn) == 2
+            if not is_pair or not all(isinstance(each, str) for each in turn):
+                raise UserInputError(f"talk cannot hold {turn!r}; pass pairs of who and what: ('Ines', 'Hello.')")
+        if not said.strip():
+            raise UserInputError("nothing was said to the character; pass what the player says")
+        clean = scrub_text(said).strip()
+        lines = [*(scrub_text(line) for line in world), *self._flag_lines(flags)]
+        asked = _Asked(to, clean, tuple(talk), as_moment(at), self._clock(), position_of(story_as_of), lines)
+        return self._streamed(
+            asked, chat_model, budget_tokens, timeout_s or self._stores.settings.model_timeout_s, keep
+        )
+
+    async def astream_reply(self, chat_model: BaseChatModel, said: str, **options: Any) -> AsyncIterator[str | Reply]:
+        """Do the same as `stream_reply` without blocking the event loop: the same arguments and parts.
+
+        Args:
+            chat_model: Any LangChain chat model.
+            said: What was said to the character.
+            **options: As of `stream_reply`.
+        """
+        stream = self.stream_reply(chat_model, said, **options)
+        while (part := await asyncio.to_thread(next, stream, None)) is not None:
+            yield part
+
+    def keep_reply(self, reply: Reply, *, at: When = None) -> Reply:
+        """Remember a reply that was not remembered by itself, whatever the check found.
+
+        Args:
+            reply: As the stream yielded it.
+            at: When it was said.
+        """
+        if reply.is_stored:
+            return reply
+        asked = _Asked(reply.to, reply.said, (), as_moment(at), self._clock())
+        return self._stored(asked, reply)
+
+    acheck_reply = async_twin(check_reply)
+    akeep_reply = async_twin(keep_reply)
+
+    def _streamed(
+        self, asked: _Asked, model: BaseChatModel, budget_tokens: int | None, timeout_s: float, keep: Keeping
+    ) -> Iterator[str | Reply]:
+        request, language, recalled = self._request(asked, budget_tokens)
+        issues = list(recalled.issues)
+        answer, told = "", ReplyParts()
+        is_complete = False
+        try:
+            for piece in stream_text(model, reply_messages(request, language), deadline=Deadline.after(timeout_s)):
+                answer += piece
+                before, told = told, parted(answer)
+                if told.spoken != before.spoken:
+                    yield told.spoken[len(before.spoken) :]
+            is_complete = True
+        except (DeadlineExceededError, ModelError) as error:
+            issues.append(ReportIssue(stage="reply", kind=issue_kind_of(error), message=str(error)))
+        reply = Reply(
+            character_id=self.character_id,
+            to=asked.to,
+            said=asked.said,
+            spoken=scrub_text(told.spoken.strip()),
+            is_complete=is_complete,
+            issues=issues,
+        )
+        yield self._ended(asked, reply, told.behind, keep)
+
+    def _ended(self, asked: _Asked, reply: Reply, behind: str, keep: Keeping) -> Reply:
+        """Read the analysis of a reply, check what was said, and store it where it may be."""
+        issues = list(reply.issues)
+        if reply.is_complete and not reply.spoken:
+            issues.append(ReportIssue(stage="reply", kind="malformed", message="the model said nothing"))
+        if not reply.is_complete or not reply.spoken:
+            return reply.model_copy(update={"issues": issues})
+        analysis, unread = _analysis(behind)
+        issues += unread
+        settings = self._stores.settings.memory.character_memory
+        fallback = settings.valid_interaction_types[0] if settings.valid_interaction_types else ""
+        interaction_type = fallback
+        if analysis.interaction_type:
+            interaction_type, problem = typed_interaction(analysis.interaction_type, settings)
+            if problem is not None:
+                logger.warning("reply: %s", problem)
+                issues.append(ReportIssue(stage="analysis", kind="malformed", message=problem))
+        heard = [asked.said, *(what for _, what in asked.talk), *asked.world]
+        ground = self._ground(to=asked.to, said=heard, as_of=None, story_as_of=asked.story_as_of)
+        findings = self._checked(reply.spoken, ground)
+        by_rule = event_deltas(interaction_type, None, {}, settings)
+        done = reply.model_copy(
+            update={
+                "analysis": analysis,
+                "interaction_type": interaction_type,
+                # A type that has a rule moves what its rule names; a model's word counts for the rest, within bounds.
+                "deltas": {**clamped(analysis.changes, settings), **by_rule},
+                "findings": findings,
+                "issues": issues,
+            }
+        )
+        if keep == "always" or (keep == "clean" and not findings):
+            return self._stored(asked, done)
+        if keep == "clean":
+            message = "not remembered, for the check found something; keep_reply remembers it all the same"
+            issues.append(ReportIssue(stage="check", kind="not_written", message=message))
+        return done
+
+    def _stored(self, asked: _Asked, reply: Reply) -> Reply:
+        """Store the memory of a reply, what was learnt of the other, and which secrets were told."""
+        own_names, other, language = self._names(asked)
+        with self._stores.database(self.project_id).read() as unit:
+            view = secret_view(unit, self.character_id, asked.to, as_of=None)
+        told = [secret.secret_id for secret in view.open if find_secret(reply.spoken, secret, own_names=own_names)]
+        issues = list(reply.issues)
+        content = reply.analysis.memory
+        if not content or any(find_secret(content, each, own_names=own_names) for each in view.closed):
+            content = _REMEMBERED[language].format(
+                other=other, said=asked.said[:MAX_QUOTED_CHARACTERS], spoken=reply.spoken[:MAX_QUOTED_CHARACTERS]
+            )
+        changes: dict[str, Any] = {f"{name}_change": by for name, by in reply.deltas.items()}
+        remembered = self._remember(
+            GivenEvent(
+                text=content,
+                event_type=reply.interaction_type,
+                interaction_type=reply.interaction_type or None,
+                participants=(asked.to,),
+                emotion=reply.analysis.emotional_impact,
+                state_deltas={**changes, **({"secret_revealed": True} if told else {})},
+                details={"said": asked.said[:MAX_QUOTED_CHARACTERS], "spoken": reply.spoken[:MAX_QUOTED_CHARACTERS]},
+            ),
+            at=asked.at,
+            now=asked.now,
+        )
+        issues += remembered.issues
+        with self._stores.database(self.project_id).write() as unit:
+            for secret in view.open:
+                if secret.secret_id in told and not secret.never:
+                    reveal_in(unit, self.character_id, secret.secret_id, to=asked.to, at=asked.at, now=asked.now)
+        learned, unfounded = self._learned(asked, reply.analysis, other, language)
+        return reply.model_copy(
+            update={
+                "is_stored": True,
+                "memory": remembered.memory,
+                "learned": learned,
+                "revealed": told,
+                "feelings": self.feelings(asked.to),
+                "issues": [*issues, *unfounded],
+            }
+        )
+
+    def _learned(
+        self, asked: _Asked, analysis: ReplyAnalysis, other: str, language: StoryLanguage
+    ) -> tuple[list[CharacterMemory], list[ReportIssue]]:
+        """Store what was learnt of the other: names that the other did not say are no learning."""
+        found = analysis.learned_about_player
+        heard = "\n".join([asked.said, *(what for who, what in asked.talk)]).casefold()
+        events: list[GivenEvent] = []
+        issues: list[ReportIssue] = []
+        held = {slot.slot: slot.value for slot in self._slots()}
+        for slot, value, sentence, delta in (
+            (PLAYER_NAME_SLOT, found.name, _NAMED, {"player_name_learned": True}),
+            (ALLEGIANCE_SLOT, found.allegiance, _ALLIED, {}),
+        ):
+            if value is None or held.get(slot) == value:
+                continue
+            if value.casefold() not in heard:
+                message = f"{value!r} was not said and is not taken as {slot}"
+                issues.append(ReportIssue(stage="analysis", kind="unresolved", message=message))
+                continue
+            info = _info(asked, sentence[language].format(name=value), slot)
+            events.append(info.model_copy(update={"state_deltas": delta}))
+        is_kept_by_kind = INFO_SLOT in self._stores.settings.memory.character_memory.known_slot_types()
+        for told in found.notable_facts:
+            parted = _KIND_OF_FACT.fullmatch(told)
+            fact = parted["fact"] if parted else told
+            text = _FACT[language].format(other=other, fact=fact) if _SUBJECTLESS.match(fact) else fact
+            kept_as = f"{INFO_SLOT}:{parted['kind'].casefold()}" if parted and is_kept_by_kind else None
+            events.append(_info(asked, text, kept_as))
+        return [self._remember(event, at=asked.at, now=asked.now).memory for event in events], issues
+
+    def _request(self, asked: _Asked, budget_tokens: int | None) -> tuple[ReplyRequest, StoryLanguage, Recall]:
+        recalled = self.recall(asked.said, budget_tokens=budget_tokens, to=asked.to, story_as_of=asked.story_as_of)
+        own_names, other, language = self._names(asked)
+        feelings = self.feelings(asked.to)
+        with self._stores.database(self.project_id).read() as unit:
+            entity = _entity(known_entities(unit, None), self.character_id)
+            # Without a place in the story only what was said of it outside of the scenes.
+            stated = unit.states.snapshots([self.character_id], as_of=asked.story_as_of or BEFORE_THE_STORY)
+            names = unit.characters.names()
+            view = secret_view(unit, self.character_id, asked.to, as_of=None)
+        labels = labels_for(language)
+        stands = [
+            text for each in stated for name, text in state_parts(each, names, labels) if name not in NEVER_ON_A_CARD
+        ]
+        words = [word.replace(feelings.other_name, other) for word in feelings.words]
+        settings = self._stores.settings.memory.character_memory
+        request = ReplyRequest(
+            character=own_names[0],
+            other=other,
+            card=card_text(entity, view.closed, stands=stands),
+            world=asked.world,
+            memories=recalled.as_prompt(language),
+            feelings=[*words, status_words(feelings.status, language)],
+            secrets=[secret.text for secret in view.open],
+            hints=view.hints,
+            talk=asked.talk,
+            said=asked.said,
+            interaction_types=settings.valid_interaction_types,
+        )
+        return request, language, recalled
+
+    def _names(self, asked: _Asked) -> tuple[list[str], str, StoryLanguage]:
+        """Return the speaker's names, what it calls the other, and the language of the story."""
+        with self._stores.database(self.project_id).read() as unit:
+            own_names = _entity(known_entities(unit, None), self.character_id).names()
+            other_id = other_id_of(unit, asked.to)
+            other = display_name(unit, other_id)
+            language = project_language(unit, asked.said)
+        if other_id == PLAYER:
+            slots = {slot.slot: slot.value for slot in self._slots()}
+            other = slots.get(PLAYER_NAME_SLOT) or _UNNAMED[language]
+        return own_names, other, language
+
+    def _slots(self, as_of: When = None) -> list[KnownSlot]:
+        active: list[tuple[str, str]] = []
+        earlier: dict[str, list[str]] = {}
+        for memory in self.memories(as_of=as_of):
+            if memory.slot is not None and memory.superseded_by is None:
+                active.append((memory.slot, memory.content))
+            elif memory.slot is not None:
+                earlier.setdefault(memory.slot, []).append(memory.content)
+        return known_slots(active, earlier)
+
+    def _flag_lines(self, flags: Sequence[str]) -> list[str]:
+        if not flags:
+            return []
+        with self._stores.database(self.project_id).read() as unit:
+            values = flags_in(unit, None)
+        for name in flags:
+            if name not in values:
+                raise UserInputError(f"no flag is called {name!r}{did_you_mean(name, values) or '; set it first'}")
+        return [f"{name}: {json.dumps(values[name], ensure_ascii=False)}" for name in flags]
+
+    def _dead(self, place: StoryPosition, entities: Sequence[Entity]) -> list[KnownSlot]:
+        """Return who is dead in the story before a place, under each name, where the character may know of it."""
+        with self._stores.database(self.project_id).read() as unit:
+            dead = deaths(unit.states.stated(attributes=STATUS_ATTRIBUTES, as_of=place))
+            told = unit.memories.list_matching(MemoryFilter(as_of=place, event_types=["death"])) if dead else []
+            knower = knower_id(unit, self.character_id, place)
+        if not dead:
+            return []
+        share = story_share(self._stores, self.project_id, character_id=knower, as_of=place, model=None)
+        known = {each.memory_id for each in share.mind.memories}
+        slots: list[KnownSlot] = []
+        for entity in entities:
+            about = {each.chunk.memory_id for each in told if entity.entity_id in each.chunk.entities_mentioned}
+            # Of a death that no memory tells, everybody may know.
+            if entity.entity_id in dead and (not about or known & about):
+                value = str(dead[entity.entity_id].value)
+                slots += [KnownSlot(f"{DEATH_SLOT}:{name}", value) for name in entity.names()]
+        return slots
+
+    def _ground(self, *, to: str, said: Sequence[str], as_of: When, story_as_of: StoryPosition | None) -> ReplyGround:
+        slots = self._slots(as_of)
+        with self._stores.database(self.project_id).read() as unit:
+            view = secret_view(unit, self.character_id, to, as_of=as_moment(as_of))
+            entities = known_entities(unit, None)
+            other_id = other_id_of(unit, to)
+            entity = _entity(entities, self.character_id)
+            other = next((each for each in entities if each.entity_id == other_id), None)
+            language = project_language(unit, " ".join([*said, entity.name]))
+        if story_as_of is not None:
+            slots += self._dead(story_as_of, entities)
+        names = [name for each in entities for name in each.names() if not is_description(name)]
+        player_name = [slot.value for slot in slots if slot.slot == PLAYER_NAME_SLOT] if other is None else []
+        if other is not None or to not in (PLAYER, *player_name):
+            # The slot is about the player; another listener has a name of his own.
+            slots = [slot for slot in slots if slot.slot != PLAYER_NAME_SLOT]
+        listener = other.names() if other is not None else [each for each in (to, *player_name) if each != PLAYER]
+        return ReplyGround(
+            closed_secrets=view.closed,
+            known_names=names,
+            known_text="\n".join([card_text(entity), *said, *(secret.text for secret in view.open), *view.hints]),
+            slots=slots,
+            own_names=entity.names(),
+            listener_names=listener,
+            language=language,
+        )
+
+    def _checked(self, text: str, ground: ReplyGround) -> list[ReplyFinding]:
+        """Check a reply, and let names pass that stand anywhere in the story."""
+        found = check_reply(text, ground)
+        unknown = {each.quote for each in found if each.kind == "unknown_name"}
+        if unknown:
+            with self._stores.database(self.project_id).read() as unit:
+                told = {name for name in unknown if unit.play.is_told_in_story(name)}
+            found = [each for each in found if each.kind != "unknown_name" or each.quote not in told]
+        return found
 
 
 class Character(CharacterNews, CharacterReplies, CharacterSecrets):
@@ -36,3 +529,22 @@ class Character(CharacterNews, CharacterReplies, CharacterSecrets):
         from runtime.doors.langchain import build_character_tools
 
         return build_character_tools(self._stores, self, to=to, story_as_of=position_of(story_as_of))
+
+
+def _analysis(behind: str) -> tuple[ReplyAnalysis, list[ReportIssue]]:
+    if not behind.strip():
+        message = "the model gave no analysis; the type is taken as plain talk and nothing as learnt"
+        return ReplyAnalysis(), [ReportIssue(stage="analysis", kind="malformed", message=message)]
+    try:
+        return read_analysis(behind), []
+    except UnusableAnswerError as error:
+        message = f"the analysis cannot be read, so that nothing counts as learnt: {error}"
+        return ReplyAnalysis(), [ReportIssue(stage="analysis", kind=issue_kind_of(error), message=message)]
+
+
+def _info(asked: _Asked, text: str, slot: str | None) -> GivenEvent:
+    return GivenEvent(text=text, event_type="player_info", participants=(asked.to,), slot=slot)
+
+
+def _entity(entities: Sequence[Entity], character_id: str) -> Entity:
+    return next(each for each in entities if each.entity_id == character_id)

@@ -32,9 +32,8 @@ from runtime.story.changes import (
 from runtime.story.entity_fields import (
     CURRENT_STATE,
     KnownFields,
-    card_language,
     changed_card,
-    chosen_template,
+    known_fields_of,
     refuse_slips,
     require_fitting_attributes,
     restore_template,
@@ -205,7 +204,8 @@ class StoryEntities(base.StoryBase):
         with self._stores.database(self.project_id).write() as unit:
             as_of = base.position_of(start) or END_OF_STORY
             _refuse_taken_name(unit, name, kind, as_of)
-            known, known_fields = base.known_entities(unit, None), self._known_fields(unit, kind, template)
+            known = base.known_entities(unit, None)
+            known_fields = known_fields_of(self._stores, self.project_id, kind=kind, unit=unit, template=template)
             at = base.place_of_statement(unit, as_of)
             first = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
             chapter, scene = (None, None) if at == END_OF_STORY else (as_of.chapter_index, as_of.scene_index)
@@ -222,7 +222,7 @@ class StoryEntities(base.StoryBase):
             )
             entity, _, attributes = _with_said(unit, bare, said, known, known_fields, at, state=state, is_new=True)
             with unit.journal.recording_card(entity.entity_id) as rows:
-                rescanned = _store(self._stores, unit, entity)
+                rescanned = _store(self._stores, unit, None, entity)
                 unit.states.append(_state_changes(entity, attributes, at))
             change = unit.journal.keep("add", entity.entity_id, "", rows)
             issues = known_fields.issues({**entity.profile, **attributes}, known)
@@ -309,13 +309,13 @@ class StoryEntities(base.StoryBase):
         with self._stores.database(self.project_id).write() as unit:
             known = base.known_entities(unit, None)
             found = base.named_entity(entity, known, entity_type)
-            known_fields = self._known_fields(unit, found.entity_type)
+            known_fields = known_fields_of(self._stores, self.project_id, kind=found.entity_type, unit=unit)
             at = base.place_of_statement(unit, base.position_of(start) or END_OF_STORY)
             changed, plain, said = _with_said(unit, found, changes, known, known_fields, at, state=state)
             if name_key(changed.name) not in map(name_key, found.names()):
                 _refuse_taken_name(unit, changed.name, found.entity_type, END_OF_STORY)
             with unit.journal.recording_card(found.entity_id) as rows:
-                rescanned = _store_edited(self._stores, unit, found, changed) if changed != found else False
+                rescanned = changed != found and _store(self._stores, unit, found, changed)
                 if said:
                     unit.states.append(_state_changes(changed, said, at))
                     unit.entities.mark_updated(found.entity_id)
@@ -348,7 +348,7 @@ class StoryEntities(base.StoryBase):
             known = base.known_entities(unit, None)
             kept, merged = (base.named_entity(name, known) for name in (keep, gone))
             change = unit.merges.merge(kept.entity_id, merged.entity_id)
-        return _followed(self._stores, self.project_id, change, entity=kept, other=merged)
+        return EntityChangeResult(change=change, entity=kept, other=merged, indexing=self._follow_edit())
 
     def split_entity(
         self, entity: base.Name, new_name: base.Name, *, aliases: Sequence[str] = (), scenes: Sequence[base.At] = ()
@@ -372,7 +372,8 @@ class StoryEntities(base.StoryBase):
             found = base.named_entity(entity, base.known_entities(unit, None))
             change = unit.merges.split(found.entity_id, name=new_name, aliases=aliases, scenes=places)
             new = unit.entities.get(change.other_id)
-        return _followed(self._stores, self.project_id, change, entity=found, other=None if new is None else new.entity)
+        indexing = self._follow_edit()
+        return EntityChangeResult(change=change, entity=found, other=new and new.entity, indexing=indexing)
 
     def undo(self, change_id: base.Number | None = None) -> EntityChangeResult:
         """Undo a change of any kind: of cards, relationships, threads, memories, scenes that came, or of characters.
@@ -395,24 +396,18 @@ class StoryEntities(base.StoryBase):
                 )
             change = _undone(self._stores, unit, kept)
             entity, other = (unit.entities.get(each) for each in (change.entity_id, change.other_id))
-        return _followed(
-            self._stores,
-            self.project_id,
-            change,
-            entity=None if entity is None else entity.entity,
-            other=None if other is None else other.entity,
+        return EntityChangeResult(
+            change=change,
+            entity=entity and entity.entity,
+            other=other and other.entity,
             what=" ".join(filter(None, (listed.position, listed.what) if listed else ())),
+            indexing=self._follow_edit(),
         )
 
     def list_entity_changes(self) -> list[Change]:
         """List all merges, splits and decisions on candidates, the oldest first."""
         with self._stores.database(self.project_id).read() as unit:
             return [each for each in unit.merges.list_all() if each.kind not in NOT_OF_ENTITIES]
-
-    def _known_fields(self, unit: UnitOfWork, kind: EntityType, template: str | None = None) -> KnownFields:
-        """Return which fields the cards of a kind have in this story."""
-        chosen = chosen_template(self._stores, self.project_id, unit=unit, name=template)
-        return KnownFields(chosen.fields(kind), card_language(unit))
 
     aentity = base.async_twin(entity)
     aedit_entity = base.async_twin(edit_entity)
@@ -500,41 +495,24 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
     return undone
 
 
-def _followed(
-    stores: MemoryStores,
-    project_id: str,
-    change: Change,
-    *,
-    entity: Entity | None,
-    other: Entity | None,
-    what: str = "",
-) -> EntityChangeResult:
-    indexing = base.follow_edit(stores, project_id)
-    return EntityChangeResult(change=change, entity=entity, other=other, what=what, indexing=indexing)
-
-
-def _store_edited(stores: MemoryStores, unit: UnitOfWork, entity: Entity, changed: Entity) -> bool:
-    """Store an entity that an author changed; tell whether stored scenes name it.
+def _store(stores: MemoryStores, unit: UnitOfWork, before: Entity | None, entity: Entity) -> bool:
+    """Store an entity that an author added or changed; tell whether stored scenes name it.
 
     With another alias alone the rest of a card does not become the author's: it may tell what is to come.
     """
-    stored = unit.entities.get(entity.entity_id)
-    is_of_names = changed.model_copy(update={"aliases": entity.aliases}) == entity
-    if stored is None or stored.origin == "author" or not is_of_names:
-        return _store(stores, unit, changed)
-    before, after = ({each.alias: each for each in one.aliases} for one in (entity, changed))
-    said = [alias for alias, each in after.items() if before.get(alias) != each]
-    unit.entities.remove_aliases(entity.entity_id, [*(set(before) - set(after)), *said])
-    rescanned = _store(stores, unit, changed, origin=stored.origin)
-    unit.entities.claim_aliases(entity.entity_id, said)
-    return rescanned
-
-
-def _store(stores: MemoryStores, unit: UnitOfWork, entity: Entity, *, origin: EntityOrigin = "author") -> bool:
-    """Store what an author or a planner said of an entity; tell whether stored scenes name it."""
     from runtime.ingest.entities import store_entities_in
 
+    stored = unit.entities.get(entity.entity_id)
+    origin: EntityOrigin = "author"
+    said: list[str] = []
+    if stored and before and entity.model_copy(update={"aliases": before.aliases}) == before:
+        origin = stored.origin
+        known, named = ({each.alias: each for each in one.aliases} for one in (before, entity))
+        said = [alias for alias, each in named.items() if known.get(alias) != each and origin != "author"]
+        if origin != "author":
+            unit.entities.remove_aliases(entity.entity_id, [*(set(known) - set(named)), *said])
     result = store_entities_in(unit, [entity], origin=origin, stores=stores)
+    unit.entities.claim_aliases(entity.entity_id, said)
     return bool(result.rescanned)
 
 

@@ -378,11 +378,12 @@ def restore_template(unit: UnitOfWork, change: Change) -> None:
     unit.projects.set_setting(TEMPLATE_SETTING, change.before[TEMPLATE_SETTING])
 
 
-def chosen_template(
-    stores: MemoryStores, project_id: str, *, unit: UnitOfWork, name: str | None = None
-) -> CardTemplate:
-    """Return the template of a project, or the one that is named, with the fields of every card."""
-    return template_of(name or chosen_name(stores, unit=unit), templates_of(stores.paths(project_id)))
+def known_fields_of(
+    stores: MemoryStores, project_id: str, *, kind: EntityType, unit: UnitOfWork, template: str | None = None
+) -> KnownFields:
+    """Return which fields the cards of a kind have in a story, by its template or the one that is named."""
+    chosen = template_of(template or chosen_name(stores, unit=unit), templates_of(stores.paths(project_id)))
+    return KnownFields(chosen.fields(kind), card_language(unit))
 
 
 def chosen_name(stores: MemoryStores, *, unit: UnitOfWork) -> str:
@@ -403,9 +404,7 @@ def _offered_fields(template: CardTemplate, language: str) -> list[OfferedField]
             kind=kind,
             name=field.called(language),
             kept_as=field.kept_as(language),
-            changes=field.changes,
-            card=field.card,
-            many=field.many,
+            **field.model_dump(include={"changes", "card", "many"}),
         )
         for kind in KINDS
         for field in template.fields(kind)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
 from novelgen.language.language import significant_words
@@ -88,6 +90,42 @@ class SharedLife(Model):
         return [each for each in self.scenes if each.is_alone]
 
 
+Narrowing = Literal["all", "known", "unknown", "irony", "secret"]
+"""Which memories a table has: those that somebody knows, does not know, does not know while the reader does (of
+nobody named: whom it is about), or that are kept from somebody while another knows them."""
+
+MAX_LOOKED_AT = 2000
+"""So many memories are looked at for one part of a narrowed table; the next part goes on behind them."""
+
+MAX_CAST = 10
+
+
+class KnowledgeRow(BaseModel):
+    """A memory, and of each of a cast whether they know it."""
+
+    source_id: str
+    content: str
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    cells: list[KnownMemory | UnknownMemory] = Field(default_factory=list, description="In the order of the cast.")
+    said_of: list[str] = Field(
+        default_factory=list, description="Of whom the author said whether they know it, by then."
+    )
+
+
+class KnowledgeTable(BaseModel):
+    """Who of a cast knows what."""
+
+    cast: dict[str, str] = Field(
+        default_factory=dict, description="Id to name: the reader first, then who is on stage most."
+    )
+    rows: list[KnowledgeRow] = Field(default_factory=list, description="The latest first.")
+    total: int = Field(default=0, description="How many memories there are before it is narrowed.")
+    next_offset: int | None = Field(
+        default=None, description="Where the next part begins; None: there is nothing further."
+    )
+
+
 class StoryKnowledge(base.StoryBase):
     """Who knows what at a point of the story, what people have lived through together, and the author's word on it."""
 
@@ -157,6 +195,58 @@ class StoryKnowledge(base.StoryBase):
                 last = max(told.known, key=lambda each: (each.since_chapter or 0, each.since_scene or 0))
                 found.known_by.append(Knower.model_validate(last.model_dump() | who))
         return found
+
+    def knowledge_table(
+        self,
+        *,
+        as_of: base.Place = None,
+        about: str | None = None,
+        narrowing: Narrowing = "all",
+        of: base.Name | None = None,
+        is_of_one: bool = False,
+        offset: base.Number = 0,
+        limit: base.Count = 40,
+        max_cast: int = MAX_CAST,
+    ) -> KnowledgeTable:
+        """Tell of each of the latest memories who knows it.
+
+        Args:
+            as_of: Position of the read; None means the end of the story.
+            about: Only memories about this; see `character_knowledge`.
+            narrowing: Which of them; `known` and `unknown` need somebody.
+            of: Id, name or alias of whose knowledge is asked, or `reader`; they are of the cast in any case.
+            is_of_one: The cast is nobody else.
+            offset: How many memories to pass over, from the latest back.
+            limit: At most so many memories.
+            max_cast: At most so many characters, beside the reader and who is asked for.
+
+        Raises:
+            UnknownEntityError: When nobody bears the name by then, or several do.
+            UnknownProjectError: When no such project is stored.
+            UserInputError: When there is no such narrowing, or it needs somebody.
+            DatabaseError: When the database fails.
+        """
+        if of is None and (narrowing in ("known", "unknown") or is_of_one):
+            raise UserInputError(f"whose knowledge is asked is not said; name somebody, or {READER!r}")
+        cut = base.position_of(as_of) or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            is_wanted = is_about(unit, about, cut)
+            names = {each.entity_id: each.name for each in base.known_entities(unit, cut)}
+            of_id = None if of is None else knower_id(unit, of, cut)
+        rules = self._rules(cut)
+        wanted = [memory for memory in rules.story.memories if is_wanted(memory)][::-1]
+        fits = _condition(rules, narrowing, of_id)
+        looked_at = range(offset, min(len(wanted), offset + (limit if narrowing == "all" else MAX_LOOKED_AT)))
+        found = list(islice((place for place in looked_at if fits(wanted[place])), limit))
+        # A part that is full ends behind its last row, another behind all that was looked at.
+        following = found[-1] + 1 if len(found) == limit else looked_at.stop
+        cast = _cast(rules, names, of_id, is_of_one=is_of_one, max_cast=max_cast)
+        return KnowledgeTable(
+            cast=cast,
+            rows=[_row(rules, wanted[place], list(cast)) for place in found],
+            total=len(wanted),
+            next_offset=following if following < len(wanted) else None,
+        )
 
     def lived_together(self, first: base.Name, second: base.Name, *, as_of: base.Place = None) -> SharedLife:
         """Return the scenes that two characters were in together, and which of them alone.
@@ -285,6 +375,7 @@ class StoryKnowledge(base.StoryBase):
         return knowledge_rules(self._stores, self.project_id, as_of=as_of)
 
     aknowledge = base.async_twin(knowledge)
+    aknowledge_table = base.async_twin(knowledge_table)
     awho_knows = base.async_twin(who_knows)
     alived_together = base.async_twin(lived_together)
     aset_knowledge = base.async_twin(set_knowledge)
@@ -322,6 +413,66 @@ def is_about(unit: UnitOfWork, about: str | None, as_of: StoryPosition) -> Calla
         return text in memory.content.casefold() or (bool(words) and words <= significant_words(memory.content))
 
     return holds
+
+
+def _cast(
+    rules: KnowledgeRules, names: dict[str, str], of_id: str | None, *, is_of_one: bool, max_cast: int
+) -> dict[str, str]:
+    names = {READER: READER, **names}
+    if is_of_one and of_id is not None:
+        return {of_id: names.get(of_id, of_id)}
+    seen = Counter(each for scene in rules.story.scenes for each in sorted(scene.present))
+    people = [each for each, _ in seen.most_common() if each in rules.story.character_ids and each in names]
+    shown = [READER, *people[:max_cast]]
+    if of_id is not None and of_id not in shown:
+        shown.append(of_id)
+    return {each: names.get(each, each) for each in shown}
+
+
+def _row(rules: KnowledgeRules, memory: KnowledgeMemory, cast: Sequence[str]) -> KnowledgeRow:
+    told = [rules.of_character(each, [memory]) for each in cast]
+    place = memory.position or memory.noted_at or END_OF_STORY
+    events = rules.story.events_by_memory.get(memory.source_id, ())
+    said_of = {event.character_id for event in events if event.by_author}
+    return KnowledgeRow(
+        source_id=memory.source_id,
+        content=memory.content,
+        chapter_index=place.chapter_index,
+        scene_index=place.scene_index,
+        cells=[each.known[0] if each.known else each.not_known[0] for each in told],
+        said_of=[each for each in cast if each in said_of],
+    )
+
+
+def _condition(rules: KnowledgeRules, narrowing: Narrowing, of_id: str | None) -> Callable[[KnowledgeMemory], bool]:
+    def whom(memory: KnowledgeMemory) -> list[str]:
+        if of_id is not None:
+            return [of_id]
+        return [each for each in memory.entities if each in rules.story.character_ids]
+
+    def knows(character_id: str, memory: KnowledgeMemory) -> bool:
+        return rules.knows(character_id, memory).knows
+
+    def is_irony(memory: KnowledgeMemory) -> bool:
+        return knows(READER, memory) and any(not knows(each, memory) for each in whom(memory))
+
+    def is_secret(memory: KnowledgeMemory) -> bool:
+        kept = {
+            event.character_id
+            for event in rules.story.events_by_memory.get(memory.source_id, ())
+            if event.kind != "knows" and of_id in (None, event.character_id)
+        }
+        is_kept = any(not knows(each, memory) for each in sorted(kept))
+        return is_kept and any(knows(each, memory) for each in sorted(rules.story.character_ids - kept))
+
+    conditions: dict[Narrowing, Callable[[KnowledgeMemory], bool]] = {
+        "all": lambda memory: True,
+        "known": lambda memory: knows(of_id or READER, memory),
+        "unknown": lambda memory: not knows(of_id or READER, memory),
+        "irony": is_irony,
+        "secret": is_secret,
+    }
+    return conditions[narrowing]
 
 
 def _fact(unit: UnitOfWork, project_id: str, memory_id: str, as_of: StoryPosition) -> StoredMemory:

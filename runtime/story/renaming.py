@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -105,23 +105,14 @@ class StoryRenaming(StoryBase):
             UserInputError: When the new name is somebody else's, or nothing would change.
         """
         database = self._stores.database(self.project_id)
-        if not is_applied:
-            with database.read() as unit:
-                planned = _Renamed(unit, entity, new_name, also or {}, within, in_text=in_text)
-                return planned.told()
-        with database.write() as unit:
+        with database.write() if is_applied else database.read() as unit:
             planned = _Renamed(unit, entity, new_name, also or {}, within, in_text=in_text)
-            change = planned.apply(self._stores)
+            change = planned.apply(self._stores) if is_applied else None
             told = planned.told()
-        indexing = self._follow_edit()
-        return told.model_copy(update={"is_applied": True, "change": change, "indexing": indexing})
+        indexing = self._follow_edit() if is_applied else IndexingResult()
+        return told.model_copy(update={"is_applied": is_applied, "change": change, "indexing": indexing})
 
     arename_card = async_twin(rename_card)
-
-
-class _SceneWords(NamedTuple):
-    scene: StoredScene
-    fields: dict[str, Any]
 
 
 class _Renamed:
@@ -169,9 +160,8 @@ class _Renamed:
         for row in self.rows:
             self._note(_HELD_BY_TABLE[row.table], str(next(iter(row.key.values()))), row.before)
         by_hand = unit.words.memories_by_hand()
-        self.scenes = [
-            words for scene in scenes if (words := self._scene_words(scene, by_hand, in_text=in_text)).fields
-        ]
+        told = [(scene, self._scene_words(scene, by_hand, in_text=in_text)) for scene in scenes]
+        self.scenes = [(scene, fields) for scene, fields in told if fields]
 
     def told(self) -> Renaming:
         """Return what is changed, in numbers and places."""
@@ -225,7 +215,8 @@ class _Renamed:
         said = {"name": self.names[self.old.name], **({"alias": others} if others else {})}
         return changed_card(self.old.model_copy(update=reworded(own, self.swap.said)), said)
 
-    def _scene_words(self, scene: StoredScene, by_hand: set[str], *, in_text: bool) -> _SceneWords:
+    def _scene_words(self, scene: StoredScene, by_hand: set[str], *, in_text: bool) -> dict[str, Any]:
+        """Return those fields of a scene that say the name, as they will be."""
         fields: dict[str, Any] = {}
         place = str(scene.position)
         title = self._said_in(place, scene.title)
@@ -243,7 +234,7 @@ class _Renamed:
             new = self._said_in(place, text)
             if new != text:
                 fields["text"] = new
-        return _SceneWords(scene, fields)
+        return fields
 
     def _record(self, told: Any, place: str, by_hand: set[str], *, in_text: bool, key: str = "") -> Any:
         if isinstance(told, str):

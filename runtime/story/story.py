@@ -46,7 +46,6 @@ from runtime.story.entity_fields import StoryCardTemplates
 from runtime.story.extraction import StoryConsolidation, StoryExtraction, is_extraction_model_set
 from runtime.story.ingest import StoryIngest, read_given
 from runtime.story.knowledge import StoryKnowledge
-from runtime.story.knowledge_table import StoryKnowledgeTable
 from runtime.story.lore import StoryKeyedNotes, StoryLore
 from runtime.story.memories import StoryMemories
 from runtime.story.projects import StoryProjectDeletion
@@ -85,7 +84,6 @@ class Story(
     StoryIngest,
     StoryKeyedNotes,
     StoryKnowledge,
-    StoryKnowledgeTable,
     StoryLore,
     StoryMemories,
     StoryNameCandidates,

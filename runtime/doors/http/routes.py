@@ -30,12 +30,11 @@ from runtime.doors.http.jobs import MANUSCRIPT_TYPES, Job, JobOrder, manuscript_
 from runtime.doors.http.problems import AnsweringRouter, Refusal, told
 from runtime.doors.operations import OPERATIONS, Operation
 from runtime.story.base import Name, Text
-from runtime.story.character import Character
+from runtime.story.character import Character, Keeping, Reply
 from runtime.story.condition import StoryCondition, StoryConditions
 from runtime.story.extraction import StoryExtraction, build_extraction_model
 from runtime.story.ingest import StoryIngest
 from runtime.story.projects import DeletedProject, ProjectOverview, StoryProjectDeletion, StoryProjects
-from runtime.story.replies import Keeping, Reply
 from runtime.story.transfer import StoryTransfer
 
 PREFIX = "/v1/projects/{project_id}"

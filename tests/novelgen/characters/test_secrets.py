@@ -37,6 +37,7 @@ CODE = Secret(secret_id="code", text="The gate opens at the word.", key_words=["
         ({"flag": "war"}, {}, {"war": False}, [], False),
         ({"flags": {"act": 2}}, {}, {"act": 2}, [], True),
         ({"flags": {"act": 2}}, {}, {"act": 1}, [], False),
+        ({"flag": "war", "flags": {"act": 2}}, {}, {"act": 2}, [], False),
         ({"flags": ["war", "winter"]}, {}, {"war": True}, [], False),
         ({"item": "the Ledger"}, {}, {}, ["The ledger"], True),
         ({"items": ["ledger", "seal"]}, {}, {}, ["ledger"], False),

@@ -38,7 +38,7 @@ BOTH_LANGUAGES = (
     "novelgen/memory/knowledge_rules.py",
     "novelgen/reading/prompt_lists.py",
     "runtime/ingest/chapter_pass.py",
-    "runtime/story/replies.py",
+    "runtime/story/character.py",
 )
 """Modules that hold their words in both languages beside each other, for people or for a prompt."""
 

@@ -12,8 +12,7 @@ from langchain_core.language_models import BaseChatModel
 import novelgen
 from novelgen.errors import UserInputError
 from runtime.front_door import Memory
-from runtime.story.character import Character
-from runtime.story.replies import Reply
+from runtime.story.character import Character, Reply
 from runtime.story.story import Story
 from tests.runtime.story.conftest import Calendar
 from tests.support.scripted_chat_model import StreamingModel

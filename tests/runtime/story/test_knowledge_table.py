@@ -10,7 +10,6 @@ from novelgen.models.position import StoryPosition
 from runtime.search.kept_readings import knowledge_rules
 from runtime.stores import MemoryStores
 from runtime.story.knowledge import StoryKnowledge
-from runtime.story.knowledge_table import StoryKnowledgeTable
 
 
 @pytest.mark.parametrize("project_id", ["demo", "demo-zh"])
@@ -19,7 +18,7 @@ def test_every_cell_is_what_who_knows_says(
     read_demo_stores: MemoryStores, project_id: str, as_of: StoryPosition | None
 ) -> None:
     """Whoever the table says knows a memory is among its knowers, and nobody else of the cast is."""
-    table = StoryKnowledgeTable(read_demo_stores, project_id).knowledge_table(as_of=as_of, limit=12)
+    table = StoryKnowledge(read_demo_stores, project_id).knowledge_table(as_of=as_of, limit=12)
     assert len(table.rows) == 12
     assert next(iter(table.cast)) == READER
     for row in table.rows:
@@ -32,7 +31,7 @@ def test_every_cell_is_what_who_knows_says(
 
 def test_the_latest_memories_come_first_and_none_from_the_position_on(read_demo_stores: MemoryStores) -> None:
     """Parts follow without a gap, of somebody only what is about them, and words on nothing are refused."""
-    tables = StoryKnowledgeTable(read_demo_stores, "demo")
+    tables = StoryKnowledge(read_demo_stores, "demo")
     table = tables.knowledge_table(as_of=StoryPosition(2, 1), limit=1000)
     places = [(row.chapter_index or 0, row.scene_index or 0) for row in table.rows]
     assert places == sorted(places, reverse=True)
@@ -61,7 +60,7 @@ def test_what_one_knows_and_does_not_know(read_demo_stores: MemoryStores, as_of:
     """The two halves of one person's table are all of it, and say what asking for that person says."""
     told = StoryKnowledge(read_demo_stores, "demo").knowledge(character="Sparrow", as_of=as_of)
     for narrowing, memories in (("known", told.known), ("unknown", told.not_known)):
-        table = StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(
+        table = StoryKnowledge(read_demo_stores, "demo").knowledge_table(
             as_of=as_of,
             narrowing=narrowing,  # type: ignore[arg-type]
             of="Sparrow",
@@ -74,7 +73,7 @@ def test_what_one_knows_and_does_not_know(read_demo_stores: MemoryStores, as_of:
 
 def test_what_the_reader_knows_and_somebody_it_is_about_does_not(read_demo_stores: MemoryStores) -> None:
     """Of nobody named, somebody whom the fact is about does not know it; of somebody named, they do not."""
-    tables = StoryKnowledgeTable(read_demo_stores, "demo")
+    tables = StoryKnowledge(read_demo_stores, "demo")
     rules = knowledge_rules(read_demo_stores, "demo", as_of=StoryPosition())
     by_id = {each.source_id: each for each in rules.story.memories}
     table = tables.knowledge_table(narrowing="irony", limit=1000)
@@ -88,7 +87,7 @@ def test_what_the_reader_knows_and_somebody_it_is_about_does_not(read_demo_store
 
 def test_what_is_kept_from_somebody(demo_stores: MemoryStores) -> None:
     """A secret is what is said to be kept from one while another knows it, and only from where that is said."""
-    tables = StoryKnowledgeTable(demo_stores, "demo")
+    tables = StoryKnowledge(demo_stores, "demo")
     assert tables.knowledge_table(narrowing="secret").rows == []
     StoryKnowledge(demo_stores, "demo").set_knowledge(
         character="Finch", memory_id="M001", kind="hidden", start=StoryPosition(2, 1)
@@ -110,4 +109,4 @@ def test_a_table_that_cannot_be(read_demo_stores: MemoryStores) -> None:
     ]
     for asked, error in cases:
         with pytest.raises(error):
-            StoryKnowledgeTable(read_demo_stores, "demo").knowledge_table(**asked)
+            StoryKnowledge(read_demo_stores, "demo").knowledge_table(**asked)
