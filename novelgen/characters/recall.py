@@ -216,14 +216,6 @@ def recall(mind: Mind, view: View, asked: Asked, *, character_id: str, settings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranked:
-    place: int
-    parts: ScoreParts
-    relevance: float
-    why: list[Source]
-
-
 class _Choice:
     """One recall."""
 
@@ -270,19 +262,18 @@ class _Choice:
                 found.setdefault(holder, ["slot"])
         return found
 
-    def ranked(self, candidates: Mapping[int, list[Source]]) -> list[_Ranked]:
+    def ranked(self, candidates: Mapping[int, list[Source]]) -> list[RecalledMemory]:
         """Return candidates by score, best first; an earlier value of a slot never before the one that holds."""
-        scored = {place: self._scored(place, why) for place, why in candidates.items()}
+        found = {place: self._recalled(place, why) for place, why in candidates.items()}
 
-        def order(each: _Ranked) -> tuple[float, bool, float, str]:
-            holder, is_former = scored.get(self._holder(each.place), each), self._is_former(each.place)
-            memory_id = self._mind.memories[each.place].memory_id
-            score = min(each.parts.score, holder.parts.score)
-            return -score, is_former, -float(self._mind.known_at[each.place]), memory_id
+        def order(place: int) -> tuple[float, bool, float, str]:
+            each, holder = found[place], found.get(self._holder(place), found[place])
+            recent = float(self._mind.known_at[place])
+            return -min(each.score, holder.score), self._is_former(place), -recent, each.memory.memory_id
 
-        return sorted(scored.values(), key=order)
+        return [found[place] for place in sorted(found, key=order)]
 
-    def filled(self, ranked: Sequence[_Ranked], budget: int) -> tuple[list[RecalledMemory], list[LeftOutMemory]]:
+    def filled(self, ranked: Sequence[RecalledMemory], budget: int) -> tuple[list[RecalledMemory], list[LeftOutMemory]]:
         """Return what fits, best first, and what does not.
 
         Which form is told goes by relevance alone; where the full one finds no room, the short one stands in.
@@ -290,52 +281,45 @@ class _Choice:
         items: list[RecalledMemory] = []
         left_out: list[LeftOutMemory] = []
         for each in ranked:
-            item = next((form for form in self._forms(each) if form.tokens <= budget), None)
+            forms = [each]
+            if each.form == "short" and each.relevance >= self._settings.high_relevance_threshold:
+                forms = [each.model_copy(update={"text": each.memory.content, "form": "full"}), each]
+            told = (form.model_copy(update={"tokens": _most_tokens(form.line)}) for form in forms)
+            item = next((form for form in told if form.tokens <= budget), None)
             if item is None:
-                left_out.append(
-                    LeftOutMemory(memory_id=self._mind.memories[each.place].memory_id, score=each.parts.score)
-                )
+                left_out.append(LeftOutMemory(memory_id=each.memory.memory_id, score=each.score))
             else:
                 items.append(item)
                 budget -= item.tokens
         return items, left_out
 
-    def _forms(self, ranked: _Ranked) -> list[RecalledMemory]:
-        """Return the forms in which a memory may be told, the one that is wanted first."""
-        memory = self._mind.memories[ranked.place]
-        short: tuple[str, Form] = (memory.short or memory.content, "short" if memory.short else "full")
-        is_topic = ranked.relevance >= self._settings.high_relevance_threshold
-        full: list[tuple[str, Form]] = [(memory.content, "full")] if is_topic and memory.short else []
-        days = float(self._age_days[ranked.place])
+    def _recalled(self, place: int, why: list[Source]) -> RecalledMemory:
+        """Return a memory in its short form, or in the only one that it has."""
+        memory, parts = self._mind.memories[place], self._parts(place)
+        days = float(self._age_days[place])
         told_by = memory.heard_from or ""
-        forms = [
-            RecalledMemory(
-                memory=memory,
-                text=text,
-                form=form,
-                score=ranked.parts.score,
-                parts=ranked.parts,
-                relevance=ranked.relevance,
-                why=ranked.why,
-                tokens=0,
-                age_days=int(max(days, 0)) if math.isfinite(days) else None,
-                heard_from=(self._asked.names or {}).get(told_by, told_by),
-                is_over=bool(self._view.superseded[ranked.place]),
-            )
-            for text, form in [*full, short]
-        ]
-        return [each.model_copy(update={"tokens": _most_tokens(each.line)}) for each in forms]
+        return RecalledMemory(
+            memory=memory,
+            text=memory.short or memory.content,
+            form="short" if memory.short else "full",
+            score=parts.score,
+            parts=parts,
+            relevance=float(self._relevance[place]),
+            why=why,
+            tokens=0,
+            age_days=int(max(days, 0)) if math.isfinite(days) else None,
+            heard_from=(self._asked.names or {}).get(told_by, told_by),
+            is_over=bool(self._view.superseded[place]),
+        )
 
-    def _scored(self, place: int, why: list[Source]) -> _Ranked:
-        relevance = float(self._relevance[place])
-        parts = score_parts(
+    def _parts(self, place: int) -> ScoreParts:
+        return score_parts(
             self._mind.memories[place],
             age_days=float(self._age_days[place]),
-            relevance=relevance,
+            relevance=float(self._relevance[place]),
             settings=self._settings,
             is_superseded=bool(self._view.superseded[place]),
         )
-        return _Ranked(place, parts, relevance, why)
 
     def _high_signal(self, pool: Mask) -> list[int]:
         """Return weighty events of the last days that still hold, the most important first, then the latest."""
@@ -351,7 +335,7 @@ class _Choice:
         limit = self._settings.semantic_top_k
         compared = self._asked.compared
         if compared.relevance is None:
-            weights = [-self._scored(place, []).parts.score for place in places.tolist()]
+            weights = [-self._parts(place).score for place in places.tolist()]
             return places[np.argsort(weights, kind="stable")][:limit].tolist(), "standing"
         nearness = self._relevance if compared.nearness is None else compared.nearness
         near = places[self._relevance[places] > 0] if compared.by == "words" else places

@@ -222,9 +222,7 @@ class StoryKnowledge(base.StoryBase):
 
         Raises:
             UnknownEntityError: When nobody bears the name by then, or several do.
-            UnknownProjectError: When no such project is stored.
-            UserInputError: When there is no such narrowing, or it needs somebody.
-            DatabaseError: When the database fails.
+            UserInputError: When the narrowing needs somebody.
         """
         if of is None and (narrowing in ("known", "unknown") or is_of_one):
             raise UserInputError(f"whose knowledge is asked is not said; name somebody, or {READER!r}")

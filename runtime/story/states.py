@@ -77,10 +77,6 @@ class StoryStates(base.StoryBase):
             chapter_index: The chapter in the middle.
             context_window: Chapters before and after it.
             as_of: Only what lies strictly before this position; None means all that is stored.
-
-        Raises:
-            UnknownProjectError: When no such project is stored.
-            DatabaseError: When the database fails.
         """
         as_of = base.position_of(as_of)
         window = max(0, context_window)

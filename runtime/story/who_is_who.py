@@ -65,10 +65,6 @@ class StoryAppearances(base.StoryBase):
         Args:
             order: How they are ordered; equals stand in order of id.
             as_of: The position; None means the end of the story.
-
-        Raises:
-            UserInputError: When there is no such order.
-            UnknownProjectError: When no such project is stored.
         """
         cut = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:

@@ -13,10 +13,12 @@ from novelgen.characters.dispositions import (
     disposition_words,
     folded_disposition,
     relationship_header,
+    require_dimensions,
     status_of,
     status_words,
 )
 from novelgen.characters.memory import CharacterMemorySettings
+from novelgen.errors import UserInputError
 from novelgen.models.state import DIMENSION_RANGES
 
 SETTINGS = CharacterMemorySettings()
@@ -39,7 +41,7 @@ def test_the_numbers_of_the_seed_hold(event_type: str, deltas: dict[str, int]) -
 
 
 def test_every_valid_interaction_type_has_a_rule_and_a_free_one_has_none() -> None:
-    """Seed 002.26, 002.56: and what a model proposes is bounded; what is no number moves nothing."""
+    """Seed 002.26, 002.56: what a model proposes is bounded, what a person gives refused; a game has own rules."""
     assert set(SETTINGS.valid_interaction_types) <= set(RELATIONSHIP_DELTAS)
     assert deltas_of("dragon_ridden", SETTINGS) == {}
     proposed = json.loads(
@@ -49,6 +51,11 @@ def test_every_valid_interaction_type_has_a_rule_and_a_free_one_has_none() -> No
     assert clamped({"trust": float("nan"), "fear": float("inf"), "respect": True}, SETTINGS) == {"fear": 10}
     narrow = CharacterMemorySettings(max_trust_change=0, max_affection_change=3)
     assert clamped(proposed, narrow) == {"affection": -3, "fear": 10}
+    own = CharacterMemorySettings(relationship_deltas={"gift_given": {"respect": 7}, "betrayal": {}})
+    assert [deltas_of(each, own) for each in ("gift_received", "betrayal")] == [{"respect": 7}, {}]
+    for wrong in ({"trusst": 3}, {"trust": "3"}, {"trust": True}):
+        with pytest.raises(UserInputError):
+            require_dimensions(wrong)
 
 
 def test_changes_fold_in_their_order_within_their_bounds() -> None:

@@ -289,7 +289,7 @@ def _generated(number: int, told: dict[str, Any]) -> SceneInput:
 
 
 @settings(
-    max_examples=6,
+    max_examples=4,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

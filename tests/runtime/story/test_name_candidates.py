@@ -20,7 +20,6 @@ from runtime.stores import MemoryStores, RecentlyUsed
 from runtime.story.entities import StoryEntities
 from runtime.story.memories import StoryMemories
 from runtime.story.who_is_who import StoryNameCandidates
-from tests.support.databases import postgres_database
 
 SCENES = [
     SceneInput(
@@ -40,19 +39,11 @@ SCENES = [
 _numbers = itertools.count(1)
 
 
-@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def stores(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
+@pytest.fixture(scope="module")
+def stores(module_database_url: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
     """Stores on either database, without any project."""
-    folder = tmp_path_factory.mktemp("projects")
-    settings = load_settings(projects_dir=folder, memory={"embedding_model": "fake:32"})
-    if request.param == "sqlite":
-        with MemoryStores(settings) as opened:
-            yield opened
-        return
-    with (
-        postgres_database(request.getfixturevalue("postgres_url")) as url,
-        MemoryStores(settings.model_copy(update={"database_url": url})) as opened,
-    ):
+    settings = load_settings(projects_dir=tmp_path_factory.mktemp("projects"), memory={"embedding_model": "fake:32"})
+    with MemoryStores(settings.model_copy(update={"database_url": module_database_url})) as opened:
         yield opened
 
 
