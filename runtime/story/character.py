@@ -68,7 +68,7 @@ from runtime.story.dispositions import (
     project_language,
 )
 from runtime.story.knowledge import knower_id
-from runtime.story.secrets import CharacterSecrets, flags_in, reveal_in, secret_view
+from runtime.story.secrets import CharacterSecrets, SecretView, flags_in, reveal_in, secret_view
 
 logger = logging.getLogger(__name__)
 
@@ -137,6 +137,19 @@ class _Asked:
     world: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """A character and its listener, as a reply finds them."""
+
+    own: Entity
+    other: Entity | None
+    called: str
+    entities: Sequence[Entity]
+    language: StoryLanguage
+    view: SecretView
+    slots: Sequence[KnownSlot]
+
+
 class CharacterReplies(CharacterMemories, CharacterFeelings):
     """What a character says: streamed from a chat model, checked, and remembered with what it changed."""
 
@@ -160,9 +173,8 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         Returns:
             Findings in the order of the text, each with a quote and where it stands; empty where all is well.
         """
-        return self._checked(
-            scrub_text(text), self._ground(to=to, said=[said], as_of=as_of, story_as_of=position_of(story_as_of))
-        )
+        met = self._met(to, said, as_of=as_of)
+        return self._checked(scrub_text(text), self._ground(met, to, [said], story_as_of=position_of(story_as_of)))
 
     def stream_reply(
         self,
@@ -239,7 +251,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         if reply.is_stored:
             return reply
         asked = _Asked(reply.to, reply.said, (), as_moment(at), self._clock())
-        return self._stored(asked, reply)
+        return self._stored(asked, reply, self._met(asked.to, asked.said))
 
     acheck_reply = async_twin(check_reply)
     akeep_reply = async_twin(keep_reply)
@@ -247,12 +259,13 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
     def _streamed(
         self, asked: _Asked, model: BaseChatModel, budget_tokens: int | None, timeout_s: float, keep: Keeping
     ) -> Iterator[str | Reply]:
-        request, language, recalled = self._request(asked, budget_tokens)
+        met = self._met(asked.to, asked.said)
+        request, recalled = self._request(asked, met, budget_tokens)
         issues = list(recalled.issues)
         answer, told = "", ReplyParts()
         is_complete = False
         try:
-            for piece in stream_text(model, reply_messages(request, language), deadline=Deadline.after(timeout_s)):
+            for piece in stream_text(model, reply_messages(request, met.language), deadline=Deadline.after(timeout_s)):
                 answer += piece
                 before, told = told, parted(answer)
                 if told.spoken != before.spoken:
@@ -268,9 +281,9 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             is_complete=is_complete,
             issues=issues,
         )
-        yield self._ended(asked, reply, told.behind, keep)
+        yield self._ended(asked, reply, told.behind, met, keep)
 
-    def _ended(self, asked: _Asked, reply: Reply, behind: str, keep: Keeping) -> Reply:
+    def _ended(self, asked: _Asked, reply: Reply, behind: str, met: _Met, keep: Keeping) -> Reply:
         """Read the analysis of a reply, check what was said, and store it where it may be."""
         issues = list(reply.issues)
         if reply.is_complete and not reply.spoken:
@@ -288,7 +301,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
                 logger.warning("reply: %s", problem)
                 issues.append(ReportIssue(stage="analysis", kind="malformed", message=problem))
         heard = [asked.said, *(what for _, what in asked.talk), *asked.world]
-        ground = self._ground(to=asked.to, said=heard, as_of=None, story_as_of=asked.story_as_of)
+        ground = self._ground(met, asked.to, heard, story_as_of=asked.story_as_of)
         findings = self._checked(reply.spoken, ground)
         by_rule = event_deltas(interaction_type, None, {}, settings)
         done = reply.model_copy(
@@ -302,23 +315,21 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             }
         )
         if keep == "always" or (keep == "clean" and not findings):
-            return self._stored(asked, done)
+            return self._stored(asked, done, met)
         if keep == "clean":
             message = "not remembered, for the check found something; keep_reply remembers it all the same"
             issues.append(ReportIssue(stage="check", kind="not_written", message=message))
         return done
 
-    def _stored(self, asked: _Asked, reply: Reply) -> Reply:
+    def _stored(self, asked: _Asked, reply: Reply, met: _Met) -> Reply:
         """Store the memory of a reply, what was learnt of the other, and which secrets were told."""
-        own_names, other, language = self._names(asked)
-        with self._stores.database(self.project_id).read() as unit:
-            view = secret_view(unit, self.character_id, asked.to, as_of=None)
-        told = [secret.secret_id for secret in view.open if find_secret(reply.spoken, secret, own_names=own_names)]
+        own_names = met.own.names()
+        told = [secret for secret in met.view.open if find_secret(reply.spoken, secret, own_names=own_names)]
         issues = list(reply.issues)
         content = reply.analysis.memory
-        if not content or any(find_secret(content, each, own_names=own_names) for each in view.closed):
-            content = _REMEMBERED[language].format(
-                other=other, said=asked.said[:MAX_QUOTED_CHARACTERS], spoken=reply.spoken[:MAX_QUOTED_CHARACTERS]
+        if not content or any(find_secret(content, each, own_names=own_names) for each in met.view.closed):
+            content = _REMEMBERED[met.language].format(
+                other=met.called, said=asked.said[:MAX_QUOTED_CHARACTERS], spoken=reply.spoken[:MAX_QUOTED_CHARACTERS]
             )
         changes: dict[str, Any] = {f"{name}_change": by for name, by in reply.deltas.items()}
         remembered = self._remember(
@@ -336,30 +347,30 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         )
         issues += remembered.issues
         with self._stores.database(self.project_id).write() as unit:
-            for secret in view.open:
-                if secret.secret_id in told and not secret.never:
+            for secret in told:
+                if not secret.never:
                     reveal_in(unit, self.character_id, secret.secret_id, to=asked.to, at=asked.at, now=asked.now)
-        learned, unfounded = self._learned(asked, reply.analysis, other, language)
+        learned, unfounded = self._learned(asked, reply.analysis, met)
         return reply.model_copy(
             update={
                 "is_stored": True,
                 "memory": remembered.memory,
                 "learned": learned,
-                "revealed": told,
+                "revealed": [secret.secret_id for secret in told],
                 "feelings": self.feelings(asked.to),
                 "issues": [*issues, *unfounded],
             }
         )
 
     def _learned(
-        self, asked: _Asked, analysis: ReplyAnalysis, other: str, language: StoryLanguage
+        self, asked: _Asked, analysis: ReplyAnalysis, met: _Met
     ) -> tuple[list[CharacterMemory], list[ReportIssue]]:
         """Store what was learnt of the other: names that the other did not say are no learning."""
         found = analysis.learned_about_player
         heard = "\n".join([asked.said, *(what for who, what in asked.talk)]).casefold()
         events: list[GivenEvent] = []
         issues: list[ReportIssue] = []
-        held = {slot.slot: slot.value for slot in self._slots()}
+        held = {slot.slot: slot.value for slot in met.slots}
         for slot, value, sentence, delta in (
             (PLAYER_NAME_SLOT, found.name, _NAMED, {"player_name_learned": True}),
             (ALLEGIANCE_SLOT, found.allegiance, _ALLIED, {}),
@@ -370,59 +381,59 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
                 message = f"{value!r} was not said and is not taken as {slot}"
                 issues.append(ReportIssue(stage="analysis", kind="unresolved", message=message))
                 continue
-            info = _info(asked, sentence[language].format(name=value), slot)
+            info = _info(asked, sentence[met.language].format(name=value), slot)
             events.append(info.model_copy(update={"state_deltas": delta}))
         is_kept_by_kind = INFO_SLOT in self._stores.settings.memory.character_memory.known_slot_types()
         for told in found.notable_facts:
             parted = _KIND_OF_FACT.fullmatch(told)
             fact = parted["fact"] if parted else told
-            text = _FACT[language].format(other=other, fact=fact) if _SUBJECTLESS.match(fact) else fact
+            text = _FACT[met.language].format(other=met.called, fact=fact) if _SUBJECTLESS.match(fact) else fact
             kept_as = f"{INFO_SLOT}:{parted['kind'].casefold()}" if parted and is_kept_by_kind else None
             events.append(_info(asked, text, kept_as))
         return [self._remember(event, at=asked.at, now=asked.now).memory for event in events], issues
 
-    def _request(self, asked: _Asked, budget_tokens: int | None) -> tuple[ReplyRequest, StoryLanguage, Recall]:
+    def _request(self, asked: _Asked, met: _Met, budget_tokens: int | None) -> tuple[ReplyRequest, Recall]:
         recalled = self.recall(asked.said, budget_tokens=budget_tokens, to=asked.to, story_as_of=asked.story_as_of)
-        own_names, other, language = self._names(asked)
         feelings = self.feelings(asked.to)
         with self._stores.database(self.project_id).read() as unit:
-            entity = _entity(known_entities(unit, None), self.character_id)
             # Without a place in the story only what was said of it outside of the scenes.
             stated = unit.states.snapshots([self.character_id], as_of=asked.story_as_of or BEFORE_THE_STORY)
             names = unit.characters.names()
-            view = secret_view(unit, self.character_id, asked.to, as_of=None)
-        labels = labels_for(language)
+        labels = labels_for(met.language)
         stands = [
             text for each in stated for name, text in state_parts(each, names, labels) if name not in NEVER_ON_A_CARD
         ]
-        words = [word.replace(feelings.other_name, other) for word in feelings.words]
+        words = [word.replace(feelings.other_name, met.called) for word in feelings.words]
         settings = self._stores.settings.memory.character_memory
         request = ReplyRequest(
-            character=own_names[0],
-            other=other,
-            card=card_text(entity, view.closed, stands=stands),
+            character=met.own.name,
+            other=met.called,
+            card=card_text(met.own, met.view.closed, stands=stands),
             world=asked.world,
-            memories=recalled.as_prompt(language),
-            feelings=[*words, status_words(feelings.status, language)],
-            secrets=[secret.text for secret in view.open],
-            hints=view.hints,
+            memories=recalled.as_prompt(met.language),
+            feelings=[*words, status_words(feelings.status, met.language)],
+            secrets=[secret.text for secret in met.view.open],
+            hints=met.view.hints,
             talk=asked.talk,
             said=asked.said,
             interaction_types=settings.valid_interaction_types,
         )
-        return request, language, recalled
+        return request, recalled
 
-    def _names(self, asked: _Asked) -> tuple[list[str], str, StoryLanguage]:
-        """Return the speaker's names, what it calls the other, and the language of the story."""
+    def _met(self, to: str, said: str, *, as_of: When = None) -> _Met:
+        """Read who speaks to whom, what it calls the other, and what it may tell."""
+        slots = self._slots(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            own_names = _entity(known_entities(unit, None), self.character_id).names()
-            other_id = other_id_of(unit, asked.to)
-            other = display_name(unit, other_id)
-            language = project_language(unit, asked.said)
+            entities = known_entities(unit, None)
+            own = next(each for each in entities if each.entity_id == self.character_id)
+            other_id = other_id_of(unit, to)
+            called = display_name(unit, other_id)
+            language = project_language(unit, f"{said} {own.name}")
+            view = secret_view(unit, self.character_id, to, as_of=as_moment(as_of))
         if other_id == PLAYER:
-            slots = {slot.slot: slot.value for slot in self._slots()}
-            other = slots.get(PLAYER_NAME_SLOT) or _UNNAMED[language]
-        return own_names, other, language
+            called = next((slot.value for slot in slots if slot.slot == PLAYER_NAME_SLOT), _UNNAMED[language])
+        other = next((each for each in entities if each.entity_id == other_id), None)
+        return _Met(own, other, called, entities, language, view, slots)
 
     def _slots(self, as_of: When = None) -> list[KnownSlot]:
         active: list[tuple[str, str]] = []
@@ -463,31 +474,23 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
                 slots += [KnownSlot(f"{DEATH_SLOT}:{name}", value) for name in entity.names()]
         return slots
 
-    def _ground(self, *, to: str, said: Sequence[str], as_of: When, story_as_of: StoryPosition | None) -> ReplyGround:
-        slots = self._slots(as_of)
-        with self._stores.database(self.project_id).read() as unit:
-            view = secret_view(unit, self.character_id, to, as_of=as_moment(as_of))
-            entities = known_entities(unit, None)
-            other_id = other_id_of(unit, to)
-            entity = _entity(entities, self.character_id)
-            other = next((each for each in entities if each.entity_id == other_id), None)
-            language = project_language(unit, " ".join([*said, entity.name]))
-        if story_as_of is not None:
-            slots += self._dead(story_as_of, entities)
-        names = [name for each in entities for name in each.names() if not is_description(name)]
-        player_name = [slot.value for slot in slots if slot.slot == PLAYER_NAME_SLOT] if other is None else []
-        if other is not None or to not in (PLAYER, *player_name):
+    def _ground(self, met: _Met, to: str, said: Sequence[str], *, story_as_of: StoryPosition | None) -> ReplyGround:
+        dead = [] if story_as_of is None else self._dead(story_as_of, met.entities)
+        slots = [*met.slots, *dead]
+        player_name = [slot.value for slot in slots if slot.slot == PLAYER_NAME_SLOT] if met.other is None else []
+        if met.other is not None or to not in (PLAYER, *player_name):
             # The slot is about the player; another listener has a name of his own.
             slots = [slot for slot in slots if slot.slot != PLAYER_NAME_SLOT]
-        listener = other.names() if other is not None else [each for each in (to, *player_name) if each != PLAYER]
+        listener = met.other.names() if met.other else [each for each in (to, *player_name) if each != PLAYER]
+        told = [card_text(met.own), *said, *(secret.text for secret in met.view.open), *met.view.hints]
         return ReplyGround(
-            closed_secrets=view.closed,
-            known_names=names,
-            known_text="\n".join([card_text(entity), *said, *(secret.text for secret in view.open), *view.hints]),
+            closed_secrets=met.view.closed,
+            known_names=[name for each in met.entities for name in each.names() if not is_description(name)],
+            known_text="\n".join(told),
             slots=slots,
-            own_names=entity.names(),
+            own_names=met.own.names(),
             listener_names=listener,
-            language=language,
+            language=met.language,
         )
 
     def _checked(self, text: str, ground: ReplyGround) -> list[ReplyFinding]:
@@ -544,7 +547,3 @@ def _analysis(behind: str) -> tuple[ReplyAnalysis, list[ReportIssue]]:
 
 def _info(asked: _Asked, text: str, slot: str | None) -> GivenEvent:
     return GivenEvent(text=text, event_type="player_info", participants=(asked.to,), slot=slot)
-
-
-def _entity(entities: Sequence[Entity], character_id: str) -> Entity:
-    return next(each for each in entities if each.entity_id == character_id)
