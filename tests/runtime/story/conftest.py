@@ -8,6 +8,7 @@ import pytest
 
 import novelgen
 from runtime.front_door import Memory
+from runtime.stores import MemoryStores
 from runtime.story.story import Story
 
 START = datetime(2031, 3, 1, 9, tzinfo=UTC)
@@ -44,3 +45,9 @@ def village(memory: Memory) -> Story:
     for name in ("Gregor", "Mira", "Bjorn"):
         made.character(name, create=True)
     return made
+
+
+@pytest.fixture
+def guild(stores: MemoryStores, project: str) -> Story:
+    """The story that is stored for a test."""
+    return Story(stores, project)

@@ -7,111 +7,105 @@ from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.position import StoryPosition
 from runtime.ingest.entities import store_entities
 from runtime.stores import MemoryStores
-from runtime.story.attachments import StoryAttachments
-from runtime.story.memories import StoryMemories
-from runtime.story.search import StorySearch
+from runtime.story.story import Story
 
 
-def told(stores: MemoryStores, project: str, memory_id: str) -> list[dict[str, object]]:
+def told(guild: Story, memory_id: str) -> list[dict[str, object]]:
     """Return what a memory says that it is attached to."""
-    chunk = StoryMemories(stores, project).find_memory(memory_id=memory_id).chunk
+    chunk = guild.find_memory(memory_id=memory_id).chunk
     return [each.model_dump() for each in chunk.attached_to]
 
 
-def noted(stores: MemoryStores, project: str, *targets: str) -> list[str]:
+def noted(guild: Story, *targets: str) -> list[str]:
     """Return the notes that are attached to one of some targets."""
-    found = StoryMemories(stores, project).memories(attached_to=targets, content_types=["note"])
+    found = guild.memories(attached_to=targets, content_types=["note"])
     return [each.chunk.chunk_id for each in found.memories]
 
 
-def test_memories_are_listed_by_what_they_are_attached_to(stores: MemoryStores, project: str) -> None:
+def test_memories_are_listed_by_what_they_are_attached_to(guild: Story) -> None:
     """Seed 003.5: by an entity, a chapter, or several at once; by either name of the argument."""
-    StoryMemories(stores, project).note(text="Marcus Vale limps.")
-    StoryMemories(stores, project).note(text="Told in the past tense.", attached_to=["chapter:2"])
-    StoryMemories(stores, project).note(text="Ice holds a cart.", start=StoryPosition(2, 1))
-    assert noted(stores, project, "Marcus Vale") == ["note-N0"]
-    assert noted(stores, project, "chapter:2") == ["note-N1", "note-N2"]
-    assert noted(stores, project, "chapter:1", "C1") == ["note-N0"]
-    by_older_name = StoryMemories(stores, project).memories(entities=["chapter:2"], content_types=["note"])
+    guild.note(text="Marcus Vale limps.")
+    guild.note(text="Told in the past tense.", attached_to=["chapter:2"])
+    guild.note(text="Ice holds a cart.", start=StoryPosition(2, 1))
+    assert noted(guild, "Marcus Vale") == ["note-N0"]
+    assert noted(guild, "chapter:2") == ["note-N1", "note-N2"]
+    assert noted(guild, "chapter:1", "C1") == ["note-N0"]
+    by_older_name = guild.memories(entities=["chapter:2"], content_types=["note"])
     assert [each.chunk.chunk_id for each in by_older_name.memories] == ["note-N1", "note-N2"]
     with pytest.raises(UnknownSceneError, match="nearest: chapter:2"):
-        noted(stores, project, "chapter:9")
+        noted(guild, "chapter:9")
     with pytest.raises(UnknownEntityError, match="Marcus Vale"):
-        noted(stores, project, "Markus Vale")
+        noted(guild, "Markus Vale")
 
 
-def test_a_note_is_attached_to_whom_it_names(stores: MemoryStores, project: str) -> None:
+def test_a_note_is_attached_to_whom_it_names(guild: Story) -> None:
     """Seed 003.18: an author's note is linked by its words as a scene is, by alias too; a hand can undo it."""
-    memories = StoryMemories(stores, project)
-    note = memories.note(text="The Cartographer never sleeps in the Archive.").note
-    card = memories.find_memory(memory_id=note.chunk_id)
+    note = guild.note(text="The Cartographer never sleeps in the Archive.").note
+    card = guild.find_memory(memory_id=note.chunk_id)
     assert {each.target: each.origin for each in card.attachments} == {"C0": "mention", "L0": "mention"}
-    memories.edit_memory(memory_id=note.chunk_id, detach=["C0"])
-    memories.edit_memory(memory_id=note.chunk_id, content="The Cartographer and Marcus Vale never sleep.")
-    card = memories.find_memory(memory_id=note.chunk_id)
+    guild.edit_memory(memory_id=note.chunk_id, detach=["C0"])
+    guild.edit_memory(memory_id=note.chunk_id, content="The Cartographer and Marcus Vale never sleep.")
+    card = guild.find_memory(memory_id=note.chunk_id)
     assert {each.target: each.origin for each in card.attachments} == {"C1": "mention"}
 
 
-def test_a_name_of_later_attaches_nothing_before(stores: MemoryStores, project: str) -> None:
+def test_a_name_of_later_attaches_nothing_before(stores: MemoryStores, project: str, guild: Story) -> None:
     """Seed 003.18: that the Masked Lady is Odile is shown in chapter 2; a note of before does not tell it."""
     lady = EntityAlias(alias="the Masked Lady", first_chapter=2, first_scene=1)
     odile = Entity(entity_id="C2", entity_type="character", name="Odile Brandt", aliases=[lady])
     store_entities(stores, project, [odile], origin="author")
-    everywhere = StoryMemories(stores, project).note(text="The Masked Lady carries a cane.").note
-    later = StoryMemories(stores, project).note(text="The Masked Lady carries a fan.", start=StoryPosition(2, 2)).note
+    everywhere = guild.note(text="The Masked Lady carries a cane.").note
+    later = guild.note(text="The Masked Lady carries a fan.", start=StoryPosition(2, 2)).note
     assert everywhere.entities_mentioned == []
     assert later.entities_mentioned == ["C2"]
 
 
-def test_an_edit_replaces_what_a_memory_is_attached_to(stores: MemoryStores, project: str) -> None:
+def test_an_edit_replaces_what_a_memory_is_attached_to(guild: Story) -> None:
     """Seed 003.19: the whole list at once, or single things; a wrong one changes nothing at all."""
-    memories = StoryMemories(stores, project)
-    memories.note(text="Marcus Vale limps.", attached_to=["the Archive", "chapter:1"])
-    memories.edit_memory(memory_id="note-N0", attached_to=["Elena Thorne", "chapter:2"])
-    assert [each["id"] for each in told(stores, project, "note-N0")] == ["C0", "chapter:2"]
-    memories.edit_memory(memory_id="note-N0", attach=["book"], detach=["chapter:2"])
-    assert [each["id"] for each in told(stores, project, "note-N0")] == ["C0", "book"]
+    guild.note(text="Marcus Vale limps.", attached_to=["the Archive", "chapter:1"])
+    guild.edit_memory(memory_id="note-N0", attached_to=["Elena Thorne", "chapter:2"])
+    assert [each["id"] for each in told(guild, "note-N0")] == ["C0", "chapter:2"]
+    guild.edit_memory(memory_id="note-N0", attach=["book"], detach=["chapter:2"])
+    assert [each["id"] for each in told(guild, "note-N0")] == ["C0", "book"]
     with pytest.raises(UnknownEntityError, match="Elena Thorne"):
-        memories.edit_memory(memory_id="note-N0", content="Else.", attach=["Nobody Known"])
-    assert memories.find_memory(memory_id="note-N0").chunk.content == "Marcus Vale limps."
+        guild.edit_memory(memory_id="note-N0", content="Else.", attach=["Nobody Known"])
+    assert guild.find_memory(memory_id="note-N0").chunk.content == "Marcus Vale limps."
     with pytest.raises(UserInputError, match="nothing to change"):
-        memories.edit_memory(memory_id="note-N0")
+        guild.edit_memory(memory_id="note-N0")
 
 
-def test_what_is_remembered_of_somebody(stores: MemoryStores, project: str) -> None:
+def test_what_is_remembered_of_somebody(stores: MemoryStores, project: str, guild: Story) -> None:
     """Seed 003.8: what is attached to them, and what names them without being attached; cut by position."""
-    attachments = StoryAttachments(stores, project)
     with stores.database(project).write() as unit:
         unit.memories.add_note("Marcus Vale owns a white horse.", importance=3)
-    StoryMemories(stores, project).note(text="He limps.", attached_to=["Marcus Vale"])
-    StoryMemories(stores, project).note(text="Marcus Vale is blind.", start=StoryPosition(2, 1))
-    about = attachments.memories_about(entity="C1")
+    guild.note(text="He limps.", attached_to=["Marcus Vale"])
+    guild.note(text="Marcus Vale is blind.", start=StoryPosition(2, 1))
+    about = guild.memories_about(entity="C1")
     assert [each.chunk_id for each in about.memories][-1] == "note-N0"
     assert {"note-N0", "note-N1", "note-N2"} <= {each.chunk_id for each in about.memories}
-    before = attachments.memories_about(entity="C1", as_of=StoryPosition(1, 3))
+    before = guild.memories_about(entity="C1", as_of=StoryPosition(1, 3))
     assert "note-N2" not in {each.chunk_id for each in before.memories}
-    few = attachments.memories_about(entity="C1", limit=1)
+    few = guild.memories_about(entity="C1", limit=1)
     assert few.more == len(about.memories) + about.more - 1
     with pytest.raises(UnknownEntityError, match="near"):
-        attachments.memories_about(entity="Markus Vale")
+        guild.memories_about(entity="Markus Vale")
 
 
-def test_a_search_finds_what_hangs_on_a_chapter(stores: MemoryStores, project: str) -> None:
+def test_a_search_finds_what_hangs_on_a_chapter(guild: Story) -> None:
     """Seed 003.5: what stands in the chapter and what an author attached to it, and nothing else."""
-    StoryMemories(stores, project).note(text="Marcus never smiles in the Archive.", attached_to=["chapter:2"])
-    found = StorySearch(stores, project).search(query="Marcus in the Archive", entities=["chapter:2"], top_k=50)
+    guild.note(text="Marcus never smiles in the Archive.", attached_to=["chapter:2"])
+    found = guild.search(query="Marcus in the Archive", entities=["chapter:2"], top_k=50)
     assert "note-N0" in {each.chunk_id for each in found}
     assert {each.chapter_index for each in found} == {None, 2}
 
 
-def test_what_is_attached_to_the_book_is_listed(stores: MemoryStores, project: str) -> None:
+def test_what_is_attached_to_the_book_is_listed(guild: Story) -> None:
     """Seed 003.6: what was attached to the book, and what is attached to nothing else; a search finds it, too."""
-    memories = StoryMemories(stores, project)
-    memories.note(text="It never rains.")
-    memories.note(text="Marcus Vale limps.", attached_to=["book"])
-    memories.note(text="Odile Brandt has a dog.")
-    assert noted(stores, project, "book") == ["note-N0", "note-N1"]
-    found = StorySearch(stores, project).search(query="rain, a limp and a dog", entities=["book"], content_type="note")
+    guild.note(text="It never rains.")
+    guild.note(text="Marcus Vale limps.", attached_to=["book"])
+    guild.note(text="Odile Brandt has a dog.")
+    assert noted(guild, "book") == ["note-N0", "note-N1"]
+    found = guild.search(query="rain, a limp and a dog", entities=["book"], content_type="note")
     assert {each.chunk_id for each in found} == {"note-N0", "note-N1"}
-    nothing = StorySearch(stores, project).search(query="rain", entities=["chapter:9"])
+    nothing = guild.search(query="rain", entities=["chapter:9"])
     assert nothing == []

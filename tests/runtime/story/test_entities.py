@@ -8,44 +8,43 @@ from novelgen.errors import InvalidPositionError, UnknownEntityError, UserInputE
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.chunk_context import build_chunk_context
 from runtime.stores import MemoryStores
-from runtime.story.entities import StoryEntities
+from runtime.story.story import Story
 
 
-def _state(stores: MemoryStores, project: str, name: str, as_of: StoryPosition | None = None) -> dict[str, Any]:
-    state = StoryEntities(stores, project).entity(entity=name, as_of=as_of).state
+def _state(guild: Story, name: str, as_of: StoryPosition | None = None) -> dict[str, Any]:
+    state = guild.entity(entity=name, as_of=as_of).state
     return {} if state is None else state.state_data
 
 
-def _facts(stores: MemoryStores, project: str) -> set[str]:
-    with stores.database(project).read() as unit:
+def _facts(guild: Story) -> set[str]:
+    with guild._stores.database(guild.project_id).read() as unit:
         return {each.attribute for each in unit.states.changes_of()}
 
 
-def test_what_is_misspelt_makes_no_fact(stores: MemoryStores, project: str) -> None:
+def test_what_is_misspelt_makes_no_fact(guild: Story) -> None:
     """Seed 000.19: also in current_state or after a dot, unless it is said to be one; who is meant must be known."""
-    story = StoryEntities(stores, project)
-    before = _facts(stores, project)
+    before = _facts(guild)
     with pytest.raises(UserInputError, match=r"'current_state\.mood' is .*; write current_state=\{\"mood\": …\}"):
-        story.edit_entity(entity="C0", changes={"current_state.mood": "calm"})
-    assert _facts(stores, project) == before
+        guild.edit_entity(entity="C0", changes={"current_state.mood": "calm"})
+    assert _facts(guild) == before
     with pytest.raises(UserInputError, match="did you mean 'goals'"):
-        story.edit_entity(entity="C0", changes={"current_state": {"goal": ["x"]}})
+        guild.edit_entity(entity="C0", changes={"current_state": {"goal": ["x"]}})
     with pytest.raises(UnknownEntityError, match=r"no entity 'Markus Vale' is known by then; near it: C1"):
-        story.edit_entity(entity="Markus Vale", changes={"role": "x"})
+        guild.edit_entity(entity="Markus Vale", changes={"role": "x"})
     with pytest.raises(UnknownEntityError, match=r"no location 'Zzz' is known by then; known are L0"):
-        story.entity(entity="Zzz", entity_type="location")
+        guild.entity(entity="Zzz", entity_type="location")
     with pytest.raises(UserInputError, match=r"'goal' is no field of a character; did you mean 'goals'.*: goal=VALUE"):
-        story.edit_entity(entity="C0", changes={"goal": "x"})
-    edited = story.edit_entity(entity="C0", changes={}, state={"goal": "the lake"})
+        guild.edit_entity(entity="C0", changes={"goal": "x"})
+    edited = guild.edit_entity(entity="C0", changes={}, state={"goal": "the lake"})
     assert edited.attributes == ["goal"]
-    assert _state(stores, project, "C0")["goal"] == "the lake"
-    story.edit_entity(entity="C1", changes={"goal": "the sea"})
-    assert _state(stores, project, "C1")["goal"] == "the sea"
+    assert _state(guild, "C0")["goal"] == "the lake"
+    guild.edit_entity(entity="C1", changes={"goal": "the sea"})
+    assert _state(guild, "C1")["goal"] == "the sea"
     with pytest.raises(UserInputError, match="'role' is no attribute"):
-        story.edit_entity(entity="C0", changes={}, state={"role": "x"})
+        guild.edit_entity(entity="C0", changes={}, state={"role": "x"})
 
 
-def test_an_edit_changes_card_profile_and_state(stores: MemoryStores, project: str) -> None:
+def test_an_edit_changes_card_profile_and_state(guild: Story) -> None:
     """Card fields change the card, profile fields are merged, attributes hold from the last scene on."""
     changes = {
         "emotional_state": "calm",
@@ -54,149 +53,143 @@ def test_an_edit_changes_card_profile_and_state(stores: MemoryStores, project: s
         "personality": {"flaws": ["pride"]},
         "aliases": ["the Cartographer", "Elle"],
     }
-    edited = StoryEntities(stores, project).edit_entity(entity="C0", changes=changes, start=StoryPosition(2, 1))
+    edited = guild.edit_entity(entity="C0", changes=changes, start=StoryPosition(2, 1))
     assert edited.updated_fields == list(changes)
     assert (edited.attributes, edited.holds_after) == (["emotional_state", "inventory"], "1:2")
-    entity = StoryEntities(stores, project).entity(entity="C0").entity
+    entity = guild.entity(entity="C0").entity
     assert entity.role == "antagonist"
     assert entity.profile["personality"] == {"fears": ["being forgotten"], "flaws": ["pride"]}
     assert [alias.alias for alias in entity.aliases] == ["the Cartographer", "Elle"]
-    now = _state(stores, project, "C0", StoryPosition(2, 1))
+    now = _state(guild, "C0", StoryPosition(2, 1))
     assert (now["emotional_state"], now["inventory"]) == ("calm", ["compass"])
-    assert _state(stores, project, "C0", StoryPosition(1, 2))["emotional_state"] == "anxious"
-    assert _state(stores, project, "C0", END_OF_STORY)["emotional_state"] == "hopeful"
+    assert _state(guild, "C0", StoryPosition(1, 2))["emotional_state"] == "anxious"
+    assert _state(guild, "C0", END_OF_STORY)["emotional_state"] == "hopeful"
 
 
-def test_fields_of_the_card_never_become_facts(stores: MemoryStores, project: str) -> None:
+def test_fields_of_the_card_never_become_facts(guild: Story) -> None:
     """Names, translation and first appearance are the card's; an alias is added once."""
-    story = StoryEntities(stores, project)
-    before = _facts(stores, project)
+    before = _facts(guild)
     changes = {"alias": "Elle", "translation": "埃莱娜", "first_chapter": 2}
-    edited = story.edit_entity(entity="Elena Thorne", changes=changes)
+    edited = guild.edit_entity(entity="Elena Thorne", changes=changes)
     assert edited.attributes == []
-    entity = story.entity(entity="Elle").entity
+    entity = guild.entity(entity="Elle").entity
     assert entity.names() == ["Elena Thorne", "the Cartographer", "Elle"]
     assert entity.first_chapter == 2
     assert entity.profile["translation"] == "埃莱娜"
-    assert _facts(stores, project) == before
+    assert _facts(guild) == before
     for _ in range(2):
-        story.edit_entity(entity="C1", changes={"alias": "the old master"})
-    assert story.entity(entity="C1").entity.names() == ["Marcus Vale", "the old master"]
+        guild.edit_entity(entity="C1", changes={"alias": "the old master"})
+    assert guild.entity(entity="C1").entity.names() == ["Marcus Vale", "the old master"]
 
 
-def test_a_nested_state_changes_what_it_names(stores: MemoryStores, project: str) -> None:
+def test_a_nested_state_changes_what_it_names(guild: Story) -> None:
     """Seed 000.19: place, goals and the rest within current_state become the state, from the given place on."""
-    story = StoryEntities(stores, project)
     nested = {"location_id": "L1", "goals": ["find the lake"], "emotional_state": None, "description": "thin"}
     with pytest.raises(UserInputError, match="'description' is no attribute"):
-        story.edit_entity(entity="C0", changes={"current_state": nested})
+        guild.edit_entity(entity="C0", changes={"current_state": nested})
     del nested["description"]
-    before = _state(stores, project, "C0", StoryPosition(1, 2))
+    before = _state(guild, "C0", StoryPosition(1, 2))
     changes = {"role": "antagonist", "current_state": nested}
-    edited = story.edit_entity(entity="C0", changes=changes, start=StoryPosition(2, 1))
+    edited = guild.edit_entity(entity="C0", changes=changes, start=StoryPosition(2, 1))
     assert edited.updated_fields == ["role", "location_id", "goals", "emotional_state"]
     assert (edited.attributes, edited.holds_after) == (["location_id", "goals", "emotional_state"], "1:2")
-    now = _state(stores, project, "C0", StoryPosition(2, 1))
+    now = _state(guild, "C0", StoryPosition(2, 1))
     assert (now["location_id"], now["goals"]) == ("L1", ["find the lake"])
     assert "emotional_state" not in now
-    assert _state(stores, project, "C0", StoryPosition(1, 2)) == before
-    assert "current_state" not in _facts(stores, project)
-    assert "current_state" not in story.entity(entity="C0").entity.profile
+    assert _state(guild, "C0", StoryPosition(1, 2)) == before
+    assert "current_state" not in _facts(guild)
+    assert "current_state" not in guild.entity(entity="C0").entity.profile
 
 
 def test_a_nested_state_before_the_first_scene_is_the_cards(stores: MemoryStores) -> None:
     """Seed 000.19: what holds from the start is also how the card says that the story finds them."""
     stores.create_project("unwritten", language="en")
-    StoryEntities(stores, "unwritten").add_character(name="Ines Holt", goals=["rest"])
-    StoryEntities(stores, "unwritten").edit_entity(
-        entity="Ines Holt", changes={"current_state": {"goals": ["find the lake"]}}
-    )
-    card = StoryEntities(stores, "unwritten").entity(entity="Ines Holt")
+    unwritten = Story(stores, "unwritten")
+    unwritten.add_character(name="Ines Holt", goals=["rest"])
+    unwritten.edit_entity(entity="Ines Holt", changes={"current_state": {"goals": ["find the lake"]}})
+    card = unwritten.entity(entity="Ines Holt")
     assert card.entity.profile["current_state"] == {"goals": ["find the lake"]}
-    assert _state(stores, "unwritten", "Ines Holt")["goals"] == ["find the lake"]
+    assert _state(unwritten, "Ines Holt")["goals"] == ["find the lake"]
 
 
-def test_a_new_name_keeps_the_old_one(stores: MemoryStores, project: str) -> None:
+def test_a_new_name_keeps_the_old_one(guild: Story) -> None:
     """The text goes on saying the old name; whoever gives all aliases decides for themselves."""
-    story = StoryEntities(stores, project)
-    assert story.edit_entity(entity="C1", changes={"name": "Marc"}).entity.names() == ["Marc", "Marcus Vale"]
-    back = story.edit_entity(entity="C1", changes={"name": "Marcus Vale"}).entity
+    assert guild.edit_entity(entity="C1", changes={"name": "Marc"}).entity.names() == ["Marc", "Marcus Vale"]
+    back = guild.edit_entity(entity="C1", changes={"name": "Marcus Vale"}).entity
     assert back.names() == ["Marcus Vale", "Marc"]
-    assert story.edit_entity(entity="C1", changes={"name": "Marc", "aliases": []}).entity.names() == ["Marc"]
+    assert guild.edit_entity(entity="C1", changes={"name": "Marc", "aliases": []}).entity.names() == ["Marc"]
 
 
-def test_a_late_character_is_brought_to_the_beginning(stores: MemoryStores, project: str) -> None:
+def test_a_late_character_is_brought_to_the_beginning(guild: Story) -> None:
     """Once the first appearance is corrected, name and all; other names are attributes, items have a card, too."""
-    story = StoryEntities(stores, project)
-    assert story.add_character(name="Ada", start=StoryPosition(1, 1)).holds_after is None
-    added = story.add_character(name="Ines Holt")
+    assert guild.add_character(name="Ada", start=StoryPosition(1, 1)).holds_after is None
+    added = guild.add_character(name="Ines Holt")
     assert added.holds_after == "2:1"
     early = StoryPosition(1, 2)
-    assert "Ines Holt" not in [each.name for each in story.entities(as_of=early)]
-    story.edit_entity(entity="Ines Holt", changes={"first_chapter": 1})
-    assert "Ines Holt" in [each.name for each in story.entities(as_of=early)]
+    assert "Ines Holt" not in [each.name for each in guild.entities(as_of=early)]
+    guild.edit_entity(entity="Ines Holt", changes={"first_chapter": 1})
+    assert "Ines Holt" in [each.name for each in guild.entities(as_of=early)]
     with pytest.raises(InvalidPositionError, match="chapter_index=-1"):
-        story.edit_entity(entity="Ines Holt", changes={"first_chapter": -1})
-    edited = story.edit_entity(entity="C0", changes={"limp": "left leg", "role": "minor"})
+        guild.edit_entity(entity="Ines Holt", changes={"first_chapter": -1})
+    edited = guild.edit_entity(entity="C0", changes={"limp": "left leg", "role": "minor"})
     assert (edited.attributes, edited.holds_after) == (["limp"], "2:1")
-    assert _state(stores, project, "C0")["limp"] == "left leg"
+    assert _state(guild, "C0")["limp"] == "left leg"
     changes = {"appearance": "torn", "holder": "C0"}
-    story.edit_entity(entity="the map fragment", changes=changes)
-    card = story.entity(entity="I0", entity_type="item")
+    guild.edit_entity(entity="the map fragment", changes=changes)
+    card = guild.entity(entity="I0", entity_type="item")
     assert card.entity.profile["appearance"] == "torn"
-    assert _state(stores, project, "I0")["holder"] == "C0"
+    assert _state(guild, "I0")["holder"] == "C0"
 
 
-def test_a_card_is_told_from_where_its_author_said(stores: MemoryStores, project: str) -> None:
+def test_a_card_is_told_from_where_its_author_said(guild: Story) -> None:
     """Not from the scene before, at which it stands, merged or not, until it is corrected; undo brings it back."""
-    story = StoryEntities(stores, project)
-    bell = story.add_card("the bell", kind="item", start=StoryPosition(2, 1)).entity
+    bell = guild.add_card("the bell", kind="item", start=StoryPosition(2, 1)).entity
 
     def told() -> tuple[int | None, int | None]:
-        return story.entity("the bell").entity.first_told
+        return guild.entity("the bell").entity.first_told
 
     assert (bell.first_chapter, bell.first_scene) == (1, 2)
-    story.edit_entity("the bell", {"role": "relic"})
+    guild.edit_entity("the bell", {"role": "relic"})
     assert told() == (2, 1)
-    story.add_card("the gong", kind="item", start=StoryPosition(9, 1))
+    guild.add_card("the gong", kind="item", start=StoryPosition(9, 1))
     for keep, gone in (("the bell", "the gong"), ("the gong", "the bell")):
-        merged = story.merge_entities(keep, gone).change
-        assert story.entity(keep).entity.first_told == (2, 1)
-        story.undo(merged.change_id)
-        assert [story.entity(each).entity.first_told for each in ("the bell", "the gong")] == [(2, 1), (9, 1)]
-    moved = story.edit_entity("the bell", {"first_chapter": 1, "first_scene": 1})
+        merged = guild.merge_entities(keep, gone).change
+        assert guild.entity(keep).entity.first_told == (2, 1)
+        guild.undo(merged.change_id)
+        assert [guild.entity(each).entity.first_told for each in ("the bell", "the gong")] == [(2, 1), (9, 1)]
+    moved = guild.edit_entity("the bell", {"first_chapter": 1, "first_scene": 1})
     assert told() == (1, 1)
     assert moved.change is not None
-    story.undo(moved.change.change_id)
+    guild.undo(moved.change.change_id)
     assert told() == (2, 1)
 
 
-def test_a_translation_shows_in_the_glossary(stores: MemoryStores, project: str) -> None:
+def test_a_translation_shows_in_the_glossary(stores: MemoryStores, project: str, guild: Story) -> None:
     """Seed 003: of people, things and aliases, with who uses them; nobody is named whom the story shows only later."""
-    StoryEntities(stores, project).edit_entity(entity="Marcus Vale", changes={"translation": "马库斯·韦尔"})
+    guild.edit_entity(entity="Marcus Vale", changes={"translation": "马库斯·韦尔"})
     context = build_chunk_context(project, "Marcus Vale opened the door.", stores=stores)
     assert [(each.name, each.translation) for each in context.glossary] == [("Marcus Vale", "马库斯·韦尔")]
     changes = {"translation": "地图残片", "alias": {"alias": "the Scrap", "translation": "碎片"}}
-    StoryEntities(stores, project).edit_entity(entity="the map fragment", changes=changes)
+    guild.edit_entity(entity="the map fragment", changes=changes)
     context = build_chunk_context(project, "She hid the Scrap.", stores=stores)
     (entry,) = context.glossary
     assert (entry.translation, [(each.name, each.translation) for each in entry.aliases]) == (
         "地图残片",
         [("the Scrap", "碎片")],
     )
-    StoryEntities(stores, project).edit_entity(entity="C2", changes={"first_chapter": 2})
+    guild.edit_entity(entity="C2", changes={"first_chapter": 2})
     said = {"alias": "Old Owl", "speaker": "Odile Brandt", "language": "en", "translation": "老猫头鹰"}
-    StoryEntities(stores, project).edit_entity(entity="C1", changes={"alias": said})
+    guild.edit_entity(entity="C1", changes={"alias": said})
     early = build_chunk_context(project, "The Old Owl opened the door.", 2, stores=stores)
     assert [each.speaker for entry in early.glossary for each in entry.aliases] == [""]
     late = build_chunk_context(project, "The Old Owl opened the door.", 3, stores=stores)
     assert "Old Owl → 老猫头鹰 (used by Odile Brandt)" in late.text
     again = {"alias": {"alias": "Old Owl", "speaker": "the guards"}}
-    (alias,) = StoryEntities(stores, project).edit_entity(entity="C1", changes=again).entity.aliases
+    (alias,) = guild.edit_entity(entity="C1", changes=again).entity.aliases
     assert (alias.speaker, alias.language) == ("the guards", "en")
 
 
-def test_a_wrong_alias_is_refused(stores: MemoryStores, project: str) -> None:
+def test_a_wrong_alias_is_refused(guild: Story) -> None:
     """Nothing of it is dropped in silence."""
     cases: list[tuple[Any, str]] = [
         ({"alias": "Vee", "speakr": "C1"}, "'speakr' is no field of an alias; did you mean 'speaker'"),
@@ -205,10 +198,10 @@ def test_a_wrong_alias_is_refused(stores: MemoryStores, project: str) -> None:
     ]
     for alias, message in cases:
         with pytest.raises(UserInputError, match=message):
-            StoryEntities(stores, project).edit_entity(entity="C1", changes={"alias": alias})
+            guild.edit_entity(entity="C1", changes={"alias": alias})
 
 
-def test_values_that_do_not_fit_change_nothing(stores: MemoryStores, project: str) -> None:
+def test_values_that_do_not_fit_change_nothing(guild: Story) -> None:
     """The field and the value are named."""
     cases: list[tuple[str, dict[str, Any], str]] = [
         ("C0", {"current_state": ["wounded"]}, r"current_state cannot be .*write an object.*: NAME=VALUE"),
@@ -222,5 +215,5 @@ def test_values_that_do_not_fit_change_nothing(stores: MemoryStores, project: st
     ]
     for entity_id, changes, message in cases:
         with pytest.raises(UserInputError, match=message):
-            StoryEntities(stores, project).edit_entity(entity=entity_id, changes={"role": "x", **changes})
-        assert StoryEntities(stores, project).entity(entity=entity_id).entity.role != "x"
+            guild.edit_entity(entity=entity_id, changes={"role": "x", **changes})
+        assert guild.entity(entity=entity_id).entity.role != "x"

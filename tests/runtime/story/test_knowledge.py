@@ -18,9 +18,8 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import IngestResult, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.story.entities import StoryEntities
-from runtime.story.knowledge import StoryKnowledge
 from runtime.story.memories import StoryMemories
+from runtime.story.story import Story
 
 _numbers = itertools.count(1)
 
@@ -62,7 +61,7 @@ MEETS = _scene((2, 1), "Ben met Cornelius on the pier.", "C1 C2")
 ALONE = _scene((2, 2), "Ada and Ben sat by the lamp.", "C0 C1")
 
 
-def _told(stores: MemoryStores, *scenes: SceneInput, language: str = "en") -> tuple[str, IngestResult]:
+def _told(stores: MemoryStores, *scenes: SceneInput, language: str = "en") -> tuple[Story, IngestResult]:
     project_id = f"knowing-{next(_numbers)}"
     stores.create_project(project_id, language=language)
     people = [
@@ -78,123 +77,121 @@ def _told(stores: MemoryStores, *scenes: SceneInput, language: str = "en") -> tu
         for each, name in PEOPLE.items()
     ]
     store_entities(stores, project_id, people, origin="author")
-    return project_id, ingest_scenes(stores, project_id, scenes, index=False)
+    return Story(stores, project_id), ingest_scenes(stores, project_id, scenes, index=False)
 
 
 @pytest.fixture
-def story(stores: MemoryStores) -> str:
+def story(stores: MemoryStores) -> Story:
     """Ada hides a key and tells Ben of it, while Cornelius sleeps beside them."""
     return _told(stores, HIDES, TELLS, MEETS, ALONE)[0]
 
 
-def _known(stores: MemoryStores, project: str, who: str, as_of: StoryPosition = END_OF_STORY) -> list[str]:
-    found = StoryKnowledge(stores, project).knowledge(character=who, as_of=as_of)
+def _known(story: Story, who: str, as_of: StoryPosition = END_OF_STORY) -> list[str]:
+    found = story.knowledge(character=who, as_of=as_of)
     return sorted(each.source_id for each in found.known)
 
 
-def test_a_memory_stands_in_exactly_one_list(stores: MemoryStores, story: str) -> None:
+def test_a_memory_stands_in_exactly_one_list(story: Story) -> None:
     """Seed 002.2, 002.3: who was told knows since then and from whom; who slept does not, nobody before it."""
-    ben = StoryKnowledge(stores, story).knowledge(character="Ben", as_of=at(2, 1))
+    ben = story.knowledge(character="Ben", as_of=at(2, 1))
     told = {each.source_id: each for each in ben.known}
     assert sorted(told) == ["M1", "M2"]
     assert (told["M1"].how, told["M1"].learned_from) == ("told", "C0")
     assert (told["M1"].since_chapter, told["M1"].since_scene) == (1, 2)
     assert told["M1"].quote == "told Ben where she had hidden the heron key"
-    cornelius = StoryKnowledge(stores, story).knowledge(character="C2", as_of=at(2, 1))
+    cornelius = story.knowledge(character="C2", as_of=at(2, 1))
     assert ([each.source_id for each in cornelius.not_known], cornelius.known) == (["M1", "M2"], [])
     assert {each.source_id: each.kind for each in cornelius.not_known} == {"M1": "unknown", "M2": "hidden"}
-    assert _known(stores, story, "Ben", at(1, 2)) == []
-    assert _known(stores, story, "Reader", at(2, 1)) == ["M1", "M2"]
+    assert _known(story, "Ben", at(1, 2)) == []
+    assert _known(story, "Reader", at(2, 1)) == ["M1", "M2"]
 
 
 def test_why_is_told_in_the_storys_language(stores: MemoryStores) -> None:
     """In Chinese; a quote that the scene lacks is stored as unverified, and proves nothing."""
     project, _ = _told(stores, HIDES, language="zh")
-    (unknown,) = StoryKnowledge(stores, project).knowledge(character="C1").not_known
+    (unknown,) = project.knowledge(character="C1").not_known
     assert unknown.why == "不在场，此后也没有谁告诉过"
     learned = [{"character_id": "C1", "memory_ids": ["M1"], "evidence": "He swore by the drowned bell."}]
     project, _ = _told(stores, HIDES, _scene((1, 2), "Ada spoke low.", "C0 C1", learned=learned))
-    with stores.database(project).read() as unit:
+    with stores.database(project.project_id).read() as unit:
         (said,) = unit.knowledge.said()
     assert (said.verified, said.source_span) == (False, None)
-    (known,) = StoryKnowledge(stores, project).knowledge(character="Ben").known
+    (known,) = project.knowledge(character="Ben").known
     assert known.quote == ""
 
 
-def test_it_is_filtered_by_entity_or_words(stores: MemoryStores, story: str) -> None:
+def test_it_is_filtered_by_entity_or_words(story: Story) -> None:
     """A name means what is about its bearer; other words, what holds them; nothing found is no error."""
     cases: list[tuple[str, list[str]]] = [("Ben", ["M2"]), ("heron", ["M1"]), ("the whale", [])]
     for about, found in cases:
-        asked = StoryKnowledge(stores, story).knowledge(character="Ada", about=about)
+        asked = story.knowledge(character="Ada", about=about)
         assert [each.source_id for each in [*asked.known, *asked.not_known]] == found
 
 
-def test_a_passage_is_no_fact_and_a_whole_tale_may_be_the_authors_word(stores: MemoryStores, story: str) -> None:
+def test_a_passage_is_no_fact_and_a_whole_tale_may_be_the_authors_word(stores: MemoryStores, story: Story) -> None:
     """Another kind is named; all that Ada lived through is told on, but not without a teller."""
-    knowledge = StoryKnowledge(stores, story)
-    with stores.database(story).read() as unit:
+    with stores.database(story.project_id).read() as unit:
         passage = next(each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "scene")
     with pytest.raises(UserInputError, match="is a scene; only memories and notes"):
-        knowledge.who_knows(memory_id=passage.chunk_id)
-    knowledge.set_knowledge(character="Dora", memory_id="*", how="told", learned_from="Ada")
-    assert _known(stores, story, "Dora") == ["M1", "M2"]
+        story.who_knows(memory_id=passage.chunk_id)
+    story.set_knowledge(character="Dora", memory_id="*", how="told", learned_from="Ada")
+    assert _known(story, "Dora") == ["M1", "M2"]
     with pytest.raises(UserInputError, match="say who tells it"):
-        knowledge.set_knowledge(character="Dora", memory_id="*")
+        story.set_knowledge(character="Dora", memory_id="*")
 
 
 @pytest.mark.parametrize("take", [StoryMemories.ban_memory, StoryMemories.delete_memory])
 def test_a_memory_that_is_taken_out_is_known_to_nobody_until_it_is_back(
-    stores: MemoryStores, story: str, take: Callable[..., object]
+    story: Story, take: Callable[..., object]
 ) -> None:
     """It stands in no list, the reader's neither; the author's word on it waits, and can be taken back meanwhile."""
-    StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="M1", how="overheard")
-    StoryKnowledge(stores, story).set_knowledge(character="Ada", memory_id="M1", kind="hidden")
-    take(StoryMemories(stores, story), memory_id="M1")
+    story.set_knowledge(character="Dora", memory_id="M1", how="overheard")
+    story.set_knowledge(character="Ada", memory_id="M1", kind="hidden")
+    take(story, memory_id="M1")
     for who in ("Ada", "Ben", "Dora", "reader"):
-        found = StoryKnowledge(stores, story).knowledge(character=who)
+        found = story.knowledge(character=who)
         assert "M1" not in [each.source_id for each in [*found.known, *found.not_known]]
     with pytest.raises(UnknownMemoryError, match="'M1' is there by then"):
-        StoryKnowledge(stores, story).who_knows(memory_id="M1")
-    assert len(StoryKnowledge(stores, story).forget_knowledge(character="Ada", memory_id="M1")) == 1
-    StoryMemories(stores, story).unban_memory(memory_id="M1")
-    assert "M1" in _known(stores, story, "Dora")
-    assert "M1" in _known(stores, story, "Ada")
+        story.who_knows(memory_id="M1")
+    assert len(story.forget_knowledge(character="Ada", memory_id="M1")) == 1
+    story.unban_memory(memory_id="M1")
+    assert "M1" in _known(story, "Dora")
+    assert "M1" in _known(story, "Ada")
 
 
-def test_a_memory_that_a_new_reading_lacks_is_known_to_nobody(stores: MemoryStores, story: str) -> None:
+def test_a_memory_that_a_new_reading_lacks_is_known_to_nobody(stores: MemoryStores, story: Story) -> None:
     """What was said of it counts for no other memory; the doctor names it, it can be taken back, or counts again."""
-    knowledge = StoryKnowledge(stores, story)
-    knowledge.set_knowledge(character="Dora", memory_id="M1", how="overheard")
-    knowledge.set_knowledge(character="Ada", memory_id="M1", kind="hidden")
-    assert check_minds(stores, story) == []
+    story.set_knowledge(character="Dora", memory_id="M1", how="overheard")
+    story.set_knowledge(character="Ada", memory_id="M1", kind="hidden")
+    assert check_minds(stores, story.project_id) == []
     other = _scene((1, 1), HIDES.text, "C0", memories=[_fact("N1", "Ada hid the heron key.", "C0")])
-    ingest_scenes(stores, story, [other], index=False)
-    assert _known(stores, story, "Dora", at(2, 1)) == []
-    assert "M1" not in _known(stores, story, "Ben", at(2, 1))
-    (finding,) = check_minds(stores, story)
+    ingest_scenes(stores, story.project_id, [other], index=False)
+    assert _known(story, "Dora", at(2, 1)) == []
+    assert "M1" not in _known(story, "Ben", at(2, 1))
+    (finding,) = check_minds(stores, story.project_id)
     assert (finding.level, finding.what) == ("hint", "who knows what")
     assert "M1" in finding.message
-    assert len(knowledge.forget_knowledge(character="Ada", memory_id="M1")) == 1
+    assert len(story.forget_knowledge(character="Ada", memory_id="M1")) == 1
     with pytest.raises(UnknownMemoryError):
-        knowledge.forget_knowledge(character="Ada", memory_id="M1")
-    ingest_scenes(stores, story, [HIDES], index=False)
-    assert _known(stores, story, "Dora", at(2, 1)) == ["M1"]
-    assert "M1" in _known(stores, story, "Ada", at(2, 1))
-    assert check_minds(stores, story) == []
+        story.forget_knowledge(character="Ada", memory_id="M1")
+    ingest_scenes(stores, story.project_id, [HIDES], index=False)
+    assert _known(story, "Dora", at(2, 1)) == ["M1"]
+    assert "M1" in _known(story, "Ada", at(2, 1))
+    assert check_minds(stores, story.project_id) == []
 
 
-def test_without_a_place_it_holds_since_the_memorys_scene(stores: MemoryStores, story: str) -> None:
+def test_without_a_place_it_holds_since_the_memorys_scene(story: Story) -> None:
     """The author may say that somebody saw it happen, or that a note of the author is a secret."""
-    StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="M1", how="overheard", certainty=0.4)
-    dora = StoryKnowledge(stores, story).knowledge(character="Dora", as_of=at(1, 2))
+    story.set_knowledge(character="Dora", memory_id="M1", how="overheard", certainty=0.4)
+    dora = story.knowledge(character="Dora", as_of=at(1, 2))
     assert [(each.source_id, each.how, each.certainty) for each in dora.known] == [("M1", "overheard", 0.4)]
-    note = StoryMemories(stores, story).note(text="The lamp is cursed.", attached_to=["book"]).note.chunk_id
-    assert note in _known(stores, story, "Dora")
-    StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id=note, kind="deceived")
-    assert note not in _known(stores, story, "Dora")
+    note = story.note(text="The lamp is cursed.", attached_to=["book"]).note.chunk_id
+    assert note in _known(story, "Dora")
+    story.set_knowledge(character="Dora", memory_id=note, kind="deceived")
+    assert note not in _known(story, "Dora")
 
 
-def test_what_cannot_be_said_is_refused(stores: MemoryStores, story: str) -> None:
+def test_what_cannot_be_said_is_refused(stores: MemoryStores, story: Story) -> None:
     """The wrong name or value is named, with what is near it; nothing is stored."""
     cases: list[tuple[dict[str, Any], type[Exception], str]] = [
         ({"character": "Benn"}, UnknownEntityError, "C1 \\(Ben\\)"),
@@ -206,8 +203,8 @@ def test_what_cannot_be_said_is_refused(stores: MemoryStores, story: str) -> Non
     ]
     for asked, error, told in cases:
         with pytest.raises(error, match=told):
-            StoryKnowledge(stores, story).set_knowledge(**({"character": "Ben", "memory_id": "M1"} | asked))
-        with stores.database(story).read() as unit:
+            story.set_knowledge(**({"character": "Ben", "memory_id": "M1"} | asked))
+        with stores.database(story.project_id).read() as unit:
             assert [each for each in unit.knowledge.said() if each.origin == "author"] == []
 
 
@@ -224,38 +221,38 @@ def test_a_record_round_trips_and_names_who_is_unknown(stores: MemoryStores) -> 
     messages = [each.message for each in result.issues]
     assert ["C77" in each and "C88" in each for each in messages] == [True, False]
     assert "M99" in messages[1]
-    with stores.database(project).read() as unit:
+    with stores.database(project.project_id).read() as unit:
         stored = unit.scenes.require(at(1, 1)).record
     assert stored == stray.record
-    assert _known(stores, project, "Ada") == ["M1"]
+    assert _known(project, "Ada") == ["M1"]
     with pytest.raises(UnknownEntityError):
-        StoryKnowledge(stores, project).knowledge(character="C77")
+        project.knowledge(character="C77")
 
 
-def test_what_stands_for_others_is_known_to_who_knows_them_all(stores: MemoryStores, story: str) -> None:
+def test_what_stands_for_others_is_known_to_who_knows_them_all(stores: MemoryStores, story: Story) -> None:
     """The single memories stay in the lists; the author says something of each of them, not of what stands for them."""
-    with stores.database(story).write() as unit:
+    with stores.database(story.project_id).write() as unit:
         sources = [each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "memory"]
         standing = consolidated_memory(ConsolidatedText(content="The key and the oath."), sources, created_at=utc_now())
         assert unit.consolidations.add(standing, sources)
-    found = StoryKnowledge(stores, story).who_knows(memory_id=standing.chunk_id)
+    found = story.who_knows(memory_id=standing.chunk_id)
     assert {each.character_id for each in found.known_by} == {"reader", "C0", "C1"}
     (ben,) = [each for each in found.known_by if each.character_id == "C1"]
     assert (ben.source_id, ben.content) == (standing.chunk_id, "The key and the oath.")
-    assert _known(stores, story, "Ben") == ["M1", "M2"]
+    assert _known(story, "Ben") == ["M1", "M2"]
     with pytest.raises(UserInputError, match="stands for other memories"):
-        StoryKnowledge(stores, story).set_knowledge(character="Ben", memory_id=standing.chunk_id)
+        story.set_knowledge(character="Ben", memory_id=standing.chunk_id)
 
 
-def test_who_was_masked_is_one_person_once_the_story_shows_it(stores: MemoryStores, story: str) -> None:
+def test_who_was_masked_is_one_person_once_the_story_shows_it(stores: MemoryStores, story: Story) -> None:
     """Before that they know two things; after it, what the mask knew is theirs, and the mask's id means them."""
-    with stores.database(story).write() as unit:
+    with stores.database(story.project_id).write() as unit:
         unit.merges.unmask("C3", "C0", at=at(2, 1))
-    assert _known(stores, story, "C3", at(2, 1)) == []
-    assert _known(stores, story, "C0", at(2, 1)) == ["M1", "M2"]
-    assert _known(stores, story, "C3", at(2, 2)) == ["M1", "M2"]
-    assert StoryKnowledge(stores, story).knowledge(character="C0", as_of=at(2, 2)).character_id == "C3"
-    assert len(StoryKnowledge(stores, story).lived_together(first="Dora", second="Ben").scenes) == 2
+    assert _known(story, "C3", at(2, 1)) == []
+    assert _known(story, "C0", at(2, 1)) == ["M1", "M2"]
+    assert _known(story, "C3", at(2, 2)) == ["M1", "M2"]
+    assert story.knowledge(character="C0", as_of=at(2, 2)).character_id == "C3"
+    assert len(story.lived_together(first="Dora", second="Ben").scenes) == 2
 
 
 _person = st.sampled_from(list(PEOPLE))
@@ -299,41 +296,40 @@ def test_nothing_later_bears_on_what_is_known(stores: MemoryStores, told: list[d
     """A read at a position answers as a story would that ends there: scenes, words of the author, all of it."""
     scenes = [_generated(number, each) for number, each in enumerate(told)]
 
-    def stored(count: int) -> str:
+    def stored(count: int) -> Story:
         project, _ = _told(stores, *scenes[:count])
         for number, each in enumerate(told[:count]):
             if each["word"] is not None:
                 who, kind = each["word"]
-                StoryKnowledge(stores, project).set_knowledge(character=who, memory_id=f"M{number}", kind=kind)
+                project.set_knowledge(character=who, memory_id=f"M{number}", kind=kind)
         return project
 
     whole = stored(len(scenes))
     for count in (1, 2, 3):
         cut = stored(count)
         for who in (*PEOPLE, "reader"):
-            told_whole = StoryKnowledge(stores, whole).knowledge(character=who, as_of=at(*PLACES[count]))
-            assert told_whole == StoryKnowledge(stores, cut).knowledge(character=who)
+            told_whole = whole.knowledge(character=who, as_of=at(*PLACES[count]))
+            assert told_whole == cut.knowledge(character=who)
             assert len(told_whole.known) + len(told_whole.not_known) == count
 
 
 @pytest.mark.parametrize(("memory_id", "of"), [("M2", "Ben swore silence."), ("*", "")])
-def test_the_authors_word_is_undone(stores: MemoryStores, story: str, memory_id: str, of: str) -> None:
+def test_the_authors_word_is_undone(story: Story, memory_id: str, of: str) -> None:
     """The last change is taken back by `undo`, a new word and one that was withdrawn; and it says of what it was."""
-    knowledge, changes = StoryKnowledge(stores, story), StoryEntities(stores, story)
-    before = _known(stores, story, "Dora")
-    first = knowledge.set_knowledge("Dora", memory_id, how="told", learned_from="Ada")
-    knowledge.set_knowledge("Dora", memory_id, how="overheard", learned_from="Ada")
-    known = _known(stores, story, "Dora")
+    before = _known(story, "Dora")
+    first = story.set_knowledge("Dora", memory_id, how="told", learned_from="Ada")
+    story.set_knowledge("Dora", memory_id, how="overheard", learned_from="Ada")
+    known = _known(story, "Dora")
     assert known != before
-    knowledge.forget_knowledge("Dora", memory_id)
-    assert _known(stores, story, "Dora") == before
+    story.forget_knowledge("Dora", memory_id)
+    assert _known(story, "Dora") == before
     if memory_id != "*":
-        assert knowledge.author_words(character="Dora", memory_id=memory_id) == []
-    changes.undo()
-    assert _known(stores, story, "Dora") == known
-    changes.undo()
-    undone = changes.undo(first.change_id)
-    assert _known(stores, story, "Dora") == before
+        assert story.author_words(character="Dora", memory_id=memory_id) == []
+    story.undo()
+    assert _known(story, "Dora") == known
+    story.undo()
+    undone = story.undo(first.change_id)
+    assert _known(story, "Dora") == before
     assert undone.what.endswith(of)
     with pytest.raises(UserInputError, match="undone already"):
-        changes.undo(first.change_id)
+        story.undo(first.change_id)

@@ -17,9 +17,7 @@ from runtime.ingest.scene_input import SceneInput
 from runtime.search import text_names
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores, RecentlyUsed
-from runtime.story.entities import StoryEntities
-from runtime.story.memories import StoryMemories
-from runtime.story.who_is_who import StoryNameCandidates
+from runtime.story.story import Story
 
 SCENES = [
     SceneInput(
@@ -56,30 +54,29 @@ def project(stores: MemoryStores) -> str:
     return project_id
 
 
-def test_several_are_confirmed_at_once(stores: MemoryStores, project: str) -> None:
+def test_several_are_confirmed_at_once(guild: Story) -> None:
     """Those that are named and the first of the rest, each undone by itself; names that are none are told of."""
-    names = StoryNameCandidates(stores, project)
     with pytest.raises(UnknownEntityError, match="Bem"):
-        names.confirm_candidates(["Bem", "Adda"])
-    assert _entities(stores, project) == []
-    done = names.confirm_candidates(["Ben", "Bem", "Ben"], top=1)
+        guild.confirm_candidates(["Bem", "Adda"])
+    assert _entities(guild) == []
+    done = guild.confirm_candidates(["Ben", "Bem", "Ben"], top=1)
     assert [each.candidate.name for each in done][:1] == ["Ben"]
     assert len(done) == 2
     assert [each.message for each in done.issues] == [
         "no candidate, or more than one, is named 'Bem' in the text; near it: Ben"
     ]
     with pytest.raises(UnknownEntityError, match=r"'Ben' has a card already: C\d+ \(Ben\)"):
-        names.confirm_candidates(["Ben"])
-    StoryEntities(stores, project).undo(done[0].change.change_id)
-    assert [each[0] for each in _entities(stores, project)] == [done[1].candidate.name]
+        guild.confirm_candidates(["Ben"])
+    guild.undo(done[0].change.change_id)
+    assert [each[0] for each in _entities(guild)] == [done[1].candidate.name]
     with pytest.raises(UserInputError, match="nobody is named"):
-        names.confirm_candidates()
+        guild.confirm_candidates()
 
 
-def test_a_name_costs_no_embedding(stores: MemoryStores, project: str) -> None:
+def test_a_name_costs_no_embedding(stores: MemoryStores, project: str, guild: Story) -> None:
     """Confirming a name links memories anew; their texts, and so their vectors and the index, stay as they are."""
     drain_outbox(stores, project)
-    decided = StoryNameCandidates(stores, project).confirm_candidate(name="Ben", kind="character")
+    decided = guild.confirm_candidate(name="Ben", kind="character")
     assert decided.indexing.model_dump(include={"indexed", "removed", "embedded", "waiting"}) == {
         "indexed": 0,
         "removed": 0,
@@ -91,64 +88,62 @@ def test_a_name_costs_no_embedding(stores: MemoryStores, project: str) -> None:
     assert len(ids) == 2
 
 
-def test_an_edit_leaves_a_book_to_be_indexed_later(
-    stores: MemoryStores, project: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_edit_leaves_a_book_to_be_indexed_later(guild: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where more waits for the index than an edit brings, the edit embeds nothing and says what waits."""
     monkeypatch.setattr("runtime.story.base.ENTRIES_OF_AN_EDIT", 1)
-    noted = StoryMemories(stores, project).note("Ben cannot swim.")
+    noted = guild.note("Ben cannot swim.")
     assert (noted.indexing.embedded, noted.indexing.waiting) == (0, 3)
 
 
-def _offered(stores: MemoryStores, project: str, as_of: StoryPosition | None = None) -> list[str]:
-    found = StoryNameCandidates(stores, project).list_candidates(min_count=2, as_of=as_of)
+def _offered(guild: Story, as_of: StoryPosition | None = None) -> list[str]:
+    found = guild.list_candidates(min_count=2, as_of=as_of)
     return [each.name for each in found.candidates]
 
 
-def _entities(stores: MemoryStores, project: str, as_of: StoryPosition | None = None) -> list[list[str]]:
-    return [each.names() for each in StoryEntities(stores, project).entities(as_of=as_of)]
+def _entities(guild: Story, as_of: StoryPosition | None = None) -> list[list[str]]:
+    return [each.names() for each in guild.entities(as_of=as_of)]
 
 
-def test_candidates_are_listed_and_are_no_entities(stores: MemoryStores, project: str) -> None:
+def test_candidates_are_listed_and_are_no_entities(stores: MemoryStores, guild: Story) -> None:
     """By kind and count, none of later; names that the text does not hold are refused with who is near."""
-    found = {each.name: each.kind for each in StoryNameCandidates(stores, project).list_candidates().candidates}
+    found = {each.name: each.kind for each in guild.list_candidates().candidates}
     assert found == {
         "Ada Morris": "character",
         "Ben": "character",
         "Gull Harbour": "location",
         "Miss Holt": "character",
     }
-    assert _entities(stores, project) == []
-    before = StoryNameCandidates(stores, project).list_candidates(min_count=1, as_of=StoryPosition(5, 1)).candidates
+    assert _entities(guild) == []
+    before = guild.list_candidates(min_count=1, as_of=StoryPosition(5, 1)).candidates
     assert "Miss Holt" not in [name for each in before for name in each.names()]
     (ada,) = [each for each in before if each.name == "Ada Morris"]
     assert (ada.names(), ada.last) == (["Ada Morris"], "4:9")
-    assert _offered(stores, project, StoryPosition(4, 9)) == []
-    places = StoryNameCandidates(stores, project).list_candidates(kind="location").candidates
+    assert _offered(guild, StoryPosition(4, 9)) == []
+    places = guild.list_candidates(kind="location").candidates
     assert [each.name for each in places] == ["Gull Harbour"]
-    assert StoryNameCandidates(stores, project).list_candidates(min_count=99).candidates == []
+    assert guild.list_candidates(min_count=99).candidates == []
     with pytest.raises(UserInputError, match="min_count cannot be 0"):
-        StoryNameCandidates(stores, project).list_candidates(min_count=0)
+        guild.list_candidates(min_count=0)
     with pytest.raises(UserInputError, match="kind cannot be 'person'"):
-        StoryNameCandidates(stores, project).list_candidates(kind=cast(CandidateKind, "person"))
+        guild.list_candidates(kind=cast(CandidateKind, "person"))
     with pytest.raises(UnknownProjectError):
-        StoryNameCandidates(stores, "nowhere").list_candidates()
+        Story(stores, "nowhere").list_candidates()
     with pytest.raises(UnknownEntityError, match="near it: Miss Holt"):
-        StoryNameCandidates(stores, project).confirm_candidate(name="Miss Hold")
+        guild.confirm_candidate(name="Miss Hold")
     with pytest.raises(UnknownEntityError, match="Zachary"):
-        StoryNameCandidates(stores, project).drop_candidate(name="Zachary")
+        guild.drop_candidate(name="Zachary")
     with pytest.raises(UnknownEntityError, match="Zachary"):
-        StoryNameCandidates(stores, project).merge_candidate(keep="Ben", other="Zachary")
+        guild.merge_candidate(keep="Ben", other="Zachary")
     with pytest.raises(UnknownEntityError, match="Zachary"):
-        StoryNameCandidates(stores, project).merge_candidate(keep="Zachary", other="Ben")
-    assert StoryEntities(stores, project).list_entity_changes() == []
+        guild.merge_candidate(keep="Zachary", other="Ben")
+    assert guild.list_entity_changes() == []
 
 
-def test_a_text_that_changes_changes_its_candidates(stores: MemoryStores, project: str) -> None:
+def test_a_text_that_changes_changes_its_candidates(stores: MemoryStores, project: str, guild: Story) -> None:
     """Candidates follow the stored text: nothing of the old one stays."""
-    assert "Miss Holt" in _offered(stores, project)
+    assert "Miss Holt" in _offered(guild)
     ingest_scenes(stores, project, [SCENES[1].model_copy(update={"text": "Ben slept. Ben woke."})], index=False)
-    assert "Miss Holt" not in _offered(stores, project)
+    assert "Miss Holt" not in _offered(guild)
 
 
 def test_names_of_a_long_book_are_kept_for_the_next_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +162,7 @@ def test_names_of_a_long_book_are_kept_for_the_next_program(tmp_path: Path, monk
 
         def offered_to_a_new_program() -> list[str]:
             monkeypatch.setattr(text_names, "_remembered", RecentlyUsed(8))
-            return _offered(stores, "harbour")
+            return _offered(Story(stores, "harbour"))
 
         first = offered_to_a_new_program()
         assert "Miss Holt" in first
@@ -187,78 +182,75 @@ def test_names_of_a_long_book_are_kept_for_the_next_program(tmp_path: Path, monk
         monkeypatch.setattr(text_names, "REMEMBERED_STORIES", 2)
         for _ in range(2):
             monkeypatch.setattr(text_names, "_remembered", RecentlyUsed(8))
-            assert "Gull Harbour" in _offered(stores, "harbour", StoryPosition(5, 0))
+            assert "Gull Harbour" in _offered(Story(stores, "harbour"), StoryPosition(5, 0))
         assert (len(list(tmp_path.rglob(f"{text_names.NAMES_FOLDER}/*.json"))), len(asked)) == (2, 5)
 
 
-def test_a_confirmed_candidate_is_known_from_its_first_scene(stores: MemoryStores, project: str) -> None:
+def test_a_confirmed_candidate_is_known_from_its_first_scene(guild: Story) -> None:
     """It becomes an entity with its variants, each from where it first stands, and is offered no more."""
-    done = StoryNameCandidates(stores, project).confirm_candidate(name="Ada")
+    done = guild.confirm_candidate(name="Ada")
     assert done.entity is not None
     assert (done.entity.entity_id, done.entity.entity_type) == ("C0", "character")
-    assert _entities(stores, project, StoryPosition(4, 9)) == []
-    assert _entities(stores, project, StoryPosition(5, 1)) == [["Ada Morris"]]
-    assert set(_entities(stores, project)[0]) == {"Ada Morris", "Captain Morris", "Ada"}
-    assert "Ada Morris" not in _offered(stores, project)
+    assert _entities(guild, StoryPosition(4, 9)) == []
+    assert _entities(guild, StoryPosition(5, 1)) == [["Ada Morris"]]
+    assert set(_entities(guild)[0]) == {"Ada Morris", "Captain Morris", "Ada"}
+    assert "Ada Morris" not in _offered(guild)
 
 
-def test_a_confirmation_a_join_and_a_drop_are_undone(stores: MemoryStores, project: str) -> None:
+def test_a_confirmation_a_join_and_a_drop_are_undone(guild: Story) -> None:
     """The candidate is offered again, two are two again; a second time is refused."""
-    cards = StoryEntities(stores, project)
-    done = StoryNameCandidates(stores, project).confirm_candidate(name="Miss Holt")
-    undone = cards.undo(change_id=done.change.change_id)
-    assert (undone.entity, _entities(stores, project)) == (None, [])
-    assert "Miss Holt" in _offered(stores, project)
+    done = guild.confirm_candidate(name="Miss Holt")
+    undone = guild.undo(change_id=done.change.change_id)
+    assert (undone.entity, _entities(guild)) == (None, [])
+    assert "Miss Holt" in _offered(guild)
     with pytest.raises(UserInputError, match="undone already"):
-        cards.undo(change_id=done.change.change_id)
-    done = StoryNameCandidates(stores, project).merge_candidate(keep="Ben", other="Miss Holt")
+        guild.undo(change_id=done.change.change_id)
+    done = guild.merge_candidate(keep="Ben", other="Miss Holt")
     assert done.joined is not None
     assert {"Ben", "Miss Holt"} == set(done.joined.names())
-    assert "Miss Holt" not in _offered(stores, project)
-    cards.undo(change_id=done.change.change_id)
-    assert {"Ben", "Miss Holt"} <= set(_offered(stores, project))
+    assert "Miss Holt" not in _offered(guild)
+    guild.undo(change_id=done.change.change_id)
+    assert {"Ben", "Miss Holt"} <= set(_offered(guild))
     with pytest.raises(UserInputError, match="one candidate already"):
-        StoryNameCandidates(stores, project).merge_candidate(keep="Ben", other="ben")
-    done = StoryNameCandidates(stores, project).drop_candidate(name="Ada")
+        guild.merge_candidate(keep="Ben", other="ben")
+    done = guild.drop_candidate(name="Ada")
     assert (done.change.kind, done.candidate.name) == ("drop", "Ada Morris")
-    assert "Ada Morris" not in _offered(stores, project)
-    assert not StoryNameCandidates(stores, project).is_candidate(name="Captain Morris")
-    cards.undo(change_id=done.change.change_id)
-    assert StoryNameCandidates(stores, project).is_candidate(name="Captain Morris")
+    assert "Ada Morris" not in _offered(guild)
+    assert not guild.is_candidate(name="Captain Morris")
+    guild.undo(change_id=done.change.change_id)
+    assert guild.is_candidate(name="Captain Morris")
 
 
-def test_a_confirmation_of_whom_more_is_said_is_not_undone(stores: MemoryStores, project: str) -> None:
+def test_a_confirmation_of_whom_more_is_said_is_not_undone(guild: Story) -> None:
     """Nothing that an author said of an entity since is lost."""
-    cards = StoryEntities(stores, project)
-    done = StoryNameCandidates(stores, project).confirm_candidate(name="Ben")
-    cards.edit_entity(entity="Ben", changes={"mood": "calm"})
+    done = guild.confirm_candidate(name="Ben")
+    guild.edit_entity(entity="Ben", changes={"mood": "calm"})
     with pytest.raises(UserInputError, match="by now"):
-        cards.undo(change_id=done.change.change_id)
-    assert cards.entity(entity="Ben").entity.name == "Ben"
-    assert [each.undone_at for each in cards.list_entity_changes()] == [None, None]
+        guild.undo(change_id=done.change.change_id)
+    assert guild.entity(entity="Ben").entity.name == "Ben"
+    assert [each.undone_at for each in guild.list_entity_changes()] == [None, None]
 
 
-def test_a_kind_is_taken_from_the_author_first(stores: MemoryStores, project: str) -> None:
+def test_a_kind_is_taken_from_the_author_first(stores: MemoryStores, project: str, guild: Story) -> None:
     """More than what the text suggests; where it tells none, confirming asks for one."""
-    names = StoryNameCandidates(stores, project)
-    done = names.confirm_candidate(name="Gull Harbour", kind="faction")
+    done = guild.confirm_candidate(name="Gull Harbour", kind="faction")
     assert done.entity is not None
     assert (done.entity.entity_id, done.entity.entity_type) == ("F0", "faction")
     text = "They drank Quirmian. Nobody liked Quirmian. All had Quirmian."
     ingest_scenes(stores, project, [SceneInput(chapter_index=6, scene_index=1, text=text)], index=False)
     with pytest.raises(UserInputError, match=r"'Quirmian'.*say its kind"):
-        names.confirm_candidate(name="Quirmian")
-    assert names.confirm_candidate(name="Quirmian", kind="item").change.entity_id == "I0"
+        guild.confirm_candidate(name="Quirmian")
+    assert guild.confirm_candidate(name="Quirmian", kind="item").change.entity_id == "I0"
 
 
-def test_a_candidate_becomes_names_of_an_entity(stores: MemoryStores, project: str) -> None:
+def test_a_candidate_becomes_names_of_an_entity(guild: Story) -> None:
     """Its names are aliases from where they first stand on; undoing takes those names and nothing else."""
-    StoryNameCandidates(stores, project).confirm_candidate(name="Ada Morris")
-    done = StoryNameCandidates(stores, project).merge_candidate(keep="Ada", other="Miss Holt")
+    guild.confirm_candidate(name="Ada Morris")
+    done = guild.merge_candidate(keep="Ada", other="Miss Holt")
     assert done.entity is not None
-    assert "Miss Holt" in StoryEntities(stores, project).entity(entity="C0").entity.names()
-    assert "Miss Holt" not in _entities(stores, project, StoryPosition(5, 1))[0]
-    assert "Miss Holt" not in _offered(stores, project)
-    StoryEntities(stores, project).undo(change_id=done.change.change_id)
-    assert set(_entities(stores, project)[0]) == {"Ada Morris", "Captain Morris", "Ada"}
-    assert "Miss Holt" in _offered(stores, project)
+    assert "Miss Holt" in guild.entity(entity="C0").entity.names()
+    assert "Miss Holt" not in _entities(guild, StoryPosition(5, 1))[0]
+    assert "Miss Holt" not in _offered(guild)
+    guild.undo(change_id=done.change.change_id)
+    assert set(_entities(guild)[0]) == {"Ada Morris", "Captain Morris", "Ada"}
+    assert "Miss Holt" in _offered(guild)
