@@ -106,44 +106,35 @@ def _entry(entry: Mapping[str, Any], number: int, unread: list[str]) -> LoreEntr
 def written_lorebook(entries: Iterable[LoreEntry], form: LorebookForm) -> dict[str, Any]:
     """Return entries as a document of SillyTavern or NovelAI."""
     if form == "novelai":
-        return {
-            "lorebookVersion": 5,
-            "entries": [_novelai(each) for each in entries],
-            "settings": {"orderByKeyLocations": False},
-            "categories": [],
+        told = [
+            {
+                "text": each.text,
+                "displayName": each.title or _head(each),
+                "keys": each.keys,
+                "enabled": not each.is_off,
+                "forceActivation": each.always,
+                **_own(each),
+            }
+            for each in entries
+        ]
+        return {"lorebookVersion": 5, "entries": told, "settings": {"orderByKeyLocations": False}, "categories": []}
+    fixed = {"keysecondary": [], "selective": False, "order": 100, "position": 0, "probability": 100}
+    fixed |= {"useProbability": True, "addMemo": True}
+    numbered = {
+        str(number): {
+            "uid": number,
+            "key": each.keys,
+            "comment": each.title or _head(each),
+            "content": each.text,
+            "constant": each.always,
+            "disable": each.is_off,
+            "displayIndex": number,
+            **fixed,
+            **_own(each),
         }
-    return {"entries": {str(number): _sillytavern(each, number) for number, each in enumerate(entries)}}
-
-
-def _novelai(entry: LoreEntry) -> dict[str, Any]:
-    return {
-        "text": entry.text,
-        "displayName": entry.title or _head(entry),
-        "keys": entry.keys,
-        "enabled": not entry.is_off,
-        "forceActivation": entry.always,
-        **_own(entry),
+        for number, each in enumerate(entries)
     }
-
-
-def _sillytavern(entry: LoreEntry, number: int) -> dict[str, Any]:
-    return {
-        "uid": number,
-        "key": entry.keys,
-        "keysecondary": [],
-        "comment": entry.title or _head(entry),
-        "content": entry.text,
-        "constant": entry.always,
-        "selective": False,
-        "order": 100,
-        "position": 0,
-        "disable": entry.is_off,
-        "probability": 100,
-        "useProbability": False,
-        "addMemo": True,
-        "displayIndex": number,
-        **_own(entry),
-    }
+    return {"entries": numbered}
 
 
 def _own(entry: LoreEntry) -> dict[str, Any]:

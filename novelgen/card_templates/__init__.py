@@ -6,6 +6,7 @@ where novelgen knows it by one, else under its name in the story's language: so 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -143,26 +144,12 @@ def template_of(name: str, templates: Mapping[str, CardTemplate]) -> CardTemplat
     return plain.with_fields_of(found)
 
 
-def field_meant(fields: Sequence[CardField], name: str) -> CardField | None:
-    """Return the field that a name means, in either language."""
-    return next((each for each in fields if name.casefold() in each.names), None)
-
-
 def said_under_kept_names(said: Mapping[str, Any], fields: Sequence[CardField], *, language: str) -> dict[str, Any]:
     """Return what is said of a card by the names under which it is kept; a list where a field has many values."""
     kept: dict[str, Any] = {}
     for name, value in said.items():
-        field = field_meant(fields, name)
-        if field is None:
-            kept[name] = value
-        else:
-            kept[field.kept_as(language)] = _listed(value) if field.many else value
+        field = next((each for each in fields if name.casefold() in each.names), None)
+        if field is not None and field.many and isinstance(value, str):
+            value = [part.strip() for part in re.split("[、，,；;\n]", value) if part.strip()]
+        kept[name if field is None else field.kept_as(language)] = value
     return kept
-
-
-def _listed(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    for mark in "、，,；;\n":
-        value = value.replace(mark, "\n")
-    return [part.strip() for part in value.split("\n") if part.strip()]

@@ -7,7 +7,6 @@ happened, so that how somebody felt at an earlier time is their fold up to then.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
@@ -36,38 +35,34 @@ Status = Literal["stranger", "acquaintance", "friendly_acquaintance", "friend", 
 Deltas = Mapping[str, int]
 """By how much each dimension moves; one that is missing stays."""
 
-RELATIONSHIP_DELTAS: Final[Mapping[str, Mapping[str, int]]] = MappingProxyType(
-    {
-        "casual_conversation": {"familiarity": 1},
-        "quest_related": {"respect": 1, "familiarity": 1},
-        "gift_given": {"affection": 5, "trust": 2, "familiarity": 1},
-        "emotional_support": {"trust": 3, "affection": 4, "fear": -2, "familiarity": 2},
-        "romantic_gesture": {"affection": 4, "familiarity": 2},
-        "threat_made": {"trust": -8, "affection": -6, "fear": 8},
-        "secret_shared": {"trust": 5, "affection": 2, "familiarity": 3},
-        "betrayal": {"trust": -15, "affection": -10},
-        "life_saved": {"trust": 15, "affection": 10, "fear": -5},
-        "romance_confession": {"affection": 6, "familiarity": 3},
-        "first_meeting": {"familiarity": 2},
-        "promise_made": {"trust": 2},
-        "promise_kept": {"trust": 6, "respect": 4},
-        "promise_broken": {"trust": -10, "respect": -5, "affection": -3},
-        "quest_completed": {"trust": 4, "respect": 6},
-        "quest_failed": {"respect": -3},
-    }
-)
+RELATIONSHIP_DELTAS: Final[Mapping[str, Mapping[str, int]]] = {
+    "casual_conversation": {"familiarity": 1},
+    "quest_related": {"respect": 1, "familiarity": 1},
+    "gift_given": {"affection": 5, "trust": 2, "familiarity": 1},
+    "emotional_support": {"trust": 3, "affection": 4, "fear": -2, "familiarity": 2},
+    "romantic_gesture": {"affection": 4, "familiarity": 2},
+    "threat_made": {"trust": -8, "affection": -6, "fear": 8},
+    "secret_shared": {"trust": 5, "affection": 2, "familiarity": 3},
+    "betrayal": {"trust": -15, "affection": -10},
+    "life_saved": {"trust": 15, "affection": 10, "fear": -5},
+    "romance_confession": {"affection": 6, "familiarity": 3},
+    "first_meeting": {"familiarity": 2},
+    "promise_made": {"trust": 2},
+    "promise_kept": {"trust": 6, "respect": 4},
+    "promise_broken": {"trust": -10, "respect": -5, "affection": -3},
+    "quest_completed": {"trust": 4, "respect": 6},
+    "quest_failed": {"respect": -3},
+}
 """What each type of event does to the feelings of who lived through it, where nobody says otherwise."""
 
-SAME_EVENT: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "gift_received": "gift_given",
-        "first_gift": "gift_given",
-        "saved_life": "life_saved",
-        "secret_revealed": "secret_shared",
-        "first_quest": "quest_related",
-        "conversation": "casual_conversation",
-    }
-)
+SAME_EVENT: Final[Mapping[str, str]] = {
+    "gift_received": "gift_given",
+    "first_gift": "gift_given",
+    "saved_life": "life_saved",
+    "secret_revealed": "secret_shared",
+    "first_quest": "quest_related",
+    "conversation": "casual_conversation",
+}
 """Types of stored events that are one with a type of interaction under another name."""
 
 
@@ -175,24 +170,22 @@ def relationship_header(disposition: Disposition, *, has_met: bool, days_known: 
     )
 
 
-_FROM: Final[Mapping[RelationshipDimension, tuple[int, ...]]] = MappingProxyType(
-    {"trust": (75, 45), "respect": (75, 50), "affection": (75, 50), "fear": (60, 25), "familiarity": (70, 40)}
-)
-"""Values from which on a feeling is said, the most first."""
-
-_BELOW: Final[Mapping[RelationshipDimension, tuple[int, ...]]] = MappingProxyType(
-    {"trust": (-40, 0, 15), "respect": (-40, 0), "affection": (-40, 0), "fear": (-40,), "familiarity": (5,)}
-)
-"""Values below which its contrary is said, the least first."""
+_STEPS: Final[Mapping[RelationshipDimension, tuple[tuple[int, ...], tuple[int, ...]]]] = {
+    "trust": ((75, 45), (-40, 0, 15)),
+    "respect": ((75, 50), (-40, 0)),
+    "affection": ((75, 50), (-40, 0)),
+    "fear": ((60, 25), (-40,)),
+    "familiarity": ((70, 40), (5,)),
+}
+"""Values from which on a feeling is said, the most first, and those below which its contrary is, the least first."""
 
 
 def disposition_words(disposition: Disposition, *, other: str, language: StoryLanguage) -> list[str]:
     """Return in words what a character feels for another; what is neither much nor little is not said."""
     catalogue, feelings = words("characters", language), []
-    for dimension in DIMENSION_RANGES:
+    for dimension, (much, little) in _STEPS.items():
         value = getattr(disposition, dimension)
-        steps = [f"from_{at}" for at in _FROM[dimension] if value >= at]
-        steps += [f"below_{at}" for at in _BELOW[dimension] if value < at]
+        steps = [f"from_{at}" for at in much if value >= at] + [f"below_{at}" for at in little if value < at]
         if steps:
             feelings.append(catalogue.text(f"{dimension}.{steps[0]}", other=other))
     return feelings

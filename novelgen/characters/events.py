@@ -27,6 +27,7 @@ from novelgen.language.extractive import short_form
 from novelgen.language.normalise import scrub_text
 from novelgen.memory.attributes import Opened, likeliest_ended
 from novelgen.models.context import ReportIssue
+from novelgen.models.state import DIMENSION_RANGES
 from novelgen.nearest import did_you_mean, nearest_name
 
 HIGHEST_IMPORTANCE = 10
@@ -34,11 +35,7 @@ SHORT_CHARACTERS = 80
 LONGEST_SHORT_CHARACTERS = 160
 
 STATE_DELTAS = (
-    "trust_change",
-    "affection_change",
-    "fear_change",
-    "respect_change",
-    "familiarity_change",
+    *(f"{dimension}_change" for dimension in DIMENSION_RANGES),
     "secret_revealed",
     "player_name_learned",
     "obligation_created",
