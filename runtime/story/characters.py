@@ -35,7 +35,7 @@ from runtime.story.character_part import CharacterPart, CharacterWriter, When, e
 from runtime.story.dispositions import as_state_deltas, event_deltas, move_by_event
 from runtime.story.entities import StoryEntities
 from runtime.story.knowledge import knower_id
-from runtime.story.secrets import names_of, require_json, towards_listener, without_told
+from runtime.story.secrets import require_json, towards_listener, without_told
 
 MAX_EMBEDDED_LATER = 64
 """Memories stored without a vector that one call embeds beside its own."""
@@ -230,7 +230,7 @@ class CharacterMemories(CharacterPart):
             names = unit.characters.names()
             here = unit.characters.last_position() if mind.waits_for_turns and moment is None else None
             header, closed = towards_listener(unit, mind, self.character_id, to, as_of=moment, now=now)
-            own_names = names_of(unit, self.character_id) if closed else []
+            own = unit.entities.get(self.character_id) if closed else None
             knower = self.character_id if place is None else knower_id(unit, self.character_id, place)
         if question is not None and not mind.has_vector.all():
             mind = self._embedded_later(mind, issues)
@@ -243,7 +243,7 @@ class CharacterMemories(CharacterPart):
             if question is not None and share.without_vector:
                 message = f"{share.without_vector} memories of the story have no vector yet and were compared by words"
                 issues.append(_degraded(message))
-        view = without_told(mind, view, closed, own_names)
+        view = without_told(mind, view, closed, own.entity.names() if own else [])
         asked = Asked(
             said=said,
             compared=_compared(self._stores, mind, said, question, view.live, issues),

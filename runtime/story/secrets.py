@@ -19,7 +19,7 @@ from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described, shown
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import Disclosure, FlagChange, Happened
-from runtime.story.base import ChangeNumber, Name, StoryBase, async_twin, known_entities
+from runtime.story.base import ChangeNumber, Name, StoryBase, async_twin
 from runtime.story.character_part import CharacterPart, When
 from runtime.story.dispositions import feelings_in, happened, other_id_of
 
@@ -268,12 +268,6 @@ def without_told(mind: Mind, view: View, closed: Sequence[Secret], own_names: Se
     live = view.live.copy()
     live[withheld_places(mind, closed, own_names=own_names)] = False
     return replace(view, live=live)
-
-
-def names_of(unit: UnitOfWork, character_id: str) -> list[str]:
-    """Return every name of a character; none for somebody who is no entity."""
-    entities = {each.entity_id: each for each in known_entities(unit, None)}
-    return entities[character_id].names() if character_id in entities else []
 
 
 def _states(unit: UnitOfWork, character_id: str, other_id: str, *, as_of: Moment | None) -> list[SecretState]:

@@ -160,14 +160,8 @@ class AttributeHistory(BaseModel):
 
 
 def _step(change: StateChange, quote: str) -> StateStep:
-    return StateStep(
-        value=change.value,
-        chapter_index=change.chapter_index,
-        scene_index=change.scene_index,
-        is_verified=change.verified,
-        by_author=change.by_author,
-        quote=quote,
-    )
+    told = change.model_dump(include={"value", "chapter_index", "scene_index", "by_author"})
+    return StateStep(**told, is_verified=change.verified, quote=quote)
 
 
 def _quote(unit: UnitOfWork, change: StateChange) -> str:
