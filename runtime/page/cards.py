@@ -170,7 +170,7 @@ def export_lorebook(visit: Visited, form: LorebookForm) -> Response:
 def identities_page(visit: Visited, shown: Shown = CANDIDATES_AT_ONCE) -> Response:
     """Show names that nobody bears yet, and the latest decisions on who is who."""
     as_of = visit.as_of
-    offered = visit.story.list_candidates(as_of=as_of).candidates
+    offered = visit.story.candidates(as_of=as_of)
     known = visit.story.entities(as_of=as_of or END_OF_STORY)
     bearers = {name: each.name for each in reversed(known) for name in each.names()}
     changes = visit.story.list_entity_changes()[::-1]

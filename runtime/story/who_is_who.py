@@ -143,12 +143,6 @@ def _seen(unit: UnitOfWork, cut: StoryPosition) -> dict[str, tuple[int, tuple[in
     return found
 
 
-class NameCandidates(BaseModel):
-    """Names that the text offers and no entity bears, those that stand in most scenes first."""
-
-    candidates: list[NameCandidate] = Field(default_factory=list)
-
-
 class CandidateDecision(BaseModel):
     """What became of a candidate."""
 
@@ -172,15 +166,9 @@ class StoryNameCandidates(base.StoryBase):
             min_count: Only those that the text names so many times; without it 3, and rarer ones in a short story.
             as_of: Only scenes before this position count.
         """
-        return self.list_candidates(kind=kind, min_count=min_count, as_of=base.position_of(as_of)).candidates
-
-    def list_candidates(
-        self, *, kind: CandidateKind | None = None, min_count: base.Count | None = None, as_of: base.Place = None
-    ) -> NameCandidates:
-        """List who and what the text names before a position and no entity is, told by rules, without a model."""
         with self._stores.database(self.project_id).read() as unit:
             found = open_candidates(unit, as_of=base.position_of(as_of) or END_OF_STORY, min_count=min_count)
-        return NameCandidates(candidates=[each for each in found if kind in (None, each.kind)])
+        return [each for each in found if kind in (None, each.kind)]
 
     def confirm_candidate(self, name: str, *, kind: EntityType | None = None) -> CandidateDecision:
         """Make a candidate an entity, known from the first scene that names it on, each variant from its own first.
@@ -290,7 +278,6 @@ class StoryNameCandidates(base.StoryBase):
             return found is not None and key in map(name_key, found.names())
 
     acandidates = base.async_twin(candidates)
-    alist_candidates = base.async_twin(list_candidates)
     aconfirm_candidate = base.async_twin(confirm_candidate)
     aconfirm_candidates = base.async_twin(confirm_candidates)
     amerge_candidate = base.async_twin(merge_candidate)

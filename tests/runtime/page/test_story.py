@@ -339,7 +339,7 @@ def test_every_kind_and_change_has_its_words() -> None:
 def test_the_first_page_makes_ready_what_the_next_need(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where many visits are to come, a project's names and index are got ready beside it, once; else nothing is."""
     ready: queue.Queue[str] = queue.Queue()
-    monkeypatch.setattr(Story, "list_candidates", lambda story: ready.put(f"names of {story.project_id}"))
+    monkeypatch.setattr(Story, "candidates", lambda story: ready.put(f"names of {story.project_id}"))
     monkeypatch.setattr(StoryBase, "await_index", lambda story: ready.put(f"index of {story.project_id}"))
     client.get(STORY)
     assert ready.empty()

@@ -96,8 +96,7 @@ def test_an_edit_leaves_a_book_to_be_indexed_later(guild: Story, monkeypatch: py
 
 
 def _offered(guild: Story, as_of: StoryPosition | None = None) -> list[str]:
-    found = guild.list_candidates(min_count=2, as_of=as_of)
-    return [each.name for each in found.candidates]
+    return [each.name for each in guild.candidates(min_count=2, as_of=as_of)]
 
 
 def _entities(guild: Story, as_of: StoryPosition | None = None) -> list[list[str]]:
@@ -106,7 +105,7 @@ def _entities(guild: Story, as_of: StoryPosition | None = None) -> list[list[str
 
 def test_candidates_are_listed_and_are_no_entities(stores: MemoryStores, guild: Story) -> None:
     """By kind and count, none of later; names that the text does not hold are refused with who is near."""
-    found = {each.name: each.kind for each in guild.list_candidates().candidates}
+    found = {each.name: each.kind for each in guild.candidates()}
     assert found == {
         "Ada Morris": "character",
         "Ben": "character",
@@ -114,20 +113,20 @@ def test_candidates_are_listed_and_are_no_entities(stores: MemoryStores, guild: 
         "Miss Holt": "character",
     }
     assert _entities(guild) == []
-    before = guild.list_candidates(min_count=1, as_of=StoryPosition(5, 1)).candidates
+    before = guild.candidates(min_count=1, as_of=StoryPosition(5, 1))
     assert "Miss Holt" not in [name for each in before for name in each.names()]
     (ada,) = [each for each in before if each.name == "Ada Morris"]
     assert (ada.names(), ada.last) == (["Ada Morris"], "4:9")
     assert _offered(guild, StoryPosition(4, 9)) == []
-    places = guild.list_candidates(kind="location").candidates
+    places = guild.candidates(kind="location")
     assert [each.name for each in places] == ["Gull Harbour"]
-    assert guild.list_candidates(min_count=99).candidates == []
+    assert guild.candidates(min_count=99) == []
     with pytest.raises(UserInputError, match="min_count cannot be 0"):
-        guild.list_candidates(min_count=0)
+        guild.candidates(min_count=0)
     with pytest.raises(UserInputError, match="kind cannot be 'person'"):
-        guild.list_candidates(kind=cast(CandidateKind, "person"))
+        guild.candidates(kind=cast(CandidateKind, "person"))
     with pytest.raises(UnknownProjectError):
-        Story(stores, "nowhere").list_candidates()
+        Story(stores, "nowhere").candidates()
     with pytest.raises(UnknownEntityError, match="near it: Miss Holt"):
         guild.confirm_candidate(name="Miss Hold")
     with pytest.raises(UnknownEntityError, match="Zachary"):
