@@ -137,9 +137,6 @@ class StoryEntities(base.StoryBase):
             entity: Id, name or alias.
             entity_type: Only one of this type is meant.
             as_of: As far as the story has shown it before this position.
-
-        Raises:
-            UnknownEntityError: When nobody bears the name by then, or several do.
         """
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
@@ -301,7 +298,6 @@ class StoryEntities(base.StoryBase):
             start: Attributes hold on entering this position; None means after the last stored scene.
 
         Raises:
-            UnknownEntityError: When nobody bears the name, or several do.
             UserInputError: When a name looks misspelt, a value does not fit, or nothing is to be changed.
         """
         if not changes and not state:
@@ -341,7 +337,6 @@ class StoryEntities(base.StoryBase):
             gone: Who becomes part of it.
 
         Raises:
-            UnknownEntityError: When nobody bears a name, or several do.
             UserInputError: When both are one, or of different types.
         """
         with self._stores.database(self.project_id).write() as unit:
@@ -362,7 +357,6 @@ class StoryEntities(base.StoryBase):
             scenes: Scenes that are only about the new one.
 
         Raises:
-            UnknownEntityError: When nobody bears the name, or several do.
             UserInputError: When nothing is to be split off, or a place names no scene.
         """
         places = [(place.chapter_index, place.scene_index) for place in map(base.story_position, scenes)]

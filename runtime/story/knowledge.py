@@ -144,9 +144,6 @@ class StoryKnowledge(base.StoryBase):
             as_of: Position of the read.
             about: Only memories about this entity, or else with these words.
             limit: At most so many of either list, the latest.
-
-        Raises:
-            UnknownEntityError: When nobody bears the name by then, or several do.
         """
         cut = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
@@ -221,7 +218,6 @@ class StoryKnowledge(base.StoryBase):
             max_cast: At most so many characters, beside the reader and who is asked for.
 
         Raises:
-            UnknownEntityError: When nobody bears the name by then, or several do.
             UserInputError: When the narrowing needs somebody.
         """
         if of is None and (narrowing in ("known", "unknown") or is_of_one):
@@ -253,9 +249,6 @@ class StoryKnowledge(base.StoryBase):
             first: One of them.
             second: The other.
             as_of: Only scenes before this position.
-
-        Raises:
-            UnknownEntityError: When nobody bears a name by then, or several do.
         """
         from novelgen.memory.knowledge_rules import shared_scenes
 
@@ -296,7 +289,6 @@ class StoryKnowledge(base.StoryBase):
             start: It holds on entering this position; None means from the memory's own scene on.
 
         Raises:
-            UnknownEntityError: When nobody bears a name by then, or several do.
             UnknownMemoryError: When there is no such memory before the position.
         """
         start = base.position_of(start)

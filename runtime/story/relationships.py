@@ -132,7 +132,6 @@ class StoryRelationships(base.StoryBase):
             as_of: Position of the read; None means the end of the story.
 
         Raises:
-            UnknownEntityError: When nobody bears a name by then, or several do.
             UserInputError: When nothing is known of the two together.
         """
         as_of = base.position_of(as_of)
@@ -177,7 +176,6 @@ class StoryRelationships(base.StoryBase):
             start: It holds on entering this position.
 
         Raises:
-            UnknownEntityError: When nobody bears a name by then, or several do.
             UserInputError: When they have a relationship already.
         """
         as_of = base.position_of(start) or END_OF_STORY
@@ -242,7 +240,6 @@ class StoryRelationships(base.StoryBase):
             start: It holds on entering this position.
 
         Raises:
-            UnknownEntityError: When nobody bears a name by then, or several do.
             UserInputError: When they have no relationship, or nothing is to be changed.
         """
         start = base.position_of(start)

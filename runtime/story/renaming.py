@@ -101,7 +101,6 @@ class StoryRenaming(StoryBase):
             is_applied: Do it; else only the preview is made.
 
         Raises:
-            UnknownEntityError: When nobody bears the name, or several do.
             UserInputError: When the new name is somebody else's, or nothing would change.
         """
         database = self._stores.database(self.project_id)

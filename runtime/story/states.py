@@ -38,9 +38,6 @@ class StoryStates(base.StoryBase):
 
         Returns:
             The state, or None when nothing is known of how it stands by then.
-
-        Raises:
-            UnknownEntityError: When nobody bears the name by then; names who is near.
         """
         place = base.position_of(as_of) or END_OF_STORY
         found = self._tools.get_entity_state(

@@ -92,7 +92,6 @@ class StoryAppearances(base.StoryBase):
             as_of: Only what lies before this position is told; None means all.
 
         Raises:
-            UnknownEntityError: When nobody bears a name by then, or several do.
             UserInputError: When both are one, or of different types.
         """
         cut = base.position_of(as_of) or END_OF_STORY
