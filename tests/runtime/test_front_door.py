@@ -3,7 +3,6 @@
 import asyncio
 import inspect
 import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 import novelgen
 from novelgen import Memory, Story
 from novelgen.errors import ConfigurationError, UnknownSceneError, UserInputError
-from novelgen.models import MemoryContextRequest, SceneMemoryContext, SceneRecord
+from novelgen.models import MemoryContextRequest, SceneMemoryContext
 from runtime.story.base import ReadsArguments
 from tests.support.demo_project import SHIPPED_PROJECTS
 from tests.support.scripted_chat_model import ScriptedChatModel
@@ -135,18 +134,6 @@ class TestOpen:
         assert 0 < small.tokens["memories"] <= 300 < large.tokens["memories"]
         assert small.tokens["states"] > 50
 
-    def test_projects_tell_what_they_hold(self, own_memory: Memory) -> None:
-        """Stored ones with their counts, folders with what to do, broken ones with the reason."""
-        own_memory.create("古灯", name="古灯记")
-        broken = own_memory.settings.projects_dir / "broken" / "data"
-        broken.mkdir(parents=True)
-        (broken / "novel.db").write_bytes(b"no database")
-        (own_memory.settings.projects_dir / "waiting" / "chapters").mkdir(parents=True)
-        told = {each.project_id: each for each in own_memory.projects()}
-        assert (told["古灯"].name, told["古灯"].language, told["古灯"].scenes) == ("古灯记", "zh", 0)
-        assert "nothing stored yet" in told["waiting"].problem
-        assert "cannot be read" in told["broken"].problem
-
     def test_a_created_project_is_a_story(self, own_memory: Memory) -> None:
         """Its folder is ready, its language is left to its text, and it cannot be made twice."""
         story = own_memory.create("lamp", name="The Old Lamp")
@@ -238,27 +225,9 @@ class TestContext:
         assert report.planner.used == "rules"
         assert report.issues
 
-    def test_a_model_that_cannot_be_built_is_an_issue(self, ingested_demos: Path) -> None:
-        """Named by a string, it never stops a context."""
-        with novelgen.open(ingested_demos, chat_model="nobody:knows", **PATIENT) as memory:
-            context = memory.story("demo").context(5, 4, PLAN)
-        assert context.relevant_memories
-        assert context.report is not None
-        assert any("nobody" in issue.message for issue in context.report.issues)
-
 
 class TestFilling:
     """Taking scenes, notes and exports in."""
-
-    def test_a_projects_folder_is_taken_in(self, own_memory: Memory) -> None:
-        """Without arguments, what the command `ingest` takes; a second time nothing changes."""
-        folder = own_memory.settings.projects_dir / "demo"
-        shutil.copytree(SHIPPED_PROJECTS / "demo", folder, ignore=shutil.ignore_patterns("data", "scene_*"))
-        story = own_memory.story("demo")
-        first, again = story.ingest(), story.ingest()
-        assert (first.count("added"), first.failures) == (23, [])
-        assert again.count("unchanged") == 23
-        assert story.search("who has the heron key?")
 
     def test_texts_files_and_folders_are_taken_in(self, own_memory: Memory, tmp_path: Path) -> None:
         """A scene's text at its place, a chapter's file, and a folder of them."""
@@ -273,16 +242,6 @@ class TestFilling:
         both = story.ingest(str(chapters))
         assert (both.count("added"), both.count("unchanged")) == (1, 1)
         assert "brass key" in story.search("where is the brass key?")[0].content
-
-    def test_a_record_goes_with_its_scene(self, own_memory: Memory) -> None:
-        """As a mapping without its place, together with the text or after it."""
-        story = own_memory.create("lamp")
-        fact = {"memory_id": "M1", "content": "The brass key lies under the stair.", "importance": 9}
-        story.ingest(text="Ada hid it.", chapter_index=1, scene_index=1)
-        story.ingest(record={"memories": [fact]}, chapter_index=1, scene_index=1)
-        assert story.search("brass key")[0].source_id == "M1"
-        record = SceneRecord(chapter_index=1, scene_index=1, memories=[])
-        assert story.ingest(record=record, chapter_index=1, scene_index=1).count("replaced") == 1
 
     @pytest.mark.parametrize(
         ("given", "error", "told"),
@@ -316,15 +275,6 @@ class TestFilling:
         with pytest.raises(error, match=told):
             story.ingest(**given)
         assert story.memories().total == 0
-
-    def test_an_own_model_extracts(self, own_memory: Memory) -> None:
-        """The chat model given with the call reads the scenes; a bad answer fails the scene, not the call."""
-        story = own_memory.create("lamp")
-        story.ingest(text="Ada hid the brass key under the stair.", chapter_index=1, scene_index=1)
-        report = story.extract(model=ScriptedChatModel(answer=lambda _: "nothing"))
-        assert report.count("failed") == 1
-        with pytest.raises(ConfigurationError, match="no model for extraction"):
-            story.extract()
 
 
 class LengthEmbeddings(Embeddings):

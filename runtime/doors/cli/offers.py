@@ -456,7 +456,7 @@ def _show_entity(card: Any, view: View) -> None:
         }
     )
     if card.state is not None:
-        print_states([card.state], view.names, language=view.language)
+        print_states([card.state], view.names, view.labels)
     if not view.asked["memories"]:
         return
     about = StoryAttachments(view.stores, view.project).memories_about(
@@ -912,7 +912,7 @@ def _show_standing(found: Any, view: View) -> None:
     from runtime.doors.cli.views import print_states
 
     if found.snapshots:
-        print_states(found.snapshots, found.names, language=view.language)
+        print_states(found.snapshots, found.names, view.labels)
     else:
         print_text(view.labels["head.nothing"])
 

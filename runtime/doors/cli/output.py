@@ -102,7 +102,6 @@ def print_table(
     rows: Iterable[Sequence[object]],
     *,
     labels: ViewLabels | None = None,
-    wide: int = -1,
     shows_all: bool = True,
 ) -> None:
     """Print a table that fits the terminal; Chinese characters count two columns.
@@ -119,11 +118,10 @@ def print_table(
     if not columns:
         print_text((labels or view_labels_for())["head.nothing"])
         return
-    widest = columns[-1] if wide < 0 else wide
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for index in columns:
         heading = headings[index] if labels is None else labels.heading(headings[index])
-        table.add_column(heading, overflow="fold", ratio=1 if index == widest else None)
+        table.add_column(heading, overflow="fold", ratio=1 if index == columns[-1] else None)
     for row in shown:
         table.add_row(*(row[index] for index in columns))
     _console().print(table)
@@ -252,20 +250,6 @@ def progress_bars(*descriptions: str) -> Iterator[list[ProgressCallback]]:
         # Seen from their first report on: what has not begun has nothing to show.
         tasks = [progress.add_task(in_words(description), total=None, visible=False) for description in descriptions]
         yield [partial(_update, progress, task) for task in tasks]
-
-
-@contextmanager
-def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar for each stage from its first report on."""
-    tasks: dict[str, TaskID] = {}
-    with _bars() as progress:
-
-        def report(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = progress.add_task(in_words(stage), total=total)
-            _update(progress, tasks[stage], done, total)
-
-        yield report
 
 
 def _bars() -> Progress:

@@ -22,20 +22,19 @@ from novelgen.models.context import (
     TimelineDifference,
 )
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
-from runtime.doors.cli.labels import ViewLabels, view_labels_for
+from runtime.doors.cli.labels import ViewLabels
 from runtime.doors.cli.output import last_rows, print_cut, print_heading, print_pairs, print_table, print_text
 
 
-def print_context(context: SceneMemoryContext, *, language: str, written_to: Path | None) -> None:
+def print_context(context: SceneMemoryContext, labels: ViewLabels, written_to: Path | None) -> None:
     """Print a context."""
-    labels = view_labels_for(language)
     prompt = labels.prompt
     report = context.report or ContextReport()
     place = labels.place(context.chapter_index, context.scene_index)
     print_heading(labels["head.context"].format(place=place, project=context.project_id))
     print_heading(prompt.states)
     if context.entity_states:
-        print_states(context.entity_states, report.names, language=language)
+        print_states(context.entity_states, report.names, labels)
     else:
         print_text(labels["head.nothing"])
     if context.story_so_far:
@@ -47,14 +46,14 @@ def print_context(context: SceneMemoryContext, *, language: str, written_to: Pat
         for line in render_left_off(context.left_off, report.names, labels=prompt):
             print_text(line)
     print_heading(prompt.timeline)
-    _print_timeline(context, report, language=language)
+    _print_timeline(context, report, labels)
     print_heading(prompt.memories)
     if report.items:
         print_items(report.items, labels)
     else:
         print_text(labels["head.nothing"])
     if context.hidden is not None:
-        _print_hidden(context, report, language=language)
+        _print_hidden(context, report, labels)
     print_issues(report.issues, labels)
     print_summary(report, labels, written_to)
 
@@ -63,9 +62,8 @@ FIRST_LINES = {"states": 6, "left_off": 3, "open_loops": 5, "memories": 10}
 """So many lines of each part stand on the first screen of a context."""
 
 
-def print_first_screen(context: SceneMemoryContext, *, language: str) -> None:
+def print_first_screen(context: SceneMemoryContext, labels: ViewLabels) -> None:
     """Print of a context what a writer needs at once, a line each: what must hold, who is here, what is open."""
-    labels = view_labels_for(language)
     prompt = labels.prompt
     report = context.report or ContextReport()
     place = labels.place(context.chapter_index, context.scene_index)
@@ -73,7 +71,7 @@ def print_first_screen(context: SceneMemoryContext, *, language: str) -> None:
     states: dict[bool, list[str]] = {True: [], False: []}
     for each in context.entity_states:
         name = report.names.get(each.entity_id, each.entity_id)
-        facts = facts_text(each, report.names, language=language)
+        facts = facts_text(each, report.names, labels)
         is_here = each.entity_type == "character" and each.entity_id in report.entities
         states[is_here].append(f"{name}{prompt.colon}{facts}")
     left_off = []
@@ -100,18 +98,17 @@ def print_first_screen(context: SceneMemoryContext, *, language: str) -> None:
     print_text(labels["line.more_of_context" if left_over else "line.all_of_context"].format(count=left_over))
 
 
-def _print_hidden(context: SceneMemoryContext, report: ContextReport, *, language: str) -> None:
+def _print_hidden(context: SceneMemoryContext, report: ContextReport, labels: ViewLabels) -> None:
     """Print what the point of view does not know, in the order of the rest."""
-    labels = view_labels_for(language)
     prompt = labels.prompt
     hidden, view = context.hidden or HiddenContext(), report.point_of_view
     names = {**report.names, **hidden.names}
     print_heading(prompt.hidden.format(report.names.get(view.character_id or "", view.name) if view else ""))
     if hidden.entity_states:
-        print_states(hidden.entity_states, names, language=language)
+        print_states(hidden.entity_states, names, labels)
     if hidden.timeline_context:
         apart = context.model_copy(update={"timeline_context": hidden.timeline_context})
-        _print_timeline(apart, report.model_copy(update={"names": names}), language=language)
+        _print_timeline(apart, report.model_copy(update={"names": names}), labels)
     for told in hidden.story_so_far:
         print_text(render_told_before(told, labels=prompt))
     if hidden.items:
@@ -138,8 +135,8 @@ def print_items(items: list[ContextItem], labels: ViewLabels) -> None:
     print_table(("number", "place", "tokens", "form", "text"), rows, labels=labels)
 
 
-def _print_timeline(context: SceneMemoryContext, report: ContextReport, *, language: str) -> None:
-    prompt = view_labels_for(language).prompt
+def _print_timeline(context: SceneMemoryContext, report: ContextReport, labels: ViewLabels) -> None:
+    prompt = labels.prompt
     timeline = context.timeline_context or {}
     for section in SECTION_ORDER:
         entries = timeline.get(section) or []
@@ -148,7 +145,7 @@ def _print_timeline(context: SceneMemoryContext, report: ContextReport, *, langu
         for entry in entries:
             print_text(f"  {render_timeline_entry(section, entry, report.names, labels=prompt)}")
     if not any(timeline.values()):
-        print_text(view_labels_for(language)["head.nothing"])
+        print_text(labels["head.nothing"])
 
 
 def print_issues(issues: list[ReportIssue], labels: ViewLabels) -> None:
@@ -185,9 +182,8 @@ def _strangers(report: ContextReport) -> list[str]:
     return [name for name in report.unresolved_names if any(repr(name) in message for message in told)]
 
 
-def print_explanation(report: ContextReport, *, language: str) -> None:
+def print_explanation(report: ContextReport, labels: ViewLabels) -> None:
     """Print the receipts of a context."""
-    labels = view_labels_for(language)
     print_heading(labels["head.queries"])
     queries = [(labels.reason(each.origin), labels.reason(each.purpose), each.text) for each in report.queries]
     print_table(("origin", "purpose", "text"), queries, labels=labels)
@@ -225,9 +221,8 @@ def print_explanation(report: ContextReport, *, language: str) -> None:
     print_pairs({labels.get(f"stage.{stage}", stage): f"{seconds:.3f}" for stage, seconds in report.timings_s.items()})
 
 
-def print_difference(difference: ContextDifference, *, language: str, file: Path) -> None:
+def print_difference(difference: ContextDifference, labels: ViewLabels, file: Path) -> None:
     """Print what changed in the context of a planned scene."""
-    labels = view_labels_for(language)
     prompt = labels.prompt
     place = labels.place(difference.chapter_index, difference.scene_index)
     print_heading(labels["head.difference"].format(place=place, project=difference.project_id))
@@ -235,14 +230,14 @@ def print_difference(difference: ContextDifference, *, language: str, file: Path
         print_text(labels["head.unchanged"])
     if difference.states:
         print_heading(prompt.states)
-        _print_state_differences(difference.states, difference.names, language=language)
+        _print_state_differences(difference.states, difference.names, labels)
     if difference.has_other_end:
         print_heading(prompt.left_off)
         nothing = labels["head.nothing"]
         print_text(f"- {difference.left_off_was or nothing}\n+ {difference.left_off_now or nothing}")
     if difference.timeline:
         print_heading(prompt.timeline)
-        _print_timeline_differences(difference.timeline, difference.names, language=language)
+        _print_timeline_differences(difference.timeline, difference.names, labels)
     if difference.memories:
         print_heading(prompt.memories)
         rows = []
@@ -274,8 +269,7 @@ def print_difference(difference: ContextDifference, *, language: str, file: Path
     )
 
 
-def _print_state_differences(states: list[StateDifference], names: Mapping[str, str], *, language: str) -> None:
-    labels = view_labels_for(language)
+def _print_state_differences(states: list[StateDifference], names: Mapping[str, str], labels: ViewLabels) -> None:
     prompt = labels.prompt
     rows = []
     for state in states:
@@ -284,13 +278,14 @@ def _print_state_differences(states: list[StateDifference], names: Mapping[str, 
         if not state.attributes:
             rows.append((entity, "", "", ""))
         for each in state.attributes:
-            was, now = (value_text(each.attribute, value, names, language=language) for value in (each.was, each.now))
+            was, now = (value_text(each.attribute, value, names, labels) for value in (each.was, each.now))
             rows.append((entity, prompt.attribute(each.attribute), was, now))
     print_table(("entity", "attribute", "was", "now"), rows, labels=labels)
 
 
-def _print_timeline_differences(entries: list[TimelineDifference], names: Mapping[str, str], *, language: str) -> None:
-    labels = view_labels_for(language)
+def _print_timeline_differences(
+    entries: list[TimelineDifference], names: Mapping[str, str], labels: ViewLabels
+) -> None:
     prompt = labels.prompt
     rows = []
     for each in entries:
@@ -307,28 +302,23 @@ def _arrow(texts: list[str]) -> str:
     return "\n→ ".join(dict.fromkeys(texts))
 
 
-def print_states(snapshots: Sequence[EntityStateSnapshot], names: Mapping[str, str], *, language: str) -> None:
+def print_states(snapshots: Sequence[EntityStateSnapshot], names: Mapping[str, str], labels: ViewLabels) -> None:
     """Print states, one row per snapshot, in their order."""
-    labels = view_labels_for(language)
     rows = [
-        (
-            names.get(each.entity_id, each.entity_id),
-            labels.memory_place(each),
-            facts_text(each, names, language=language),
-        )
+        (names.get(each.entity_id, each.entity_id), labels.memory_place(each), facts_text(each, names, labels))
         for each in snapshots
     ]
     print_table(("entity", "place", "facts"), rows, labels=labels)
 
 
-def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], *, language: str) -> str:
+def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: ViewLabels) -> str:
     """Return a state as one line: attributes in their own order, where somebody was last seen at the end.
 
     An attribute that no quote of its scene proves says so.
     """
-    prompt, state = view_labels_for(language).prompt, snapshot.state_data
+    prompt, state = labels.prompt, snapshot.state_data
     texts = {
-        name: f"{prompt.attribute(name)}{prompt.colon}{value_text(name, value, names, language=language)}"
+        name: f"{prompt.attribute(name)}{prompt.colon}{value_text(name, value, names, labels)}"
         f"{prompt.unverified if name in snapshot.unverified else ''}"
         for name, value in state.items()
     }
@@ -336,13 +326,13 @@ def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], *, langu
     return prompt.separator.join([*texts.values(), *seen_last])
 
 
-def value_text(attribute: str, value: object, names: Mapping[str, str], *, language: str) -> str:
+def value_text(attribute: str, value: object, names: Mapping[str, str], labels: ViewLabels) -> str:
     """Return an attribute's value as text: names for ids, nothing for None, presence as a place and its scene."""
-    prompt = view_labels_for(language).prompt
+    prompt = labels.prompt
     if value is None:
         return ""
     if attribute != PRESENCE_ATTRIBUTE or not isinstance(value, Mapping):
         return render_value(value, names, prompt)
-    scene = view_labels_for(language).place(value.get("chapter_index"), value.get("scene_index"))
+    scene = labels.place(value.get("chapter_index"), value.get("scene_index"))
     location = value.get("location_id")
     return f"{render_value(location, names, prompt)} ({scene})" if location else prompt.in_scene.format(scene)

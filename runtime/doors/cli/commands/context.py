@@ -8,6 +8,7 @@ import click
 from novelgen.models.context import context_document
 from runtime.doors.cli import output
 from runtime.doors.cli.error_handling import ExitCode
+from runtime.doors.cli.labels import view_labels_for
 from runtime.doors.cli.parameters import CliSession, opened_stores
 from runtime.doors.cli.views import print_context, print_difference, print_explanation, print_first_screen
 from runtime.stores import MemoryStores
@@ -73,7 +74,7 @@ def context(session: CliSession, project: str, *, diff: bool, explain: bool, as_
             if as_json:
                 output.print_json(compared.difference)
             else:
-                print_difference(compared.difference, language=compared.language, file=compared.file)
+                print_difference(compared.difference, view_labels_for(compared.language), compared.file)
 
 
 def _show_context(stores: MemoryStores, built: BuiltContext, *, is_short: bool, explain: bool, as_json: bool) -> None:
@@ -84,12 +85,13 @@ def _show_context(stores: MemoryStores, built: BuiltContext, *, is_short: bool, 
             if issue.stage == "write":
                 output.report_warning(f"the context is not written: {issue.message}")
         return
+    labels = view_labels_for(built.language)
     if is_short:
-        print_first_screen(built.context, language=built.language)
+        print_first_screen(built.context, labels)
         return
-    print_context(built.context, language=built.language, written_to=built.file)
+    print_context(built.context, labels, built.file)
     if explain and built.context.report is not None:
-        print_explanation(built.context.report, language=built.language)
+        print_explanation(built.context.report, labels)
 
 
 def _rebuild_stale(
@@ -104,7 +106,7 @@ def _rebuild_stale(
         output.print_json([each.difference for each in compared])
     elif diff:
         for each in compared:
-            print_difference(each.difference, language=each.language, file=each.file)
+            print_difference(each.difference, view_labels_for(each.language), each.file)
     count, of_all = len(compared), report.stale
     summary = f"{count} of {of_all} stale contexts {'compared, none written' if diff else 'rebuilt'}"
     _end(report.failures, summary if report.stale else "no context file is stale")

@@ -94,15 +94,6 @@ def test_an_import_of_text_is_taken_back_whole(run: Run, tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("story")
-def test_a_merge_of_a_candidate_asks_first(run: Run) -> None:
-    """Without a terminal it must be said; nothing happens else."""
-    assert run("entity", "merge", "gulls", "Ben", "Miss Holt").exit_code != 0
-    assert _json(run, "entity", "changes", "gulls")["changes"] == []
-    assert run("entity", "merge", "gulls", "Ben", "Miss Holt", "--yes").exit_code == 0
-    assert "Miss Holt" not in _offered(run)
-
-
-@pytest.mark.usefixtures("story")
 def test_a_name_of_the_text_is_no_stranger_in_the_summary(run: Run) -> None:
     """What a context says of names that nobody bears leaves out those that the text holds."""
     assert run("entity", "confirm", "gulls", "Ben").exit_code == 0

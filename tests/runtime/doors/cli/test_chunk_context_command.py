@@ -41,12 +41,6 @@ def test_the_text_may_come_from_stdin(ingested: Path) -> None:
     assert "M003" not in sources
 
 
-def test_a_text_that_names_nobody_says_so(run: Run, ingested: Path, tmp_path: Path) -> None:
-    """Nothing to tell is not an empty screen."""
-    (tmp_path / "blank.txt").write_text(" \n", encoding="utf-8")
-    assert run("chunk-context", PROJECT, "--text", str(tmp_path / "blank.txt")).stdout == "nothing\n"
-
-
 def test_a_text_that_cannot_be_read_is_refused(run: Run, ingested: Path, tmp_path: Path) -> None:
     """A wrong encoding, a text that is too long and a missing file each name what to change."""
     file = tmp_path / "page.txt"

@@ -58,16 +58,12 @@ def test_the_readable_view_says_what_why_and_where(run: Run, ingested: Path) -> 
 
 
 def test_a_plan_or_cast_that_cannot_be_read_is_bad_input(run: Run, ingested: Path) -> None:
-    """No file is written where there is no plan; nor may a plan be said and read."""
+    """No file is written where there is no plan."""
     assert run("context", PROJECT, "--chapter", "4", "--scene", "1").exit_code == 2
     assert not list(ingested.glob("scene_4_*"))
     result = run("context", *SCENE, "--characters", "gone.json")
     assert result.exit_code == 2
     assert "gone.json" in result.stderr
-    file = str(ingested / "chapters" / "chapter_003_plan.json")
-    result = run("context", PROJECT, file, "--purpose", "another")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "not both" in result.stderr
 
 
 def test_a_project_with_nothing_stored_gives_an_empty_context(run: Run, written: Path) -> None:

@@ -16,6 +16,7 @@ from novelgen.models.context import (
     StateDifference,
     TimelineDifference,
 )
+from runtime.doors.cli.labels import view_labels_for
 from runtime.doors.cli.views import print_difference
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import PLAN, PROJECT
@@ -128,7 +129,7 @@ DIFFERENCE = ContextDifference(
 
 def test_the_readable_view_speaks_the_storys_language(capsys: pytest.CaptureFixture[str]) -> None:
     """Chinese headings, names for ids, both wordings, and each planner where they differ."""
-    print_difference(DIFFERENCE, language="zh", file=Path("scene_3_1_memory.json"))
+    print_difference(DIFFERENCE, view_labels_for("zh"), Path("scene_3_1_memory.json"))
     shown = capsys.readouterr().out
     for part in (
         "3:1 场的记忆有何变化",
@@ -149,7 +150,7 @@ def test_the_readable_view_speaks_the_storys_language(capsys: pytest.CaptureFixt
 def test_no_difference_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing changed is one sentence, not empty tables."""
     same = ContextDifference(project_id="p", chapter_index=1, scene_index=2, story_version_was="aa")
-    print_difference(same, language="en", file=Path("x.json"))
+    print_difference(same, view_labels_for("en"), Path("x.json"))
     shown = capsys.readouterr().out
     assert "nothing that a writer is told has changed" in shown
     assert "Facts that hold" not in shown

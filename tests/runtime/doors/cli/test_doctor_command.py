@@ -74,10 +74,12 @@ def test_a_context_file_that_is_damaged_is_named(run: Run, ingested: Path) -> No
     assert findings(run, PROJECT)["context files"]["message"] == "1 of 2 are up to date"
 
 
-def test_an_embedding_model_that_cannot_be_had_is_degraded(
+def test_an_embedding_model_that_is_missing_or_another_is_degraded(
     run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Search by words stays and the setting is named; a reindex without it is refused, and the old index stands."""
+    """Search by words stays and the setting is named; a reindex without a model is refused, one with another makes new
+    vectors.
+    """
     monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "nobody:model")
     found = findings(run, PROJECT)
     assert found["embedding model"]["level"] == "degraded"
@@ -86,7 +88,11 @@ def test_an_embedding_model_that_cannot_be_had_is_degraded(
     result = run("reindex", PROJECT)
     assert result.exit_code == 2
     assert "nobody:model" in result.stderr
-    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:32")
+    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
+    changed = findings(run, PROJECT)["vector index"]
+    assert changed["level"] == "degraded"
+    assert "built with 'fake:32', but 'fake:64' is configured" in changed["message"]
+    assert "0 texts embedded anew" not in run("reindex", PROJECT).stdout
     assert findings(run, PROJECT)["vector index"]["level"] == "ok"
 
 
@@ -103,13 +109,3 @@ def test_a_bundle_holds_nothing_of_a_story(run: Run, ingested: Path, tmp_path: P
     assert entities
     secrets = [PROJECT, str(tmp_path), str(ingested), *(each["name"] for each in entities)]
     assert [each for each in secrets if each in text] == []
-
-
-def test_another_embedding_model_asks_for_a_reindex(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Vectors of another model are not compared; reindex makes new ones."""
-    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
-    changed = findings(run, PROJECT)["vector index"]
-    assert changed["level"] == "degraded"
-    assert "built with 'fake:32', but 'fake:64' is configured" in changed["message"]
-    assert "0 texts embedded anew" not in run("reindex", PROJECT).stdout
-    assert findings(run, PROJECT)["vector index"]["level"] == "ok"

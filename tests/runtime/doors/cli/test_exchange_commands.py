@@ -102,17 +102,6 @@ def test_the_end_of_an_import_says_what_is_there_and_what_is_next(run: Run, tmp_
     assert json.loads(kept.stdout)["remarks"] == []
 
 
-def test_an_update_by_another_story_asks_first(run: Run, tmp_path: Path) -> None:
-    """Replacing a whole story by another is refused without a yes."""
-    file = tmp_path / "book.txt"
-    file.write_text("Chapter 1\n\nShe came.", "utf-8")
-    assert run("import", str(file), "--project", "book").exit_code == 0
-    file.write_text("Chapter 1\n\nThe whale sank.", "utf-8")
-    refused = run("import", str(file), "--project", "book", "--update", answer="n\n")
-    assert refused.exit_code != 0
-    assert "She came." in run("scene", "show", "book", "1:1").stdout
-
-
 BOOK = "第一回 雪\n\n林冲上山。\n\n第二回 火\n\n草场起火。"
 
 

@@ -11,18 +11,16 @@ from runtime.doors.cli.views import facts_text, print_summary
 PARTS = "relevance words novelty importance entities open_loops spreading surroundings summaries beside".split()
 """Parts of the score of a memory."""
 
-
-@pytest.mark.parametrize("word", [*LOOP_WEIGHTS, "age"])
-def test_how_heavy_and_how_old_a_thread_is_has_chinese_words(word: str) -> None:
-    """The list of threads of a Chinese story has no English word in it."""
-    assert not view_labels_for("zh").value(word).isascii()
-    assert view_labels_for("en").value(word) == word
+STORED = (*LOOP_WEIGHTS, "age", "locked", "hinted", "unlocked", "known", "leaked_secret", "hint", "flag")
+"""How heavy and how old a thread is, and how secrets stand."""
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_every_part_of_a_score_has_chinese_words(part: str) -> None:
-    """Why a memory was chosen is told in the story's language."""
-    assert not view_labels_for("zh").reason(part).isascii()
+def test_words_that_are_stored_have_chinese_words() -> None:
+    """Lists of a Chinese story, and why a memory was chosen, have no English word in them."""
+    labels = view_labels_for("zh")
+    told = {each: labels.value(each) for each in STORED} | {each: labels.reason(each) for each in PARTS}
+    assert [word for word, chinese in told.items() if chinese.isascii()] == []
+    assert view_labels_for("en").value("age") == "age"
 
 
 def test_a_place_that_nobody_knows_is_told_by_its_scene_alone() -> None:
@@ -34,7 +32,7 @@ def test_a_place_that_nobody_knows_is_told_by_its_scene_alone() -> None:
         timestamp=utc_now(),
         state_data={"presence": {"location_id": None, "chapter_index": 2, "scene_index": 1}},
     )
-    assert facts_text(seen, {}, language="en") == "last seen at: scene 2:1"
+    assert facts_text(seen, {}, view_labels_for("en")) == "last seen at: scene 2:1"
 
 
 @pytest.mark.parametrize(("chosen", "told"), [("", "mood: calm"), ("zh", "情绪：calm")])
@@ -48,7 +46,7 @@ def test_the_chosen_language_goes_before_the_storys(monkeypatch: pytest.MonkeyPa
         timestamp=utc_now(),
         state_data={"emotional_state": "calm"},
     )
-    assert facts_text(state, {}, language="en") == told
+    assert facts_text(state, {}, view_labels_for("en")) == told
 
 
 def test_what_stands_among_the_issues_is_not_told_again(capsys: pytest.CaptureFixture[str]) -> None:

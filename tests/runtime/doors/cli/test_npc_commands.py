@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from runtime.doors.cli.labels import view_labels_for
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from runtime.story.character import Character
@@ -139,9 +138,3 @@ def test_what_is_wrong_is_refused_with_the_way_out(run: Run, village: Path) -> N
         result = run("npc", *arguments)
         assert result.exit_code == 2
         assert told in result.stderr
-
-
-@pytest.mark.parametrize("word", ["locked", "hinted", "unlocked", "known", "leaked_secret", "hint", "flag"])
-def test_standings_have_chinese_words(word: str) -> None:
-    """A Chinese village is shown in Chinese."""
-    assert not view_labels_for("zh").value(word).isascii()

@@ -68,7 +68,7 @@ def test_the_editor_starts_from_what_is_told(run: Run, ingested: Path, monkeypat
 
 
 def test_the_authors_parts_are_those_of_settings_json(run: Run, ingested: Path) -> None:
-    """They are taken in with the next ingest, and go when they are taken out of the file."""
+    """They are taken in with the next ingest, stay where the file is gone, and go when they are taken out of it."""
     file = ingested / "settings.json"
     settings = json.loads(file.read_text("utf-8")) if file.exists() else {}
     parts = [{"title": "The key", "first_chapter": 1, "last_chapter": 2}]
@@ -76,20 +76,12 @@ def test_the_authors_parts_are_those_of_settings_json(run: Run, ingested: Path) 
     assert run("ingest", PROJECT).exit_code == 0
     assert [(each["title"], each["last_chapter"]) for each in shown(run, "--part", "1")] == [("The key", 2)]
     assert "part 1 The key (1–2)" in run("summary", "show", PROJECT, "--part", "1").stdout.replace("\n", " ")
-    file.write_text(json.dumps(settings), "utf-8")
-    assert run("ingest", PROJECT).exit_code == 0
-    assert shown(run, "--part", "1")[0]["title"] == ""
-
-
-def test_parts_of_a_project_without_settings_json_stay(run: Run, ingested: Path) -> None:
-    """Such as those that an import brought: the next ingest, which reads no parts, leaves them."""
-    file = ingested / "settings.json"
-    parts = [{"title": "The key", "first_chapter": 1, "last_chapter": 2}]
-    file.write_text(json.dumps({"parts": parts}), "utf-8")
-    assert run("ingest", PROJECT).exit_code == 0
     file.unlink()
     assert run("ingest", PROJECT).exit_code == 0
     assert shown(run, "--part", "1")[0]["title"] == "The key"
+    file.write_text(json.dumps(settings), "utf-8")
+    assert run("ingest", PROJECT).exit_code == 0
+    assert shown(run, "--part", "1")[0]["title"] == ""
 
 
 def test_parts_that_share_a_chapter_are_refused(run: Run, ingested: Path) -> None:

@@ -18,7 +18,7 @@ from runtime.doors.http.settings import Limits
 from runtime.index.offline_embeddings import HashedNgramEmbeddings
 from runtime.ingest import indexing
 from runtime.story.projects import ProjectStores
-from tests.runtime.doors.http.serving import PATIENT, await_job, client_of
+from tests.runtime.doors.http.serving import PATIENT, await_job
 
 BOOK = "\n\n".join(f"Chapter {n}\n\nThe weir was low on day {n}. Ada Penrose counted the stones." for n in range(1, 5))
 WEIR = "/v1/projects/the-weir"
@@ -146,14 +146,6 @@ def test_a_name_that_leads_elsewhere_is_refused(empty: TestClient, tmp_path: Pat
     assert {each.name for each in tmp_path.iterdir()} == {"projects"}
 
 
-def test_files_of_the_folder_are_taken_in(client: TestClient) -> None:
-    """The project's own files are taken in as a job; what is stored already is left alone."""
-    sent = client.post("/v1/projects/demo/ingest", json={}).json()
-    job = await_job(client, sent["job_id"])
-    assert job["state"] == "done"
-    assert {each["outcome"] for each in job["result"]["scenes"]} == {"unchanged"}
-
-
 def test_a_cancelled_job_ends_at_its_step_and_goes_on_later(tmp_path: Path) -> None:
     """A job that is cancelled at work ends after its step; resumed, it runs to its end."""
     work = Counting()
@@ -249,13 +241,3 @@ def test_a_damaged_job_file_does_not_keep_a_server_from_starting(tmp_path: Path)
     (tmp_path / "torn").mkdir()
     (tmp_path / "torn" / "job.json").write_text('{"job_id": "to')
     assert [each.job_id for each in jobs_in(tmp_path, Counting()).list()] == [job.job_id]
-
-
-def test_jobs_survive_the_server(tmp_path: Path) -> None:
-    """A job that is over is told by the next server over the same folder."""
-    with client_of(tmp_path) as client:
-        sent = client.post(f"{WEIR}/manuscript", content=BOOK, headers={"Content-Type": "text/plain"}).json()
-        await_job(client, sent["job_id"])
-    with client_of(tmp_path) as client:
-        assert client.get(f"/v1/jobs/{sent['job_id']}").json()["state"] == "done"
-        assert client.get("/v1/projects").json()["projects"][0]["project_id"] == "the-weir"

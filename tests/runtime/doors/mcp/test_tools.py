@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from langchain_core.language_models import BaseChatModel
 from mcp import Client
 from mcp.types import CallToolResult, Tool
 
@@ -226,26 +225,3 @@ def test_a_bug_is_told_without_its_words(demo_folder: Path, monkeypatch: pytest.
     assert answer.is_error
     assert json.loads(text_of(answer))["error"]["kind"] == "bug"
     assert "secret" not in text_of(answer)
-
-
-def test_a_scene_is_read_by_a_model(demo_folder: Path) -> None:
-    """A model's record is stored after the text; one that answers nothing usable fails aloud, and the text stays."""
-    model: BaseChatModel = answering(
-        "no", "no", json.dumps({"summary": ["Ines goes home in the rain."], "memories": []})
-    )
-
-    async def ask(client: Client) -> list[dict[str, Any]]:
-        place, scenes = {"position": "7:1"}, {"scenes": ["7:1"]}
-        answers = [
-            await client.call_tool("ingest_scene", {**place, "text": "Ines went home in the rain."}),
-            await client.call_tool("extract_scene", scenes),
-            await client.call_tool("extract_scene", {**scenes, "retry_failed": True}),
-            await client.call_tool("read_scene", place),
-        ]
-        return [each.structured_content or {} for each in answers]
-
-    taken, failed, read, stored = asked(demo_folder, ask, chat_model=model)
-    assert taken["scenes"][0]["outcome"] == "added"
-    assert (failed["scenes"][0]["outcome"], bool(failed["scenes"][0]["reason"])) == ("failed", True)
-    assert read["scenes"][0]["outcome"] == "done"
-    assert stored["scene"]["text"] == "Ines went home in the rain."
