@@ -1,15 +1,15 @@
 """Where the same is told twice: a memory, its bullet and its passage, and later scenes that tell a memory again."""
 
+from __future__ import annotations
+
 import re
 import sys
 import unicodedata
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-
-import numpy as np
-from numpy.typing import NDArray
 
 from novelgen.language.language import CJK_RANGES, FUNCTION_WORDS, is_cjk, rarity_of, significant_words
 from novelgen.language.sentences import chunk_text
@@ -114,24 +114,24 @@ Little, since a memory says in other words what a scene says; that somebody is t
 """
 
 
+MANY_PIECES = 1_000
+"""From so many pieces on numpy finds the best in less time than it takes to be loaded."""
+
+
 @dataclass
 class Retellings:
     """Finds the scenes in which a memory is told again."""
 
     scenes: Sequence[KnowledgeScene]
-    _pieces_with: dict[str, NDArray[np.int64]] = field(init=False)
-    _scene_of: NDArray[np.int64] = field(init=False)
+    _pieces_with: defaultdict[str, array[int]] = field(default_factory=lambda: defaultdict(lambda: array("q")))
+    _scene_of: array[int] = field(default_factory=lambda: array("q"))
 
     def __post_init__(self) -> None:
-        found: defaultdict[str, list[int]] = defaultdict(list)
-        scene_of: list[int] = []
         for index, scene in enumerate(self.scenes):
             for words in _words_of_pieces(scene.text):
                 for word in words:
-                    found[word].append(len(scene_of))
-                scene_of.append(index)
-        self._pieces_with = {word: np.array(pieces) for word, pieces in found.items()}
-        self._scene_of = np.array(scene_of, dtype=np.int64)
+                    self._pieces_with[word].append(len(self._scene_of))
+                self._scene_of.append(index)
 
     def best(self, content: str, wanted: int) -> tuple[StoryPosition, float] | None:
         """Return the scene that tells a memory most plainly, the earliest of equals, and how plainly (0-1).
@@ -142,14 +142,12 @@ class Retellings:
         whole = sum(rarities.values())
         if not whole or not len(self._scene_of):
             return None
-        shared = np.zeros(len(self._scene_of))
-        for word, weight in rarities.items():
-            if word in self._pieces_with:
-                shared[self._pieces_with[word]] += weight
-        bits = np.frombuffer(wanted.to_bytes(len(self.scenes) // 8 + 1, "little"), dtype=np.uint8)
-        shared *= np.unpackbits(bits, bitorder="little")[self._scene_of]
-        best = int(np.argmax(shared))
-        share = float(shared[best]) / whole
+        best, told = (_best_of_few if len(self._scene_of) < MANY_PIECES else _best_of_many)(
+            [(self._pieces_with[word], weight) for word, weight in rarities.items() if word in self._pieces_with],
+            self._scene_of,
+            wanted,
+        )
+        share = told / whole
         return (self.scenes[self._scene_of[best]].position, share) if share >= MIN_RETOLD else None
 
     def first_known(
@@ -192,6 +190,30 @@ class Retellings:
 
     def _rarity(self, word: str) -> float:
         return rarity_of(len(self._pieces_with.get(word, ())), len(self._scene_of))
+
+
+def _best_of_few(words: Sequence[tuple[array[int], float]], scene_of: array[int], wanted: int) -> tuple[int, float]:
+    """Return the first piece of the wanted scenes that holds most of words that weigh so much each, and how much."""
+    shared = [0.0] * len(scene_of)
+    for pieces, weight in words:
+        for piece in pieces:
+            shared[piece] += weight
+    told = [share if wanted >> scene & 1 else 0.0 for share, scene in zip(shared, scene_of, strict=True)]
+    best = max(range(len(told)), key=told.__getitem__)
+    return best, told[best]
+
+
+def _best_of_many(words: Sequence[tuple[array[int], float]], scene_of: array[int], wanted: int) -> tuple[int, float]:
+    """Return the same of a long story."""
+    import numpy as np  # noqa: PLC0415
+
+    shared = np.zeros(len(scene_of))
+    for pieces, weight in words:
+        shared[np.frombuffer(pieces, dtype=np.int64)] += weight
+    bits = np.frombuffer(wanted.to_bytes(max(scene_of[-1], wanted.bit_length()) // 8 + 1, "little"), dtype=np.uint8)
+    shared *= np.unpackbits(bits, bitorder="little")[np.frombuffer(scene_of, dtype=np.int64)]
+    best = int(np.argmax(shared))
+    return best, float(shared[best])
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)

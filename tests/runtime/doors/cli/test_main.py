@@ -98,16 +98,21 @@ def test_who_reads_a_story_imports_no_model_and_no_migrations() -> None:
 
 
 def test_a_listing_loads_nothing_of_what_writes_or_searches(ingested: Path) -> None:
-    """A command that lists scenes loads no part that writes, that reads prose or that searches, and makes no index."""
+    """A command that lists scenes loads no part that writes, that reads prose or that searches, and makes no index;
+    one that tells who knows what of a short story no numpy.
+    """
     shutil.rmtree(ingested / "data" / "vectors", ignore_errors=True)
     code = (
         "import contextlib, io, sys\nfrom runtime.doors.cli.main import main\n"
         "with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):\n"
         f"    main(['--projects-dir', {str(ingested.parent)!r}, 'scene', 'list', {ingested.name!r}, '--json'])\n"
-        f"print('scenes' in shown.getvalue(), [name for name in {OF_WRITERS!r} if name in sys.modules])"
+        f"print('scenes' in shown.getvalue(), [name for name in {OF_WRITERS!r} if name in sys.modules])\n"
+        "with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):\n"
+        f"    main(['--projects-dir', {str(ingested.parent)!r}, 'knows', {ingested.name!r}, 'Ada', '--json'])\n"
+        "print('M003' in shown.getvalue(), 'numpy' in sys.modules)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
-    assert result.stdout.splitlines()[-1] == "True []"
+    assert result.stdout.splitlines()[-2:] == ["True []", "True False"]
     assert not (ingested / "data" / "vectors").exists()
 
 
