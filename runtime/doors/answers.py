@@ -9,19 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from novelgen.errors import (
-    ConfigurationError,
-    DeadlineExceededError,
-    InvalidProjectIdError,
-    ModelError,
-    NovelgenError,
-    StoreError,
-    UnknownEntityError,
-    UnknownMemoryError,
-    UnknownProjectError,
-    UnknownSceneError,
-    UserInputError,
-)
+from novelgen import errors
 from novelgen.models.context import ReportIssue
 from runtime.care.checks import Diagnosis, Finding
 from runtime.doors.cli.offers import OFFERS
@@ -114,33 +102,33 @@ def _message(value: Any, folders: Sequence[Path]) -> Any:
     return told(value, folders=folders)
 
 
-_FIXES: tuple[tuple[type[NovelgenError], str], ...] = (
-    (UnknownProjectError, "Call again with an id that {list_projects} tells."),
-    (InvalidProjectIdError, "Call again with an id that {list_projects} tells."),
-    (UnknownEntityError, "Call again with an id or name that {list_entities} tells."),
-    (UnknownMemoryError, "Call again with a source_id that {search_story_memory} tells."),
-    (UnknownSceneError, "Call again with a scene that {list_scenes} tells."),
-    (ConfigurationError, "Tell the user; another call will not help."),
-    (UserInputError, "Correct the argument that the error names and call again."),
-    (ModelError, "The language model behind the memory failed, not your call; try once more later."),
-    (DeadlineExceededError, "The memory was too slow; try once more, or go on without it."),
-    (StoreError, "The memory is out of order, not your call; go on without it, or try once more later."),
-    (NovelgenError, "Tell the user; another call will not help."),
+_FIXES: tuple[tuple[type[errors.NovelgenError], str], ...] = (
+    (errors.UnknownProjectError, "Call again with an id that {list_projects} tells."),
+    (errors.InvalidProjectIdError, "Call again with an id that {list_projects} tells."),
+    (errors.UnknownEntityError, "Call again with an id or name that {list_entities} tells."),
+    (errors.UnknownMemoryError, "Call again with a source_id that {search_story_memory} tells."),
+    (errors.UnknownSceneError, "Call again with a scene that {list_scenes} tells."),
+    (errors.ConfigurationError, "Tell the user; another call will not help."),
+    (errors.UserInputError, "Correct the argument that the error names and call again."),
+    (errors.ModelError, "The language model behind the memory failed, not your call; try once more later."),
+    (errors.DeadlineExceededError, "The memory was too slow; try once more, or go on without it."),
+    (errors.StoreError, "The memory is out of order, not your call; go on without it, or try once more later."),
+    (errors.NovelgenError, "Tell the user; another call will not help."),
 )
 """What an agent may do about an error: of the first class that fits; in braces the tool of an operation."""
 
 
-def error_kind(error: NovelgenError) -> str:
+def error_kind(error: errors.NovelgenError) -> str:
     """Return the stable name of a kind of error, the same at every door: `unknown-entity`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__.removesuffix("Error")).lower()
 
 
 def refusal(error: Exception, *, names: Mapping[str, str], folders: Sequence[Path] = ()) -> dict[str, Any]:
     """Return what an agent is told of an error: its kind, what was wrong, and what to do."""
-    if not isinstance(error, NovelgenError):
+    if not isinstance(error, errors.NovelgenError):
         logger.error("a call failed", exc_info=error)
         return {"error": {"kind": "bug", "message": "a bug in novelgen; its log tells more", "fix": "Tell the user."}}
-    if not isinstance(error, UserInputError):
+    if not isinstance(error, errors.UserInputError):
         logger.warning("a call failed: %s", error)
     fix = next(text for kind, text in _FIXES if isinstance(error, kind)).format_map(names)
     tools = {name: tool for name, tool in names.items() if "_" in tool}

@@ -48,16 +48,7 @@ def build_story_tools(
 ) -> list[BaseTool]:
     """Build the tools of a planner, an editor or a keeper of `attachments`; they reach one story alone.
 
-    Args:
-        stores: Open stores; they are not closed by the tools.
-        story: The story.
-        given_to: Who is given them: editors see the whole story and can undo the author's work.
-        as_of: Position that is being planned: nothing at it or beyond is read, and what is stored holds from it on.
-        names: Only these, in this order; None gives all.
-        reads_only: Whether those are left out that store something.
-
-    Raises:
-        UserInputError: When there is no tool of a name.
+    Nothing at the position `as_of` or beyond is read, and what is stored holds from it on.
     """
     offered = {
         each.langchain: each

@@ -20,23 +20,9 @@ from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
 from runtime.doors.arguments import Arguments, arguments_of, moment, position_from, read_arguments
+from runtime.doors.cli import output, parameters
 from runtime.doors.cli.labels import in_words
 from runtime.doors.cli.offers import ALIKE, OFFERS, SPELLINGS, Offer, View
-from runtime.doors.cli.output import (
-    ProgressCallback,
-    print_json,
-    print_pairs,
-    print_text,
-    progress_bars,
-    report_indexing,
-)
-from runtime.doors.cli.parameters import (
-    changes_by_field,
-    opened_project,
-    opened_stores,
-    require_confirmation,
-    story_language,
-)
 from runtime.doors.operations import BY_NAME, Operation, change_number
 
 _WIDEST = 1_000_000_000
@@ -105,23 +91,23 @@ def run(
         if offer.asks:
             found = offer.asks(view, payload) if callable(offer.asks) else _found(offer.asks, view, payload)
             question = view.labels[f"ask.{operation.name}"].format(found=found, project=project, **payload)
-            require_confirmation(question, is_confirmed=is_confirmed)
+            parameters.require_confirmation(question, is_confirmed=is_confirmed)
         result = _result(operation, offer, view)
         indexing = getattr(result, "indexing", None)
         if indexing is not None:
-            report_indexing(indexing, project)
+            output.report_indexing(indexing, project)
         if as_json:
             told = operation.answer(result) if offer.json is None else offer.json(result, view)
-            print_json(told)
+            output.print_json(told)
         else:
             labels = view.labels
             if offer.pairs:
-                print_pairs({key: view.cell(path, result) for key, path in offer.pairs.items()}, labels)
+                output.print_pairs({key: view.cell(path, result) for key, path in offer.pairs.items()}, labels)
             if offer.columns:
                 rows = list(view.at(offer.rows, result))
                 empty = labels.get(f"empty.{operation.name}")
                 if empty and not rows:
-                    print_text(empty.format(project=view.project))
+                    output.print_text(empty.format(project=view.project))
                 else:
                     view.table(offer.columns, rows, shows_all=shows_all)
             if offer.show is not None:
@@ -130,7 +116,7 @@ def run(
             if done:
                 stored = {each: labels.value(str(getattr(result, each, ""))) for each in ("status", "kind")}
                 count = len(result) if isinstance(result, list | tuple) else 0
-                print_text(
+                output.print_text(
                     in_words(done.format(result=result, project=view.project, count=count, **stored | view.values))
                 )
             number = change_number(result) if operation.changes else None
@@ -143,7 +129,7 @@ def run(
 @contextmanager
 def _opened(project: str, operation: Operation, asked: dict[str, Any]) -> Iterator[View]:
     session, is_new = click.get_current_context().obj, asked.get("create", False)
-    with (opened_stores if is_new else opened_project)(session, project) as stores:
+    with (parameters.opened_stores if is_new else parameters.opened_project)(session, project) as stores:
         part: Any = operation.part
         if operation.is_of_character:
             from runtime.story.characters import StoryCharacters
@@ -152,7 +138,7 @@ def _opened(project: str, operation: Operation, asked: dict[str, Any]) -> Iterat
             part = part(stores, project, entity)
         else:
             part = part(stores, project)
-        yield View(stores, project, story_language(stores, project), part, {}, asked)
+        yield View(stores, project, parameters.story_language(stores, project), part, {}, asked)
 
 
 def _found(name: str, view: View, payload: Mapping[str, Any]) -> Any:
@@ -168,8 +154,8 @@ def _result(operation: Operation, offer: Offer, view: View) -> Any:
         return offer.run(view)
     if "progress" not in inspect.signature(operation.function).parameters:
         return operation.function(view.part, **view.values)
-    with progress_bars(operation.name.replace("_", " ")) as (progress,):
-        callback: ProgressCallback = progress
+    with output.progress_bars(operation.name.replace("_", " ")) as (progress,):
+        callback: output.ProgressCallback = progress
         return operation.function(view.part, **view.values, progress=callback)
 
 
@@ -266,7 +252,7 @@ def _payload(value: Any, info: FieldInfo) -> Any:
     if value in (None, ()) and not (info.is_required() and is_many):
         return None
     if kind in ("dimension", "change"):
-        return dict(value) if kind == "dimension" else changes_by_field(value)
+        return dict(value) if kind == "dimension" else parameters.changes_by_field(value)
     if is_many:
         return list(value) if isinstance(value, tuple) else [value]
     return None if value is False and info.default is False else value

@@ -7,21 +7,13 @@ fast.
 import gc
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from runtime.doors.cli.error_handling import (
-    EXIT_CODE_MEANINGS,
-    LOG_LEVELS,
-    ExitCode,
-    configure_logging,
-    run_guarded,
-    silence_stdout,
-)
+from runtime.doors.cli import error_handling
 from runtime.doors.cli.labels import language_of_reader
 from runtime.doors.cli.manifest import command_at, help_of, manifest
 from runtime.doors.cli.parameters import CliSession, CommandGroup
@@ -34,7 +26,9 @@ Examples:
   novelgen init my-novel
   novelgen ingest my-novel
   novelgen context my-novel --chapter 6 --scene 2"""
-_EXIT_CODES = "\b\nExit codes:\n" + "\n".join(f"  {code.value:<4} {text}" for code, text in EXIT_CODE_MEANINGS.items())
+_EXIT_CODES = "\b\nExit codes:\n" + "\n".join(
+    f"  {code.value:<4} {text}" for code, text in error_handling.EXIT_CODE_MEANINGS.items()
+)
 
 NOT_INSTALLED = "from a checkout"
 
@@ -71,34 +65,27 @@ class _Program(CommandGroup):
                 reconfigure(errors="backslashreplace")
 
         def run() -> Any:
-            with _help_in_language_of_reader():
-                return super(_Program, self).main(*arguments, **options)
+            click.Context.formatter_class = _formatter()
+            return super(_Program, self).main(*arguments, **options)
 
-        sys.exit(run_guarded(run))
+        sys.exit(error_handling.run_guarded(run))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a reader that closes the output early is no failure: `novelgen search … | head`."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            silence_stdout()
-            ctx.exit(ExitCode.DONE)
+            error_handling.silence_stdout()
+            ctx.exit(error_handling.ExitCode.DONE)
 
 
-@contextmanager
-def _help_in_language_of_reader() -> Iterator[None]:
-    """Let click write help in Chinese where that is the language of who reads it."""
+def _formatter() -> type[click.HelpFormatter]:
+    """Return what writes help: in Chinese where that is the language of who reads it."""
     if language_of_reader() != "zh":
-        yield
-        return
+        return click.HelpFormatter
     from runtime.doors.cli.chinese_help import ChineseHelp
 
-    usual = click.Context.formatter_class
-    click.Context.formatter_class = ChineseHelp
-    try:
-        yield
-    finally:
-        click.Context.formatter_class = usual
+    return ChineseHelp
 
 
 def _print_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
@@ -123,7 +110,7 @@ def _print_version(context: click.Context, _: click.Parameter, is_asked: bool) -
 )
 @click.option(
     "--log-level",
-    type=click.Choice(LOG_LEVELS, case_sensitive=False),
+    type=click.Choice(error_handling.LOG_LEVELS, case_sensitive=False),
     default="warning",
     show_default=True,
     help="What is logged to stderr; debug also shows tracebacks.",
@@ -142,7 +129,7 @@ def novelgen(context: click.Context, projects_dir: Path, log_level: str) -> None
 
     Options of the program stand before the command: novelgen --projects-dir DIR COMMAND PROJECT.
     """
-    configure_logging(log_level)
+    error_handling.configure_logging(log_level)
     context.obj = CliSession(projects_dir=projects_dir)
 
 

@@ -12,25 +12,25 @@ from typing import Any
 
 import click
 
-from runtime.doors.cli.parameters import CHANGE, COUNT, DIMENSION, FILE, FOLDER, MOMENT, POSITION, CommandGroup
+from runtime.doors.cli import parameters
 
 MANIFEST_FILE = Path(__file__).with_name("manifest.json")
 
 _KINDS: dict[str, click.ParamType] = {
     "text": click.STRING,
     "flag": click.BOOL,
-    "position": POSITION,
-    "moment": MOMENT,
-    "dimension": DIMENSION,
-    "change": CHANGE,
-    "file_text": FILE,
-    "file": FILE,
+    "position": parameters.POSITION,
+    "moment": parameters.MOMENT,
+    "dimension": parameters.DIMENSION,
+    "change": parameters.CHANGE,
+    "file_text": parameters.FILE,
+    "file": parameters.FILE,
     "new_file": click.Path(path_type=Path, dir_okay=False, writable=True),
-    "folder": FOLDER,
+    "folder": parameters.FOLDER,
     "path": click.Path(path_type=Path),
     "stream": click.File(encoding="utf-8"),
     "chapter": click.IntRange(min=0),
-    "count": COUNT,
+    "count": parameters.COUNT,
     "tokens": click.IntRange(min=0, max=1_000_000),
 }
 
@@ -62,7 +62,7 @@ def command_at(path: str) -> click.Command | None:
     return None if told is None else _command(path, told)
 
 
-class _Group(CommandGroup):
+class _Group(parameters.CommandGroup):
     """A group of commands, each of which is made when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

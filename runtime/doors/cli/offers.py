@@ -23,18 +23,9 @@ import click
 from novelgen.errors import UserInputError
 from novelgen.models.position import deadline_text
 from novelgen.words import filled
+from runtime.doors.cli import output
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
-from runtime.doors.cli.output import (
-    index_state,
-    print_heading,
-    print_json,
-    print_pairs,
-    print_table,
-    print_text,
-    report_line,
-    report_warning,
-)
 from runtime.doors.cli.parameters import POSITION, can_ask, json_or_text
 
 if TYPE_CHECKING:
@@ -118,15 +109,15 @@ class View:
     def table(self, columns: Mapping[str, str], rows: Iterable[Any], *, shows_all: bool = True) -> None:
         """Print what each of some rows shows in columns."""
         shown = [[self.cell(path, each) for path in columns.values()] for each in rows]
-        print_table(list(columns), shown, labels=self.labels, shows_all=shows_all)
+        output.print_table(list(columns), shown, labels=self.labels, shows_all=shows_all)
 
     def say(self, key: str, **values: object) -> None:
         """Print a line in the story's language."""
-        print_text(filled(self.labels[f"line.{key}"], **values))
+        output.print_text(filled(self.labels[f"line.{key}"], **values))
 
     def remark(self, key: str, **values: object) -> None:
         """Print a line about the work itself on stderr."""
-        report_line(filled(self.labels[f"line.{key}"], **values))
+        output.report_line(filled(self.labels[f"line.{key}"], **values))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,7 +273,7 @@ def _target(target: str, view: View) -> str:
 def _show_attachments(result: Any, view: View) -> None:
     [memory_id] = view.values["memory_ids"]
     same = "" if result.changed else view.labels["line.as_before"]
-    print_text(f"{memory_id}: {_attached(result.attachments[memory_id], view)}{same}")
+    output.print_text(f"{memory_id}: {_attached(result.attachments[memory_id], view)}{same}")
 
 
 @cell
@@ -293,7 +284,7 @@ def _memory_status(stored: Any, view: View) -> str:
 
 @does("show", "delete_memory", *(f"{verb}_memory" for verb in ("confirm", "pin", "unpin", "ban", "unban")))
 def _show_decision(result: Any, view: View) -> None:
-    print_text(f"{view.values['memory_id']}: {_memory_status(result.memory, view)}")
+    output.print_text(f"{view.values['memory_id']}: {_memory_status(result.memory, view)}")
 
 
 @does("show", "edit_memory")
@@ -302,7 +293,7 @@ def _show_edited_memory(result: Any, view: View) -> None:
     if set(view.values) - {"memory_id", "attach", "detach", "attached_to"}:
         view.say("edited_memory", id=memory_id)
     if set(view.values) & {"attach", "detach", "attached_to"}:
-        print_text(f"{memory_id}: {_attached(view.part.find_memory(memory_id=memory_id).attachments, view)}")
+        output.print_text(f"{memory_id}: {_attached(view.part.find_memory(memory_id=memory_id).attachments, view)}")
 
 
 @does("show", "add_note")
@@ -316,7 +307,7 @@ def _show_note(result: Any, view: View) -> None:
 
 @does("show", "export_lore")
 def _show_lorebook(found: Any, _: View) -> None:
-    print_json(found)
+    output.print_json(found)
 
 
 @does("show", "import_lore")
@@ -372,22 +363,22 @@ def _show_ledger(ledger: Any, view: View) -> None:
     ledger = ledger.model_copy(update={"language": view.labels.language})
     if view.asked["as_report"]:
         for line in unpaid_report(ledger):
-            print_text(line)
+            output.print_text(line)
         return
     if not view.asked["as_board"]:
         waiting = [each for each in ledger.entries if each.is_waiting]
         if not waiting:
             is_narrowed = view.asked["only_due"] or view.asked["categories"]
             key = "none_of_these_threads" if is_narrowed else "list_threads"
-            print_text(view.labels[f"empty.{key}"].format(project=view.project))
+            output.print_text(view.labels[f"empty.{key}"].format(project=view.project))
             return
         view.table(_LEDGER, waiting, shows_all=view.asked["shows_all"])
-        print_text(rhythm_line(ledger))
+        output.print_text(rhythm_line(ledger))
         return
     for heading, lines in board_lines(ledger):
-        print_heading(heading)
+        output.print_heading(heading)
         for line in lines:
-            print_text(f"- {line}")
+            output.print_text(f"- {line}")
 
 
 _LEDGER = _cells(
@@ -443,7 +434,7 @@ def _show_entity(card: Any, view: View) -> None:
     # Of a thing it is counted alone where it is named.
     untold = () if found.entity_type in ("character", "location") else ("scene_count",)
     counts = {name: value for name, value in card.metadata.items() if name not in untold}
-    print_pairs(
+    output.print_pairs(
         {
             labels["head.entity_id"]: found.entity_id,
             labels["head.kind"]: "" if view.values.get("entity_type") else labels.value(found.entity_type),
@@ -463,7 +454,7 @@ def _show_entity(card: Any, view: View) -> None:
         found.entity_id, limit=view.asked["memories"], as_of=view.values.get("as_of")
     )
     if about.memories:
-        print_heading(prompt.memories)
+        output.print_heading(prompt.memories)
         view.table(_MEMORY, about.memories)
         if about.more:
             command = f"novelgen memory list {view.project} --attached-to {found.entity_id}"
@@ -492,7 +483,7 @@ def _show_edited_entity(result: Any, view: View) -> None:
 @does("show", "list_card_templates", "use_card_template")
 def _show_templates(result: Any, view: View) -> None:
     told = [f"{'* ' if each.is_chosen else ''}{each.name} ({each.title})" for each in result.templates]
-    print_text(view.labels["line.card_templates"].format(templates=", ".join(told)))
+    output.print_text(view.labels["line.card_templates"].format(templates=", ".join(told)))
     rows = [
         (
             view.labels.value(each.kind),
@@ -504,8 +495,8 @@ def _show_templates(result: Any, view: View) -> None:
         for each in result.fields
     ]
     headings = ("kind", "field", "kept_as", "state", "is_card_of")
-    print_table(headings, rows, labels=view.labels, shows_all=view.asked["shows_all"])
-    print_text(view.labels["line.own_card_templates"].format(folders=", ".join(result.folders)))
+    output.print_table(headings, rows, labels=view.labels, shows_all=view.asked["shows_all"])
+    output.print_text(view.labels["line.own_card_templates"].format(folders=", ".join(result.folders)))
 
 
 @does("show", "rename_card")
@@ -516,7 +507,9 @@ def _show_renaming(result: Any, view: View) -> None:
     view.say("renames" if counts else "renames_alone", names=names, counts=", ".join(counts))
     rows = [(labels.value(each.held_by), each.id, each.times, each.words) for each in result.places]
     if rows:
-        print_table(("kind", "entity_id", "times", "text"), rows, labels=labels, shows_all=view.asked["shows_all"])
+        output.print_table(
+            ("kind", "entity_id", "times", "text"), rows, labels=labels, shows_all=view.asked["shows_all"]
+        )
     if result.kept_within:
         view.say("kept_within", names=", ".join(f"{name} {times}" for name, times in result.kept_within.items()))
     if result.other_names:
@@ -546,7 +539,7 @@ def _show_added_entity(result: Any, view: View) -> None:
             view.say("known_from", place=start)
         else:
             advice = view.labels["line.known_from_start_advice"]
-            print_text(view.labels["line.known_after"].format(place=result.holds_after) + advice)
+            output.print_text(view.labels["line.known_after"].format(place=result.holds_after) + advice)
     elif view.values.get("start") is not None:
         view.say("known_from_start")
 
@@ -660,7 +653,9 @@ def _show_candidates_hint(result: Any, view: View) -> None:
         _ask_whether_same(asked, view)
     if result:
         command = f'novelgen entity confirm {view.project} "{result[0].name}"'
-        print_text(view.labels["line.makes_one_an_entity_merge_and_drop"].format(command, "novelgen entity --help"))
+        output.print_text(
+            view.labels["line.makes_one_an_entity_merge_and_drop"].format(command, "novelgen entity --help")
+        )
 
 
 class _Side(NamedTuple):
@@ -689,7 +684,7 @@ def _show_relationship(found: Any, view: View) -> None:
         feeling = labels["line.felt_by"]
         return {feeling.format(feeling=labels.value(name), who=who): value for name, value in dimensions.items()}
 
-    print_pairs(
+    output.print_pairs(
         {
             labels["head.entity_id"]: found.relationship_id,
             labels["head.kind"]: found.relationship_type,
@@ -704,7 +699,7 @@ def _show_relationship(found: Any, view: View) -> None:
             labels["value.last_changed"]: "" if found.updated_at is None else f"{found.updated_at:%Y-%m-%d %H:%M} UTC",
         }
     )
-    print_heading(labels["line.history"])
+    output.print_heading(labels["line.history"])
     view.table(_cells("place=:place_or_none status event"), found.history)
 
 
@@ -727,14 +722,14 @@ _UNKNOWN = "why=:why_unknown might_know_from==might_know_from"
 def _print_two(view: View, tables: Iterable[tuple[str, str, Sequence[Any]]]) -> None:
     for heading, told, found in tables:
         columns = _cells(told)
-        print_heading(f"{view.labels[f'line.{heading}']} ({len(found)})")
+        output.print_heading(f"{view.labels[f'line.{heading}']} ({len(found)})")
         view.table(columns, found, shows_all=view.asked["shows_all"])
 
 
 @does("show", "list_knowledge")
 def _show_knowledge(found: Any, view: View) -> None:
     if not found.known and not found.not_known:
-        print_text(view.labels["empty.list_knowledge"].format(project=view.project))
+        output.print_text(view.labels["empty.list_knowledge"].format(project=view.project))
         return
     known, unknown = (f"entity_id=source_id {columns} text=content" for columns in (_KNOWN, _UNKNOWN))
     _print_two(view, (("knows", known, found.known), ("does_not_know", unknown, found.not_known)))
@@ -742,7 +737,7 @@ def _show_knowledge(found: Any, view: View) -> None:
 
 @does("show", "who_knows")
 def _show_knowers(found: Any, view: View) -> None:
-    print_text(found.content)
+    output.print_text(found.content)
     known, unknown = (f"entity=~name {columns}" for columns in (_KNOWN, _UNKNOWN))
     _print_two(view, (("known_to", known, found.known_by), ("not_known_to", unknown, found.not_known_by)))
 
@@ -762,21 +757,21 @@ def _show_set_knowledge(said: Any, view: View) -> None:
         since = labels["line.from_its_own_scene_on"].format(labels.place(said.chapter_index, said.scene_index))
     else:
         since = labels["line.on_entering"].format(start)
-    print_text(f"{told}{labels['line.comma']}{since}")
+    output.print_text(f"{told}{labels['line.comma']}{since}")
 
 
 @does("show", "list_shared_scenes")
 def _show_together(shared: Any, view: View) -> None:
     people = [view.name(each) for each in (shared.character_id, shared.other_id)]
     key = "line.together_alone" if shared.alone else "line.together_never_alone"
-    print_text(view.labels[key].format(*people, len(shared.scenes), len(shared.alone)))
+    output.print_text(view.labels[key].format(*people, len(shared.scenes), len(shared.alone)))
     for each in shared.scenes:
-        print_text(f"  {view.cell('@', each)}" + (f" ({view.labels['value.alone']})" if each.is_alone else ""))
+        output.print_text(f"  {view.cell('@', each)}" + (f" ({view.labels['value.alone']})" if each.is_alone else ""))
 
 
 @does("show", "get_scene")
 def _show_scene(found: Any, _: View) -> None:
-    print_text("\n" + (found.scene.text or ""))
+    output.print_text("\n" + (found.scene.text or ""))
 
 
 @does("show", "insert_scene")
@@ -793,7 +788,7 @@ def _remind_of_files(change: Any, view: View) -> None:
 
 @does("show", "get_scene_record")
 def _show_record(found: Any, _: View) -> None:
-    print_json(found.record)
+    output.print_json(found.record)
 
 
 @does("aside", "get_scene_record")
@@ -854,7 +849,7 @@ def _show_changes(difference: Any, _: View) -> None:
     from novelgen.context.difference_block import difference_lines
 
     for line in difference_lines(difference):
-        print_text(line)
+        output.print_text(line)
 
 
 @does("rows", "list_story_times")
@@ -914,7 +909,7 @@ def _show_standing(found: Any, view: View) -> None:
     if found.snapshots:
         print_states(found.snapshots, found.names, view.labels)
     else:
-        print_text(view.labels["head.nothing"])
+        output.print_text(view.labels["head.nothing"])
 
 
 @does("show", "consolidate_memories")
@@ -925,7 +920,7 @@ def _show_consolidation(report: Any, view: View) -> None:
     if not report.dry_run:
         by_model = sum(group.is_models for group in report.groups)
         done += labels["line.of_them_written_by_the_model"].format(by_model)
-    print_pairs(
+    output.print_pairs(
         {
             labels["value.project"]: view.project,
             labels["value.limit"]: labels["line.memories_per_entity"].format(report.limit),
@@ -935,34 +930,38 @@ def _show_consolidation(report: Any, view: View) -> None:
             labels["line.changed_meanwhile"]: labels["line.groups_left_alone"].format(report.overtaken)
             if report.overtaken
             else None,
-            labels["value.index"]: None if report.dry_run else index_state(report.indexing, view.project, labels),
+            labels["value.index"]: None
+            if report.dry_run
+            else output.index_state(report.indexing, view.project, labels),
         }
     )
     if report.dry_run:
         rows = [(group.entity_id, ", ".join(group.source_ids)) for group in report.groups]
-        print_table(("entity", "memories"), rows, labels=labels)
+        output.print_table(("entity", "memories"), rows, labels=labels)
 
 
 @does("aside", "consolidate_memories", "import_lore", "add_card", "confirm_candidates", "edit_entity")
 @does("aside", "remember_event", "recall_memories")
 def _issues_aside(result: Any, _: View) -> None:
     for issue in result.issues:
-        report_warning(issue.message)
+        output.report_warning(issue.message)
 
 
 @does("show", "remember_event")
 def _show_remembered(done: Any, _: View) -> None:
     memory = done.memory
-    print_text(in_words(f"{memory.memory_id}: {view_labels_for().value(memory.tier)}, importance {memory.importance}"))
+    output.print_text(
+        in_words(f"{memory.memory_id}: {view_labels_for().value(memory.tier)}, importance {memory.importance}")
+    )
     if done.ended:
-        print_text(in_words(f"put an end to: {', '.join(done.ended)}"))
+        output.print_text(in_words(f"put an end to: {', '.join(done.ended)}"))
     if done.copies:
-        print_text(in_words(f"remembered by witnesses, too: {len(done.copies)}"))
+        output.print_text(in_words(f"remembered by witnesses, too: {len(done.copies)}"))
 
 
 @does("show", "recall_memories")
 def _show_recalled(found: Any, view: View) -> None:
-    print_text(found.as_prompt() or view.labels["head.nothing"])
+    output.print_text(found.as_prompt() or view.labels["head.nothing"])
     if view.asked["explain"]:
         rows = [
             (
@@ -973,9 +972,9 @@ def _show_recalled(found: Any, view: View) -> None:
             )
             for each in found.items
         ]
-        print_table(("entity_id", "score", "score_parts", "why"), rows, labels=view.labels)
+        output.print_table(("entity_id", "score", "score_parts", "why"), rows, labels=view.labels)
         spent = {"tokens": f"{found.tokens} / {found.budget_tokens}", "left_out": len(found.left_out)}
-        print_pairs(spent, view.labels)
+        output.print_pairs(spent, view.labels)
 
 
 @cell
@@ -992,8 +991,8 @@ def _moved(change: Any, view: View) -> str:
 
 @does("show", "get_feelings")
 def _show_feelings(found: Any, view: View) -> None:
-    print_text(found.header)
-    print_text(view.labels["line.comma"].join(found.words) or view.labels["head.nothing"])
+    output.print_text(found.header)
+    output.print_text(view.labels["line.comma"].join(found.words) or view.labels["head.nothing"])
     moved = view.part.feelings_history(**view.values)
     if moved:
         view.table(_cells("when=:moved_at change=:moved why=event_type"), moved)
@@ -1019,7 +1018,7 @@ def _show_secrets(states: Any, view: View) -> None:
         (each["secret_id"], view.labels.value(each["standing"]), each["hint"], each.get("text", ""))
         for each in _secrets_shown(states, view)
     ]
-    print_table(("entity_id", "status", "hint", "text"), rows, labels=view.labels)
+    output.print_table(("entity_id", "status", "hint", "text"), rows, labels=view.labels)
 
 
 @does("json", "check_reply")
@@ -1030,7 +1029,7 @@ def _findings(found: Any, _: View) -> Any:
 @does("show", "check_reply")
 def _show_findings(found: Any, view: View) -> None:
     for each in found:
-        print_text(f"{view.labels.value(each.kind)}: {each.message}")
+        output.print_text(f"{view.labels.value(each.kind)}: {each.message}")
     if not found:
         view.say("nothing_is_wrong_with_it")
 
@@ -1058,10 +1057,10 @@ def _flags(view: View) -> Any:
 @does("show", "list_flags")
 def _show_flags(found: dict[str, Any], view: View) -> None:
     if not found:
-        print_text(view.labels["head.nothing"])
+        output.print_text(view.labels["head.nothing"])
         return
     rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in found.items()]
-    print_table(("flag", "value"), rows, labels=view.labels)
+    output.print_table(("flag", "value"), rows, labels=view.labels)
     if view.asked["settings"]:
         view.say("undo", command=f"novelgen undo {view.project} {view.values['change_id']}")
 

@@ -18,7 +18,6 @@ import anyio
 import anyio.to_thread
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.openapi.utils import get_openapi
 from langchain_core.language_models import BaseChatModel
 from opentelemetry.trace import TracerProvider
 from starlette.exceptions import HTTPException
@@ -29,19 +28,10 @@ from starlette.types import Receive, Scope, Send
 from novelgen import __version__
 from novelgen.errors import NovelgenError
 from novelgen.words.messages import message_in
+from runtime.doors.http import problems
 from runtime.doors.http.gate import AGENTS_PATH, Gate, Turns
 from runtime.doors.http.house import House, require_access
 from runtime.doors.http.jobs import Jobs
-from runtime.doors.http.problems import (
-    PROBLEM_TYPE,
-    Problem,
-    Refusal,
-    invalid_request,
-    problem_answer,
-    problem_like,
-    problem_of,
-    problem_type,
-)
 from runtime.doors.http.repeats import Repeats
 from runtime.doors.http.routes import offer_work, operation_routes
 from runtime.doors.http.routes import router as own_router
@@ -71,7 +61,7 @@ class AgentDoor:
         """Answer one request."""
         scope["route"] = self.route
         if importlib.util.find_spec("mcp") is None:
-            raise Refusal(
+            raise problems.Refusal(
                 404, "unknown-route", "this server has no MCP; run pip install 'novelgen[mcp]' and start it again"
             )
         server = await anyio.to_thread.run_sync(self._server, scope.get("access", "read"))
@@ -80,10 +70,10 @@ class AgentDoor:
         async with manager.run():
             try:
                 await manager.handle_request(scope, receive, send)
-            except (ClientDisconnect, Refusal) as error:
+            except (ClientDisconnect, problems.Refusal) as error:
                 # Agents go away in the middle of a request; nobody is left to be answered.
                 ended = error
-        if isinstance(ended, Refusal):
+        if isinstance(ended, problems.Refusal):
             raise ended
 
     @cached_property
@@ -139,6 +129,9 @@ CLOSING_S = 1.0
 logger = logging.getLogger(__name__)
 
 
+_PROBLEM = {problems.PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+
+
 def build_app(
     stores: ProjectStores,
     settings: ServerSettings | None = None,
@@ -146,14 +139,7 @@ def build_app(
     chat_model: BaseChatModel | None = None,
     tracer_provider: TracerProvider | None = None,
 ) -> FastAPI:
-    """Build the application.
-
-    Args:
-        stores: The stores of all projects; they are closed when the application ends.
-        settings: Who may come in, and how much is taken on; None: this machine alone, without a token.
-        chat_model: LangChain chat model in place of the settings'.
-        tracer_provider: Takes the spans of OpenTelemetry; None is the program's own, if it has set one.
-    """
+    """Build the application over stores, which are closed when it ends; without settings for this machine alone."""
     settings = settings or ServerSettings()
     projects_dir = stores.settings.projects_dir
     all_jobs = Jobs(projects_dir / JOBS_FOLDER, limits=settings.limits, secret_folders=(projects_dir,))
@@ -175,6 +161,9 @@ def build_app(
         title="novelgen",
         version=__version__,
         summary="A story memory for long fiction.",
+        description="Positions are `3:2` (on entering scene 2 of chapter 3) or `3`; what is read at one lies strictly "
+        "before it. Errors are `application/problem+json` with a stable `type`.",
+        responses={"default": {"description": "What went wrong.", "content": _PROBLEM}},
         # Their pages load scripts from elsewhere.
         docs_url=None,
         redoc_url=None,
@@ -202,19 +191,19 @@ def _answer_problems(app: FastAPI, house: House) -> None:
 
     async def of_the_tree(request: Request, error: Exception) -> Response:
         assert isinstance(error, NovelgenError)
-        return _answer(request, problem_of(error, folders=folders))
+        return _answer(request, problems.problem_of(error, folders=folders))
 
     async def of_the_request(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return _answer(request, invalid_request(error.errors()))
+        return _answer(request, problems.invalid_request(error.errors()))
 
     async def of_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        if isinstance(error, Refusal):
+        if isinstance(error, problems.Refusal):
             return refused(request, error)
         kind = {404: "unknown-route", 405: "wrong-method"}.get(error.status_code, "invalid-request")
         told = f"{error.detail}; /openapi.json lists every route and what it takes"
-        problem = problem_like(kind, error.status_code, told)
+        problem = problems.problem_like(kind, error.status_code, told)
         headers = dict(error.headers or {})
         if error.status_code == 405:
             # The first route of a path names its own method alone.
@@ -226,7 +215,7 @@ def _answer_problems(app: FastAPI, house: House) -> None:
         return _answer(request, problem, headers)
 
     async def of_a_bug(request: Request, error: Exception) -> Response:
-        bug = Refusal(500, "bug", "a bug in novelgen; the server's log has more under the request's id")
+        bug = problems.Refusal(500, "bug", "a bug in novelgen; the server's log has more under the request's id")
         return refused(request, bug)
 
     app.add_exception_handler(NovelgenError, of_the_tree)
@@ -235,51 +224,38 @@ def _answer_problems(app: FastAPI, house: House) -> None:
     app.add_exception_handler(Exception, of_a_bug)
 
 
-def refused(request: Request, refusal: Refusal) -> Response:
+def refused(request: Request, refusal: problems.Refusal) -> Response:
     """Answer a request that the server itself refuses."""
     return _answer(request, refusal.problem, dict(refusal.headers or {}))
 
 
-def _answer(request: Request, problem: Problem, headers: dict[str, str] | None = None) -> Response:
+def _answer(request: Request, problem: problems.Problem, headers: dict[str, str] | None = None) -> Response:
     """Answer with the problem: a person, whose browser asks for HTML, with a page, a program with JSON."""
     is_person = "text/html" in request.headers.get("accept", "") and not request.scope["path"].startswith("/v1/")
     # A host that is none of ours may be no host at all, and a page has an address.
     if is_person and problem.status != 421:
-        if problem.type == problem_type("unknown-route"):
+        if problem.type == problems.problem_type("unknown-route"):
             problem = problem.model_copy(update={"detail": "there is no page at this address"})
         return problem_page(request, problem, headers)
     language = language_wished(request.headers.get("accept-language", ""))
     told = problem.model_copy(update={"detail": message_in(problem.detail, language)})
-    return problem_answer(told, request_id=request.scope.get("request_id", ""), headers=headers)
+    return problems.problem_answer(told, request_id=request.scope.get("request_id", ""), headers=headers)
 
 
 def _describe(app: FastAPI) -> None:
     """Let the OpenAPI document tell of problems, tokens and examples."""
+    plain = app.openapi
 
     def describe() -> dict[str, Any]:
         if app.openapi_schema is None:
-            document = get_openapi(
-                title=app.title,
-                version=app.version,
-                summary=app.summary,
-                description="Positions are `3:2` (on entering scene 2 of chapter 3) or `3`; what is read at one lies "
-                "strictly before it. Errors are `application/problem+json` with a stable `type`.",
-                routes=app.routes,
-            )
+            document = plain()
             schemas = document.setdefault("components", {}).setdefault("schemas", {})
-            problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+            problem = problems.Problem.model_json_schema(ref_template="#/components/schemas/{model}")
             schemas.update(problem.pop("$defs", {}))
             schemas["Problem"] = problem
-            for name in ("HTTPValidationError", "ValidationError"):
-                schemas.pop(name, None)
             document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
             document["security"] = [{}, {"token": []}]
-            content = {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-            for operations in document["paths"].values():
-                for operation in operations.values():
-                    operation["responses"].pop("422", None)
-                    operation["responses"]["default"] = {"description": "What went wrong.", "content": content}
-            _tell_pairs_plainly(document["components"]["schemas"])
+            _tell_pairs_plainly(schemas)
             app.openapi_schema = with_examples(document)
         return app.openapi_schema
 

@@ -4,15 +4,7 @@ from collections import Counter as Counted
 from collections.abc import Callable, Iterable, Iterator
 from typing import get_args
 
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    PlatformCollector,
-    ProcessCollector,
-    generate_latest,
-)
+import prometheus_client
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
@@ -26,29 +18,31 @@ class Metrics:
     """Counts of one server, apart from those of any other in the same program."""
 
     def __init__(self, job_states: Callable[[], Iterable[JobState]]) -> None:
-        self._registry = CollectorRegistry()
-        self._requests = Counter(
+        self._registry = prometheus_client.CollectorRegistry()
+        self._requests = prometheus_client.Counter(
             "novelgen_http_requests",
             "Requests that were answered.",
             ["method", "route", "status"],
             registry=self._registry,
         )
-        self._durations = Histogram(
+        self._durations = prometheus_client.Histogram(
             "novelgen_http_request_duration_seconds",
             "From a request to the end of its answer; of a stream to its end.",
             ["method", "route"],
             buckets=_DURATIONS_S,
             registry=self._registry,
         )
-        self.in_progress = Gauge(
+        self.in_progress = prometheus_client.Gauge(
             "novelgen_http_requests_in_progress",
             "Requests that are not answered yet, those that wait for their turn among them.",
             registry=self._registry,
         )
-        Gauge("novelgen_info", "The version.", ["version"], registry=self._registry).labels(__version__).set(1)
+        prometheus_client.Gauge("novelgen_info", "The version.", ["version"], registry=self._registry).labels(
+            __version__
+        ).set(1)
         self._registry.register(_JobCollector(job_states))
-        ProcessCollector(registry=self._registry)
-        PlatformCollector(registry=self._registry)
+        prometheus_client.ProcessCollector(registry=self._registry)
+        prometheus_client.PlatformCollector(registry=self._registry)
 
     def answered(self, method: str, route: str, status: int, *, took_s: float) -> None:
         """Count a request that is answered."""
@@ -57,7 +51,7 @@ class Metrics:
 
     def text(self) -> bytes:
         """Return all of it as Prometheus reads it."""
-        return generate_latest(self._registry)
+        return prometheus_client.generate_latest(self._registry)
 
 
 class _JobCollector(Collector):

@@ -13,47 +13,30 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from novelgen.errors import (
-    ConfigurationError,
-    ContextWriteError,
-    DatabaseFullError,
-    DeadlineExceededError,
-    InvalidFileError,
-    ModelError,
-    NovelgenError,
-    ProjectExistsError,
-    SchemaVersionError,
-    StoreError,
-    UnknownEntityError,
-    UnknownIdError,
-    UnknownMemoryError,
-    UnknownProjectError,
-    UnknownSceneError,
-    UserInputError,
-)
+from novelgen import errors
 from runtime.doors.answers import error_kind, told, with_own_ways
 from runtime.doors.operations import OPERATIONS
 from runtime.files.paths import without_paths
 
 PROBLEM_TYPE = "application/problem+json"
 
-STATUS_OF: dict[type[NovelgenError], int] = {
-    UserInputError: 400,
-    UnknownProjectError: 404,
-    UnknownEntityError: 404,
-    UnknownIdError: 404,
-    UnknownMemoryError: 404,
-    UnknownSceneError: 404,
-    ProjectExistsError: 409,
-    ConfigurationError: 409,
-    InvalidFileError: 422,
-    StoreError: 503,
-    SchemaVersionError: 500,
-    DatabaseFullError: 507,
-    ContextWriteError: 507,
-    ModelError: 502,
-    DeadlineExceededError: 504,
-    NovelgenError: 500,
+STATUS_OF: dict[type[errors.NovelgenError], int] = {
+    errors.UserInputError: 400,
+    errors.UnknownProjectError: 404,
+    errors.UnknownEntityError: 404,
+    errors.UnknownIdError: 404,
+    errors.UnknownMemoryError: 404,
+    errors.UnknownSceneError: 404,
+    errors.ProjectExistsError: 409,
+    errors.ConfigurationError: 409,
+    errors.InvalidFileError: 422,
+    errors.StoreError: 503,
+    errors.SchemaVersionError: 500,
+    errors.DatabaseFullError: 507,
+    errors.ContextWriteError: 507,
+    errors.ModelError: 502,
+    errors.DeadlineExceededError: 504,
+    errors.NovelgenError: 500,
 }
 """An error has the status of the nearest class above it."""
 
@@ -109,7 +92,7 @@ def problem_like(kind: str, status: int, detail: str, **more: Any) -> Problem:
     return Problem(type=problem_type(kind), title=title, status=status, detail=detail, **more)
 
 
-def problem_of(error: NovelgenError, *, folders: Sequence[Path] = ()) -> Problem:
+def problem_of(error: errors.NovelgenError, *, folders: Sequence[Path] = ()) -> Problem:
     """Return what a caller is told of an error."""
     status = next(STATUS_OF[each] for each in type(error).__mro__ if each in STATUS_OF)
     detail = with_own_ways(without_paths(str(error), folders=folders), _ways())
@@ -127,7 +110,7 @@ def _ways() -> dict[str, str]:
 _NEARLY = {"list_consolidations": "list_memories", "list_entity_changes": "list_author_changes"}
 
 
-def invalid_request(errors: Sequence[Mapping[str, Any]]) -> Problem:
+def invalid_request(wrong: Sequence[Mapping[str, Any]]) -> Problem:
     """Return what a caller is told of a request that does not have the documented shape."""
     fields = [
         FieldProblem(
@@ -135,10 +118,10 @@ def invalid_request(errors: Sequence[Mapping[str, Any]]) -> Problem:
             message=str(each.get("msg", ""))[:LONGEST_VALUE],
             value=repr(each.get("input"))[:LONGEST_VALUE],
         )
-        for each in errors[:MAX_FIELDS]
+        for each in wrong[:MAX_FIELDS]
     ]
     first = fields[0] if fields else FieldProblem(where="body", message="cannot be read")
-    is_missing = bool(fields) and errors[0].get("type") == "missing"
+    is_missing = bool(fields) and wrong[0].get("type") == "missing"
     told = f"{first.where} cannot be {first.value}: {first.message}; see /openapi.json"
     missing = f"{first.where} is missing; see /openapi.json"
     return problem_like("invalid-request", 422, missing if is_missing else told, errors=fields)

@@ -13,20 +13,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import quote
 
+from mcp import types
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
-from mcp.types import (
-    INVALID_PARAMS,
-    Completion,
-    CompletionArgument,
-    CompletionContext,
-    PromptReference,
-    ResourceTemplateReference,
-)
 from pydantic import Field
 
 from novelgen import __version__
@@ -47,16 +40,7 @@ JSON = "application/json"
 
 @dataclass(frozen=True, kw_only=True)
 class _Resource:
-    """Something that can be read by address: what a tool answers, with what the address names.
-
-    Args:
-        name: Its name.
-        path: Below the root; in braces what it takes: the project, and arguments of the tool.
-        operation: Of the tool.
-        title: For people.
-        description: For models and people.
-        most: So many are listed.
-    """
+    """Something that can be read below the root: what the tool of an operation answers, with what its path names."""
 
     name: str
     path: str
@@ -64,6 +48,7 @@ class _Resource:
     title: str
     description: str
     most: int | None = None
+    """So many are listed."""
 
 
 _RESOURCES = (
@@ -121,15 +106,17 @@ def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
 
     @server.completion()
     async def complete(
-        reference: PromptReference | ResourceTemplateReference,
-        argument: CompletionArgument,
-        context: CompletionContext | None,
-    ) -> Completion:
+        reference: types.PromptReference | types.ResourceTemplateReference,
+        argument: types.CompletionArgument,
+        context: types.CompletionContext | None,
+    ) -> types.Completion:
         given = (context.arguments if context else None) or {}
         found = await shelf.run(functools.partial(_completions, shelf, argument.name, given.get("project")))
         wanted = argument.value.casefold()
         fitting = [each for each in found if wanted in each.casefold()]
-        return Completion(values=fitting[:MAX_COMPLETIONS], total=len(fitting), has_more=len(fitting) > MAX_COMPLETIONS)
+        return types.Completion(
+            values=fitting[:MAX_COMPLETIONS], total=len(fitting), has_more=len(fitting) > MAX_COMPLETIONS
+        )
 
 
 def text_for(shelf: Shelf, operation: str, project: str | None, **given: Any) -> str:
@@ -285,7 +272,7 @@ def _prompt(shelf: Shelf, body: Callable[..., str]) -> Callable[..., str]:
         try:
             return await shelf.run(lambda: body(shelf, shelf.story(project), **given))
         except NovelgenError as error:
-            raise MCPError(code=INVALID_PARAMS, message=shelf.told(error)) from error
+            raise MCPError(code=types.INVALID_PARAMS, message=shelf.told(error)) from error
 
     parameters = list(inspect.signature(body, eval_str=True).parameters.values())[2:]
     if shelf.project_id is None:

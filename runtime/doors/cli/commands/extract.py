@@ -12,22 +12,13 @@ from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words
 from runtime.doors.cli.parameters import CliSession, opened_project, story_labels
 from runtime.stores import MemoryStores
+from runtime.story import extraction
 from runtime.story.condition import StoryConditions
-from runtime.story.extraction import (
-    ChapterPass,
-    ExtractionEstimate,
-    ExtractionReport,
-    KnowledgeReport,
-    RecordPass,
-    ShortsReport,
-    StoryExtraction,
-    build_extraction_model,
-)
 
 MAX_UNPLACED_LISTED = 12
 MAX_UNPLACED_CHARACTERS = 60
 
-Report = ExtractionReport | KnowledgeReport | ShortsReport
+Report = extraction.ExtractionReport | extraction.KnowledgeReport | extraction.ShortsReport
 
 
 def extract(session: CliSession, project: str, *, as_json: bool, tell_changes: bool, **asked: Any) -> None:
@@ -48,7 +39,7 @@ def extract(session: CliSession, project: str, *, as_json: bool, tell_changes: b
         return
     prices = TokenPrices(price_in=asked.pop("price_in"), price_out=asked.pop("price_out"))
     chosen: dict[str, Any] = {"scenes": scenes, "chapter_index": chapter, "again": again, "prices": prices}
-    over: RecordPass | None = "shorts" if shorts else "knowledge" if knowledge else None
+    over: extraction.RecordPass | None = "shorts" if shorts else "knowledge" if knowledge else None
     more: dict[str, Any] = {}
     if over is None:
         chosen["retry_failed"], more["tell_changes"] = retry, tell_changes
@@ -75,7 +66,7 @@ def extract(session: CliSession, project: str, *, as_json: bool, tell_changes: b
 def _read(
     stores: MemoryStores,
     project: str,
-    over: RecordPass | None,
+    over: extraction.RecordPass | None,
     chosen: Mapping[str, Any],
     *,
     model: str | None,
@@ -85,8 +76,8 @@ def _read(
     **more: Any,
 ) -> Any:
     """Let a model read scenes, or go over their records; its report, or None where only the estimate was wanted."""
-    chat_model = None if dry_run else build_extraction_model(stores.settings, model)
-    story = StoryExtraction(stores, project)
+    chat_model = None if dry_run else extraction.build_extraction_model(stores.settings, model)
+    story = extraction.StoryExtraction(stores, project)
     estimate = story.estimate_project(**chosen) if over is None else story.estimate_pass(over, **chosen)
     if dry_run:
         output.print_result(estimate, _estimate_line(estimate), as_json=as_json)
@@ -100,7 +91,7 @@ def _read(
 
 
 def _report_scenes(report: Report) -> None:
-    is_pass = not isinstance(report, ExtractionReport)
+    is_pass = not isinstance(report, extraction.ExtractionReport)
     for scene in report.scenes:
         place = f"scene {scene.chapter_index}:{scene.scene_index}"
         if scene.outcome == "failed":
@@ -115,7 +106,7 @@ def _report_scenes(report: Report) -> None:
         else:
             for issue in scene.issues:
                 output.report_warning(f"{place}: {issue.message}")
-    if isinstance(report, ExtractionReport):
+    if isinstance(report, extraction.ExtractionReport):
         _report_chapters(report.chapters)
         for warning in (*(each.message for each in report.consolidation), *report.thread_warnings):
             output.report_warning(warning)
@@ -125,14 +116,14 @@ def _report_what_is_left(report: Report, project: str) -> None:
     """Tell why a run stopped, and which command goes on with what waits or failed."""
     if report.stopped is not None:
         output.report_line(f"error: stopped: {report.stopped}")
-    if isinstance(report, ShortsReport):
+    if isinstance(report, extraction.ShortsReport):
         if report.waiting:
             output.report_line(
                 f"the short forms of {report.waiting} scenes wait; `novelgen extract {project} --shorts` goes on from"
                 " there"
             )
         return
-    if isinstance(report, KnowledgeReport):
+    if isinstance(report, extraction.KnowledgeReport):
         if report.waiting:
             output.report_line(
                 f"{report.waiting} scenes wait to be read for who knows what; `novelgen extract {project} --knowledge`"
@@ -159,7 +150,7 @@ def _report_what_is_left(report: Report, project: str) -> None:
 
 def _print_summary(report: Report, project: str, labels: ViewLabels) -> None:
     counts = [report.count(outcome) for outcome in ("done", "failed", "overtaken")]
-    chapters = report.chapters if isinstance(report, ExtractionReport) else []
+    chapters = report.chapters if isinstance(report, extraction.ExtractionReport) else []
     usage = report.usage
     told = (usage.input_tokens, usage.cached_tokens, usage.output_tokens)
     is_counted = usage.input_tokens or usage.output_tokens
@@ -181,9 +172,9 @@ def _print_summary(report: Report, project: str, labels: ViewLabels) -> None:
 def _found(report: Report, labels: ViewLabels) -> dict[str, Any]:
     """Return what the model found in the scenes, by the headings."""
     memories = sum(each.memories for each in report.scenes)
-    if isinstance(report, ShortsReport):
+    if isinstance(report, extraction.ShortsReport):
         return {"short_forms_rewritten": memories, "change_id": report.change_id}
-    if isinstance(report, KnowledgeReport):
+    if isinstance(report, extraction.KnowledgeReport):
         learned = sum(each.learned for each in report.scenes)
         return {"memories_whose_knowers_are_told": memories, "earlier_memories_learnt": learned}
     new = [f"{entity.entity_id} {entity.name}" for each in report.scenes for entity in each.new_entities]
@@ -208,7 +199,7 @@ def _reconcile(
 ) -> None:
     with opened_project(session, project) as stores:
         with output.progress_bars("chapters") as (progress,):
-            report = StoryExtraction(stores, project).reconcile_project(
+            report = extraction.StoryExtraction(stores, project).reconcile_project(
                 chapter_index=chapter, again=again, model=model, progress=progress
             )
         labels = story_labels(stores, project)
@@ -221,7 +212,7 @@ def _reconcile(
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
-def _report_chapters(chapters: Sequence[ChapterPass]) -> None:
+def _report_chapters(chapters: Sequence[extraction.ChapterPass]) -> None:
     for each in chapters:
         if each.outcome == "overtaken":
             output.report_warning(f"chapter {each.chapter_index} changed meanwhile; what the model said was dropped")
@@ -229,7 +220,7 @@ def _report_chapters(chapters: Sequence[ChapterPass]) -> None:
             output.report_warning(f"chapter {each.chapter_index}: {issue.message}")
 
 
-def _chapter_pairs(chapters: Sequence[ChapterPass], labels: ViewLabels) -> dict[str, str]:
+def _chapter_pairs(chapters: Sequence[extraction.ChapterPass], labels: ViewLabels) -> dict[str, str]:
     done = [each for each in chapters if each.outcome == "done"]
     pairs = [f"{change.other_id} = {change.entity_id}" for each in done for change in each.changes]
     pairs += [f"{gone} = {stays}" for each in done for gone, stays in each.joined_memories.items()]
@@ -247,7 +238,7 @@ def _chapter_pairs(chapters: Sequence[ChapterPass], labels: ViewLabels) -> dict[
     }
 
 
-def _estimate_line(estimate: ExtractionEstimate) -> str:
+def _estimate_line(estimate: extraction.ExtractionEstimate) -> str:
     return (
         f"{estimate.scenes} scenes to read: {estimate.calls} calls of the model, about"
         f" {_rounded(estimate.input_tokens)} tokens in and {_rounded(estimate.output_tokens)} out"

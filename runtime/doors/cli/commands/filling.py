@@ -7,41 +7,32 @@ from typing import Any
 import click
 
 from novelgen.errors import UserInputError
-from runtime.doors.cli import output
+from runtime.doors.cli import output, parameters
 from runtime.doors.cli.commands.projects import resuming
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words
-from runtime.doors.cli.parameters import (
-    CliSession,
-    can_ask,
-    labels_where_stored,
-    opened_project,
-    opened_stores,
-    require_confirmation,
-    story_labels,
-)
 from runtime.story.ingest import IngestReport, StoryIngest
 from runtime.story.transfer import ProjectImport, StoredText, StoryTransfer
 
 
-def ingest(session: CliSession, project: str, *, as_json: bool, chapter: int | None, **asked: Any) -> None:
+def ingest(session: parameters.CliSession, project: str, *, as_json: bool, chapter: int | None, **asked: Any) -> None:
     """Do `novelgen ingest`."""
     _taken_in(session, project, StoryIngest.ingest_project, as_json=as_json, chapter_index=chapter, **asked)
 
 
-def import_book(session: CliSession, project: str, *, as_json: bool, **asked: Any) -> None:
+def import_book(session: parameters.CliSession, project: str, *, as_json: bool, **asked: Any) -> None:
     """Do `novelgen import-book`."""
     _taken_in(session, project, StoryIngest.import_book_folder, as_json=as_json, **asked)
 
 
 def _taken_in(
-    session: CliSession, project: str, take_in: Callable[..., IngestReport], *, as_json: bool, **asked: Any
+    session: parameters.CliSession, project: str, take_in: Callable[..., IngestReport], *, as_json: bool, **asked: Any
 ) -> None:
-    with opened_stores(session, project) as stores:
+    with parameters.opened_stores(session, project) as stores:
         with output.progress_bars("scenes", "index") as (progress, index_progress):
             story = StoryIngest(stores, project)
             report = take_in(story, **asked, progress=progress, index_progress=index_progress)
-        labels = story_labels(stores, project)
+        labels = parameters.story_labels(stores, project)
     for warning in report.warnings:
         output.report_warning(warning)
     for failure in report.failures:
@@ -76,15 +67,15 @@ MAX_LISTED = 12
 """So many ids a line of the summary lists."""
 
 
-def export(session: CliSession, project: str, folder: Path, as_json: bool) -> None:
+def export(session: parameters.CliSession, project: str, folder: Path, as_json: bool) -> None:
     """Do `novelgen export`."""
-    with opened_project(session, project) as stores:
+    with parameters.opened_project(session, project) as stores:
         written = StoryTransfer(stores, project).export(folder=folder)
     output.print_result(written, f"wrote {len(written.files)} files to {written.folder}", as_json=as_json)
 
 
 def import_command(
-    session: CliSession,
+    session: parameters.CliSession,
     *,
     project: str,
     source: Path,
@@ -97,7 +88,7 @@ def import_command(
 ) -> None:
     """Do `novelgen import`."""
     asked |= {"source": source, "update": update, "dry_run": dry_run, "index": with_index, "on_stored": _report_stored}
-    with opened_stores(session, project) as stores:
+    with parameters.opened_stores(session, project) as stores:
         story = StoryTransfer(stores, project)
         if dry_run:
             result = story.import_project(**asked)
@@ -108,7 +99,7 @@ def import_command(
             with resuming(project, command="novelgen import"), bars as (progress, index_progress):
                 result = story.import_project(**asked, progress=progress, index_progress=index_progress)
         openings = " ".join(each.opening for each in result.chapters)
-        labels = labels_where_stored(stores, project, else_of=openings)
+        labels = parameters.labels_where_stored(stores, project, else_of=openings)
     if as_json:
         output.print_json(result)
     else:
@@ -131,17 +122,17 @@ def _ask_before_import(transfer: StoryTransfer, source: Path, *, update: bool) -
         return
     if transfer.is_of_another_story(found=found, update=update):
         action = f"import {str(source)!r} into {transfer.project_id!r}, which holds another story"
-        require_confirmation(action, is_confirmed=False)
+        parameters.require_confirmation(action, is_confirmed=False)
     elif transfer.may_store_twice(found=found, update=update):
         preview = found.preview
         told = (
             f"{len(preview.kept_scenes)} stored scenes have another text in {str(source)!r} and would stay as they are,"
             f" {len(preview.new_scenes)} scenes would come beside them, perhaps a second time"
         )
-        if not can_ask():
+        if not parameters.can_ask():
             raise UserInputError(f"{told}; give --update to let what is stored follow the text, or --yes to store both")
         output.report_line(in_words(told))
-        require_confirmation("store both; --update lets what is stored follow the text", is_confirmed=False)
+        parameters.require_confirmation("store both; --update lets what is stored follow the text", is_confirmed=False)
 
 
 def _report_stored(stored: StoredText) -> None:

@@ -11,42 +11,33 @@ from typing import TYPE_CHECKING
 import click
 
 from novelgen.errors import ConfigurationError
-from runtime.doors.cli import output
+from runtime.doors.cli import output, parameters
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
-from runtime.doors.cli.parameters import (
-    CliSession,
-    labels_where_stored,
-    opened_project,
-    opened_shelf,
-    opened_stores,
-    require_confirmation,
-    story_labels,
-)
 from runtime.story.projects import MadeFiles, ProjectOverview, StoryProjectDeletion, StoryProjects
 
 if TYPE_CHECKING:
     from runtime.care.checks import Finding
 
 
-def new(session: CliSession, name: str, language: str | None, as_json: bool) -> None:
+def new(session: parameters.CliSession, name: str, language: str | None, as_json: bool) -> None:
     """Do `novelgen new`."""
-    with opened_stores(session, name) as stores:
+    with parameters.opened_stores(session, name) as stores:
         files = StoryProjects(stores, name).create_project(language=language)
     hint = f"\nIts memory is empty: add to it by `novelgen character add {name} NAME` and the like."
     output.print_result(files, *_made_lines(files), hint, as_json=as_json)
 
 
-def init(session: CliSession, project: str, language: str | None, as_json: bool) -> None:
+def init(session: parameters.CliSession, project: str, language: str | None, as_json: bool) -> None:
     """Do `novelgen init`."""
-    with opened_stores(session, project) as stores:
+    with parameters.opened_stores(session, project) as stores:
         files = StoryProjects(stores, project).make_project_files(language=language)
     output.print_result(files, *_made_lines(files), as_json=as_json)
 
 
-def projects(session: CliSession, as_json: bool) -> None:
+def projects(session: parameters.CliSession, as_json: bool) -> None:
     """Do `novelgen projects`."""
-    with closing(opened_shelf(session)) as stores:
+    with closing(parameters.opened_shelf(session)) as stores:
         overviews = stores.overviews()
     if as_json:
         output.print_json(overviews)
@@ -61,16 +52,16 @@ def projects(session: CliSession, as_json: bool) -> None:
         output.print_table(headings, rows, labels=view_labels_for())
 
 
-def delete(session: CliSession, project: str, is_confirmed: bool, as_json: bool) -> None:
+def delete(session: parameters.CliSession, project: str, is_confirmed: bool, as_json: bool) -> None:
     """Do `novelgen delete`."""
     from runtime.doors.http.settings import running_server
 
     url = running_server(session.projects_dir)
     if url is not None:
         raise ConfigurationError(f"a server has these projects ({url}); delete {project!r} there, or end it first")
-    with opened_stores(session, project) as stores:
+    with parameters.opened_stores(session, project) as stores:
         folder = stores.paths(project).folder
-        require_confirmation(
+        parameters.require_confirmation(
             f"delete project {project!r} with all that is stored of it and all files in {str(folder)!r}",
             is_confirmed=is_confirmed,
         )
@@ -89,14 +80,14 @@ def _made_lines(files: MadeFiles) -> list[str]:
     return [*made, told, f"  novelgen ingest {files.project_id}"]
 
 
-def index(session: CliSession, project: str, as_json: bool) -> None:
+def index(session: parameters.CliSession, project: str, as_json: bool) -> None:
     """Do `novelgen index`."""
     from runtime.story.condition import StoryIndexing
 
     bars = output.progress_bars("meaning, characters")
-    with opened_project(session, project) as stores, resuming(project), bars as (progress,):
+    with parameters.opened_project(session, project) as stores, resuming(project), bars as (progress,):
         result = StoryIndexing(stores, project).index_project(progress=progress)
-        labels = story_labels(stores, project)
+        labels = parameters.story_labels(stores, project)
     if as_json:
         output.print_json(result)
         return
@@ -121,15 +112,20 @@ def resuming(project: str, *, command: str = "") -> Iterator[None]:
 
 
 def doctor(
-    session: CliSession, project: str | None, repair: bool, no_network: bool, bundle: Path | None, as_json: bool
+    session: parameters.CliSession,
+    project: str | None,
+    repair: bool,
+    no_network: bool,
+    bundle: Path | None,
+    as_json: bool,
 ) -> None:
     """Do `novelgen doctor`."""
     if repair and project is None:
         raise click.UsageError("--repair needs PROJECT")
     from runtime.story.condition import diagnose, shareable
 
-    with opened_stores(session, project) as stores:
-        labels = view_labels_for() if project is None else labels_where_stored(stores, project)
+    with parameters.opened_stores(session, project) as stores:
+        labels = view_labels_for() if project is None else parameters.labels_where_stored(stores, project)
         language = "en" if as_json else labels.language
         diagnosis = diagnose(stores, project, repair=repair, ask_network=not no_network, language=language)
     if as_json:
@@ -159,13 +155,13 @@ def doctor(
         raise click.exceptions.Exit(ExitCode.STORE_UNAVAILABLE)
 
 
-def reindex(session: CliSession, project: str, as_json: bool) -> None:
+def reindex(session: parameters.CliSession, project: str, as_json: bool) -> None:
     """Do `novelgen reindex`."""
     from runtime.story.condition import StoryIndexing
 
-    with opened_project(session, project) as stores, output.progress_bars("memories") as (progress,):
+    with parameters.opened_project(session, project) as stores, output.progress_bars("memories") as (progress,):
         result = StoryIndexing(stores, project).reindex(progress=progress)
-        labels = story_labels(stores, project)
+        labels = parameters.story_labels(stores, project)
     if as_json:
         output.print_json(result)
     else:

@@ -9,15 +9,7 @@ from typing import NoReturn
 import click
 import pytest
 
-from novelgen.errors import (
-    ContextWriteError,
-    DatabaseBusyError,
-    DeadlineExceededError,
-    EmbeddingError,
-    ModelUnavailableError,
-    UnknownProjectError,
-    VectorIndexOwnedError,
-)
+from novelgen import errors
 from runtime.doors.cli.error_handling import ExitCode, configure_logging, run_guarded
 
 
@@ -33,14 +25,14 @@ def raising(error: BaseException) -> Callable[[], NoReturn]:
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (UnknownProjectError("no project 'x'"), ExitCode.BAD_INPUT),
+        (errors.UnknownProjectError("no project 'x'"), ExitCode.BAD_INPUT),
         (click.UsageError("give one"), ExitCode.BAD_INPUT),
-        (DatabaseBusyError("busy"), ExitCode.STORE_UNAVAILABLE),
-        (VectorIndexOwnedError("owned"), ExitCode.STORE_UNAVAILABLE),
-        (EmbeddingError("no model"), ExitCode.STORE_UNAVAILABLE),
-        (ContextWriteError("disk full"), ExitCode.FAILED),
-        (ModelUnavailableError("gone"), ExitCode.FAILED),
-        (DeadlineExceededError("too long"), ExitCode.FAILED),
+        (errors.DatabaseBusyError("busy"), ExitCode.STORE_UNAVAILABLE),
+        (errors.VectorIndexOwnedError("owned"), ExitCode.STORE_UNAVAILABLE),
+        (errors.EmbeddingError("no model"), ExitCode.STORE_UNAVAILABLE),
+        (errors.ContextWriteError("disk full"), ExitCode.FAILED),
+        (errors.ModelUnavailableError("gone"), ExitCode.FAILED),
+        (errors.DeadlineExceededError("too long"), ExitCode.FAILED),
         (PermissionError(13, "Permission denied", "/x"), ExitCode.FAILED),
         (KeyError("a bug"), ExitCode.FAILED),
         (KeyboardInterrupt(), ExitCode.INTERRUPTED),
@@ -63,14 +55,14 @@ def test_a_message_is_one_line_and_a_bug_asks_to_be_reported(
     capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """The traceback is in the log at debug, and what a command returns is its exit code."""
-    run_guarded(raising(UnknownProjectError("first\nsecond")))
+    run_guarded(raising(errors.UnknownProjectError("first\nsecond")))
     assert capsys.readouterr().err == "error: first second\n"
     run_guarded(raising(KeyError("scene")))
     err = capsys.readouterr().err
     assert "KeyError: 'scene'" in err
     assert "--log-level debug" in err
     with caplog.at_level(logging.DEBUG, logger="runtime.doors.cli.error_handling"):
-        run_guarded(raising(UnknownProjectError("no project")))
+        run_guarded(raising(errors.UnknownProjectError("no project")))
     assert caplog.records[0].exc_info is not None
     assert [run_guarded(lambda: 1), run_guarded(lambda: None), run_guarded(lambda: "text")] == [1, 0, 0]
 

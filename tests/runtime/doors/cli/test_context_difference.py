@@ -6,16 +6,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.models.context import (
-    AttributeChange,
-    ContextDifference,
-    MemoryDifference,
-    MemoryWording,
-    PlannerReport,
-    ReportIssue,
-    StateDifference,
-    TimelineDifference,
-)
+from novelgen.models import context
 from runtime.doors.cli.labels import view_labels_for
 from runtime.doors.cli.views import print_difference
 from tests.runtime.doors.cli.conftest import Run
@@ -95,35 +86,39 @@ def test_a_context_needs_no_plan_but_the_one_it_was_built_for(run: Run, ingested
     assert context["report"]["scene_plan"]["purpose"] == PLAN["purpose"]
 
 
-DIFFERENCE = ContextDifference(
+DIFFERENCE = context.ContextDifference(
     project_id="庙",
     chapter_index=3,
     scene_index=1,
-    planner_now=PlannerReport(used="llm"),
+    planner_now=context.PlannerReport(used="llm"),
     story_version_now="bb",
     states=[
-        StateDifference(entity_id="C9", entity_type="character", change="out"),
-        StateDifference(
+        context.StateDifference(entity_id="C9", entity_type="character", change="out"),
+        context.StateDifference(
             entity_id="C0",
             entity_type="character",
             change="changed",
             attributes=[
-                AttributeChange(attribute="presence", was={"location_id": "L0", "chapter_index": 1, "scene_index": 2}),
-                AttributeChange(attribute="holder", was="C9", now=["C0"]),
+                context.AttributeChange(
+                    attribute="presence", was={"location_id": "L0", "chapter_index": 1, "scene_index": 2}
+                ),
+                context.AttributeChange(attribute="holder", was="C9", now=["C0"]),
             ],
         ),
     ],
     memories=[
-        MemoryDifference(
+        context.MemoryDifference(
             memory_id="M1",
             change="form",
-            was=MemoryWording(form="full", text="林冲到了山神庙。"),
-            now=MemoryWording(form="short", text="林冲到庙"),
+            was=context.MemoryWording(form="full", text="林冲到了山神庙。"),
+            now=context.MemoryWording(form="short", text="林冲到庙"),
         )
     ],
-    timeline=[TimelineDifference(section="open_loops", change="in", now={"description": "放火", "chapter_index": 1})],
+    timeline=[
+        context.TimelineDifference(section="open_loops", change="in", now={"description": "放火", "chapter_index": 1})
+    ],
     names={"C0": "林冲", "L0": "山神庙"},
-    issues=[ReportIssue(stage="states", kind="timeout", message="慢")],
+    issues=[context.ReportIssue(stage="states", kind="timeout", message="慢")],
 )
 
 
@@ -149,7 +144,7 @@ def test_the_readable_view_speaks_the_storys_language(capsys: pytest.CaptureFixt
 
 def test_no_difference_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing changed is one sentence, not empty tables."""
-    same = ContextDifference(project_id="p", chapter_index=1, scene_index=2, story_version_was="aa")
+    same = context.ContextDifference(project_id="p", chapter_index=1, scene_index=2, story_version_was="aa")
     print_difference(same, view_labels_for("en"), Path("x.json"))
     shown = capsys.readouterr().out
     assert "nothing that a writer is told has changed" in shown

@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from runtime.doors.cli.main import novelgen
 from runtime.doors.http.settings import Limits, ServerSettings
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
-from tests.runtime.doors.mcp.agents import READING, ROOT, STORING, names_of, over_stdio, running_server, text_of
+from tests.runtime.doors.mcp.agents import READING, ROOT, STORING, names_of, over_stdio, text_of
 from tests.support.served_process import FAKE_EMBEDDINGS, ServedProcess
 
 MODES = ("auto", "legacy")
@@ -94,41 +94,11 @@ def test_stdio_ends_with_its_input(demo_folder: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_http_serves_all_stories(demo_folder: Path) -> None:
-    """A client with a server's token chooses a story, reads and stores; other routes see at once what it stored."""
-    bearer, reader = ({"Authorization": f"Bearer {each.get_secret_value()}"} for each in (TOKEN, READ_TOKEN))
-
-    async def run(url: str, mode: str) -> tuple[set[str], str, str, str]:
-        async with (
-            httpx2.AsyncClient(headers=bearer, timeout=30) as http,
-            Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as client,
-        ):
-            tools = names_of((await client.list_tools()).tools)
-            thread = await client.call_tool(
-                "add_thread", {"project": "demo", "description": "Who rang the bell at noon?"}
-            )
-            found = await client.call_tool("search_story_memory", {"project": "demo-zh", "query": "钥匙", "top_k": 1})
-            [card] = (await client.read_resource("novelgen://projects/demo/entities/Ines")).contents
-            return tools, text_of(thread), text_of(found), card.model_dump()["text"]
-
-    tokens = {
-        "NOVELGEN_SERVER_TOKEN": TOKEN.get_secret_value(),
-        "NOVELGEN_SERVER_READ_TOKEN": READ_TOKEN.get_secret_value(),
-    }
-    with running_server(demo_folder, **tokens) as url:
-        threads = f"{url}/v1/projects/demo/threads"
-        for mode in MODES:
-            tools, thread, found, card = asyncio.run(run(url, mode))
-            assert json.loads(thread)["loop_id"] in httpx.get(threads, headers=reader, timeout=30).text
-            assert tools == READING | STORING | {"list_projects"}
-            assert json.loads(found)["memories"]
-            assert json.loads(card)["entity"]["entity_id"] == "C0"
-        assert httpx.post(f"{url}/mcp", json=CALL, headers=HEADERS, timeout=30).status_code == 401
-        assert httpx.post(threads, json={"description": "Who?"}, headers=reader, timeout=30).status_code == 403
-
-
-def test_http_is_behind_the_token(demo_folder: Path) -> None:
-    """Without the token nobody comes in; the reading one is offered reading tools alone, the other one all."""
+@pytest.mark.parametrize("mode", MODES)
+def test_http_is_behind_the_token(demo_folder: Path, mode: str) -> None:
+    """Without the token nobody comes in; the reading one is offered reading tools alone, the other one all, of every
+    story; other routes see at once what an agent stored.
+    """
     with client_of(demo_folder, ServerSettings(token=TOKEN, read_token=READ_TOKEN)) as client:
 
         async def tools_with(token: str) -> set[str]:
@@ -136,20 +106,28 @@ def test_http_is_behind_the_token(demo_folder: Path) -> None:
             transport = httpx2.ASGITransport(app=client.app)
             async with (
                 httpx2.AsyncClient(transport=transport, headers=headers, timeout=30) as http,
-                Client(streamable_http_client("http://localhost/mcp", http_client=http)) as agent,
+                Client(streamable_http_client("http://localhost/mcp", http_client=http), mode=mode) as agent,
             ):
                 listed = names_of((await agent.list_tools()).tools)
-                stored = await agent.call_tool("add_note", {"project": "demo", "text": "It rains."})
+                stored = await agent.call_tool("add_note", {"project": "demo", "text": f"It rains on {token}."})
                 assert stored.is_error == ("add_note" not in listed)
+                found = await agent.call_tool("search_story_memory", {"project": "demo-zh", "query": "钥匙"})
+                assert json.loads(text_of(found))["memories"]
+                [card] = (await agent.read_resource("novelgen://projects/demo/entities/Ines")).contents
+                assert json.loads(card.model_dump()["text"])["entity"]["entity_id"] == "C0"
                 return listed
 
         assert client.portal is not None
+        token, read_token = TOKEN.get_secret_value(), READ_TOKEN.get_secret_value()
         refused = client.post("/mcp", json=CALL, headers=HEADERS)
-        everything = client.portal.call(tools_with, TOKEN.get_secret_value())
-        reading = client.portal.call(tools_with, READ_TOKEN.get_secret_value())
+        everything, reading = (client.portal.call(tools_with, each) for each in (token, read_token))
+        notes = client.get(
+            "/v1/projects/demo/memories?content_types=note&limit=200", headers={"Authorization": f"Bearer {read_token}"}
+        ).text
     assert refused.status_code == 401
     assert everything == READING | STORING | {"list_projects"}
     assert reading == READING | {"list_projects"}
+    assert (f"It rains on {token}." in notes, read_token in notes) == (True, False)
 
 
 def test_a_server_ends_while_agents_are_at_work(demo_folder: Path) -> None:
