@@ -119,9 +119,8 @@ def run(
                 output.print_text(
                     in_words(done.format(result=result, project=view.project, count=count, **stored | view.values))
                 )
-            number = change_number(result) if operation.changes else None
-            if number is not None:
-                view.say("undo", command=f"novelgen undo {view.project} {number}")
+            if operation.changes:
+                output.print_undo(change_number(result), project, labels)
         if offer.aside is not None:
             offer.aside(result, view)
 

@@ -1062,7 +1062,7 @@ def _show_flags(found: dict[str, Any], view: View) -> None:
     rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in found.items()]
     output.print_table(("flag", "value"), rows, labels=view.labels)
     if view.asked["settings"]:
-        view.say("undo", command=f"novelgen undo {view.project} {view.values['change_id']}")
+        output.print_undo(view.values["change_id"], view.project, view.labels)
 
 
 def _offer(name: str, told: dict[str, Any]) -> Offer:

@@ -29,10 +29,9 @@ from novelgen import __version__
 from novelgen.errors import NovelgenError
 from novelgen.words.messages import message_in
 from runtime.doors.http import problems
-from runtime.doors.http.gate import AGENTS_PATH, Gate, Turns
+from runtime.doors.http.gate import AGENTS_PATH, Gate, Repeats, Turns
 from runtime.doors.http.house import House, require_access
 from runtime.doors.http.jobs import Jobs
-from runtime.doors.http.repeats import Repeats
 from runtime.doors.http.routes import offer_work, operation_routes
 from runtime.doors.http.routes import router as own_router
 from runtime.doors.http.settings import ServerSettings

@@ -17,12 +17,11 @@ from mcp.types import TextContent
 from novelgen.errors import NovelgenError
 from runtime.doors.answers import error_kind
 from runtime.doors.arguments import arguments_of, read_arguments
+from runtime.doors.cli.main import command_at
 from runtime.doors.cli.main import novelgen as program
-from runtime.doors.cli.manifest import command_at
 from runtime.doors.cli.offers import OFFERS
 from runtime.doors.langchain import build_story_tools
-from runtime.doors.mcp.server import build_mcp_server
-from runtime.doors.mcp.tools import Shelf
+from runtime.doors.mcp.server import Shelf, build_mcp_server
 from runtime.doors.operations import BY_NAME, Operation
 from runtime.doors.tools import TOOLS, MCPOffer, Tool
 from runtime.story.story import Story

@@ -18,8 +18,7 @@ from langchain_core.tools import BaseTool
 from mcp import Client
 from mcp.types import Tool
 
-from runtime.doors.mcp.server import build_mcp_server
-from runtime.doors.mcp.tools import Shelf
+from runtime.doors.mcp.server import Shelf, build_mcp_server
 from runtime.doors.tools import MCPOffer
 from runtime.stores import MemoryStores
 from runtime.story.story import Story

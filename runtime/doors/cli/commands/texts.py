@@ -43,13 +43,14 @@ def edit_record(session: CliSession, project: str, place: Any, record_file: Path
     for issue in change.issues:
         output.report_warning(issue.message)
     output.report_indexing(change.indexing, project)
-    undo = _undo_lines(change, project, labels)
-    output.print_result(change, labels["line.record_replaced"].format(place=place), *undo, as_json=as_json)
+    _told(change, labels["line.record_replaced"].format(place=place), project, labels, as_json=as_json)
 
 
-def _undo_lines(result: Any, project: str, labels: ViewLabels) -> list[str]:
-    number = change_number(result)
-    return [] if number is None else [labels["line.undo"].format(command=f"novelgen undo {project} {number}")]
+def _told(result: Any, line: str, project: str, labels: ViewLabels, *, as_json: bool) -> None:
+    """Tell what was done, and to people how it is taken back."""
+    output.print_result(result, line, as_json=as_json)
+    if not as_json:
+        output.print_undo(change_number(result), project, labels)
 
 
 def edit_summary(
@@ -68,7 +69,7 @@ def edit_summary(
         if text is not None:
             shown = summaries.write_author_summary(level=level, number=number, text=text)
     told = labels[f"line.{key}"].format(name=summary_name(shown, labels))
-    output.print_result(shown, told, *_undo_lines(shown, project, labels), as_json=as_json)
+    _told(shown, told, project, labels, as_json=as_json)
 
 
 def write_summaries(

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from runtime.doors.cli.main import novelgen
-from runtime.doors.cli.manifest import manifest
+from runtime.doors.cli.main import manifest, novelgen
 
 COMMANDS = {
     "stores": """

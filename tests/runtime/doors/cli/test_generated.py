@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from runtime.doors.cli.manifest import command_at
+from runtime.doors.cli.main import command_at
 from runtime.doors.cli.offers import ALIKE, GROUPS, OFFERS
 from runtime.doors.operations import BY_NAME
 from tests.runtime.doors.cli.conftest import Run

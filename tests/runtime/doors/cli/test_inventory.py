@@ -9,7 +9,7 @@ import re
 import pytest
 
 from runtime.doors.cli.generated import described_commands
-from runtime.doors.cli.manifest import MANIFEST_FILE
+from runtime.doors.cli.main import MANIFEST_FILE
 from runtime.doors.cli.offers import GROUPS, SECTIONS
 from runtime.settings import MemorySettings
 

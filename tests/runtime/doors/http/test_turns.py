@@ -7,9 +7,8 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from runtime.doors.http.app import refused
-from runtime.doors.http.gate import Gate, Turns
+from runtime.doors.http.gate import Gate, Repeats, Turns
 from runtime.doors.http.problems import PROBLEM_TYPE, Refusal
-from runtime.doors.http.repeats import Repeats
 from runtime.doors.http.settings import Limits, ServerSettings
 from runtime.doors.http.telemetry import Telemetry
 

@@ -12,8 +12,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import CallToolResult, TextContent
 
-from runtime.doors.mcp.server import build_mcp_server
-from runtime.doors.mcp.tools import Shelf
+from runtime.doors.mcp.server import Shelf, build_mcp_server
 from runtime.doors.tools import MCP_TOOLS, MCPOffer
 from tests.runtime.doors.http.serving import project_stores
 from tests.support.served_process import FAKE_EMBEDDINGS, ServedProcess
