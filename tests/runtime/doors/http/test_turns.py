@@ -105,45 +105,55 @@ async def test_no_more_work_at_once_than_bound() -> None:
     assert work.most == 2
 
 
-@pytest.mark.asyncio
-async def test_what_only_looks_waits_for_no_work() -> None:
-    """While every turn of those that store or compose is taken, a page is shown; it has turns of its own."""
+async def full(**limits: Any) -> tuple[HeldWork, Any, asyncio.Future[Any]]:
+    """Return work, a server whose only turn it has, and who waits for its answer."""
     work = HeldWork()
-    app = behind_gate(work, at_once=1, waiting=0, looks_at_once=1, looks_waiting=0, waiting_s=60)
+    app = behind_gate(work, **{"at_once": 1, "waiting": 0, "waiting_s": 60} | limits)
     held = asyncio.ensure_future(ask(app))
     await work.begun.wait()
-    look = asyncio.ensure_future(ask(app, "GET"))
-    while work.at_work < 2:
-        await asyncio.sleep(0)
-    assert [(await ask(app, method))[0] for method in ("GET", "PUT")] == [503, 503]
-    work.go.set()
-    assert [(await held)[0], (await look)[0]] == [200, 200]
+    return work, app, held
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [("POST", "/page/projects/mill/undo"), ("DELETE", "/v1/jobs/4f0c"), ("POST", "/mcp")]
+    ("method", "path"),
+    [
+        ("GET", "/v1/projects"),
+        ("GET", "/health"),
+        ("POST", "/page/projects/mill/undo"),
+        ("DELETE", "/v1/jobs/4f0c"),
+        ("POST", "/mcp"),
+    ],
 )
 @pytest.mark.asyncio
 async def test_programs_send_nobody_else_away(method: str, path: str) -> None:
-    """While programs take every turn, somebody saves on the page, a job is ended, and an agent is answered."""
-    work = HeldWork()
-    app = behind_gate(work, at_once=1, waiting=0, waiting_s=60)
-    held = asyncio.ensure_future(ask(app))
-    await work.begun.wait()
+    """While programs take every turn, who looks or watches is answered, somebody saves on the page, a job is ended, and
+    an agent is answered.
+    """
+    work, app, held = await full(looks_at_once=1, looks_waiting=0)
     other = asyncio.ensure_future(ask(app, method, path))
     while work.at_work < 2 and not other.done():
         await asyncio.sleep(0)
+    assert (await ask(app, "PUT"))[0] == 503
     work.go.set()
     assert [(await held)[0], (await other)[0]] == [200, 200]
 
 
 @pytest.mark.asyncio
+async def test_looks_are_bounded_too() -> None:
+    """Those that look have turns of their own, and no more than these."""
+    work, app, held = await full(looks_at_once=1, looks_waiting=0)
+    look = asyncio.ensure_future(ask(app, "GET"))
+    while work.at_work < 2:
+        await asyncio.sleep(0)
+    assert (await ask(app, "GET"))[0] == 503
+    work.go.set()
+    assert [(await held)[0], (await look)[0]] == [200, 200]
+
+
+@pytest.mark.asyncio
 async def test_a_wait_ends() -> None:
     """Who waits too long for a turn is told so, and takes no turn afterwards."""
-    work = HeldWork()
-    app = behind_gate(work, at_once=1, waiting=5, waiting_s=0.01)
-    first = asyncio.ensure_future(ask(app))
-    await work.begun.wait()
+    work, app, first = await full(waiting=5, waiting_s=0.01)
     status, headers, body = await ask(app)
     assert (status, "retry-after" in headers) == (503, True)
     assert b"urn:novelgen:busy" in body
@@ -177,21 +187,6 @@ async def test_a_body_that_does_not_come_keeps_no_turn() -> None:
     status, _, body = await ask(app, "POST", body=None)
     assert (status, b"slow-body" in body) == (408, True)
     assert (await ask(app))[0] == 200
-
-
-@pytest.mark.asyncio
-async def test_who_watches_is_always_answered() -> None:
-    """/health is answered while every turn is taken."""
-    work = HeldWork()
-    app = behind_gate(work, at_once=1, waiting=0, waiting_s=60)
-    held = asyncio.ensure_future(ask(app))
-    await work.begun.wait()
-    health = asyncio.ensure_future(ask(app, "GET", "/health"))
-    while work.at_work < 2:
-        await asyncio.sleep(0)
-    work.go.set()
-    assert (await health)[0] == 200
-    assert (await held)[0] == 200
 
 
 @pytest.mark.asyncio
