@@ -27,7 +27,9 @@ def contents(context: dict[str, Any]) -> str:
 
 
 def test_json_is_the_written_file_and_nothing_else(run: Run, ingested: Path) -> None:
-    """With a report; --explain adds the receipts to the readable view."""
+    """With a report; the readable view shows states, threads, memories with reasons and costs, and the file, without
+    any colour code, and --explain adds the receipts.
+    """
     result = run("context", *SCENE, "--json")
     assert result.exit_code == 0
     written = json.loads((ingested / "scene_3_1_memory.json").read_text(encoding="utf-8"))
@@ -38,11 +40,6 @@ def test_json_is_the_written_file_and_nothing_else(run: Run, ingested: Path) -> 
     shown = run("context", *SCENE, "--explain").stdout
     for part in ("Queries", "score parts", "found by (rank)", "seconds"):
         assert part in shown
-    assert "Queries" not in run("context", *SCENE).stdout
-
-
-def test_the_readable_view_says_what_why_and_where(run: Run, ingested: Path) -> None:
-    """States, threads, memories with reasons and costs, and the file are shown without any colour code."""
     shown = run("context", *SCENE).stdout
     for part in (
         "Facts that hold",
@@ -55,6 +52,7 @@ def test_the_readable_view_says_what_why_and_where(run: Run, ingested: Path) -> 
     ):
         assert part in shown
     assert "scene_3_1_memory.json" in shown.replace("\n", "").replace(" ", "")
+    assert "Queries" not in shown
     assert "\x1b" not in shown
 
 

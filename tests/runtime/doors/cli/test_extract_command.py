@@ -1,13 +1,17 @@
 """`novelgen extract`, with a model server on loopback."""
 
+import contextlib
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import PROJECT
-from tests.support.openai_stub import StubCall, openai_stub
+from tests.support.openai_stub import OpenAiStub, StubCall, openai_stub
+
+Model = Callable[[Callable[[StubCall], None]], contextlib.AbstractContextManager[OpenAiStub]]
 
 
 def answer_to(call: StubCall) -> str:
@@ -24,11 +28,18 @@ def answer_well(call: StubCall) -> None:
 
 
 @pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+def model(monkeypatch: pytest.MonkeyPatch) -> Model:
     """The settings name a model behind an OpenAI-compatible server, which is asked about scenes alone."""
     monkeypatch.setenv("NOVELGEN_MODEL", "openai:stub")
     monkeypatch.setenv("NOVELGEN_MEMORY__SUMMARIZATION__RECONCILE_CHAPTERS", "false")
-    return monkeypatch
+
+    @contextlib.contextmanager
+    def answering(answer: Callable[[StubCall], None]) -> Iterator[OpenAiStub]:
+        with openai_stub(answer) as stub:
+            monkeypatch.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+            yield stub
+
+    return answering
 
 
 def statuses(run: Run) -> list[str]:
@@ -37,40 +48,27 @@ def statuses(run: Run) -> list[str]:
     return [each["scene"]["extraction_status"] for each in listed]
 
 
-def test_scenes_without_records_are_extracted(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
-    """Every scene gets a record; the summary tells what was found and what it cost."""
-    with openai_stub(answer_well) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
-        result = run("extract", PROJECT)
-    assert result.exit_code == 0
-    assert "4 done, 0 failed" in result.stdout
-    assert statuses(run) == ["done"] * 4
-    assert len(stub.calls) == 4
-
-
-def test_an_overdue_thread_is_told_at_the_end(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+def test_an_overdue_thread_is_told_at_the_end(run: Run, unrecorded: Path, model: Model) -> None:
     """A critical thread whose deadline has passed is named on stderr and in the report; one that has time is not."""
     for description, deadline in (("Who lit the lamp?", "1:2"), ("Who rows at night?", "99")):
         added = run("thread", "add", PROJECT, description, "--importance", "critical", "--json")
         thread_id = json.loads(added.stdout)["loop_id"]
         assert run("thread", "edit", PROJECT, thread_id, "--due-by", deadline).exit_code == 0
-    with openai_stub(answer_well) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+    with model(answer_well):
         result = run("extract", PROJECT, "--json")
     warning = "critical threads are overdue: OL0 Who lit the lamp?"
     assert json.loads(result.stdout)["thread_warnings"] == [warning]
     assert warning in " ".join(result.stderr.split())
 
 
-def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model: Model) -> None:
     """A failed scene ends the command with code 1 and its reason; `--retry` reads it again."""
 
     def refuse_ben(call: StubCall) -> None:
         scene = call.payload["messages"][1]["content"]
         call.say("I cannot." if "Ben sold" in scene else answer_to(call))
 
-    with openai_stub(refuse_ben) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+    with model(refuse_ben) as stub:
         result = run("extract", PROJECT)
         second = run("extract", PROJECT)
     assert second.exit_code == 0
@@ -79,17 +77,15 @@ def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model:
     assert "scene 2:2: no readable JSON object" in result.stderr
     assert f"novelgen extract {PROJECT} --retry" in result.stderr
     assert statuses(run) == ["done", "done", "done", "failed"]
-    with openai_stub(answer_well) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+    with model(answer_well) as stub:
         assert run("extract", PROJECT, "--retry").exit_code == 0
     assert len(stub.calls) == 1
     assert statuses(run) == ["done"] * 4
 
 
-def test_a_scene_is_read_anew(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+def test_a_scene_is_read_anew(run: Run, unrecorded: Path, model: Model) -> None:
     """`--scene` names scenes, `--again` all that a model read; a failure keeps the record and says so."""
-    with openai_stub(answer_well) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+    with model(answer_well) as stub:
         assert run("extract", PROJECT).exit_code == 0
         first = len(stub.calls)
         named = run("extract", PROJECT, "--scene", "1:1", "--scene", "2:2", "--json")
@@ -97,8 +93,7 @@ def test_a_scene_is_read_anew(run: Run, unrecorded: Path, model: pytest.MonkeyPa
     assert [scene["had_record"] for scene in json.loads(named.stdout)["scenes"]] == [True, True]
     assert "4 done, 0 failed" in again.stdout
     assert len(stub.calls) == first + 2 + 4
-    with openai_stub(lambda call: call.say("I cannot.")) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+    with model(lambda call: call.say("I cannot.")) as stub:
         failed = run("extract", PROJECT, "--scene", "1:1")
     assert failed.exit_code == 1
     assert "scene 1:1: no readable JSON object" in failed.stderr
@@ -120,24 +115,28 @@ def test_an_estimate_asks_nobody(run: Run, unrecorded: Path) -> None:
     result = run("extract", PROJECT)
     assert result.exit_code == 2
     assert "memory.summarization.model" in result.stderr
+    refused = run("extract", PROJECT, "--knowledge", "--scene", "1:1", "--estimate")
+    assert (refused.exit_code, "has no record" in refused.stderr) == (2, True)
 
 
-def test_what_it_took_is_told_before_and_after(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
-    """Before it starts the estimate, on stderr; after it what the provider counted, and what there is now."""
-    with openai_stub(answer_well) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+def test_what_it_took_is_told_before_and_after(run: Run, unrecorded: Path, model: Model) -> None:
+    """Before it starts the estimate, on stderr; after it what became of each scene, what the provider counted, and what
+    there is now.
+    """
+    with model(answer_well) as stub:
         result = run("extract", PROJECT, "--workers", "2", "--price-in", "1", "--price-out", "1")
     assert result.exit_code == 0
     assert "4 scenes to read" in result.stderr
-    counted = len(stub.calls)
-    assert f"{counted} in, 0 of them cached, {counted} out" in result.stdout
+    assert "4 done, 0 failed" in result.stdout
+    assert statuses(run) == ["done"] * 4
+    assert len(stub.calls) == 4
+    assert "4 in, 0 of them cached, 4 out" in result.stdout
     assert "There is now" in result.stdout
 
 
-def test_a_refused_key_ends_the_run(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+def test_a_refused_key_ends_the_run(run: Run, unrecorded: Path, model: Model) -> None:
     """One request, code 1, the reason with its fix and how many scenes wait; none is marked failed."""
-    with openai_stub(lambda call: call.refuse(401, "Incorrect API key provided")) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+    with model(lambda call: call.refuse(401, "Incorrect API key provided")) as stub:
         result = run("extract", PROJECT)
         report = json.loads(run("extract", PROJECT, "--json").stdout)
     assert result.exit_code == 1
@@ -165,11 +164,10 @@ def known_to(run: Run, who: str) -> dict[str, dict[str, object]]:
 
 
 @pytest.mark.usefixtures("ingested")
-def test_knowledge_of_supplied_records_is_read(run: Run, model: pytest.MonkeyPatch) -> None:
+def test_knowledge_of_supplied_records_is_read(run: Run, model: Model) -> None:
     """`--knowledge` asks about scenes that have a record, each once, and `novelgen knows` tells what came of it."""
     assert "M001" not in known_to(run, "Ben")
-    with openai_stub(tell_who_knows) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+    with model(tell_who_knows) as stub:
         assert "3 scenes to read: 3 calls" in run("extract", PROJECT, "--knowledge", "--estimate").stdout
         result = run("extract", PROJECT, "--knowledge", "--workers", "2")
         assert result.exit_code == 0
@@ -183,25 +181,17 @@ def test_knowledge_of_supplied_records_is_read(run: Run, model: pytest.MonkeyPat
     assert "M001" not in known_to(run, "Cornelius")
 
 
-@pytest.mark.parametrize("option", ["--retry", "--reconcile"])
-def test_knowledge_goes_with_no_other_reading(run: Run, unrecorded: Path, option: str) -> None:
-    """Options of another reading are refused; a scene without a record is told how to get one."""
-    assert run("extract", PROJECT, "--knowledge", option).exit_code == 2
-    refused = run("extract", PROJECT, "--knowledge", "--scene", "1:1", "--estimate")
-    assert refused.exit_code == 2
-    assert "has no record" in refused.stderr
-
-
-def test_passes_at_the_end_of_chapters_are_counted(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+def test_passes_at_the_end_of_chapters_are_counted(
+    run: Run, unrecorded: Path, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Their calls are among those of the model; chapters that were reconciled before are told apart."""
 
     def answer(call: StubCall) -> None:
         is_pass = "threads_ended" in call.payload["messages"][0]["content"]
         call.say('{"same_entities": [], "threads_ended": []}' if is_pass else answer_to(call))
 
-    model.delenv("NOVELGEN_MEMORY__SUMMARIZATION__RECONCILE_CHAPTERS")
-    with openai_stub(answer) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+    monkeypatch.delenv("NOVELGEN_MEMORY__SUMMARIZATION__RECONCILE_CHAPTERS")
+    with model(answer) as stub:
         read = run("extract", PROJECT)
         calls = len(stub.calls)
         again = run("extract", PROJECT, "--reconcile")
@@ -212,7 +202,7 @@ def test_passes_at_the_end_of_chapters_are_counted(run: Run, unrecorded: Path, m
 
 
 @pytest.mark.usefixtures("ingested")
-def test_a_scene_not_read_for_knowledge_is_told_of(run: Run, model: pytest.MonkeyPatch) -> None:
+def test_a_scene_not_read_for_knowledge_is_told_of(run: Run, model: Model) -> None:
     """Failures end the command with code 1 and their reason; the same command goes on from there."""
 
     def refuse_ben(call: StubCall) -> None:
@@ -221,20 +211,18 @@ def test_a_scene_not_read_for_knowledge_is_told_of(run: Run, model: pytest.Monke
         else:
             tell_who_knows(call)
 
-    with openai_stub(refuse_ben) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+    with model(refuse_ben) as stub:
         result = run("extract", PROJECT, "--knowledge", "--json")
     assert result.exit_code == 1
     assert [scene["outcome"] for scene in json.loads(result.stdout)["scenes"]] == ["done", "done", "failed"]
     assert "scene 2:2: no readable JSON object" in result.stderr
     assert "1 scene waits to be read for who knows what" in result.stderr
-    with openai_stub(tell_who_knows) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+    with model(tell_who_knows) as stub:
         assert run("extract", PROJECT, "--knowledge").exit_code == 0
         assert len(stub.calls) == 1
 
 
-def test_short_forms_are_written_anew_and_taken_back(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+def test_short_forms_are_written_anew_and_taken_back(run: Run, unrecorded: Path, model: Model) -> None:
     """`--shorts` says what it takes, asks about each scene once, and one `undo` takes the whole run back."""
 
     def answer(call: StubCall) -> None:
@@ -243,8 +231,7 @@ def test_short_forms_are_written_anew_and_taken_back(run: Run, unrecorded: Path,
         else:
             answer_well(call)
 
-    with openai_stub(answer) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+    with model(answer) as stub:
         assert run("extract", PROJECT).exit_code == 0
         assert "4 scenes to read: 4 calls" in run("extract", PROJECT, "--shorts", "--estimate").stdout
         result = run("extract", PROJECT, "--shorts", "--json")

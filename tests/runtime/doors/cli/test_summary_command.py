@@ -84,16 +84,6 @@ def test_the_authors_parts_are_those_of_settings_json(run: Run, ingested: Path) 
     assert shown(run, "--part", "1")[0]["title"] == ""
 
 
-def test_parts_that_share_a_chapter_are_refused(run: Run, ingested: Path) -> None:
-    """The file is named, and nothing is taken in."""
-    parts = [{"first_chapter": 1, "last_chapter": 2}, {"first_chapter": 2, "last_chapter": 3}]
-    (ingested / "settings.json").write_text(json.dumps({"parts": parts}), "utf-8")
-    result = run("ingest", PROJECT)
-    assert result.exit_code == 2
-    assert "settings.json" in result.stderr
-    assert "no chapter in two of them" in result.stderr
-
-
 def test_a_model_writes_what_nobody_wrote(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its summaries are stored; one that it gets wrong keeps the made one, is told, and ends with code 1."""
 
