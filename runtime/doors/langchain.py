@@ -4,8 +4,10 @@ Every answer is a JSON object, the same as over MCP; what goes wrong in a call c
 fix}}` instead of an exception. The project is bound, never an argument, where one is given.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.tools import BaseTool, StructuredTool
 
@@ -17,8 +19,10 @@ from novelgen.nearest import did_you_mean
 from runtime.doors.answers import refusal
 from runtime.doors.tools import LANGCHAIN_NAMES, TOOLS, Tool
 from runtime.stores import MemoryStores
-from runtime.story.character import Character
-from runtime.story.story import Story
+from runtime.story.base import StoryBase
+
+if TYPE_CHECKING:
+    from runtime.story.character import Character
 
 LOOKING_UP = ("search_story_memory", "get_entity_state", "get_recent_timeline")
 """The three tools of the memory, which who plans over several projects is given alone."""
@@ -39,7 +43,7 @@ def build_memory_tools(stores: MemoryStores, *, as_of: StoryPosition | None = No
 
 def build_story_tools(
     stores: MemoryStores,
-    story: Story,
+    story: StoryBase,
     given_to: str,
     *,
     as_of: StoryPosition | None = None,
@@ -69,7 +73,7 @@ def build_character_tools(
     stores: MemoryStores, character: Character, *, to: str | None, story_as_of: StoryPosition | None
 ) -> list[BaseTool]:
     """Build the tools with which a model plays one character; they reach nobody else's memory."""
-    story = Story(stores, character.project_id)
+    story = StoryBase(stores, character.project_id)
     bound = {"remember_event": {}, "recall_memories": {"to": to, "story_as_of": story_as_of}}
     return [
         _langchain_tool(each, stores, story, bound={"character": character, **bound[each.operation.name]})
@@ -86,7 +90,7 @@ def attachment_guidance(language: StoryLanguage) -> str:
 def _langchain_tool(
     tool: Tool,
     stores: MemoryStores,
-    story: Story | None,
+    story: StoryBase | None,
     *,
     limit: StoryPosition | None = None,
     bound: Mapping[str, Any] | None = None,
@@ -99,7 +103,7 @@ def _langchain_tool(
     def run(**given: Any) -> dict[str, Any]:
         try:
             values = tool.read(arguments, given)
-            reached = story or Story(stores, values.pop(PROJECT))
+            reached = story or tool.operation.part(stores, values.pop(PROJECT))
             return tool.answer(reached, {**values, **(bound or {})}, limit=limit, folders=folders)
         except Exception as error:  # noqa: BLE001 - an agent's loop goes on, whatever happens in a tool
             return refusal(error, names=LANGCHAIN_NAMES, folders=folders)

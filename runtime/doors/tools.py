@@ -23,8 +23,7 @@ from novelgen.models.position import StoryPosition
 from runtime.doors.answers import told
 from runtime.doors.arguments import Arguments, Method, arguments_of, read_arguments
 from runtime.doors.operations import BY_NAME, Operation
-from runtime.story.base import stored_position
-from runtime.story.story import Story
+from runtime.story.base import StoryBase, stored_position
 
 BLOCK = "block"
 """Under which the text stands that an agent reads in place of a result."""
@@ -129,7 +128,7 @@ class Tool:
 
     def answer(
         self,
-        story: Story,
+        story: StoryBase,
         values: Mapping[str, Any],
         *,
         limit: StoryPosition | None = None,
@@ -140,7 +139,7 @@ class Tool:
         of: Any = story
         if self.operation.is_of_character:
             who = given.pop("character")
-            of = story.character(who) if isinstance(who, str) else who
+            of = of.character(who) if isinstance(who, str) else who
         result = self.operation.function(of, **given)
         answer = told(self.operation.answer(result), folders=folders)
         adapter: TypeAdapter[Any] = TypeAdapter(self.operation.result)
@@ -150,8 +149,8 @@ class Tool:
             lean[BLOCK] = self.block(result)
         if self.with_names:
             text = json.dumps(lean)
-            known = story.entities(as_of=given.get("as_of"))
-            lean["names"] = {each.entity_id: each.name for each in known if f'"{each.entity_id}"' in text}
+            known = story.entity_names(as_of=given.get("as_of"))
+            lean["names"] = {entity_id: name for entity_id, name in known.items() if f'"{entity_id}"' in text}
         return lean
 
 
@@ -176,7 +175,7 @@ def _parsed(value: Any) -> Any:
         return value
 
 
-def _cut(story: Story, values: Mapping[str, Any], method: Method, limit: StoryPosition) -> dict[str, Any]:
+def _cut(story: StoryBase, values: Mapping[str, Any], method: Method, limit: StoryPosition) -> dict[str, Any]:
     """Return arguments none of whose positions lies beyond one that is being planned."""
     fields, cut = inspect.signature(method).parameters, dict(values)
     for name in CUTS:
