@@ -109,7 +109,7 @@ def run(
                 if empty and not rows:
                     output.print_text(empty.format(project=view.project))
                 else:
-                    view.table(offer.columns, rows, shows_all=shows_all)
+                    view.table(offer.columns, rows)
             if offer.show is not None:
                 offer.show(result, view)
             done = labels.get(f"done.{operation.name}")

@@ -106,10 +106,10 @@ class View:
         told = [worded(each) if each is not None else "" for each in listed]
         return ", ".join(map(str, told)) if isinstance(found, list | tuple) else told[0]
 
-    def table(self, columns: Mapping[str, str], rows: Iterable[Any], *, shows_all: bool = True) -> None:
+    def table(self, columns: Mapping[str, str], rows: Iterable[Any]) -> None:
         """Print what each of some rows shows in columns."""
         shown = [[self.cell(path, each) for path in columns.values()] for each in rows]
-        output.print_table(list(columns), shown, labels=self.labels, shows_all=shows_all)
+        output.print_table(list(columns), shown, labels=self.labels, shows_all=self.asked.get("shows_all", True))
 
     def say(self, key: str, **values: object) -> None:
         """Print a line in the story's language."""
@@ -200,6 +200,8 @@ _CELLS: dict[str, Callable[[Any, View], object]] = {
     "waived": lambda each, view: (each.note or view.labels["value.yes"]) if each.is_waived else "",
     "summary_of": lambda summary, view: summary_name(summary, view.labels),
     "summary_text": lambda summary, _: f"{summary.told}\n  ← {summary.written}" if summary.written else summary.told,
+    "kept_as": lambda each, _: "" if each.kept_as == each.name else each.kept_as,
+    "field_changes": lambda each, view: view.labels["line.field_changes"] if each.changes else "",
     "moved_at": lambda change, _: "" if change.session is None else f"{change.session}:{change.turn}",
 }
 """What a path of `offers.toml` names that is told in a line; `cell` adds the others."""
@@ -372,7 +374,7 @@ def _show_ledger(ledger: Any, view: View) -> None:
             key = "none_of_these_threads" if is_narrowed else "list_threads"
             output.print_text(view.labels[f"empty.{key}"].format(project=view.project))
             return
-        view.table(_LEDGER, waiting, shows_all=view.asked["shows_all"])
+        view.table(_LEDGER, waiting)
         output.print_text(rhythm_line(ledger))
         return
     for heading, lines in board_lines(ledger):
@@ -484,32 +486,17 @@ def _show_edited_entity(result: Any, view: View) -> None:
 def _show_templates(result: Any, view: View) -> None:
     told = [f"{'* ' if each.is_chosen else ''}{each.name} ({each.title})" for each in result.templates]
     output.print_text(view.labels["line.card_templates"].format(templates=", ".join(told)))
-    rows = [
-        (
-            view.labels.value(each.kind),
-            each.name,
-            "" if each.kept_as == each.name else each.kept_as,
-            view.labels["line.field_changes"] if each.changes else "",
-            view.labels.value(each.card) if each.card else "",
-        )
-        for each in result.fields
-    ]
-    headings = ("kind", "field", "kept_as", "state", "is_card_of")
-    output.print_table(headings, rows, labels=view.labels, shows_all=view.asked["shows_all"])
+    view.table(_cells("kind=~kind field=name kept_as=:kept_as state=:field_changes is_card_of=~card"), result.fields)
     output.print_text(view.labels["line.own_card_templates"].format(folders=", ".join(result.folders)))
 
 
 @does("show", "rename_card")
 def _show_renaming(result: Any, view: View) -> None:
-    labels = view.labels
-    counts = [f"{labels.value(held)} {times}" for held, times in result.counts.items()]
+    counts = [f"{view.labels.value(held)} {times}" for held, times in result.counts.items()]
     names = ", ".join(f"{old} → {new}" for old, new in result.names.items())
     view.say("renames" if counts else "renames_alone", names=names, counts=", ".join(counts))
-    rows = [(labels.value(each.held_by), each.id, each.times, each.words) for each in result.places]
-    if rows:
-        output.print_table(
-            ("kind", "entity_id", "times", "text"), rows, labels=labels, shows_all=view.asked["shows_all"]
-        )
+    if result.places:
+        view.table(_cells("kind=~held_by entity_id=id times text=words"), result.places)
     if result.kept_within:
         view.say("kept_within", names=", ".join(f"{name} {times}" for name, times in result.kept_within.items()))
     if result.other_names:
@@ -721,9 +708,8 @@ _UNKNOWN = "why=:why_unknown might_know_from==might_know_from"
 
 def _print_two(view: View, tables: Iterable[tuple[str, str, Sequence[Any]]]) -> None:
     for heading, told, found in tables:
-        columns = _cells(told)
         output.print_heading(f"{view.labels[f'line.{heading}']} ({len(found)})")
-        view.table(columns, found, shows_all=view.asked["shows_all"])
+        view.table(_cells(told), found)
 
 
 @does("show", "list_knowledge")
