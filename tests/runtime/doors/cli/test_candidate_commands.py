@@ -39,8 +39,10 @@ def story(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("story")
-def test_candidates_are_shown_with_what_is_known_of_them(run: Run) -> None:
-    """JSON tells names, counts and places; the table shows them and what to do next."""
+def test_candidates_are_shown_confirmed_merged_dropped_and_that_is_undone(run: Run) -> None:
+    """JSON tells names, counts and places, the table what to do next; each step says how it is undone, and `entity
+    changes` lists it.
+    """
     (holt,) = [
         each
         for each in _json(run, "entity", "candidates", "gulls", "--kind", "character")["candidates"]
@@ -62,11 +64,6 @@ def test_candidates_are_shown_with_what_is_known_of_them(run: Run) -> None:
     shown = run("entity", "candidates", "gulls").stdout
     assert "Captain Morris" in shown
     assert "novelgen entity confirm gulls" in shown
-
-
-@pytest.mark.usefixtures("story")
-def test_candidates_are_confirmed_merged_dropped_and_that_is_undone(run: Run) -> None:
-    """Each says how it is undone, and `entity changes` lists it."""
     assert _json(run, "entity", "confirm", "gulls", "Ada")["confirmed"][0]["entity"]["entity_id"] == "C0"
     merged = run("entity", "merge", "gulls", "Ada", "Ben", "--yes")
     assert "C0 (Ada Morris) is named Ben, too" in " ".join(merged.stdout.split())

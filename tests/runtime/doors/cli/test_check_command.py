@@ -64,13 +64,22 @@ def line(draft_id: str = "D1", **changes: Any) -> dict[str, Any]:
 
 
 def test_a_finding_is_shown_with_both_sides(run: Run, drowned: Path, tmp_path: Path) -> None:
-    """Kind, quote of the draft, scene of the evidence; a finding is no failure unless one is strict."""
+    """Kind, quote of the draft, scene of the evidence; a finding is no failure unless one is strict. JSON tells where
+    the quote stands, and that no model was asked; nobody wanted one, so that nothing is missing.
+    """
     arguments = ("check", PROJECT, "--chapter", "3", "--scene", "1", "--text", draft(tmp_path), NO_MODEL)
     result = run(*arguments)
     assert (result.exit_code, result.stderr) == (0, "")
     for part in ("dead or absent", "“Tobias Fenn", "2:1: ", "Continuity of scene 3:1", "rules alone looked"):
         assert part in result.stdout
     assert run(*arguments, "--strict").exit_code == 1
+    result = run(*arguments[:-1], "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    check = json.loads(result.stdout)
+    [found] = check["issues"]
+    start, end = found["draft_span"]
+    assert DEAD_ACT[start:end] == found["draft_quote"]
+    assert (check["report"]["issues"], check["checked"]["model_calls"]) == ([], 0)
 
 
 @pytest.mark.parametrize(
@@ -97,18 +106,6 @@ def test_a_sound_draft_from_stdin(run: Run, drowned: Path) -> None:
     assert result.exit_code == 0
     assert "nothing contradicts the 3 facts before it" in result.stdout
     assert "sentences: 1, against scenes: 2" in result.stdout
-
-
-def test_json_alone_goes_to_stdout(run: Run, drowned: Path, tmp_path: Path) -> None:
-    """That no model was asked is in it; nobody wanted one, so that nothing is missing."""
-    result = run("check", PROJECT, "--chapter", "3", "--scene", "1", "--text", draft(tmp_path), "--json")
-    assert result.exit_code == 0
-    check = json.loads(result.stdout)
-    [found] = check["issues"]
-    start, end = found["draft_span"]
-    assert DEAD_ACT[start:end] == found["draft_quote"]
-    assert (check["report"]["issues"], check["checked"]["model_calls"]) == ([], 0)
-    assert result.stderr == ""
 
 
 def test_words_of_the_authors_list_are_told(run: Run, drowned: Path, tmp_path: Path) -> None:
