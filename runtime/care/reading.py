@@ -43,8 +43,8 @@ from runtime.care.exporting import (
 from runtime.files.file_reading import read_json_file, read_text_file, validated
 from runtime.ingest.scene_input import SceneInput
 from runtime.storage import records
-from runtime.storage.consolidations import StoredConsolidation
-from runtime.storage.play import PlayContents
+from runtime.storage.characters import PlayContents
+from runtime.storage.chunks import StoredConsolidation
 from runtime.storage.transfer import ProjectContents, ToldScene, Waivers
 
 _MARKS = set(records.StoredMemory.model_fields) - {"chunk", "scene_id", "scene_label"}

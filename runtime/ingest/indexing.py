@@ -21,7 +21,7 @@ from runtime.index.process import START_TIMEOUT_S
 from runtime.index.rows import INDEXED_FIELDS, IndexRow
 from runtime.ingest.scene_writes import KEY_EVENT_TAG
 from runtime.settings import IngestSettings
-from runtime.storage.indexing import EmbeddingChoice
+from runtime.storage.chunks import EmbeddingChoice
 from runtime.storage.records import INDEX_STAGE, IndexingResult, OutboxEntry
 from runtime.storage.session import batches
 from runtime.stores import MemoryStores

@@ -1,22 +1,38 @@
-"""What characters remember, in tables of their own, and their memories kept at hand between recalls."""
+"""What characters remember, feel for each other, keep secret and told whom, over the time of a game."""
+
+from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections import OrderedDict, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from sqlalchemy import ColumnElement, func, or_, select
+from pydantic import BaseModel, Field
+from sqlalchemy import ColumnElement, Table, func, not_, or_, select, true
 
-from novelgen.characters.memory import CharacterChange, CharacterChangeKind, CharacterMemory, GamePosition
+from novelgen.characters.memory import CharacterChange, CharacterChangeKind, CharacterMemory, GamePosition, Moment
 from novelgen.characters.mind import Mind
+from novelgen.characters.secrets import Secret
 from novelgen.errors import UnknownIdError, UnknownMemoryError
-from novelgen.memory.query_scores import Mask, Vectors, unit_rows
+from novelgen.memory.query_scores import Vectors, unit_rows
 from runtime.storage.chunks import text_hash
 from runtime.storage.journal import Change, Journal, memory_change
 from runtime.storage.projects import CounterRepository
+from runtime.storage.records import Disclosure, FlagChange, Happened, StoredDispositionChange
 from runtime.storage.session import AnyRow, Repository
-from runtime.storage.tables import ALIASES, CHARACTER_MEMORIES, CHARACTER_SECRETS, DISPOSITION_CHANGES, ENTITIES
+from runtime.storage.tables import (
+    ALIASES,
+    CHARACTER_MEMORIES,
+    CHARACTER_SECRETS,
+    CHUNKS,
+    DISCLOSURES,
+    DISPOSITION_CHANGES,
+    ENTITIES,
+    SCENES,
+    STORY_FLAGS,
+)
 
 _STORED_TYPE = np.dtype("<f4")
 
@@ -49,11 +65,10 @@ class CharacterMemoryRepository(Repository):
 
     def state(self, character_id: str) -> MindState:
         """Return a mark that changes whenever a memory of a character is written."""
-        statement = select(func.count(), func.coalesce(func.max(CHARACTER_MEMORIES.c.changed), 0)).where(
-            self._session.owns(CHARACTER_MEMORIES), CHARACTER_MEMORIES.c.character_id == character_id
-        )
-        memories, changed = self._session.connection.execute(statement).one()
-        return MindState(int(memories), int(changed))
+        table = CHARACTER_MEMORIES
+        of_character = (self._session.owns(table), table.c.character_id == character_id)
+        counted = select(func.count(), func.coalesce(func.max(table.c.changed), 0)).where(*of_character)
+        return MindState(*self._session.rows(counted)[0])
 
     def read(self, character_id: str, *, model: str | None, changed_after: int = -1) -> StoredMemories:
         """Return the memories of a character that were written after a mark."""
@@ -76,16 +91,11 @@ class CharacterMemoryRepository(Repository):
         self, character_id: str, *, slot: str | None = None, event_types: Collection[str] = ()
     ) -> list[CharacterMemory]:
         """Return memories of a slot or of some event types; an end that was deleted is no end."""
-        wanted: list[ColumnElement[bool]] = []
-        if slot is not None:
-            wanted.append(CHARACTER_MEMORIES.c.slot == slot)
-        if event_types:
-            wanted.append(CHARACTER_MEMORIES.c.event_type.in_(list(event_types)))
-        if not wanted:
-            return []
-        found = [_memory(row) for row in self._of(character_id, CHARACTER_MEMORIES.c.status == "active", or_(*wanted))]
-        ends = self._session.among(CHARACTER_MEMORIES.c.memory_id, {each.superseded_by or "" for each in found})
-        gone = self._session.values(CHARACTER_MEMORIES.c.memory_id, ends, CHARACTER_MEMORIES.c.status == "deleted")
+        table = CHARACTER_MEMORIES
+        wanted = or_(table.c.slot.in_([] if slot is None else [slot]), table.c.event_type.in_(list(event_types)))
+        found = [_memory(row) for row in self._of(character_id, table.c.status == "active", wanted)]
+        ends = self._session.among(table.c.memory_id, {each.superseded_by or "" for each in found})
+        gone = self._session.values(table.c.memory_id, ends, table.c.status == "deleted")
         return [
             each.model_copy(update={"superseded_by": None}) if each.superseded_by in gone else each for each in found
         ]
@@ -110,34 +120,20 @@ class CharacterMemoryRepository(Repository):
 
     def ids_by_name(self, names: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
         """Return the id of each name that exactly one character bears; of an id itself the id."""
-        rows = self._session.select(
-            [ENTITIES.c.entity_id, ENTITIES.c.name_key],
-            ENTITIES.c.entity_type == "character",
-            or_(ENTITIES.c.name_key.in_(list(keys)), ENTITIES.c.entity_id.in_(list(names))),
+        characters = self._session.pairs(
+            ENTITIES.c.entity_id, ENTITIES.c.name_key, ENTITIES.c.entity_type == "character"
         )
-        known = {row.entity_id for row in rows}
-        bearers: dict[str, set[str]] = {}
-        for row in rows:
-            bearers.setdefault(row.name_key, set()).add(row.entity_id)
-        aliased = (
-            select(ALIASES.c.entity_id, ALIASES.c.alias_key)
-            .join(
-                ENTITIES,
-                (ENTITIES.c.project_id == ALIASES.c.project_id) & (ENTITIES.c.entity_id == ALIASES.c.entity_id),
-            )
-            .where(
-                self._session.owns(ALIASES), ENTITIES.c.entity_type == "character", ALIASES.c.alias_key.in_(list(keys))
-            )
-        )
-        for row in self._session.rows(aliased):
-            bearers.setdefault(row.alias_key, set()).add(row.entity_id)
-        found: dict[str, str] = {}
+        aliases = self._session.select([ALIASES.c.alias_key, ALIASES.c.entity_id], ALIASES.c.alias_key.in_(list(keys)))
+        bearers: defaultdict[str, set[str]] = defaultdict(set)
+        for key, entity_id in (*((key, each) for each, key in characters.items()), *aliases):
+            if entity_id in characters:
+                bearers[key].add(entity_id)
+        found = {}
         for name, key in zip(names, keys, strict=True):
-            ids = bearers.get(key, set())
-            if name in known:
+            if name in characters:
                 found[name] = name
-            elif len(ids) == 1:
-                found[name] = next(iter(ids))
+            elif len(bearers[key]) == 1:
+                (found[name],) = bearers[key]
         return found
 
     def names(self) -> dict[str, str]:
@@ -149,7 +145,7 @@ class CharacterMemoryRepository(Repository):
         changed = self._next_revision()
         self._session.insert(
             CHARACTER_MEMORIES,
-            [self._values(each, changed) | _vector_columns((vectors or {}).get(each.memory_id)) for each in memories],
+            [_values(each, changed) | _vector_columns((vectors or {}).get(each.memory_id)) for each in memories],
         )
 
     def put_vectors(self, vectors: Mapping[str, tuple[str, MemoryVector]]) -> None:
@@ -174,11 +170,14 @@ class CharacterMemoryRepository(Repository):
         changed: Sequence[tuple[CharacterMemory, CharacterMemory]] = (),
     ) -> CharacterChange:
         """Add and change memories of a character, and write down how to undo it."""
-        given = vectors or {}
-        self.add(added, given)
+        self.add(added, vectors)
         revision = self._session.revision()
         for before, after in changed:
-            self._update(before, after, revision, given.get(after.memory_id))
+            values, vector = _values(after, revision), (vectors or {}).get(after.memory_id)
+            if vector is not None or before.content != after.content:
+                # Else what was embedded is another text.
+                values |= _vector_columns(vector)
+            self._session.update(CHARACTER_MEMORIES, CHARACTER_MEMORIES.c.memory_id == after.memory_id, **values)
         rows = [memory_change(None, each) for each in added] + [memory_change(*each) for each in changed]
         return _change(Journal(self._session).keep(kind, character_id, "", rows, subject="character"), character_id)
 
@@ -205,25 +204,20 @@ class CharacterMemoryRepository(Repository):
         """Return the memories of all characters in the order of storing, deleted ones too."""
         return [_memory(row) for row in self._session.select(CHARACTER_MEMORIES, order=[CHARACTER_MEMORIES.c.row_id])]
 
-    def count(self) -> int:
+    def count(self, *conditions: ColumnElement[bool]) -> int:
         """Return how many memories all characters have, without deleted ones."""
-        return self._counted()
+        return self._session.count(CHARACTER_MEMORIES, CHARACTER_MEMORIES.c.status != "deleted", *conditions)
 
     def count_without_vector(self, model: str) -> int:
         """Return how many of them are compared by words alone, for want of a vector of a model."""
         table = CHARACTER_MEMORIES
-        is_other = table.c.embedding_model.is_distinct_from(model)
-        return self._counted(or_(is_other, table.c.vector.is_(None)))
+        return self.count(or_(table.c.embedding_model.is_distinct_from(model), table.c.vector.is_(None)))
 
     def unknown_owners(self) -> list[str]:
         """Return the ids, in order, that have memories, feelings or secrets and that no stored character has."""
         tables = (CHARACTER_MEMORIES, DISPOSITION_CHANGES, CHARACTER_SECRETS)
         owners = {owner for table in tables for owner in self._session.values(table.c.character_id)}
         return sorted(owners.difference(self._session.values(ENTITIES.c.entity_id)))
-
-    def _counted(self, *conditions: ColumnElement[bool]) -> int:
-        table = CHARACTER_MEMORIES
-        return self._session.count(table, table.c.status != "deleted", *conditions)
 
     def _of(self, character_id: str, *conditions: ColumnElement[bool]) -> Sequence[AnyRow]:
         table = CHARACTER_MEMORIES
@@ -233,19 +227,9 @@ class CharacterMemoryRepository(Repository):
         self._session.touch()
         return self._session.revision()
 
-    def _update(
-        self, before: CharacterMemory, after: CharacterMemory, revision: int, vector: MemoryVector | None
-    ) -> None:
-        values = self._values(after, revision)
-        if vector is not None:
-            values |= _vector_columns(vector)
-        elif before.content != after.content:
-            # What was embedded is another text.
-            values |= _vector_columns(None)
-        self._session.update(CHARACTER_MEMORIES, CHARACTER_MEMORIES.c.memory_id == after.memory_id, **values)
 
-    def _values(self, memory: CharacterMemory, revision: int) -> dict[str, Any]:
-        return memory.model_dump() | {"changed": revision, "content_hash": text_hash(memory.content)}
+def _values(memory: CharacterMemory, revision: int) -> dict[str, Any]:
+    return memory.model_dump() | {"changed": revision, "content_hash": text_hash(memory.content)}
 
 
 def _vector_columns(vector: MemoryVector | None) -> dict[str, Any]:
@@ -296,10 +280,14 @@ class MindCache:
         state = stored.state(character_id)
         with self._lock:
             kept = self._kept.get(key)
-        if kept is not None and kept.model == model and kept.state == state:
+        mind = None
+        if kept is not None and kept.model == model:
             mind = kept.mind
-        else:
-            mind = self._followed(stored, character_id, kept, state, model)
+            if kept.state != state:
+                mind = _patched(mind, stored.read(character_id, model=model, changed_after=kept.state.changed))
+        # Fewer or more than there should be: a merge or its undo moved some from or to somebody else.
+        if mind is None or len(mind) != state.memories:
+            mind = _patched(_EMPTY, stored.read(character_id, model=model))
         with self._lock:
             self._kept[key] = _Kept(mind, state, model)
             self._kept.move_to_end(key)
@@ -312,22 +300,6 @@ class MindCache:
         with self._lock:
             self._kept.clear()
 
-    def _followed(
-        self,
-        stored: CharacterMemoryRepository,
-        character_id: str,
-        kept: _Kept | None,
-        state: MindState,
-        model: str | None,
-    ) -> Mind:
-        if kept is not None and kept.model == model:
-            new = stored.read(character_id, model=model, changed_after=kept.state.changed)
-            mind = _patched(kept.mind, new)
-            # Fewer or more than there should be: a merge or its undo moved some from or to somebody else.
-            if len(mind) == state.memories:
-                return mind
-        return _patched(_EMPTY, stored.read(character_id, model=model))
-
 
 _EMPTY = Mind([], np.zeros((0, 0), dtype=np.float32), np.zeros(0, dtype=bool))
 
@@ -337,7 +309,13 @@ def _patched(mind: Mind, new: StoredMemories) -> Mind:
     if not new.memories:
         return mind
     memories: list[CharacterMemory] = list(mind.memories)
-    vectors, has_vector = _room_for(mind, new)
+    added = sum(mind.place(each.memory_id) < 0 for each in new.memories)
+    latest = next(reversed(new.vectors.values()), None)
+    dimension = mind.vectors.shape[1] or (0 if latest is None else len(latest))
+    vectors = np.zeros((len(mind) + added, dimension), dtype=np.float32)
+    has_vector = np.zeros(len(mind) + added, dtype=bool)
+    if mind.vectors.shape[1]:
+        vectors[: len(mind)], has_vector[: len(mind)] = mind.vectors, mind.has_vector
     for memory in new.memories:
         place = mind.place(memory.memory_id)
         if place < 0:
@@ -353,13 +331,189 @@ def _patched(mind: Mind, new: StoredMemories) -> Mind:
     return Mind(memories, vectors, has_vector)
 
 
-def _room_for(mind: Mind, new: StoredMemories) -> tuple[Vectors, Mask]:
-    added = sum(mind.place(each.memory_id) < 0 for each in new.memories)
-    latest = next(reversed(new.vectors.values()), None)
-    dimension = mind.vectors.shape[1] or (0 if latest is None else len(latest))
-    vectors = np.zeros((len(mind) + added, dimension), dtype=np.float32)
-    has_vector = np.zeros(len(mind) + added, dtype=bool)
-    if mind.vectors.shape[1]:
-        vectors[: len(mind)] = mind.vectors
-        has_vector[: len(mind)] = mind.has_vector
-    return vectors, has_vector
+Told = TypeVar("Told", bound=Happened)
+
+
+class StoredSecret(BaseModel):
+    """A secret and whose it is."""
+
+    character_id: str
+    secret: Secret
+
+
+class PlayContents(BaseModel):
+    """Everything of it that a project holds, for export and import."""
+
+    dispositions: list[StoredDispositionChange] = Field(default_factory=list)
+    secrets: list[StoredSecret] = Field(default_factory=list)
+    disclosures: list[Disclosure] = Field(default_factory=list)
+    flags: list[FlagChange] = Field(default_factory=list)
+
+    def is_empty(self) -> bool:
+        """Tell whether there is nothing in it."""
+        return not self.count()
+
+    def count(self) -> int:
+        """Return how many entries there are in all."""
+        return len(self.dispositions) + len(self.secrets) + len(self.disclosures) + len(self.flags)
+
+    def beyond(self, stored: PlayContents) -> PlayContents:
+        """Return what is not stored yet; a secret that is stored under an id stays as it is."""
+        kept = {(each.character_id, each.secret.secret_id) for each in stored.secrets}
+        return PlayContents(
+            dispositions=_beyond(self.dispositions, stored.dispositions),
+            secrets=[each for each in self.secrets if (each.character_id, each.secret.secret_id) not in kept],
+            disclosures=_beyond(self.disclosures, stored.disclosures),
+            flags=_beyond(self.flags, stored.flags),
+        )
+
+
+class PlayRepository(Repository):
+    """Reads and writes dispositions, secrets, disclosures and flags."""
+
+    def add_disposition(self, change: StoredDispositionChange) -> None:
+        """Write down that feelings moved."""
+        self._session.touch()
+        self._session.insert(DISPOSITION_CHANGES, [change.model_dump()])
+
+    def dispositions(
+        self, character_id: str, other_id: str, *, as_of: Moment | None = None
+    ) -> list[StoredDispositionChange]:
+        """Return how one's feelings for another moved up to a moment, in the order in which it happened.
+
+        What a memory moved counts while the memory stands: deleted or undone, it never happened.
+        """
+        table = DISPOSITION_CHANGES
+        deleted = select(CHARACTER_MEMORIES.c.memory_id).where(
+            self._session.owns(CHARACTER_MEMORIES), CHARACTER_MEMORIES.c.status == "deleted"
+        )
+        is_of_both = (table.c.character_id == character_id, table.c.other_id == other_id)
+        stands = or_(table.c.memory_id.is_(None), table.c.memory_id.not_in(deleted))
+        return self._told(StoredDispositionChange, table, as_of, *is_of_both, stands)
+
+    def is_told_in_story(self, name: str) -> bool:
+        """Tell whether a name stands anywhere in the story: in its scenes, cards, or what somebody remembers."""
+        texts = (CHARACTER_MEMORIES.c.content, SCENES.c.text, CHUNKS.c.content, ENTITIES.c.description, ALIASES.c.alias)
+        return any(
+            self._session.value(column.table.c.project_id, column.contains(name, autoescape=True)) is not None
+            for column in texts
+        )
+
+    def others(self, character_id: str, *, as_of: Moment | None = None) -> list[str]:
+        """Return for whom a character feels anything that is written down, in order of id."""
+        table = DISPOSITION_CHANGES
+        is_own = (table.c.character_id == character_id, self._before(as_of, table))
+        return sorted(set(self._session.values(table.c.other_id, *is_own)))
+
+    def keep_secret(self, character_id: str, secret: Secret) -> None:
+        """Store a secret of a character in place of the one of that id."""
+        self._session.touch()
+        self.drop_secret(character_id, secret.secret_id)
+        self._session.insert(CHARACTER_SECRETS, [_secret_row(StoredSecret(character_id=character_id, secret=secret))])
+
+    def drop_secret(self, character_id: str, secret_id: str) -> None:
+        """Take a secret away; that it was revealed to somebody stays."""
+        table = CHARACTER_SECRETS
+        self._session.delete(table, table.c.character_id == character_id, table.c.secret_id == secret_id)
+
+    def secrets(self, character_id: str) -> list[Secret]:
+        """Return the secrets of a character, in the order in which they were first kept."""
+        table = CHARACTER_SECRETS
+        return [
+            Secret.model_validate(row.secret)
+            for row in self._session.select(table, table.c.character_id == character_id, order=[table.c.row_id])
+        ]
+
+    def disclose(self, disclosure: Disclosure) -> None:
+        """Write down that a secret was revealed, or a thing shown."""
+        self._session.touch()
+        self._session.insert(DISCLOSURES, [disclosure.model_dump()])
+
+    def disclosures(self, character_id: str, other_id: str, *, as_of: Moment | None = None) -> list[Disclosure]:
+        """Return what was revealed to another, and shown by that one, up to a moment."""
+        table = DISCLOSURES
+        return self._told(Disclosure, table, as_of, table.c.character_id == character_id, table.c.other_id == other_id)
+
+    def set_flag(self, change: FlagChange) -> None:
+        """Write down that a flag took a value."""
+        self._session.touch()
+        self._session.insert(STORY_FLAGS, [change.model_dump()])
+
+    def flag_changes(self, *, as_of: Moment | None = None) -> list[FlagChange]:
+        """Return what values flags took up to a moment, in the order in which it happened."""
+        return self._told(FlagChange, STORY_FLAGS, as_of)
+
+    def contents(self) -> PlayContents:
+        """Return everything that the project holds of it."""
+        return PlayContents(
+            dispositions=self._told(StoredDispositionChange, DISPOSITION_CHANGES),
+            secrets=[
+                StoredSecret(character_id=row.character_id, secret=Secret.model_validate(row.secret))
+                for row in self._session.select(CHARACTER_SECRETS, order=[CHARACTER_SECRETS.c.row_id])
+            ],
+            disclosures=self._told(Disclosure, DISCLOSURES),
+            flags=self.flag_changes(),
+        )
+
+    def add_contents(self, given: PlayContents) -> None:
+        """Add entries that are not stored yet; see `PlayContents.beyond`."""
+        self._session.touch()
+        self._session.insert(CHARACTER_SECRETS, [_secret_row(each) for each in given.secrets])
+        self._session.insert(DISPOSITION_CHANGES, [each.model_dump() for each in given.dispositions])
+        self._session.insert(DISCLOSURES, [each.model_dump() for each in given.disclosures])
+        self._session.insert(STORY_FLAGS, [each.model_dump() for each in given.flags])
+
+    def _told(
+        self, model: type[Told], table: Table, as_of: Moment | None = None, *conditions: ColumnElement[bool]
+    ) -> list[Told]:
+        """Return what happened up to a moment; sessions may be told in any order, what has none is from the start."""
+        told = self._session.models(model, table, self._before(as_of, table), *conditions, order=[table.c.row_id])
+
+        def place(each: Happened) -> tuple[int, int]:
+            return -1 if each.session is None else each.session, -1 if each.turn is None else each.turn
+
+        return sorted(told, key=lambda each: (place(each), each.happened_at))
+
+    def _before(self, as_of: Moment | None, table: Table) -> ColumnElement[bool]:
+        """Return the condition that a row lies strictly before a moment.
+
+        What has no position lies before one if it happened before the first thing that stands there or later.
+        """
+        if as_of is None:
+            return true()
+        if isinstance(as_of, datetime):
+            return table.c.happened_at < as_of
+        position, firsts = GamePosition(*as_of), []
+        for each in (CHARACTER_MEMORIES, DISPOSITION_CHANGES, DISCLOSURES, STORY_FLAGS):
+            later = (each.c.session.is_not(None), not_(_is_earlier(each, position)))
+            first = select(func.min(each.c.happened_at)).where(self._session.owns(each), *later)
+            firsts.append(self._session.scalar(first))
+        border = min((each for each in firsts if each is not None), default=None)
+        unplaced = table.c.session.is_(None)
+        return or_(
+            unplaced if border is None else unplaced & (table.c.happened_at < border),
+            table.c.session.is_not(None) & _is_earlier(table, position),
+        )
+
+
+def _is_earlier(table: Table, position: GamePosition) -> ColumnElement[bool]:
+    same_session = (table.c.session == position.session) & (table.c.turn < position.turn)
+    return or_(table.c.session < position.session, same_session)
+
+
+def _secret_row(stored: StoredSecret) -> dict[str, Any]:
+    secret = stored.secret.model_dump(mode="json", exclude_defaults=True)
+    return {"character_id": stored.character_id, "secret_id": stored.secret.secret_id, "secret": secret}
+
+
+def _beyond(given: Iterable[Any], stored: Iterable[Any]) -> list[Any]:
+    """What is given beyond what is stored; of equal ones as many as there are more."""
+    left = [each.model_dump() for each in stored]
+    new = []
+    for each in given:
+        image = each.model_dump()
+        if image in left:
+            left.remove(image)
+        else:
+            new.append(each)
+    return new

@@ -1,19 +1,31 @@
-"""Rows of memories as memories, and writing them with all that hangs on them: links, tags, words, outbox."""
+"""Rows of memories, writing them with all that hangs on them and the index follows, and those that stand for others."""
+
+from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple, get_args
 
-from sqlalchemy import ColumnElement, Select, bindparam, select
+from pydantic import Field
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, not_, or_, select
 
-from novelgen.errors import UnknownProjectError, UserInputError
+from novelgen.errors import UnknownMemoryError, UnknownProjectError, UserInputError
 from novelgen.memory.attributes import SlotHolder, closed_by
+from novelgen.models.base import Model
 from novelgen.models.memory import AttachedTo, StoryMemoryChunk, attached_to, is_entity_target, linked_targets
-from novelgen.models.position import StoryPosition, story_place
-from runtime.storage.indexing import OutboxRepository
-from runtime.storage.records import OutboxOperation, StoredMemory
-from runtime.storage.session import AnyRow, StorageSession, batches, before, grouped, story_order
+from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
+from runtime.storage.records import WITHOUT_RECORD, OutboxEntry, OutboxOperation, OutboxState, StoredMemory
+from runtime.storage.session import (
+    AnyRow,
+    Repository,
+    StorageSession,
+    batches,
+    before,
+    grouped,
+    linked_rows,
+    story_order,
+)
 from runtime.storage.tables import (
     CHUNK_ENTITIES,
     CHUNK_TAGS,
@@ -21,7 +33,9 @@ from runtime.storage.tables import (
     CONSOLIDATION_SOURCES,
     EMBEDDINGS,
     ENTITIES,
+    OUTBOX,
     PROJECTS,
+    SCENES,
     alias_with_columns,
 )
 from runtime.storage.terms import LexicalIndex, index_tokens, searchable_text
@@ -138,14 +152,9 @@ def stored_memories(
 
 _CONSOLIDATED = alias_with_columns(CHUNKS, "consolidated")
 
-_COLUMNS = (
-    CHUNKS.c.chunk_id,
-    CHUNKS.c.source_id,
-    CHUNKS.c.supersedes,
-    CHUNKS.c.slot_type,
-    CHUNKS.c.chapter_index,
-    CHUNKS.c.scene_index,
-)
+_REPLACING = [
+    CHUNKS.c[name] for name in ("chunk_id", "source_id", "supersedes", "slot_type", "chapter_index", "scene_index")
+]
 
 
 def superseded_by(session: StorageSession, rows: Sequence[AnyRow], as_of: StoryPosition) -> dict[str, str]:
@@ -155,28 +164,36 @@ def superseded_by(session: StorageSession, rows: Sequence[AnyRow], as_of: StoryP
     by the next memory of the same slot at a strictly later position. A consolidated memory is replaced when all
     of its sources are, by what replaced the last of them.
     """
+
+    def active_before(column: ColumnElement[Any], values: Set[str]) -> list[AnyRow]:
+        if not values:
+            return []
+        found = session.select(
+            _REPLACING, CHUNKS.c.status == "active", before(as_of, CHUNKS), session.among(column, values)
+        )
+        return sorted(found, key=story_place)
+
+    holders: defaultdict[str, list[SlotHolder]] = defaultdict(list)
+    for row in active_before(CHUNKS.c.slot_type, {row.slot_type for row in rows if row.slot_type}):
+        holders[row.slot_type].append(SlotHolder(story_place(row), row.source_id or row.chunk_id))
+    named: dict[str, str] = {}
+    for row in active_before(CHUNKS.c.supersedes, {row.source_id for row in rows if row.source_id}):
+        if row.supersedes != row.source_id:
+            named.setdefault(row.supersedes, row.source_id or row.chunk_id)
+    in_order = {slot: sorted(found) for slot, found in holders.items()}
     result: dict[str, str] = {}
-    holders = _slot_holders(session, {row.slot_type for row in rows if row.slot_type}, as_of)
-    named = _named(session, {row.source_id for row in rows if row.source_id}, as_of)
     for row in rows:
-        closer = closed_by(holders.get(row.slot_type, []), story_place(row)) if row.slot_type else None
-        if closer is not None:
-            result[row.chunk_id] = closer
-        if row.source_id in named:
-            result[row.chunk_id] = named[row.source_id]
+        closer = closed_by(in_order.get(row.slot_type, []), story_place(row)) if row.slot_type else None
+        replaced = named.get(row.source_id, closer)
+        if replaced is not None:
+            result[row.chunk_id] = replaced
     consolidated = [row.chunk_id for row in rows if row.is_consolidated]
     return result | (_of_consolidated(session, consolidated, as_of) if consolidated else {})
 
 
 def _of_consolidated(session: StorageSession, chunk_ids: Sequence[str], as_of: StoryPosition) -> dict[str, str]:
-    statement = (
-        select(_CONSOLIDATED.c.chunk_id.label("consolidated_id"), *_COLUMNS, CHUNKS.c.is_consolidated)
-        .select_from(CONSOLIDATION_SOURCES)
-        .join(_CONSOLIDATED, _CONSOLIDATED.c.row_id == CONSOLIDATION_SOURCES.c.consolidated_row_id)
-        .join(CHUNKS, CHUNKS.c.row_id == CONSOLIDATION_SOURCES.c.source_row_id)
-        .where(session.owns(CONSOLIDATION_SOURCES), session.among(_CONSOLIDATED.c.chunk_id, chunk_ids))
-    )
-    rows = session.rows(statement)
+    statement = _sources(session, *_REPLACING, CHUNKS.c.is_consolidated)
+    rows = session.rows(statement.where(session.among(_CONSOLIDATED.c.chunk_id, chunk_ids)))
     sources = grouped(sorted(rows, key=story_place), "consolidated_id")
     replaced = superseded_by(session, rows, as_of)
     return {
@@ -186,27 +203,14 @@ def _of_consolidated(session: StorageSession, chunk_ids: Sequence[str], as_of: S
     }
 
 
-def _slot_holders(session: StorageSession, slots: Set[str], as_of: StoryPosition) -> dict[str, list[SlotHolder]]:
-    holders: dict[str, list[SlotHolder]] = defaultdict(list)
-    in_slots = session.among(CHUNKS.c.slot_type, slots)
-    for row in session.rows(_visible(session.project_id, as_of).where(in_slots)) if slots else ():
-        holders[row.slot_type].append(SlotHolder(story_place(row), row.source_id or row.chunk_id))
-    return {slot: sorted(found) for slot, found in holders.items()}
-
-
-def _named(session: StorageSession, source_ids: Set[str], as_of: StoryPosition) -> dict[str, str]:
-    named: dict[str, str] = {}
-    successors = session.among(CHUNKS.c.supersedes, source_ids)
-    rows = session.rows(_visible(session.project_id, as_of).where(successors)) if source_ids else ()
-    for row in sorted(rows, key=story_place):
-        if row.supersedes != row.source_id:
-            named.setdefault(row.supersedes, row.source_id or row.chunk_id)
-    return named
-
-
-def _visible(project_id: str, as_of: StoryPosition) -> Select[Any]:
-    return select(*_COLUMNS).where(
-        CHUNKS.c.project_id == project_id, CHUNKS.c.status == "active", before(as_of, CHUNKS)
+def _sources(session: StorageSession, *columns: ColumnElement[Any]) -> Select[Any]:
+    """Return a query for the sources of consolidated memories, each with that one's id."""
+    return (
+        select(_CONSOLIDATED.c.chunk_id.label("consolidated_id"), *columns)
+        .select_from(CONSOLIDATION_SOURCES)
+        .join(_CONSOLIDATED, _CONSOLIDATED.c.row_id == CONSOLIDATION_SOURCES.c.consolidated_row_id)
+        .join(CHUNKS, CHUNKS.c.row_id == CONSOLIDATION_SOURCES.c.source_row_id)
+        .where(session.owns(CONSOLIDATION_SOURCES))
     )
 
 
@@ -224,16 +228,100 @@ def require_not_consolidated(session: StorageSession, row_id: int, chunk_id: str
         )
 
 
-def _standing_for(session: StorageSession, condition: ColumnElement[bool]) -> dict[int, dict[str, Any]]:
-    links = CONSOLIDATION_SOURCES
-    wanted = (
-        select(links.c.consolidated_row_id).join(_SOURCE, _SOURCE.c.row_id == links.c.source_row_id).where(condition)
-    )
-    statement = select(CHUNKS).where(CHUNKS.c.row_id.in_(wanted)).order_by(CHUNKS.c.row_id)
-    return {row["row_id"]: dict(row) for row in session.connection.execute(statement).mappings()}
-
-
 LINK_KIND_BY_ORIGIN = {"record": "record", "extracted": "record", "text": "mention", "author": "manual"}
+
+
+_ERROR_LIMIT = 500
+
+_TO_DO = ("pending", "failed")
+
+
+class AwaitedMeaning(NamedTuple):
+    """Memories that the index is to hold by meaning and that it has not followed yet, and how long their texts are."""
+
+    memories: int
+    characters: int
+
+
+_CLAIMED = and_(
+    OUTBOX.c.project_id == bindparam("claimed_project"),
+    OUTBOX.c.chunk_id == bindparam("claimed_chunk"),
+    OUTBOX.c.revision == bindparam("claimed_revision"),
+)
+"""The entry as it was claimed: its revision grows when the chunk changes again."""
+
+
+class OutboxRepository(Repository):
+    """Queues changes and marks them done or failed; every method may be repeated without harm."""
+
+    def queue(self, chunk_ids: Sequence[str], operation: OutboxOperation) -> None:
+        """Ask for a change of chunks in the index; it replaces whatever was asked for them before."""
+        statement = self._session.upsert(OUTBOX)
+        statement = statement.on_conflict_do_update(
+            index_elements=["project_id", "chunk_id"],
+            set_={
+                "operation": statement.excluded.operation,
+                "state": "pending",
+                "attempts": 0,
+                "last_error": None,
+                "revision": OUTBOX.c.revision + 1,
+            },
+        )
+        new = {"project_id": self.project_id, "operation": operation, "revision": 1, "state": "pending", "attempts": 0}
+        if chunk_ids:
+            self._session.run(statement, [new | {"chunk_id": chunk_id} for chunk_id in dict.fromkeys(chunk_ids)])
+
+    def claim(self, *, limit: int = 1_000) -> list[OutboxEntry]:
+        """Return what is to be done, oldest first, failed entries included.
+
+        Claiming takes nothing away: an entry stays until it is marked, so that a worker that dies loses
+        nothing, and doing one twice is harmless.
+        """
+        order = [OUTBOX.c.state.desc(), OUTBOX.c.row_id]
+        return self._session.models(OutboxEntry, OUTBOX, OUTBOX.c.state.in_(_TO_DO), order=order, limit=limit)
+
+    def mark_done(self, entries: Sequence[OutboxEntry]) -> None:
+        """Mark entries as done; one whose chunk changed since it was claimed stays pending."""
+        for operation, statement in (
+            ("delete", OUTBOX.delete()),
+            ("upsert", OUTBOX.update().values(state="done", last_error=None)),
+        ):
+            done = [_key(entry) for entry in entries if entry.operation == operation]
+            if done:
+                self._session.run(statement.where(_CLAIMED), done)
+
+    def mark_failed(self, entries: Sequence[OutboxEntry], error: str) -> None:
+        """Mark entries as failed, with the reason, and count the attempt."""
+        failed = {"state": "failed", "attempts": OUTBOX.c.attempts + 1, "last_error": error[:_ERROR_LIMIT]}
+        if entries:
+            statement = OUTBOX.update().where(_CLAIMED).values(**failed)
+            self._session.run(statement, [_key(entry) for entry in entries])
+
+    def awaited(self, *, limit: int | None = None) -> AwaitedMeaning:
+        """Count what waits for the index and is found by words alone until then."""
+        entries = (
+            select(OUTBOX.c.chunk_id)
+            .where(self._session.owns(OUTBOX), OUTBOX.c.state.in_(_TO_DO))
+            .order_by(OUTBOX.c.state.desc(), OUTBOX.c.row_id)
+            .limit(limit)
+            .subquery()
+        )
+        statement = (
+            select(func.count(), func.coalesce(func.sum(func.length(CHUNKS.c.content)), 0))
+            .select_from(entries.join(CHUNKS, CHUNKS.c.chunk_id == entries.c.chunk_id))
+            .where(self._session.owns(CHUNKS), CHUNKS.c.status == "active", CHUNKS.c.is_indexed)
+        )
+        ((memories, characters),) = self._session.rows(statement)
+        return AwaitedMeaning(memories, int(characters))
+
+    def counts(self) -> dict[OutboxState, int]:
+        """Return the number of entries per state; a state without any is 0."""
+        found = self._session.select([OUTBOX.c.state, func.count()], group=[OUTBOX.c.state])
+        return {**dict.fromkeys(get_args(OutboxState), 0), **{row[0]: row[1] for row in found}}
+
+
+def _key(entry: OutboxEntry) -> dict[str, object]:
+    return {"claimed_project": entry.project_id, "claimed_chunk": entry.chunk_id, "claimed_revision": entry.revision}
 
 
 _IN_THE_INDEX = ("content", "content_type", "source_id", "chapter_index", "scene_index", "status", "is_indexed")
@@ -265,7 +353,7 @@ class ChunkWriter:
         self._link(row_ids, rows)
         self._lexical.add([(row_ids[row["chunk_id"]], _searchable(row)) for row in rows])
         self._outbox.queue(list(row_ids), "upsert")
-        self._withdraw_superseded(rows)
+        self._withdraw(_SOURCE.c.source_id, [row["supersedes"] for row in rows if row["supersedes"]])
 
     def update(self, changes: Sequence[tuple[Mapping[str, Any], dict[str, Any]]]) -> None:
         """Change chunks, given as whole rows with their new columns.
@@ -284,13 +372,14 @@ class ChunkWriter:
         retold = [row_id for row_id, new in differing if "content" in new]
         self._session.run(EMBEDDINGS.delete().where(self._session.among(EMBEDDINGS.c.chunk_row_id, retold)))
         self.relink(wholes)
-        to_tell: dict[OutboxOperation, list[str]] = {"upsert": [], "delete": []}
-        for whole, (old, _) in zip(wholes, changes, strict=True):
-            if any(whole[name] != old[name] for name in _IN_THE_INDEX):
-                to_tell["upsert" if whole["status"] == "active" else "delete"].append(whole["chunk_id"])
-        for operation, chunk_ids in to_tell.items():
-            self._outbox.queue(chunk_ids, operation)
-        self._withdraw_superseded(wholes)
+        told = [
+            whole
+            for whole, (old, _) in zip(wholes, changes, strict=True)
+            if any(whole[name] != old[name] for name in _IN_THE_INDEX)
+        ]
+        self._outbox.queue([each["chunk_id"] for each in told if each["status"] == "active"], "upsert")
+        self._outbox.queue([each["chunk_id"] for each in told if each["status"] != "active"], "delete")
+        self._withdraw(_SOURCE.c.source_id, [row["supersedes"] for row in wholes if row["supersedes"]])
 
     def relink(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Make the links and tags of chunks anew, given as whole rows."""
@@ -301,11 +390,12 @@ class ChunkWriter:
 
     def remove(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Take chunks out for good, given as whole rows; links, tags and vectors go with them."""
+        if not rows:
+            return
         self.withdraw_consolidations([row["row_id"] for row in rows])
         self._lexical.remove([(row["row_id"], _searchable(row)) for row in rows])
-        if rows:
-            gone = [{"gone_row": row["row_id"]} for row in rows]
-            self._session.run(CHUNKS.delete().where(CHUNKS.c.row_id == bindparam("gone_row")), gone)
+        gone = [{"gone_row": row["row_id"]} for row in rows]
+        self._session.run(CHUNKS.delete().where(CHUNKS.c.row_id == bindparam("gone_row")), gone)
         self._outbox.queue([row["chunk_id"] for row in rows], "delete")
 
     def forget_words(self) -> None:
@@ -318,48 +408,218 @@ class ChunkWriter:
 
     def withdraw_consolidations(self, row_ids: Sequence[int]) -> None:
         """Take back the consolidated memories that stand for any of the memories."""
-        found: dict[int, dict[str, Any]] = {}
-        for batch in batches(row_ids):
-            found |= _standing_for(self._session, _SOURCE.c.row_id.in_(batch))
-        self._take_back(list(found.values()))
+        self._withdraw(_SOURCE.c.row_id, row_ids)
 
     def reposition(self, scene_ids: Sequence[str]) -> None:
         """Queue the chunks of scenes whose position changed: the index holds a copy of it."""
-        sources = self._session.among(_SOURCE.c.scene_id, scene_ids)
-        self._take_back(list(_standing_for(self._session, sources).values()))
+        self._withdraw(_SOURCE.c.scene_id, scene_ids)
         of_scenes = self._session.among(CHUNKS.c.scene_id, scene_ids)
         moved = select(CHUNKS.c.chunk_id).where(of_scenes, CHUNKS.c.status == "active")
         self._outbox.queue(list(self._session.connection.scalars(moved)), "upsert")
 
-    def _withdraw_superseded(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        ended = [row["supersedes"] for row in rows if row["supersedes"]]
-        if ended:
-            named = self._session.among(_SOURCE.c.source_id, ended)
-            self._take_back(list(_standing_for(self._session, self._session.owns(_SOURCE) & named).values()))
-
-    def _take_back(self, consolidated: Sequence[Mapping[str, Any]]) -> None:
-        if consolidated:
-            self.remove(consolidated)
+    def _withdraw(self, column: ColumnElement[Any], values: Sequence[str | int]) -> None:
+        """Take back the consolidated memories of whose sources one has one of the values."""
+        if not values:
+            return
+        links, is_source = CONSOLIDATION_SOURCES, self._session.among(column, values)
+        # Without the project where rows or scenes are named: no id of theirs is another project's, too.
+        owned = [self._session.owns(_SOURCE)] if column is _SOURCE.c.source_id else []
+        standing = (
+            select(links.c.consolidated_row_id)
+            .join(_SOURCE, _SOURCE.c.row_id == links.c.source_row_id)
+            .where(is_source, *owned)
+        )
+        statement = select(CHUNKS).where(CHUNKS.c.row_id.in_(standing)).order_by(CHUNKS.c.row_id)
+        self.remove([dict(row._mapping) for row in self._session.rows(statement)])
 
     def _link(self, row_ids: Mapping[str, int], rows: Sequence[Mapping[str, Any]]) -> None:
-        links = [link for row in rows for link in link_rows(row_ids[row["chunk_id"]], row)]
-        tags = [
-            {"chunk_row_id": row_ids[row["chunk_id"]], "tag": tag} for row in rows for tag in dict.fromkeys(row["tags"])
-        ]
+        """Insert links that were derived and those that were set by hand, and tags."""
+        links, tags = [], []
+        for row in rows:
+            own = {"chunk_row_id": row_ids[row["chunk_id"]]}
+            attached, detached = row.get("attached") or [], row.get("detached") or []
+            # What an author says of a note is among `attached`; the rest its own words name.
+            derived = "mention" if row["content_type"] == "note" else LINK_KIND_BY_ORIGIN[row["origin"]]
+            links += [
+                own | {"entity_id": target, "kind": "manual" if target in attached else derived}
+                for target in linked_targets(row["entities_mentioned"], attached, detached)
+            ]
+            tags += [own | {"tag": tag} for tag in dict.fromkeys(row["tags"])]
         self._session.insert(CHUNK_ENTITIES, links)
         self._session.insert(CHUNK_TAGS, tags)
 
 
-def link_rows(chunk_row_id: int, row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the link rows of a memory, given as its row: derived links, and those set by hand."""
-    attached, detached = row.get("attached") or [], row.get("detached") or []
-    # What an author says of a note is among `attached`; the rest its own words name.
-    derived_kind = "mention" if row["content_type"] == "note" else LINK_KIND_BY_ORIGIN[row["origin"]]
-    return [
-        {"chunk_row_id": chunk_row_id, "entity_id": target, "kind": "manual" if target in attached else derived_kind}
-        for target in linked_targets(row["entities_mentioned"], attached, detached)
-    ]
-
-
 def _searchable(row: Mapping[str, Any]) -> str:
     return searchable_text(row["content"], row["short"])
+
+
+class StoredConsolidation(Model):
+    """A consolidated memory and the memories that it stands for."""
+
+    chunk: StoryMemoryChunk
+    source_ids: list[str] = Field(description="Chunk ids in story order.")
+
+
+class ConsolidationRepository(Repository):
+    """Writes, reads and takes back consolidated memories.
+
+    The sources stay as they are, in SQL and in the index; `session.visible` decides which a read sees. `ChunkWriter`
+    withdraws a consolidated memory by itself when a source changes, goes or moves.
+    """
+
+    def live(self) -> list[StoryMemoryChunk]:
+        """Return the distilled memories that a read at the end of the story sees, in story order.
+
+        Whatever an author touched has the author as its origin.
+        """
+        rows = self._session.select(
+            [*CHUNK_COLUMNS, CHUNKS.c.from_scene],
+            CHUNKS.c.status == "active",
+            CHUNKS.c.content_type == "memory",
+            CHUNKS.c.row_id.not_in(_source_rows(self._session.project_id)),
+            order=IN_ORDER,
+        )
+        replaced = superseded_by(self._session, rows, END_OF_STORY)
+        chunks = [chunk_of(row, replaced.get(row.chunk_id)) for row in rows]
+        for row, chunk in zip(rows, chunks, strict=True):
+            if _is_authors(dict(row._mapping)):
+                chunk.origin = "author"
+        return chunks
+
+    def add(self, chunk: StoryMemoryChunk, sources: Sequence[StoryMemoryChunk]) -> bool:
+        """Store a consolidated memory at the position of its last source."""
+        self._session.touch()
+        rows = self._unchanged(sources)
+        if rows is None or self._session.value(CHUNKS.c.row_id, CHUNKS.c.chunk_id == chunk.chunk_id) is not None:
+            return False
+        last = rows[-1]
+        place = {"chapter_index": last["chapter_index"], "scene_index": last["scene_index"]}
+        placed = chunk.model_copy(update=place | {"is_consolidated": True})
+        ChunkWriter(self._session).insert([note_values(placed, last["scene_id"])])
+        number = self._session.value(CHUNKS.c.row_id, CHUNKS.c.chunk_id == chunk.chunk_id)
+        links = [{"source_row_id": row["row_id"], "consolidated_row_id": number} for row in rows]
+        self._session.insert(CONSOLIDATION_SOURCES, links)
+        return True
+
+    def list_all(self) -> list[StoredConsolidation]:
+        """Return all consolidated memories in story order."""
+        sources = self._source_ids()
+        rows = self._session.select(CHUNK_COLUMNS, self._session.among(CHUNKS.c.chunk_id, sources), order=IN_ORDER)
+        return [StoredConsolidation(chunk=chunk_of(row), source_ids=sources[row.chunk_id]) for row in rows]
+
+    def stands_for(self) -> dict[str, list[str]]:
+        """Return, by chunk id of each consolidated memory, the source ids of what it stands for."""
+        sources = self._source_ids()
+        ids = [each for chunk_ids in sources.values() for each in chunk_ids]
+        names = self._session.pairs(CHUNKS.c.chunk_id, CHUNKS.c.source_id, self._session.among(CHUNKS.c.chunk_id, ids))
+        return {each: [names[source] or source for source in chunk_ids] for each, chunk_ids in sources.items()}
+
+    def undo(self, chunk_id: str) -> None:
+        """Take a consolidated memory back; its sources are seen again."""
+        self._session.touch()
+        if not self._take_back(CHUNKS.c.chunk_id == chunk_id):
+            raise UnknownMemoryError(
+                f"no consolidated memory {chunk_id!r} is stored in project {self._session.project_id!r}; "
+                f"list them with `novelgen memory consolidated {self._session.project_id}`"
+            )
+
+    def undo_all(self) -> list[str]:
+        """Take all consolidated memories back and return their ids."""
+        self._session.touch()
+        return self._take_back()
+
+    def withdraw_linked(self, entity_ids: Sequence[str]) -> list[str]:
+        """Take back what is linked to entities that are about to change; their sources are relinked alone."""
+        return self._take_back(CHUNKS.c.row_id.in_(linked_rows(self._session.project_id, list(entity_ids))))
+
+    def _take_back(self, *conditions: ColumnElement[bool]) -> list[str]:
+        rows = self._session.select(CHUNKS, CHUNKS.c.is_consolidated, *conditions, order=[CHUNKS.c.row_id])
+        ChunkWriter(self._session).remove([dict(row._mapping) for row in rows])
+        return [row.chunk_id for row in rows]
+
+    def _unchanged(self, sources: Sequence[StoryMemoryChunk]) -> list[dict[str, Any]] | None:
+        """The rows of sources in story order, or None when they cannot be consolidated any more."""
+        read = {source.chunk_id: text_hash(source.content, source.short) for source in sources}
+        found = self._session.select(
+            CHUNKS,
+            CHUNKS.c.status == "active",
+            CHUNKS.c.scene_id.is_not(None),
+            CHUNKS.c.scene_index.is_not(None),
+            self._session.among(CHUNKS.c.chunk_id, read),
+            CHUNKS.c.row_id.not_in(_source_rows(self._session.project_id)),
+            order=IN_ORDER,
+        )
+        rows = [dict(row._mapping) for row in found]
+        fitting = [
+            row
+            for row in rows
+            if row["content_hash"] == read[row["chunk_id"]] and not row["is_consolidated"] and not _is_authors(row)
+        ]
+        return fitting if fitting and len(fitting) == len(read) else None
+
+    def _source_ids(self) -> dict[str, list[str]]:
+        rows = self._session.rows(_sources(self._session, CHUNKS.c.chunk_id).order_by(*IN_ORDER))
+        return {name: [row.chunk_id for row in found] for name, found in grouped(rows, "consolidated_id").items()}
+
+
+def _source_rows(project_id: str) -> Select[tuple[int]]:
+    return select(CONSOLIDATION_SOURCES.c.source_row_id).where(CONSOLIDATION_SOURCES.c.project_id == project_id)
+
+
+def _is_authors(row: Mapping[str, Any]) -> bool:
+    """Whether an author wrote, edited, pinned or attached the memory."""
+    by_hand = row["origin"] == "author" or row["pinned"] or row["attached"] or row["detached"]
+    return bool(by_hand) or not row["from_scene"]
+
+
+class EmbeddingChoice(NamedTuple):
+    """Whether raw passages and key events beside a scene's record are embedded; key events bear a tag."""
+
+    passages: bool
+    key_events: bool
+    key_event_tag: str
+
+
+class EmbeddingChoiceRepository(Repository):
+    """Compares stored memories with a choice, and lets it hold for them."""
+
+    def otherwise(self, choice: EmbeddingChoice) -> list[str]:
+        """Return the ids of memories that were stored under another choice, sorted; an author's are left alone."""
+        tagged = select(CHUNK_TAGS.c.chunk_row_id).where(
+            self._session.owns(CHUNK_TAGS), CHUNK_TAGS.c.tag == choice.key_event_tag
+        )
+        is_passage = CHUNKS.c.content_type == "scene"
+        is_key_event = and_(CHUNKS.c.content_type == "summary", CHUNKS.c.row_id.in_(tagged))
+        statement = (
+            select(CHUNKS.c.chunk_id)
+            .select_from(CHUNKS.join(SCENES, SCENES.c.scene_id == CHUNKS.c.scene_id))
+            .where(
+                self._session.owns(CHUNKS),
+                CHUNKS.c.from_scene,
+                CHUNKS.c.origin != "author",
+                CHUNKS.c.status == "active",
+                SCENES.c.record_origin != WITHOUT_RECORD,
+                or_(
+                    and_(is_passage, _is_otherwise(choice.passages)),
+                    and_(is_key_event, _is_otherwise(choice.key_events)),
+                ),
+            )
+        )
+        return sorted(self._session.connection.scalars(statement))
+
+    def apply(self, choice: EmbeddingChoice) -> int:
+        """Let a choice hold for what is stored and queue it for the index; return for how many memories it is new.
+
+        The story does not count as changed.
+        """
+        chunk_ids = self.otherwise(choice)
+        chosen = and_(self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, chunk_ids))
+        self._session.update(CHUNKS, chosen, is_indexed=not_(CHUNKS.c.is_indexed))
+        by_words_only = select(CHUNKS.c.row_id).where(chosen, not_(CHUNKS.c.is_indexed))
+        self._session.run(EMBEDDINGS.delete().where(EMBEDDINGS.c.chunk_row_id.in_(by_words_only)))
+        OutboxRepository(self._session).queue(chunk_ids, "upsert")
+        return len(chunk_ids)
+
+
+def _is_otherwise(is_embedded: bool) -> ColumnElement[bool]:
+    return not_(CHUNKS.c.is_indexed) if is_embedded else CHUNKS.c.is_indexed.is_(True)

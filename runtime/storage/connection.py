@@ -3,7 +3,7 @@
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -196,60 +196,42 @@ def reading_options(engine: Engine) -> dict[str, Any]:
     return {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 
 
-_BUSY_ADVICE = "another process or thread is writing; try again, or raise busy_timeout_s"
+Meaning = tuple[type[DatabaseError], str]
+"""What an error becomes, and what is to be done."""
 
-_FULL_ADVICE = "free disk space and check that the file and its folder can be written"
+_BUSY: Meaning = DatabaseBusyError, "another process or thread is writing; try again, or raise busy_timeout_s"
+_FULL: Meaning = DatabaseFullError, "free disk space and check that the file and its folder can be written"
+_DAMAGED: Meaning = DatabaseError, "restore a backup; the file was left as it is"
+_SCHEMA: Meaning = (SchemaVersionError, "open it with DatabaseManager.open, which migrates, or update novelgen")
+_LOST: Meaning = DatabaseError, "check that the database server runs, then try again"
+_REFUSED: Meaning = DatabaseError, "the database refused the statement; this is a bug in novelgen"
 
-_DAMAGED_ADVICE = "restore a backup; the file was left as it is"
-
-_SCHEMA_ADVICE = "open it with DatabaseManager.open, which migrates, or update novelgen"
-
-_LOST_ADVICE = "check that the database server runs, then try again"
-
-_SQLITE_CODES: dict[int, tuple[type[DatabaseError], str]] = {
-    sqlite3.SQLITE_BUSY: (DatabaseBusyError, _BUSY_ADVICE),
-    sqlite3.SQLITE_LOCKED: (DatabaseBusyError, _BUSY_ADVICE),
-    sqlite3.SQLITE_PROTOCOL: (DatabaseBusyError, _BUSY_ADVICE),
-    sqlite3.SQLITE_FULL: (DatabaseFullError, _FULL_ADVICE),
-    sqlite3.SQLITE_READONLY: (DatabaseFullError, _FULL_ADVICE),
-    sqlite3.SQLITE_IOERR: (DatabaseFullError, _FULL_ADVICE),
-    sqlite3.SQLITE_PERM: (DatabaseFullError, _FULL_ADVICE),
+_SQLITE_CODES: dict[int, Meaning] = {
+    **dict.fromkeys((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL), _BUSY),
+    **dict.fromkeys((sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM), _FULL),
+    **dict.fromkeys((sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB), _DAMAGED),
     sqlite3.SQLITE_CANTOPEN: (DatabaseError, "check the path and its permissions"),
-    sqlite3.SQLITE_CORRUPT: (DatabaseError, _DAMAGED_ADVICE),
-    sqlite3.SQLITE_NOTADB: (DatabaseError, _DAMAGED_ADVICE),
-    sqlite3.SQLITE_SCHEMA: (SchemaVersionError, _SCHEMA_ADVICE),
+    sqlite3.SQLITE_SCHEMA: _SCHEMA,
 }
 """By SQLite's primary result code."""
 
-_POSTGRES_STATES: dict[str, tuple[type[DatabaseError], str]] = {
-    "08": (DatabaseError, _LOST_ADVICE),
-    "57P": (DatabaseError, _LOST_ADVICE),
+_POSTGRES_STATES: dict[str, Meaning] = {
+    **dict.fromkeys(("08", "57P"), _LOST),
+    **dict.fromkeys(("40", "55P03"), _BUSY),
+    **dict.fromkeys(("42P01", "42703"), _SCHEMA),
+    **dict.fromkeys(("XX001", "XX002"), _DAMAGED),
     "57014": (DatabaseBusyError, "the statement ran longer than statement_timeout_s"),
-    "40": (DatabaseBusyError, _BUSY_ADVICE),
-    "55P03": (DatabaseBusyError, _BUSY_ADVICE),
     "53": (DatabaseFullError, "the server is out of disk, memory or connections"),
     "25006": (DatabaseFullError, "the server is read-only"),
-    "42P01": (SchemaVersionError, _SCHEMA_ADVICE),
-    "42703": (SchemaVersionError, _SCHEMA_ADVICE),
-    "XX001": (DatabaseError, _DAMAGED_ADVICE),
-    "XX002": (DatabaseError, _DAMAGED_ADVICE),
 }
-"""By PostgreSQL's SQLSTATE, the longest prefix first."""
+"""By PostgreSQL's SQLSTATE, or how it begins."""
 
-_OWN_FAULT = "the database refused the statement; this is a bug in novelgen"
-
-_REFUSED: tuple[type[DatabaseError], str] = (DatabaseError, _OWN_FAULT)
-
-MAPPED_CLASSES: dict[type[exc.DBAPIError], tuple[type[DatabaseError], str]] = {
-    exc.DBAPIError: _REFUSED,
-    exc.InterfaceError: (DatabaseError, _LOST_ADVICE),
-    exc.DatabaseError: (DatabaseError, _DAMAGED_ADVICE),
+MAPPED_CLASSES: dict[type[exc.DBAPIError], Meaning] = {
+    **dict.fromkeys((exc.DBAPIError, exc.ProgrammingError, exc.NotSupportedError), _REFUSED),
+    **dict.fromkeys((exc.DatabaseError, exc.InternalError), _DAMAGED),
+    **dict.fromkeys((exc.InterfaceError, exc.OperationalError), _LOST),
     exc.DataError: (DatabaseError, "a value does not fit its column"),
-    exc.OperationalError: (DatabaseError, _LOST_ADVICE),
     exc.IntegrityError: (DatabaseError, "two rows claim one id, or a row points to one that is gone"),
-    exc.InternalError: (DatabaseError, _DAMAGED_ADVICE),
-    exc.ProgrammingError: _REFUSED,
-    exc.NotSupportedError: _REFUSED,
 }
 """What an error without a known code becomes, by its class."""
 
@@ -276,7 +258,14 @@ def database_errors() -> Iterator[None]:
 
 def translated(error: exc.DBAPIError) -> DatabaseError:
     """Return the novelgen error for an error of the database driver."""
-    kind, advice = _by_sqlite_code(error) or _by_postgres_state(error) or MAPPED_CLASSES[type(error)]
+    known: Meaning | None = None
+    if isinstance(error.orig, sqlite3.Error):
+        code: int = getattr(error.orig, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+        lacks_table = str(error.orig).startswith(("no such table", "no such column"))
+        known = _SCHEMA if lacks_table else _SQLITE_CODES.get(code & 0xFF)
+    elif state := _postgres_state(error):
+        known = next((each for prefix, each in _POSTGRES_STATES.items() if state.startswith(prefix)), None)
+    kind, advice = known or MAPPED_CLASSES[type(error)]
     result = kind(f"{error.orig}; {advice}")
     if isinstance(error, _NOT_RETRYABLE):
         result.is_retryable = False
@@ -287,30 +276,12 @@ def is_lost_connection(error: DatabaseError) -> bool:
     """Tell whether the error says that the connection to the server was lost."""
     cause = error.__cause__
     return isinstance(cause, exc.DBAPIError) and (
-        cause.connection_invalidated or (_postgres_state(cause) or "").startswith(("08", "57P"))
+        cause.connection_invalidated or _postgres_state(cause).startswith(("08", "57P"))
     )
 
 
-def _by_sqlite_code(error: exc.DBAPIError) -> tuple[type[DatabaseError], str] | None:
-    if not isinstance(error.orig, sqlite3.Error):
-        return None
-    if str(error.orig).startswith(("no such table", "no such column")):
-        return SchemaVersionError, _SCHEMA_ADVICE
-    code: int = getattr(error.orig, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-    return _SQLITE_CODES.get(code & 0xFF)
-
-
-def _by_postgres_state(error: exc.DBAPIError) -> tuple[type[DatabaseError], str] | None:
-    state = _postgres_state(error)
-    if state is None:
-        return None
-    fitting: Callable[[str], bool] = state.startswith
-    prefix = max(filter(fitting, _POSTGRES_STATES), key=len, default=None)
-    return None if prefix is None else _POSTGRES_STATES[prefix]
-
-
-def _postgres_state(error: exc.DBAPIError) -> str | None:
-    return getattr(error.orig, "sqlstate", None)
+def _postgres_state(error: exc.DBAPIError) -> str:
+    return getattr(error.orig, "sqlstate", None) or ""
 
 
 def backup_sqlite(source: Path, target: Path) -> None:

@@ -14,16 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from filelock import FileLock, Timeout
 from sqlalchemy import URL, Connection, Engine, QueuePool, text
-from tenacity import (
-    RetryError,
-    Retrying,
-    retry_if_exception,
-    retry_if_exception_type,
-    retry_if_result,
-    stop_after_attempt,
-    stop_after_delay,
-    wait_random,
-)
+from tenacity import RetryError, Retrying, retry_if_exception_type, retry_if_result, stop_after_delay, wait_random
 
 from novelgen.errors import DatabaseBusyError, DatabaseError, UnknownProjectError, VectorIndexError
 from novelgen.memory.outline import CHAPTERS_PER_PART, NumberedPart
@@ -40,25 +31,22 @@ from runtime.storage.connection import (
     sqlite_file,
 )
 from runtime.storage.migrations.runner import migrate_to_head
-from runtime.storage.projects import list_projects
 from runtime.storage.records import StoredProject
 from runtime.storage.session import StorageSession
+from runtime.storage.tables import PROJECTS
 
 if TYPE_CHECKING:
     from novelgen.memory.outline import StoryOutline, StoryRecap
     from novelgen.memory.story import KnowledgeStory
-    from runtime.storage.attachments import AttachmentRepository
-    from runtime.storage.characters import CharacterMemoryRepository
-    from runtime.storage.consolidations import ConsolidationRepository
+    from runtime.storage.characters import CharacterMemoryRepository, PlayRepository
+    from runtime.storage.chunks import ConsolidationRepository, EmbeddingChoiceRepository, OutboxRepository
     from runtime.storage.entities import CharacterFileRepository, EntityRepository
     from runtime.storage.events import RelationshipRepository, StateRepository, ThreadRepository
-    from runtime.storage.indexing import EmbeddingChoiceRepository, OutboxRepository
     from runtime.storage.journal import Journal
     from runtime.storage.knowledge import KnowledgeRepository
-    from runtime.storage.memories import MemoryRepository
+    from runtime.storage.memories import AttachmentRepository, MemoryRepository
     from runtime.storage.merges import DeletionRepository, EntityMergeRepository, WordRepository
     from runtime.storage.outline import StorySummaries, SummaryRepository
-    from runtime.storage.play import PlayRepository
     from runtime.storage.projects import CounterRepository, ProjectRepository
     from runtime.storage.scenes import SceneRepository
     from runtime.storage.search_indexes import EmbeddingRepository, LexicalRepository
@@ -90,7 +78,7 @@ def _load_repositories() -> None:
     """Import what a transaction uses before it begins to write: all other writers would wait for the imports, too."""
     modules = {each.module for each in vars(UnitOfWork).values() if isinstance(each, _From)}
     # Who writes vectors, or what characters remember, has loaded numpy already, which is what takes time in these.
-    of_vectors = {f"runtime.storage.{name}" for name in ("characters", "play", "search_indexes", "transfer")}
+    of_vectors = {f"runtime.storage.{name}" for name in ("characters", "search_indexes", "transfer")}
     for module in sorted((modules - of_vectors) | {"runtime.storage.scene_writer"}):
         importlib.import_module(module)
 
@@ -106,22 +94,22 @@ class UnitOfWork:
     deletions: DeletionRepository = _from("merges")
     exchange: ExchangeRepository = _from("transfer")
     characters: CharacterMemoryRepository = _from("characters")
-    play: PlayRepository = _from("play")
+    play: PlayRepository = _from("characters")
     scenes: SceneRepository = _from("scenes")
     memories: MemoryRepository = _from("memories")
-    consolidations: ConsolidationRepository = _from("consolidations")
-    attachments: AttachmentRepository = _from("attachments")
+    consolidations: ConsolidationRepository = _from("chunks")
+    attachments: AttachmentRepository = _from("memories")
     journal: Journal = _from("journal")
     states: StateRepository = _from("events")
     threads: ThreadRepository = _from("events")
     relationships: RelationshipRepository = _from("events")
     knowledge: KnowledgeRepository = _from("knowledge")
-    outbox: OutboxRepository = _from("indexing")
+    outbox: OutboxRepository = _from("chunks")
     lexical: LexicalRepository = _from("search_indexes")
     embeddings: EmbeddingRepository = _from("search_indexes")
     summaries: SummaryRepository = _from("outline")
     words: WordRepository = _from("merges")
-    embedding_choices: EmbeddingChoiceRepository = _from("indexing")
+    embedding_choices: EmbeddingChoiceRepository = _from("chunks")
 
     def __init__(self, connection: Connection, *, project_id: str, clock: Callable[[], datetime]) -> None:
         self._session = StorageSession(connection, clock, project_id=project_id)
@@ -198,7 +186,8 @@ class DatabaseManager:
     ) -> None:
         self.url: URL = database_url(url_or_path)
         self._busy_timeout_s = busy_timeout_s
-        self._clock = clock
+        self.clock = clock
+        """Tells the moment that is written into rows."""
         self._engine: Engine = (
             sqlite_engine(self.url, busy_timeout_s=busy_timeout_s, pool_size=pool_size)
             if self.is_sqlite
@@ -215,7 +204,11 @@ class DatabaseManager:
         """Open a database and bring its schema up to date; the options are those of the class."""
         database = cls(url_or_path, **options)
         try:
-            database._prepare_file(create)
+            path = database.path
+            if path is not None and not path.exists():
+                if not create:
+                    raise UnknownProjectError(f"there is no database at {str(path)!r}; create the project first")
+                path.parent.mkdir(parents=True, exist_ok=True)
             database._migrate()
         except BaseException:
             database.close()
@@ -239,7 +232,9 @@ class DatabaseManager:
     def list_projects(self) -> list[StoredProject]:
         """Return all projects of this database in order of id."""
         with self.connection(is_writing=False) as connection:
-            return list_projects(connection)
+            projects = connection.execute(PROJECTS.select()).all()
+        stored = [StoredProject.model_validate(row, from_attributes=True) for row in projects]
+        return sorted(stored, key=lambda project: project.project_id)
 
     @contextmanager
     def connection(self, *, is_writing: bool) -> Iterator[Connection]:
@@ -253,17 +248,6 @@ class DatabaseManager:
             connection = opened.execution_options(**options)
             stack.enter_context(connection.begin())
             yield connection
-
-    @contextmanager
-    def session_connection(self) -> Iterator[Connection]:
-        """Give a connection outside of any transaction, for what lasts as long as the session with the server."""
-        with database_errors(), self._engine.connect() as opened:
-            yield opened.execution_options(isolation_level="AUTOCOMMIT")
-
-    @property
-    def clock(self) -> Callable[[], datetime]:
-        """Tells the moment that is written into rows."""
-        return self._clock
 
     def backup(self, target: Path) -> None:
         """Copy a SQLite database whole while it is in use."""
@@ -313,14 +297,6 @@ class DatabaseManager:
         finally:
             self._writer.release()
 
-    def _prepare_file(self, create: bool) -> None:
-        path = self.path
-        if path is None or path.exists():
-            return
-        if not create:
-            raise UnknownProjectError(f"there is no database at {str(path)!r}; create the project first")
-        path.parent.mkdir(parents=True, exist_ok=True)
-
 
 class ProjectDatabase:
     """Transactions over what one project has in a database; safe to share between threads."""
@@ -344,12 +320,14 @@ class ProjectDatabase:
 
     def reading(self, work: Callable[[UnitOfWork], T]) -> T:
         """Run a read, once more when the connection to the server was lost on the way."""
-        retrying = Retrying(
-            retry=retry_if_exception(lambda error: isinstance(error, DatabaseError) and is_lost_connection(error)),
-            stop=stop_after_attempt(2),
-            reraise=True,
-        )
-        return retrying(self._read_once, work)
+        try:
+            with self.read() as unit:
+                return work(unit)
+        except DatabaseError as error:
+            if not is_lost_connection(error):
+                raise
+        with self.read() as unit:
+            return work(unit)
 
     @contextmanager
     def index_turn(self, *, is_rebuild: bool, timeout_s: float) -> Iterator[None]:
@@ -357,21 +335,25 @@ class ProjectDatabase:
 
         What is written to an index while another program builds it anew would be missing from the new one.
         """
+        held = VectorIndexError(
+            f"another program is writing to the vector index of {self.project_id!r} or builds it anew; try again"
+        )
         path = self.database.path
         if path is not None:
             lock = FileLock(path.with_name("index.lock"))
             try:
                 lock.acquire(timeout=timeout_s)
             except Timeout as error:
-                raise self._index_is_held() from error
+                raise held from error
             try:
                 yield
             finally:
                 lock.release()
             return
         kind = "" if is_rebuild else "_shared"
-        # Held by a connection of its own: the server lets go of it when the program dies.
-        with self.database.session_connection() as connection:
+        # Held by a connection of its own, outside of any transaction: the server lets go of it when the program dies.
+        with database_errors(), self.database._engine.connect() as opened:
+            connection = opened.execution_options(isolation_level="AUTOCOMMIT")
             take = text(f"SELECT pg_try_advisory_lock{kind}(hashtextextended(:name, 0))")
             name = {"name": f"novelgen index of {self.project_id}"}
             waiting = Retrying(
@@ -382,21 +364,12 @@ class ProjectDatabase:
             try:
                 waiting(lambda: connection.scalar(take, name))
             except RetryError as error:
-                raise self._index_is_held() from error
+                raise held from error
             try:
                 yield
             finally:
                 connection.execute(text(f"SELECT pg_advisory_unlock{kind}(hashtextextended(:name, 0))"), name)
 
-    def _index_is_held(self) -> VectorIndexError:
-        return VectorIndexError(
-            f"another program is writing to the vector index of {self.project_id!r} or builds it anew; try again"
-        )
-
     def backup(self, target: Path) -> None:
         """Copy the SQLite database of the project whole while it is in use."""
         self.database.backup(target)
-
-    def _read_once(self, work: Callable[[UnitOfWork], T]) -> T:
-        with self.read() as unit:
-            return work(unit)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, ColumnElement, Table, Text, cast, distinct, func, select, true
 
+from novelgen.errors import UnknownEntityError
 from novelgen.language.normalise import name_key
 from novelgen.models.entity import (
     SAID_FROM,
@@ -59,7 +60,9 @@ def entity_as_of(stored: StoredEntity, mentions: FirstMentions, as_of: StoryPosi
     first = first_appearance(entity, mentions)
     if not as_of.admits(*first) or is_unmasked(entity, as_of):
         return None
-    own_name = _introduction_of_name(entity, first, mentions)
+    own_name = Introduction(*mentions.get((entity.entity_id, entity.name), first))
+    if entity.name_first_chapter is not None:
+        own_name = Introduction(entity.name_first_chapter, entity.name_first_scene)
     is_over = as_of == END_OF_STORY
     is_told = is_over or stored.origin == "author"
     author_aliases = frozenset(entity.names() if is_over else stored.author_aliases)
@@ -99,13 +102,6 @@ def is_unmasked(entity: Entity, as_of: StoryPosition) -> bool:
     """Tell whether the story has shown before a position that an entity is somebody else."""
     revealed = revealed_identity(entity)
     return revealed is not None and as_of.admits(revealed.chapter_index, revealed.scene_index)
-
-
-def _introduction_of_name(entity: Entity, first: Introduction, mentions: FirstMentions) -> Introduction:
-    if entity.name_first_chapter is not None:
-        return Introduction(entity.name_first_chapter, entity.name_first_scene)
-    place = mentions.get((entity.entity_id, entity.name))
-    return first if place is None else Introduction(*place)
 
 
 def _introduced_aliases(
@@ -148,8 +144,7 @@ class CharacterFileRepository(Repository):
         gone = sorted(self.aliases() - set(said))
         if gone:
             self._session.touch()
-            self._delete(ALIASES, gone)
-            self._delete(CHARACTER_FILE_ALIASES, gone)
+            self._delete(gone, ALIASES, CHARACTER_FILE_ALIASES)
         return gone
 
     def note(self, brought: Iterable[AliasPair]) -> None:
@@ -159,11 +154,15 @@ class CharacterFileRepository(Repository):
 
     def release(self, pairs: Iterable[AliasPair]) -> None:
         """Forget aliases that somebody else brings, too: they stay when characters.json drops them."""
-        self._delete(CHARACTER_FILE_ALIASES, sorted(set(pairs) & self.aliases()))
+        self._delete(sorted(set(pairs) & self.aliases()), CHARACTER_FILE_ALIASES)
 
-    def _delete(self, table: Table, pairs: Sequence[AliasPair]) -> None:
-        for entity_id, alias in pairs:
-            self._session.delete(table, table.c.entity_id == entity_id, table.c.alias == alias)
+    def _delete(self, pairs: Sequence[AliasPair], *tables: Table) -> None:
+        for table in tables:
+            for entity_id, alias in pairs:
+                self._session.delete(table, table.c.entity_id == entity_id, table.c.alias == alias)
+
+
+_MENTIONED_AT = packed_place(cast(MENTIONS.c.chapter_index, BigInteger), MENTIONS.c.scene_index)
 
 
 class EntityRepository(Repository):
@@ -192,9 +191,8 @@ class EntityRepository(Repository):
         elif stored.origin != "author" or origin == "author":
             changed = {} if stored.entity == entity else {"updated_at": now}
             self._session.update(ENTITIES, ENTITIES.c.entity_id == entity.entity_id, **values, **changed)
-        adds_only = stored is not None and stored.origin == "author" and origin != "author"
         by_author = origin == "author"
-        if not adds_only:
+        if stored is None or stored.origin != "author" or by_author:
             replaced = [] if by_author else [ALIASES.c.by_author.is_(False)]
             self._session.delete(ALIASES, ALIASES.c.entity_id == entity.entity_id, *replaced)
         rows = [
@@ -230,24 +228,27 @@ class EntityRepository(Repository):
 
         What was taken back does not count: a deleted memory, and a pair of which nothing is said.
         """
-        owns = self._session.owns
-        held = CHUNK_ENTITIES.c.chunk_row_id.in_(
-            select(CHUNKS.c.row_id).where(owns(CHUNKS), CHUNKS.c.status != "deleted")
-        )
-        told = RELATIONSHIPS.c.relationship_id.in_(
-            select(RELATIONSHIP_CHANGES.c.relationship_id).where(owns(RELATIONSHIP_CHANGES))
-        )
+        session, changes = self._session, RELATIONSHIP_CHANGES
+        standing = select(CHUNKS.c.row_id).where(session.owns(CHUNKS), CHUNKS.c.status != "deleted")
+        told = RELATIONSHIPS.c.relationship_id.in_(select(changes.c.relationship_id).where(session.owns(changes)))
         columns = (
             (STATES.c.entity_id, true()),
-            (CHUNK_ENTITIES.c.entity_id, held),
+            (CHUNK_ENTITIES.c.entity_id, CHUNK_ENTITIES.c.chunk_row_id.in_(standing)),
             (RELATIONSHIPS.c.character_a, told),
             (RELATIONSHIPS.c.character_b, told),
         )
-        return any(self._session.value(each, each == entity_id, counts) is not None for each, counts in columns)
+        return any(session.value(each, each == entity_id, counts) is not None for each, counts in columns)
 
     def get(self, entity_id: str) -> StoredEntity | None:
         """Return an entity whole, or None when there is none of that id."""
         return next(iter(self._stored([entity_id])), None)
+
+    def require(self, entity_id: str) -> StoredEntity:
+        """Return an entity whole."""
+        stored = self.get(entity_id)
+        if stored is None:
+            raise UnknownEntityError(f"no entity {entity_id!r} is stored; list them to find its id")
+        return stored
 
     def list_all(self, *, entity_types: Sequence[EntityType] = ()) -> list[StoredEntity]:
         """Return all entities whole, in order of id (C2 before C10); for authors, never for prompts."""
@@ -278,16 +279,14 @@ class EntityRepository(Repository):
 
     def first_mentions(self) -> dict[tuple[str, str], tuple[int, int]]:
         """Return for each (entity_id, name) the first stored scene whose text holds it."""
-        place = packed_place(cast(MENTIONS.c.chapter_index, BigInteger), MENTIONS.c.scene_index)
         names = (MENTIONS.c.entity_id, MENTIONS.c.name)
-        rows = self._session.select([*names, func.min(place)], group=names)
+        rows = self._session.select([*names, func.min(_MENTIONED_AT)], group=names)
         return {(row[0], row[1]): unpacked_place(row[2]) for row in rows}
 
     def mentions_before(self, as_of: StoryPosition) -> dict[str, tuple[int, tuple[int, int]]]:
         """Return for each entity that texts before a position name in how many scenes, and the last of them."""
-        place = packed_place(cast(MENTIONS.c.chapter_index, BigInteger), MENTIONS.c.scene_index)
         who, scenes = MENTIONS.c.entity_id, func.count(distinct(MENTIONS.c.scene_id))
-        rows = self._session.select([who, scenes, func.max(place)], before(as_of, MENTIONS), group=[who])
+        rows = self._session.select([who, scenes, func.max(_MENTIONED_AT)], before(as_of, MENTIONS), group=[who])
         return {row[0]: (row[1], unpacked_place(row[2])) for row in rows}
 
     def author_aliases(self) -> dict[str, set[str]]:
@@ -298,18 +297,14 @@ class EntityRepository(Repository):
         self, entity_ids: Iterable[str] | None = None, *, entity_types: Sequence[EntityType] = ()
     ) -> list[StoredEntity]:
         wanted: list[ColumnElement[bool]] = []
-        of_names: list[ColumnElement[bool]] = []
         if entity_ids is not None:
-            listed = list(entity_ids)
-            wanted.append(ENTITIES.c.entity_id.in_(listed))
-            of_names.append(ALIASES.c.entity_id.in_(listed))
+            wanted.append(ENTITIES.c.entity_id.in_(list(entity_ids)))
         if entity_types:
             wanted.append(ENTITIES.c.entity_type.in_(entity_types))
-            typed = select(ENTITIES.c.entity_id).where(self._session.owns(ENTITIES), *wanted)
-            of_names.append(ALIASES.c.entity_id.in_(typed))
-        aliases = grouped(self._session.select(ALIASES, *of_names, order=[ALIASES.c.row_id]), "entity_id")
-        rows = self._session.select(ENTITIES, *wanted)
-        stored = [_stored_entity(row, aliases[row.entity_id]) for row in rows]
+        of_these = ALIASES.c.entity_id.in_(select(ENTITIES.c.entity_id).where(self._session.owns(ENTITIES), *wanted))
+        names = self._session.select(ALIASES, *([of_these] if wanted else []), order=[ALIASES.c.row_id])
+        aliases = grouped(names, "entity_id")
+        stored = [_stored_entity(row, aliases[row.entity_id]) for row in self._session.select(ENTITIES, *wanted)]
         return sorted(stored, key=lambda one: (len(one.entity.entity_id), one.entity.entity_id))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -12,25 +12,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field
-from sqlalchemy import ColumnElement, Select, or_, select
+from sqlalchemy import ColumnElement, and_, or_, select
 
 from novelgen.errors import UserInputError
 from novelgen.memory.outline import PairChange
+from novelgen.models import folds
 from novelgen.models.base import Model
-from novelgen.models.folds import (
-    HOLDER_ATTRIBUTE,
-    OWN_WORDS,
-    RecordedLoopEvent,
-    chapters_of_change,
-    fold_holders,
-    fold_loop_events,
-    folded_loop,
-    folded_relationship,
-    loop_event_values,
-    relationship_change_values,
-    snapshot_of,
-    timeline_order,
-)
 from novelgen.models.position import END_OF_STORY, StoryPosition, UtcDatetime, packed_place
 from novelgen.models.record import RecordedLoop, RecordedRelationshipChange, is_unsaid
 from novelgen.models.state import (
@@ -90,7 +77,7 @@ class StateRepository(Repository):
 
     def changes_before(self, as_of: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
         """Return the changes of entities before a position, and every stated holder, as they count."""
-        wanted = STATES.c.attribute == HOLDER_ATTRIBUTE
+        wanted = STATES.c.attribute == folds.HOLDER_ATTRIBUTE
         if entity_ids:
             wanted = or_(wanted, STATES.c.entity_id.in_(entity_ids))
         rows = self._session.select(STATES, before(as_of, STATES), wanted, order=order_in_force(STATES))
@@ -110,7 +97,7 @@ class StateRepository(Repository):
 
     def stated_in(self, at: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
         """Return what a scene states of entities, and of who holds anything, in the order in which it counts."""
-        wanted = or_(STATES.c.attribute == HOLDER_ATTRIBUTE, STATES.c.entity_id.in_(entity_ids))
+        wanted = or_(STATES.c.attribute == folds.HOLDER_ATTRIBUTE, STATES.c.entity_id.in_(entity_ids))
         return self._explicit(
             STATES.c.chapter_index == at.chapter_index, STATES.c.scene_index == at.scene_index, wanted
         )
@@ -147,14 +134,9 @@ class StateRepository(Repository):
         """
         held = holders_as_of(self._session, as_of)
         by_entity = self._dated(entity_ids, as_of)
-        snapshots = [
-            _snapshot(self._session.project_id, by_entity.get(entity_id, []), as_of)
-            for entity_id in dict.fromkeys(entity_ids)
-        ]
+        snapshots = (_snapshot(self.project_id, by_entity.get(each, []), as_of) for each in dict.fromkeys(entity_ids))
         return [
-            snapshot.model_copy(update={"holds": held.get(snapshot.entity_id, [])})
-            for snapshot in snapshots
-            if snapshot is not None
+            each.model_copy(update={"holds": held.get(each.entity_id, [])}) for each in snapshots if each is not None
         ]
 
     def timeline(
@@ -167,11 +149,10 @@ class StateRepository(Repository):
         snapshots = [
             snapshot
             for dated in by_entity.values()
-            for chapter in chapters_of_change([one.change for one in dated], first=from_chapter, last=to_chapter)
-            if (snapshot := _snapshot(self._session.project_id, dated, min(StoryPosition(chapter + 1), as_of)))
-            is not None
+            for chapter in folds.chapters_of_change([one.change for one in dated], first=from_chapter, last=to_chapter)
+            if (snapshot := _snapshot(self.project_id, dated, min(StoryPosition(chapter + 1), as_of))) is not None
         ]
-        return sorted(snapshots, key=timeline_order)
+        return sorted(snapshots, key=folds.timeline_order)
 
     def _explicit(self, *conditions: ColumnElement[bool]) -> list[StateChange]:
         rows = self._session.select(STATES, STATES.c.kind == "explicit", *conditions, order=order_in_force(STATES))
@@ -209,12 +190,12 @@ def holders_as_of(session: StorageSession, as_of: StoryPosition) -> dict[str, li
     """Return who holds what strictly before a position: the last stated `holder` of each item."""
     rows = session.select(
         [STATES.c.entity_id, STATES.c.value],
-        STATES.c.attribute == HOLDER_ATTRIBUTE,
+        STATES.c.attribute == folds.HOLDER_ATTRIBUTE,
         STATES.c.kind == "explicit",
         before(as_of, STATES),
         order=order_in_force(STATES),
     )
-    return fold_holders((row[0], row[1]) for row in rows)
+    return folds.fold_holders((row[0], row[1]) for row in rows)
 
 
 def state_values(change: StateChange, origin: EventOrigin, now: datetime) -> dict[str, Any]:
@@ -236,19 +217,17 @@ def span_of(row: AnyRow) -> tuple[int, int] | None:
     return None if row.span_start is None else (row.span_start, row.span_end)
 
 
+_COLUMNS = [name for name in StateChange.model_fields if name in STATES.c]
+
+
 def _change(row: AnyRow) -> StateChange:
-    return StateChange.model_construct(
-        entity_id=row.entity_id,
-        entity_type=row.entity_type,
-        attribute=row.attribute,
-        value=row.value,
-        chapter_index=row.chapter_index,
-        scene_index=row.scene_index,
-        kind=row.kind,
-        verified=row.verified,
-        source_span=span_of(row),
-        by_author=row.origin == "author",
-    )
+    columns = {name: getattr(row, name) for name in _COLUMNS}
+    return StateChange.model_construct(**columns, source_span=span_of(row), by_author=row.origin == "author")
+
+
+def _told_by(row: AnyRow, kind: type[Any]) -> dict[str, Any]:
+    """Return what a row tells of the fields of a dataclass."""
+    return {each.name: getattr(row, each.name) for each in fields(kind)}
 
 
 def _snapshot(project_id: str, dated: Sequence[_Dated], as_of: StoryPosition) -> EntityStateSnapshot | None:
@@ -257,7 +236,7 @@ def _snapshot(project_id: str, dated: Sequence[_Dated], as_of: StoryPosition) ->
         return None
     timestamp = max(one.created_at for one in visible)
     changes = [one.change for one in visible]
-    snapshot = snapshot_of(project_id, changes, as_of=as_of, timestamp=timestamp)
+    snapshot = folds.snapshot_of(project_id, changes, as_of=as_of, timestamp=timestamp)
     last = [one.change.by_author for one in visible if one.change.kind == "explicit"][-1:]
     return snapshot and snapshot.model_copy(update={"by_author": last == [True]})
 
@@ -282,13 +261,11 @@ class RelationshipRepository(Repository):
         """Insert changes of one scene, whose position, id and origin are given as columns; return the ids."""
         relationship_ids = [self.id_of(change.character_a, change.character_b) for change in changes]
         rows = [
-            relationship_change_values(change) | position | {"relationship_id": relationship_id}
+            folds.relationship_change_values(change) | position | {"relationship_id": relationship_id}
             for change, relationship_id in zip(changes, relationship_ids, strict=True)
         ]
         self._session.insert(RELATIONSHIP_CHANGES, rows)
-        changed = (RELATIONSHIPS.c.project_id == self._session.project_id) & RELATIONSHIPS.c.relationship_id.in_(
-            set(relationship_ids)
-        )
+        changed = RELATIONSHIPS.c.relationship_id.in_(set(relationship_ids))
         self._session.update(RELATIONSHIPS, changed, updated_at=self._session.now())
         return relationship_ids
 
@@ -297,10 +274,8 @@ class RelationshipRepository(Repository):
     ) -> list[Relationship]:
         """Return how pairs stand at a position, in order of relationship id."""
         pair = RELATIONSHIPS.c
-        involved = (
-            None if character_id is None else or_(pair.character_a == character_id, pair.character_b == character_id)
-        )
-        found = self._folded(as_of, involved)
+        involved = or_(pair.character_a == character_id, pair.character_b == character_id)
+        found = self._folded(as_of, *([] if character_id is None else [involved]))
         return [relation for relation in found if status is None or relation.status == status]
 
     def changes_between(
@@ -309,17 +284,13 @@ class RelationshipRepository(Repository):
         """Return the single changes of the pairs among some characters, by relationship id, as they count."""
         among = RELATIONSHIPS.c.character_a.in_(character_ids) & RELATIONSHIPS.c.character_b.in_(character_ids)
         return {
-            relationship_id: [
-                PairChange(**{each.name: getattr(row, each.name) for each in fields(PairChange)}) for row in rows
-            ]
+            relationship_id: [PairChange(**_told_by(row, PairChange)) for row in rows]
             for relationship_id, rows in self._rows_by_pair(as_of, among).items()
         }
 
     def between(self, character: str, other: str, *, as_of: StoryPosition = END_OF_STORY) -> Relationship | None:
         """Return how two characters stand at a position, asked in either order, or None when nothing is known."""
-        first, second = sorted((character, other))
-        pair = (RELATIONSHIPS.c.character_a == first) & (RELATIONSHIPS.c.character_b == second)
-        return next(iter(self._folded(as_of, pair)), None)
+        return next(iter(self._folded(as_of, _is_pair(*sorted((character, other))))), None)
 
     def about_pair(self, relationship_id: str) -> PairNotes:
         """Return when a pair was stored and last changed, and what is noted of it beside, empty where it is none."""
@@ -333,19 +304,14 @@ class RelationshipRepository(Repository):
         """Return what each scene and the author said of pairs, in the order in which it applies."""
         from novelgen.memory.relationship_conflicts import StatedRelationship
 
-        rows = self._session.own(self._session.rows(self._changes()))
+        names = [name for name in StatedRelationship.model_fields if name not in ("relationship_type", "status")]
         return [
             StatedRelationship(
-                relationship_id=row.relationship_id,
-                character_a=row.character_a,
-                character_b=row.character_b,
+                **{name: getattr(row, name) for name in names},
                 relationship_type=row.relationship_type or "",
                 status=row.status or "",
-                event=row.event,
-                chapter_index=row.chapter_index,
-                scene_index=row.scene_index,
             )
-            for row in rows
+            for row in self._changes()
         ]
 
     def id_of(self, character: str, other: str) -> str:
@@ -353,47 +319,40 @@ class RelationshipRepository(Repository):
         first, second = sorted((character, other))
         if first == second:
             raise UserInputError(f"a relationship needs two characters, but both are {first!r}")
-        pair = (RELATIONSHIPS.c.character_a == first) & (RELATIONSHIPS.c.character_b == second)
-        known = self._session.one([RELATIONSHIPS.c.relationship_id], pair)
+        known = self._session.value(RELATIONSHIPS.c.relationship_id, _is_pair(first, second))
         if known is not None:
-            return str(known.relationship_id)
+            return str(known)
         relationship_id = CounterRepository(self._session).take("R")
         now = self._session.now()
         pair_row = {"relationship_id": relationship_id, "character_a": first, "character_b": second}
         self._session.insert(RELATIONSHIPS, [pair_row | {"created_at": now, "updated_at": now}])
         return relationship_id
 
-    def _changes(self) -> Select[Any]:
-        changes = RELATIONSHIP_CHANGES
-        joined = changes.join(
-            RELATIONSHIPS,
-            (RELATIONSHIPS.c.project_id == changes.c.project_id)
-            & (RELATIONSHIPS.c.relationship_id == changes.c.relationship_id),
-        )
-        return (
-            select(changes, RELATIONSHIPS.c.character_a, RELATIONSHIPS.c.character_b)
-            .select_from(joined)
-            .where(self._session.owns(changes))
-            .order_by(*order_in_force(changes))
-        )
+    def _changes(self, *conditions: ColumnElement[bool]) -> Sequence[AnyRow]:
+        changes, pairs = RELATIONSHIP_CHANGES, RELATIONSHIPS
+        of_pair = (pairs.c.project_id == changes.c.project_id) & (pairs.c.relationship_id == changes.c.relationship_id)
+        statement = select(changes, pairs.c.character_a, pairs.c.character_b).join_from(changes, pairs, of_pair)
+        statement = statement.where(self._session.owns(changes), *conditions).order_by(*order_in_force(changes))
+        return self._session.own(self._session.rows(statement))
 
-    def _rows_by_pair(self, as_of: StoryPosition, condition: Any) -> dict[str, list[AnyRow]]:
-        statement = self._changes().where(before(as_of, RELATIONSHIP_CHANGES))
-        if condition is not None:
-            statement = statement.where(condition)
-        return grouped(self._session.own(self._session.rows(statement)), "relationship_id")
+    def _rows_by_pair(self, as_of: StoryPosition, *conditions: ColumnElement[bool]) -> dict[str, list[AnyRow]]:
+        return grouped(self._changes(before(as_of, RELATIONSHIP_CHANGES), *conditions), "relationship_id")
 
-    def _folded(self, as_of: StoryPosition, condition: Any) -> list[Relationship]:
+    def _folded(self, as_of: StoryPosition, *conditions: ColumnElement[bool]) -> list[Relationship]:
         relations = [
-            folded_relationship(
+            folds.folded_relationship(
                 rows,
                 relationship_id=relationship_id,
                 character_a=rows[-1].character_a,
                 character_b=rows[-1].character_b,
             )
-            for relationship_id, rows in self._rows_by_pair(as_of, condition).items()
+            for relationship_id, rows in self._rows_by_pair(as_of, *conditions).items()
         ]
         return sorted(relations, key=lambda relation: (len(relation.relationship_id), relation.relationship_id))
+
+
+def _is_pair(first: str, second: str) -> ColumnElement[bool]:
+    return and_(RELATIONSHIPS.c.character_a == first, RELATIONSHIPS.c.character_b == second)
 
 
 class ThreadNotes(Model):
@@ -427,25 +386,25 @@ class ThreadRepository(Repository):
         """Return an id that no loop has yet."""
         return CounterRepository(self._session).take("OL")
 
-    def append(self, event: RecordedLoopEvent, *, at: StoryPosition) -> None:
+    def append(self, event: folds.RecordedLoopEvent, *, at: StoryPosition) -> None:
         """Append what the author says of a loop at a position; it survives re-ingest of the scene there."""
         self._session.touch()
         if not isinstance(event, RecordedLoop) and self.get(event.id) is None:
             raise UserInputError(f"no open loop {event.id!r} is stored; plant it first")
-        self._session.insert(LOOP_EVENTS, [loop_event_values(event) | said_at(self._session, at)])
+        self._session.insert(LOOP_EVENTS, [folds.loop_event_values(event) | said_at(self._session, at)])
         CounterRepository(self._session).jump_over([event.id])
 
     def endings(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, str]:
         """Return the threads that are over at a position, with who said how they ended: author or record."""
         rows_by_thread = self._rows_by_thread(as_of, columns=_MOVE_COLUMNS)
-        folds = {each: fold_loop_events(rows) for each, rows in rows_by_thread.items()}
-        return {each: fold.last.origin for each, fold in folds.items() if fold.is_over}
+        found = {each: folds.fold_loop_events(rows) for each, rows in rows_by_thread.items()}
+        return {each: fold.last.origin for each, fold in found.items() if fold.is_over}
 
     def take_back_ending(self, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> None:
         """Delete what the author said last of a thread that is over at a position: that it ended."""
         self._session.touch()
         rows = self._rows_by_thread(as_of, [loop_id]).get(loop_id, [])
-        fold = fold_loop_events(rows) if rows else None
+        fold = folds.fold_loop_events(rows) if rows else None
         if fold is None or not fold.is_over:
             raise UserInputError(f"thread {loop_id!r} has not ended by then; there is nothing to take back")
         if fold.last.origin != "author":
@@ -461,7 +420,7 @@ class ThreadRepository(Repository):
         planted = self._planted(END_OF_STORY).get(loop_id)
         if planted is None:
             raise UserInputError(f"no open loop {loop_id!r} is stored; plant it first")
-        detail = {**planted.detail, **changes, **({OWN_WORDS: True} if "description" in changes else {})}
+        detail = {**planted.detail, **changes, **({folds.OWN_WORDS: True} if "description" in changes else {})}
         if planted.origin == "author":
             self._session.update(LOOP_EVENTS, LOOP_EVENTS.c.row_id == planted.row_id, detail=detail)
             return
@@ -490,8 +449,8 @@ class ThreadRepository(Repository):
             .order_by(*order_in_force(LOOP_EVENTS))
         )
         by_loop = grouped(self._session.own(self._session.rows(statement)), "loop_id")
-        folds = {loop_id: fold_loop_events(rows).planted for loop_id, rows in by_loop.items()}
-        return {loop_id: row for loop_id, row in folds.items() if row is not None}
+        found = {loop_id: folds.fold_loop_events(rows).planted for loop_id, rows in by_loop.items()}
+        return {loop_id: row for loop_id, row in found.items() if row is not None}
 
     def get(self, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> OpenLoop | None:
         """Return a loop as it stands at a position, or None when it is not planted by then."""
@@ -510,8 +469,8 @@ class ThreadRepository(Repository):
     def count_waiting(self, *, as_of: StoryPosition = END_OF_STORY) -> int:
         """Return how many loops are unresolved at a position, without reading what they are about."""
         rows_by_thread = self._rows_by_thread(as_of, columns=_MOVE_COLUMNS)
-        folds = [fold_loop_events(rows) for rows in rows_by_thread.values()]
-        return sum(fold.planted is not None and fold.status in UNRESOLVED_STATUSES for fold in folds)
+        found = [folds.fold_loop_events(rows) for rows in rows_by_thread.values()]
+        return sum(fold.planted is not None and fold.status in UNRESOLVED_STATUSES for fold in found)
 
     def due(self, *, as_of: StoryPosition = END_OF_STORY, limit: int = 10) -> list[OpenLoop]:
         """Return the unresolved loops that are most due (see `most_due`)."""
@@ -522,24 +481,20 @@ class ThreadRepository(Repository):
         from novelgen.memory.ledger import ThreadEvent
 
         return {
-            loop_id: [
-                ThreadEvent(
-                    loop_id=row.loop_id,
-                    kind=row.kind,
-                    note=row.note,
-                    detail=row.detail,
-                    chapter_index=row.chapter_index,
-                    scene_index=row.scene_index,
-                )
-                for row in rows
-            ]
+            loop_id: [ThreadEvent(**_told_by(row, ThreadEvent)) for row in rows]
             for loop_id, rows in self._rows_by_thread(as_of).items()
         }
 
     def _folded(self, as_of: StoryPosition, loop_ids: Collection[str] | None = None) -> list[OpenLoop]:
         by_loop = self._rows_by_thread(as_of, loop_ids)
-        places = self._scene_places(as_of) if by_loop else []
-        loops = [folded_loop(events, age_scenes=partial(_age, places=places)) for events in by_loop.values()]
+        places: list[int] = []
+        if by_loop:
+            # A number per stored scene before the position, ascending as the story goes.
+            columns = (SCENES.c.chapter_index, SCENES.c.scene_index)
+            joined = self._session.joined_integers(columns, self._session.owns(SCENES), before(as_of, SCENES))
+            chapters, scenes = (map(int, each.split(",")) if each else () for each in joined)
+            places = sorted(map(packed_place, chapters, scenes))
+        loops = [folds.folded_loop(events, age_scenes=partial(_age, places=places)) for events in by_loop.values()]
         return [loop for loop in loops if loop is not None]
 
     def _rows_by_thread(
@@ -555,18 +510,10 @@ class ThreadRepository(Repository):
         )
         return grouped(rows, "loop_id")
 
-    def _scene_places(self, as_of: StoryPosition) -> list[int]:
-        """Return a number per stored scene before a position, ascending as the story goes."""
-        joined = self._session.joined_integers(
-            (SCENES.c.chapter_index, SCENES.c.scene_index), self._session.owns(SCENES), before(as_of, SCENES)
-        )
-        chapters, scenes = (map(int, each.split(",")) if each else () for each in joined)
-        return sorted(map(packed_place, chapters, scenes))
-
 
 def _age(planted: AnyRow, *, places: list[int]) -> int | None:
-    if planted.chapter_index is None:
+    chapter, scene = planted.chapter_index, planted.scene_index
+    if chapter is None:
         return None
-    if planted.scene_index is None:
-        return len(places) - bisect_left(places, packed_place(planted.chapter_index + 1, 0))
-    return len(places) - bisect_right(places, packed_place(planted.chapter_index, planted.scene_index))
+    end = packed_place(chapter + 1, 0) - 1 if scene is None else packed_place(chapter, scene)
+    return len(places) - bisect_right(places, end)

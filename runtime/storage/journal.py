@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import Field, PrivateAttr
-from sqlalchemy import Column, ColumnElement, LargeBinary, Table, and_, func, not_, or_, select, true
+from sqlalchemy import ColumnElement, LargeBinary, Table, and_, func, not_, or_, select, true
 
 from novelgen.characters.memory import CharacterChangeKind, CharacterMemory
 from novelgen.errors import UnknownIdError, UserInputError
@@ -18,8 +18,7 @@ from novelgen.models.base import Model
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.position import UtcDatetime
 from novelgen.models.record import is_unsaid
-from runtime.storage.chunks import ChunkWriter, text_hash, text_values
-from runtime.storage.consolidations import ConsolidationRepository
+from runtime.storage.chunks import ChunkWriter, ConsolidationRepository, text_hash, text_values
 from runtime.storage.records import StoredScene, SummaryLevel
 from runtime.storage.references import replaced_id, without_id
 from runtime.storage.session import AnyRow, Repository
@@ -49,50 +48,27 @@ from runtime.storage.tables import (
 
 ChangeSubject = Literal["entity", "memory", "scene", "thread", "consolidation", "character"]
 
-EntityChangeKind = Literal[
-    "add",
-    "edit",
-    "rename",
-    "merge",
-    "split",
-    "confirm",
-    "name",
-    "join",
-    "drop",
-    "delete",
-    "relate",
-    "summary",
-    "waive",
-    "template",
-    "flag",
+CardChangeKind = Literal[
+    "add", "edit", "rename", "merge", "split", "confirm", "name", "join", "drop", "delete", "relate"
 ]
 
-AuthorChangeKind = Literal[
-    "add",
-    "edit",
-    "confirm",
-    "delete",
-    "pin",
-    "unpin",
-    "ban",
-    "unban",
-    "know",
-    "text",
-    "record",
-    "title",
-    "move",
-    "insert",
-    "shorten",
-    "ingest",
-    "extract",
-]
-"""The first nine are of a memory, the others of a scene, and so is its deletion; the last three are of a run."""
+StoryChangeKind = Literal["summary", "waive", "template", "flag"]
+
+EntityChangeKind = Literal[CardChangeKind, StoryChangeKind]
+
+MemoryChangeKind = Literal["add", "edit", "confirm", "delete", "pin", "unpin", "ban", "unban", "know"]
+
+SceneChangeKind = Literal["delete", "text", "record", "title", "move", "insert"]
+
+RunKind = Literal["shorten", "ingest", "extract"]
+
+AuthorChangeKind = Literal[MemoryChangeKind, SceneChangeKind, RunKind]
 
 ThreadChangeKind = Literal["add", "edit", "advance", "resolve", "abandon", "reopen"]
 
 ChangeKind = EntityChangeKind | AuthorChangeKind | ThreadChangeKind | CharacterChangeKind
 
-NOT_OF_ENTITIES: frozenset[ChangeKind] = frozenset({"summary", "waive", "template", "flag"})
+NOT_OF_ENTITIES: frozenset[ChangeKind] = frozenset(get_args(StoryChangeKind))
 """Kinds that are undone as those of entities are, and say nothing of any."""
 
 PlayKind = Literal["feel", "secret", "reveal", "show", "flag"]
@@ -105,7 +81,7 @@ _OF_PLAY: Mapping[PlayKind, Table] = {
     "flag": STORY_FLAGS,
 }
 
-RUNS: tuple[AuthorChangeKind, ...] = ("shorten", "ingest", "extract")
+RUNS: tuple[RunKind, ...] = get_args(RunKind)
 """Kinds of which one run brings as many changes as there are scenes; they go back together."""
 
 MAX_KEPT_CHANGES = 500
@@ -197,57 +173,64 @@ ChangeNumber = Annotated[
 
 Keeping = AbstractContextManager[Kept]
 
+Recording = AbstractContextManager[list[RowChange]]
 
-@dataclass(frozen=True)
-class _Imaged:
-    """Which columns of a table are pictured: those of its key, and those that may change or tell rows apart."""
+
+class _Imaged(NamedTuple):
+    """By what the rows of a table are known, and which of their columns a change of entities may alter."""
 
     table: Table
-    key: tuple[str, ...]
-    columns: tuple[str, ...]
+    key: tuple[str, ...] = ("row_id",)
+    altered: tuple[str, ...] | None = None
+
+    @property
+    def columns(self) -> Sequence[str]:
+        return self.table.c.keys() if self.altered is None else (*self.key, *self.altered)
 
 
-def _whole(table: Table, *key: str) -> _Imaged:
-    return _Imaged(table, key, tuple(column.name for column in table.c))
+_Part = tuple[Table, Sequence[str], ColumnElement[bool]]
+"""Columns of those rows of a table that fit a condition."""
+
+_Current = dict[tuple[str, str], Image]
+"""Rows by table and key."""
 
 
-_NOT_THE_AUTHORS = (
-    "row_id",
-    "content_hash",
-    "term_count",
-    "last_accessed_at",
-    "chapter_index",
-    "scene_index",
-    "scene_id",
+def _whole(table: Table, condition: ColumnElement[bool]) -> _Part:
+    return table, table.c.keys(), condition
+
+
+_NOT_THE_AUTHORS = frozenset(
+    ("row_id", "content_hash", "term_count", "last_accessed_at", "chapter_index", "scene_index", "scene_id")
 )
 """Columns of a memory that follow from others, from its scene or from its reading."""
 
-# Parents before children.
-_IMAGED = (
-    _whole(ENTITIES, "entity_id"),
-    _whole(ALIASES, "entity_id", "alias"),
-    _whole(CHARACTER_FILE_ALIASES, "entity_id", "alias"),
-    _whole(MENTIONS, "scene_id", "entity_id", "name"),
-    _Imaged(SCENES, ("scene_id",), ("scene_id", "participants", "location_id", "pov", "record", "content_hash")),
-    _Imaged(CHUNKS, ("chunk_id",), ("chunk_id", "entities_mentioned", "attached", "detached", "slot_type")),
-    _whole(STATES, "row_id"),
-    _whole(LOOP_EVENTS, "row_id"),
-    _Imaged(
-        CHARACTER_MEMORIES,
-        ("memory_id",),
-        ("memory_id", "character_id", "participants", "heard_from", "slot", "superseded_by"),
-    ),
-    _Imaged(DISPOSITION_CHANGES, ("row_id",), ("row_id", "character_id", "other_id")),
-    _Imaged(DISCLOSURES, ("row_id",), ("row_id", "character_id", "other_id")),
-    _whole(CHARACTER_SECRETS, "row_id"),
-    _whole(RELATIONSHIPS, "relationship_id"),
-    _whole(RELATIONSHIP_CHANGES, "row_id"),
-    _whole(SUMMARIES, "row_id"),
-    _whole(STORY_FLAGS, "row_id"),
-    _Imaged(KNOWLEDGE_EVENTS, ("row_id",), ("row_id", "scene_id", "source_id", "kind", "character_id", "learned_from")),
-)
+_OF_BOTH = ("character_id", "other_id")
 
-_BY_NAME = {imaged.table.name: imaged for imaged in _IMAGED}
+# Parents before children.
+_IMAGED = {
+    each.table.name: each
+    for each in (
+        _Imaged(ENTITIES, ("entity_id",)),
+        _Imaged(ALIASES, ("entity_id", "alias")),
+        _Imaged(CHARACTER_FILE_ALIASES, ("entity_id", "alias")),
+        _Imaged(MENTIONS, ("scene_id", "entity_id", "name")),
+        _Imaged(SCENES, ("scene_id",), ("participants", "location_id", "pov", "record", "content_hash")),
+        _Imaged(CHUNKS, ("chunk_id",), ("entities_mentioned", "attached", "detached", "slot_type")),
+        _Imaged(STATES),
+        _Imaged(LOOP_EVENTS),
+        _Imaged(
+            CHARACTER_MEMORIES, ("memory_id",), ("character_id", "participants", "heard_from", "slot", "superseded_by")
+        ),
+        _Imaged(DISPOSITION_CHANGES, altered=_OF_BOTH),
+        _Imaged(DISCLOSURES, altered=_OF_BOTH),
+        _Imaged(CHARACTER_SECRETS),
+        _Imaged(RELATIONSHIPS, ("relationship_id",)),
+        _Imaged(RELATIONSHIP_CHANGES),
+        _Imaged(SUMMARIES),
+        _Imaged(STORY_FLAGS),
+        _Imaged(KNOWLEDGE_EVENTS, altered=("scene_id", "source_id", "kind", "character_id", "learned_from")),
+    )
+}
 
 _SUBJECT_COLUMNS = ("entity_id", "loop_id")
 """They tell what a row is about, and are kept of every row."""
@@ -285,8 +268,10 @@ class Journal(Repository):
         self, kind: str, entity_id: str, other_id: str, rows: Sequence[RowChange], *, subject: ChangeSubject = "entity"
     ) -> Change:
         """Write a change down and return it with its number."""
+        of_runs = CHANGES.c.kind.in_(RUNS)
+        last_run = self._session.select([CHANGES.c.other_id], of_runs, order=_LATEST_FIRST, limit=1)
         values = {
-            "project_id": self._session.project_id,
+            "project_id": self.project_id,
             "subject": subject,
             "kind": kind,
             "entity_id": entity_id,
@@ -294,19 +279,12 @@ class Journal(Repository):
             "created_at": self._session.now(),
             "changed_rows": [row.model_dump() for row in rows],
         }
-        begins_run = kind in RUNS and other_id != self._last_run()
         number = self._session.scalar(CHANGES.insert().values(**values).returning(CHANGES.c.row_id))
-        if begins_run:
-            old = (
-                select(CHANGES.c.other_id)
-                .where(self._session.owns(CHANGES), CHANGES.c.kind.in_(RUNS))
-                .group_by(CHANGES.c.other_id)
-                .order_by(func.max(CHANGES.c.row_id).desc())
-                .offset(MAX_KEPT_CHANGES)
-            )
-            self._session.delete(CHANGES, CHANGES.c.kind.in_(RUNS), CHANGES.c.other_id.in_(old))
-        elif subject in _FORGOTTEN and kind not in RUNS:
-            self._forget_old()
+        if kind not in RUNS:
+            if subject in _FORGOTTEN:
+                self._forget_old(CHANGES.c.row_id, CHANGES.c.subject.in_(_FORGOTTEN), ~of_runs)
+        elif not last_run or last_run[0].other_id != other_id:
+            self._forget_old(CHANGES.c.other_id, of_runs)
         return self.require(number)
 
     def keep_of(self, subject: ChangeSubject, kind: str, thing_id: str, rows: Sequence[RowChange]) -> Change | None:
@@ -327,12 +305,12 @@ class Journal(Repository):
 
     def keep_added(self, *chunk_ids: str) -> Change:
         """Write down that memories were added together: they are undone as deleted ones."""
-        table = CHUNKS.name
+        statuses = self._session.pairs(
+            CHUNKS.c.chunk_id, CHUNKS.c.status, self._session.among(CHUNKS.c.chunk_id, chunk_ids)
+        )
         added = [
-            RowChange(table=table, key={"chunk_id": each}, before=_DELETED, after={"status": status})
-            for each, status in self._session.select(
-                (CHUNKS.c.chunk_id, CHUNKS.c.status), self._session.among(CHUNKS.c.chunk_id, chunk_ids)
-            )
+            RowChange(table=CHUNKS.name, key={"chunk_id": each}, before=_DELETED, after={"status": status})
+            for each, status in statuses.items()
         ]
         return self.keep("add", chunk_ids[0], "", added, subject="memory")
 
@@ -341,53 +319,44 @@ class Journal(Repository):
         keys = ({"entity_id": entity_id, "alias": name} for name in names)
         return self.keep(kind, entity_id, other_id, [RowChange(table=ALIASES.name, key=key, after=key) for key in keys])
 
-    @contextmanager
-    def recording(self, *, deleted_id: str | None = None) -> Iterator[list[RowChange]]:
+    def recording(self, *, deleted_id: str | None = None) -> Recording:
         """Give a list that holds what the block changed in all that refers to entities, once the block has ended."""
-        yield from self._recorded(lambda: {imaged.table.name: self._images(imaged, deleted_id) for imaged in _IMAGED})
+        parts: list[_Part] = []
+        for imaged in _IMAGED.values():
+            # Consolidated memories are withdrawn beforehand, and made anew of their sources.
+            staying = ~CHUNKS.c.is_consolidated if imaged.table is CHUNKS else true()
+            if deleted_id is not None and imaged.table in GOING_WITH:
+                going = GOING_WITH[imaged.table](deleted_id)
+                staying = or_(not_(going), going.is_(None))
+                parts.append(_whole(imaged.table, going))
+            parts.append((imaged.table, imaged.columns, staying))
+        return self._recorded(parts)
 
-    @contextmanager
-    def recording_card(self, entity_id: str) -> Iterator[list[RowChange]]:
+    def recording_card(self, entity_id: str) -> Recording:
         """Give a list that holds how the block changed an entity, its names and what an author said of its state."""
+        said = and_(STATES.c.entity_id == entity_id, STATES.c.origin == "author")
+        own = ENTITIES.c.entity_id == entity_id
+        return self._recorded([_whole(ENTITIES, own), _whole(STATES, said)], names_of=entity_id)
 
-        def pictured() -> Images:
-            own = (ENTITIES.c.entity_id == entity_id,)
-            said = (STATES.c.entity_id == entity_id, STATES.c.origin == "author")
-            return {
-                table.name: self._pictured(_BY_NAME[table.name], _BY_NAME[table.name].columns, *conditions)
-                for table, conditions in ((ENTITIES, own), (STATES, said))
-            }
-
-        changes: list[RowChange] = []
-        before, names = pictured(), self._names_of(entity_id)
-        yield changes
-        changes += _differences(before, pictured())
-        now = self._names_of(entity_id)
-        if names != now:
-            told = {"before": {"names": names}, "after": {"names": now}}
-            changes.append(RowChange(table=NAMES, key={"entity_id": entity_id}, **told))
-
-    @contextmanager
-    def recording_memories(self, memory_ids: Collection[str]) -> Iterator[list[RowChange]]:
+    def recording_memories(self, memory_ids: Collection[str]) -> Recording:
         """Give a list that holds how the block changed memories, by whichever of their ids, once it has ended."""
         names = [column.name for column in CHUNKS.c if column.name not in _NOT_THE_AUTHORS]
         named = or_(*(self._session.among(CHUNKS.c[name], memory_ids) for name in ("chunk_id", "source_id")))
-        yield from self._recorded(lambda: self._images_of(CHUNKS, names, named))
+        return self._recorded([(CHUNKS, names, named)])
 
-    @contextmanager
-    def recording_scene(self, scene_id: str) -> Iterator[list[RowChange]]:
+    def recording_scene(self, scene_id: str) -> Recording:
         """Give a list that holds how the block changed a scene and all that came from it, once the block has ended."""
         came_from_it = [(table, table.c.origin == "record") for table in EVENT_TABLES]
         own = [(SCENES, true()), (CHUNKS, CHUNKS.c.from_scene), *came_from_it, (MENTIONS, true())]
+        return self._recorded(
+            [_whole(table, and_(table.c.scene_id == scene_id, condition)) for table, condition in own]
+        )
 
-        def pictured() -> Images:
-            images: Images = {}
-            for table, condition in own:
-                of_scene = and_(table.c.scene_id == scene_id, condition)
-                images = {**images, **self._images_of(table, [column.name for column in table.c], of_scene)}
-            return images
-
-        yield from self._recorded(pictured)
+    def recording_knowledge(self, character_id: str, source_id: str) -> Recording:
+        """Give a list that holds what the block changed in the author's word on who knows a memory, once it ended."""
+        said = KNOWLEDGE_EVENTS.c
+        of_both = and_(said.origin == "author", said.character_id == character_id, said.source_id == source_id)
+        return self._recorded([_whole(KNOWLEDGE_EVENTS, of_both)])
 
     def changing_play(self, kind: PlayKind, whose: str, other_id: str = "") -> Keeping:
         """Write down what the block adds to feelings, disclosures or flags, or changes in a secret of a character."""
@@ -395,7 +364,7 @@ class Journal(Repository):
         if kind == "secret":
             condition = and_(table.c.character_id == whose, table.c.secret_id == other_id)
         else:
-            condition = table.c.row_id > (self._session.connection.scalar(select(func.max(table.c.row_id))) or 0)
+            condition = table.c.row_id > (self._session.scalar(select(func.max(table.c.row_id))) or 0)
         subject: ChangeSubject = "entity" if kind == "flag" else "character"
         return self._changing(table, condition, kind, whose, other_id, subject=subject)
 
@@ -417,51 +386,21 @@ class Journal(Repository):
         of_this = and_(SUMMARIES.c.level == level, SUMMARIES.c.number == number)
         return self._changing(SUMMARIES, of_this, "summary", level, str(number))
 
-    @contextmanager
-    def _changing(
-        self,
-        table: Table,
-        condition: ColumnElement[bool],
-        kind: str,
-        thing_id: str,
-        other_id: str,
-        *,
-        subject: ChangeSubject = "entity",
-    ) -> Iterator[Kept]:
-        names = [column.name for column in table.c]
-        before = self._images_of(table, names, condition)
-        kept = Kept()
-        yield kept
-        rows = _differences(before, self._images_of(table, names, condition))
-        if rows:
-            kept.change_id = self.keep(kind, thing_id, other_id, rows, subject=subject).change_id
-
-    @contextmanager
-    def recording_knowledge(self, character_id: str, source_id: str) -> Iterator[list[RowChange]]:
-        """Give a list that holds what the block changed in the author's word on who knows a memory, once it ended."""
-        names = [column.name for column in KNOWLEDGE_EVENTS.c]
-        table = KNOWLEDGE_EVENTS
-        said = and_(table.c.origin == "author", table.c.character_id == character_id, table.c.source_id == source_id)
-        yield from self._recorded(lambda: self._images_of(table, names, said))
-
     def list_all(self, subject: ChangeSubject = "entity", *, entity_ids: Collection[str] | None = None) -> list[Change]:
         """Return all changes of a subject, the oldest first, undone ones included."""
-        wanted = [CHANGES.c.subject == subject]
-        if entity_ids is not None:
-            wanted.append(CHANGES.c.entity_id.in_(list(entity_ids)))
-        return [_change(row) for row in self._session.select(CHANGES, *wanted, order=[CHANGES.c.row_id])]
+        of_these = [] if entity_ids is None else [CHANGES.c.entity_id.in_(list(entity_ids))]
+        return self._changes(CHANGES.c.subject == subject, *of_these, order=[CHANGES.c.row_id])
 
     def latest(self, limit: int, *, subjects: Sequence[ChangeSubject]) -> list[Change]:
         """Return the last changes of some subjects, the latest first, undone ones included; of a run the last one."""
         runs = (self._session.owns(CHANGES), CHANGES.c.kind.in_(RUNS))
         ends = select(func.max(CHANGES.c.row_id)).where(*runs).group_by(CHANGES.c.kind, CHANGES.c.other_id)
         wanted = (CHANGES.c.subject.in_(subjects), or_(CHANGES.c.kind.not_in(RUNS), CHANGES.c.row_id.in_(ends)))
-        return [_change(row) for row in self._session.select(CHANGES, *wanted, order=_LATEST_FIRST, limit=limit)]
+        return self._changes(*wanted, limit=limit)
 
     def of_run(self, change: Change) -> list[Change]:
         """Return the changes of the run that a change was part of, the latest first."""
-        wanted = (CHANGES.c.kind == change.kind, CHANGES.c.other_id == change.other_id)
-        return [_change(row) for row in self._session.select(CHANGES, *wanted, order=_LATEST_FIRST)]
+        return self._changes(CHANGES.c.kind == change.kind, CHANGES.c.other_id == change.other_id)
 
     def last_standing(self) -> Change:
         """Return the last change, of whatever kind, that was not undone yet.
@@ -476,19 +415,19 @@ class Journal(Repository):
             and_(CHANGES.c.subject == "scene", CHANGES.c.kind == "delete"),
             *(CHANGES.c.entity_id.in_(stored) for stored in has_thing),
         )
-        standing = self._session.select(CHANGES, CHANGES.c.undone_at.is_(None), is_there, order=_LATEST_FIRST, limit=1)
+        standing = self._changes(CHANGES.c.undone_at.is_(None), is_there, limit=1)
         if not standing:
             raise UserInputError(
                 "nothing was changed that could be undone; the list of changes is empty, or all undone"
             )
-        return _change(standing[0])
+        return standing[0]
 
     def require(self, change_id: int) -> Change:
         """Return a change."""
-        row = self._session.one(CHANGES, CHANGES.c.row_id == change_id)
-        if row is None:
+        found = self._changes(CHANGES.c.row_id == change_id)
+        if not found:
             raise UnknownIdError(f"no change {change_id!r} is kept; list them with `novelgen entity changes`")
-        return _change(row)
+        return found[0]
 
     def require_standing(self, change_id: int) -> Change:
         """Return a change that can still be undone."""
@@ -507,9 +446,9 @@ class Journal(Repository):
             ConsolidationRepository(self._session).withdraw_linked([change.entity_id, change.other_id])
             named = [row for row in change.rows if row.table == NAMES]
             for row in named:
-                _require_same(change, row.after or {}, {"names": self._names_of(row.key["entity_id"])}, "the card")
+                _require_same(change, row.after or {}, self._names_of(row.key["entity_id"]), "the card")
             # What else stands in place of a table is put back by who can derive it anew.
-            self._restore(change, [row for row in change.rows if row.table in _BY_NAME])
+            self._restore(change, [row for row in change.rows if row.table in _IMAGED])
             for row in named:
                 self._session.delete(ALIASES, ALIASES.c.entity_id == row.key["entity_id"])
                 self._session.insert(ALIASES, (row.before or {})["names"])
@@ -520,13 +459,11 @@ class Journal(Repository):
     def rewrite(self, rows: Sequence[RowChange]) -> None:
         """Write rows as they are to be after a change."""
         self._session.touch()
-        current = {table: self._current(table, rows) for table in {row.table for row in rows}}
-        self._update([row.model_copy(update={"before": row.after}) for row in rows], current)
+        self._update([row.model_copy(update={"before": row.after}) for row in rows], self._current(rows))
 
     def mark_undone(self, change_id: int) -> Change:
         """Note that a change was undone now."""
-        this = CHANGES.c.row_id == change_id
-        self._session.update(CHANGES, this, undone_at=self._session.now())
+        self._session.update(CHANGES, CHANGES.c.row_id == change_id, undone_at=self._session.now())
         return self.require(change_id)
 
     def withdraw_names(self, change_id: int) -> tuple[Change, list[str]]:
@@ -557,16 +494,17 @@ class Journal(Repository):
             found[entity_id] = survivor
         return found
 
-    def _of_kind(self, kind: EntityChangeKind) -> list[AnyRow]:
+    def _changes(self, *conditions: ColumnElement[bool], **options: Any) -> list[Change]:
+        rows = self._session.select(CHANGES, *conditions, **{"order": _LATEST_FIRST, **options})
+        return [_change(row) for row in rows]
+
+    def _of_kind(self, kind: EntityChangeKind) -> Sequence[AnyRow]:
         columns = (CHANGES.c.entity_id, CHANGES.c.other_id, CHANGES.c.undone_at)
-        return list(
-            self._session.select(
-                columns, CHANGES.c.subject == "entity", CHANGES.c.kind == kind, order=[CHANGES.c.row_id]
-            )
-        )
+        of_kind = (CHANGES.c.subject == "entity", CHANGES.c.kind == kind)
+        return self._session.select(columns, *of_kind, order=[CHANGES.c.row_id])
 
     def _not_stored(self, entity_ids: Collection[str]) -> list[str]:
-        stored = {row.entity_id for row in self._session.select((ENTITIES.c.entity_id,))} if entity_ids else set()
+        stored = set(self._session.values(ENTITIES.c.entity_id)) if entity_ids else set()
         return [each for each in entity_ids if each not in stored]
 
     def _as_known_now(self, rows: Sequence[RowChange]) -> list[RowChange]:
@@ -583,157 +521,140 @@ class Journal(Repository):
 
         return [row.model_copy(update={"before": known(row.before), "after": known(row.after)}) for row in rows]
 
-    def _forget_old(self) -> None:
-        old = self._session.select(
-            (CHANGES.c.row_id,),
-            CHANGES.c.subject.in_(_FORGOTTEN),
-            CHANGES.c.kind.not_in(RUNS),
-            order=[CHANGES.c.row_id.desc()],
-            offset=MAX_KEPT_CHANGES,
-        )
-        self._session.delete(CHANGES, self._session.among(CHANGES.c.row_id, [row.row_id for row in old]))
+    def _forget_old(self, unit: ColumnElement[Any], *conditions: ColumnElement[bool]) -> None:
+        old = select(unit).where(self._session.owns(CHANGES), *conditions).group_by(unit)
+        old = old.order_by(func.max(CHANGES.c.row_id).desc()).offset(MAX_KEPT_CHANGES)
+        self._session.delete(CHANGES, *conditions, unit.in_(old))
 
-    def _last_run(self) -> str | None:
-        last = self._session.select((CHANGES.c.other_id,), CHANGES.c.kind.in_(RUNS), order=_LATEST_FIRST, limit=1)
-        return last[0].other_id if last else None
+    @contextmanager
+    def _recorded(self, parts: Sequence[_Part], *, names_of: str | None = None) -> Iterator[list[RowChange]]:
+        def pictured() -> Images:
+            images: defaultdict[str, dict[str, Image]] = defaultdict(dict)
+            for table, names, condition in parts:
+                for row in self._session.select([table.c[name] for name in names], condition):
+                    image = {name: _plain(value) for name, value in row._mapping.items()}
+                    images[table.name][_key(table.name, image)] = image
+            if names_of is not None:
+                images[NAMES][names_of] = self._names_of(names_of)
+            return images
 
-    def _recorded(self, pictured: Callable[[], Images]) -> Iterator[list[RowChange]]:
         changes: list[RowChange] = []
         before = pictured()
         yield changes
         changes += _differences(before, pictured())
 
-    def _names_of(self, entity_id: str) -> list[Image]:
+    @contextmanager
+    def _changing(
+        self,
+        table: Table,
+        condition: ColumnElement[bool],
+        kind: str,
+        thing_id: str,
+        other_id: str,
+        *,
+        subject: ChangeSubject = "entity",
+    ) -> Iterator[Kept]:
+        kept = Kept()
+        with self._recorded([_whole(table, condition)]) as rows:
+            yield kept
+        if rows:
+            kept.change_id = self.keep(kind, thing_id, other_id, rows, subject=subject).change_id
+
+    def _names_of(self, entity_id: str) -> Image:
         """Return an entity's other names in their order; storing them anew gives their rows other numbers."""
         columns = [column for column in ALIASES.c if column.name not in ("row_id", "project_id")]
         rows = self._session.select(columns, ALIASES.c.entity_id == entity_id, order=[ALIASES.c.row_id])
-        return [dict(row._mapping) for row in rows]
-
-    def _images(self, imaged: _Imaged, deleted_id: str | None) -> dict[str, Image]:
-        # Consolidated memories are withdrawn beforehand, and made anew of their sources.
-        made = [~CHUNKS.c.is_consolidated] if imaged.table is CHUNKS else []
-        goes = GOING_WITH.get(imaged.table)
-        if deleted_id is None or goes is None:
-            return self._pictured(imaged, imaged.columns, *made)
-        going = goes(deleted_id)
-        staying = or_(not_(going), going.is_(None))
-        everything = tuple(column.name for column in imaged.table.c)
-        return {**self._pictured(imaged, imaged.columns, staying), **self._pictured(imaged, everything, going)}
-
-    def _images_of(self, table: Table, names: Sequence[str], condition: ColumnElement[bool]) -> Images:
-        return {table.name: self._pictured(_BY_NAME[table.name], names, condition)}
-
-    def _pictured(self, imaged: _Imaged, names: Sequence[str], *conditions: ColumnElement[bool]) -> dict[str, Image]:
-        rows = self._session.select([imaged.table.c[name] for name in names], *conditions)
-        images = ({name: _plain(value) for name, value in row._mapping.items()} for row in rows)
-        return {_key(imaged, image): image for image in images}
+        return {"entity_id": entity_id, "names": [dict(row._mapping) for row in rows]}
 
     def _restore(self, change: Change, rows: Sequence[RowChange]) -> None:
         """Put rows back as they were before a change."""
-        current = {table: self._current(table, rows) for table in {row.table for row in rows}}
-        for place in (row.before for row in rows if row.table == SCENES.name and row.before and row.after is None):
-            if self._session.one(SCENES, *(SCENES.c[name] == place[name] for name in _PLACE)) is not None:
-                where = f"{place['chapter_index']}:{place['scene_index']}"
+        order = list(_IMAGED)
+        rows = sorted(rows, key=lambda each: order.index(each.table))
+        current = self._current(rows)
+        returning = [(row, row.before) for row in rows if row.before and row.after is None]
+        for row, image in returning:
+            if row.table == SCENES.name and self._session.one(
+                SCENES, *(SCENES.c[each] == image[each] for each in _PLACE)
+            ):
+                where = f"{image['chapter_index']}:{image['scene_index']}"
                 raise UserInputError(f"another scene stands at {where!r} by now; move it first, or make room there")
         for row in rows:
-            _require_as_left(change, row, current[row.table].get(_key(_BY_NAME[row.table], row.key)))
-        self._require_pairs(rows)
-        order = list(_BY_NAME)
-        forward = sorted(rows, key=lambda each: order.index(each.table))
-        returning = [row for row in forward if row.after is None]
+            _require_as_left(change, row, current.get((row.table, _key(row.table, row.key))))
+        self._require_pairs(returning)
         # Parents come first, for what is to hang on them again; what was added goes before the rest comes, which
         # may need its numbers.
-        self._insert([row for row in returning if row.table in _PARENTS])
-        self._update([row for row in forward if row.before is not None and row.after is not None], current)
-        self._delete([row for row in reversed(forward) if row.before is None])
-        self._renumber([row for row in forward if row.before is not None and row.after is not None])
-        self._insert([row for row in returning if row.table not in _PARENTS])
+        self._insert([each for each in returning if each[0].table in _PARENTS])
+        self._update([row for row in rows if row.before is not None and row.after is not None], current)
+        for row in reversed(rows):
+            if row.before is None:
+                self._session.delete(_IMAGED[row.table].table, *_is_row(row))
+        self._insert([each for each in returning if each[0].table not in _PARENTS])
 
-    def _require_pairs(self, rows: Sequence[RowChange]) -> None:
+    def _require_pairs(self, returning: Sequence[tuple[RowChange, Image]]) -> None:
         """Refuse to bring back how a pair stood that was deleted or merged since."""
-        returning = [(row.table, row.before) for row in rows if row.before and row.after is None]
-        pairs = {image["relationship_id"] for table, image in returning if table == RELATIONSHIP_CHANGES.name}
-        pairs -= {image["relationship_id"] for table, image in returning if table == RELATIONSHIPS.name}
-        there = self._session.values(
-            RELATIONSHIPS.c.relationship_id, self._session.among(RELATIONSHIPS.c.relationship_id, pairs)
-        )
-        if pairs.difference(there):
+        pairs = {image["relationship_id"] for row, image in returning if row.table == RELATIONSHIP_CHANGES.name}
+        pairs -= {image["relationship_id"] for row, image in returning if row.table == RELATIONSHIPS.name}
+        pair_id = RELATIONSHIPS.c.relationship_id
+        if pairs.difference(self._session.values(pair_id, self._session.among(pair_id, pairs))):
             raise UserInputError(
                 "how two stood whose relationship is gone by now hangs on it; undo its deletion or merge first"
             )
 
-    def _current(self, table: str, rows: Sequence[RowChange]) -> dict[str, Image]:
-        """Return the rows of a table that were changed as they are now, by key, whole."""
-        imaged = _BY_NAME[table]
-        first = imaged.key[0]
-        wanted = {row.key[first] for row in rows if row.table == table}
-        found = self._session.select(imaged.table, self._session.among(imaged.table.c[first], wanted))
-        return {_key(imaged, image): image for image in (dict(row._mapping) for row in found)}
+    def _current(self, rows: Sequence[RowChange]) -> _Current:
+        """Return the rows that were changed as they are now, by table and key, whole."""
+        found: _Current = {}
+        for table in {row.table for row in rows}:
+            imaged = _IMAGED[table]
+            first = imaged.key[0]
+            wanted = {row.key[first] for row in rows if row.table == table}
+            for row in self._session.select(imaged.table, self._session.among(imaged.table.c[first], wanted)):
+                image = dict(row._mapping)
+                found[table, _key(table, image)] = image
+        return found
 
-    def _insert(self, rows: Sequence[RowChange]) -> None:
+    def _insert(self, rows: Sequence[tuple[RowChange, Image]]) -> None:
         # A command that only lists loads no writer of scenes.
         from runtime.storage.scene_writer import adopt
 
         memories: list[Image] = []
-        for row in rows:
-            table = _BY_NAME[row.table].table
-            image = _as_stored(table, self._at_its_scene(table, row.before or {}))
+        for row, before in rows:
+            table = _IMAGED[row.table].table
+            image = _as_stored(table, self._at_its_scene(table, before))
+            number = image.pop("row_id", None)
             if table is CHUNKS:
-                memories.append({name: value for name, value in image.items() if name != "row_id"})
+                memories.append(image)
                 continue
-            self._session.insert(table, [self._with_free_row_id(table, image) | self._revised(table)])
+            # The number orders rows: it is kept unless another has it by now.
+            if number is not None and not self._session.scalar(select(table.c.row_id).where(table.c.row_id == number)):
+                image["row_id"] = number
+            self._session.insert(table, [image | self._revised(table)])
             if table is SCENES:
                 adopt(self._session, image["scene_id"], {name: image[name] for name in _PLACE})
         if memories:
             ChunkWriter(self._session).insert(memories)
 
-    def _update(self, rows: Sequence[RowChange], current: Mapping[str, Mapping[str, Image]]) -> None:
+    def _update(self, rows: Sequence[RowChange], current: _Current) -> None:
         memories: list[tuple[Image, Image]] = []
         by_key: defaultdict[ColumnElement[Any], list[tuple[Any, Image]]] = defaultdict(list)
         for row in rows:
-            imaged = _BY_NAME[row.table]
-            kept = (*imaged.key, *_following(imaged.table), "row_id")
+            table, key = _IMAGED[row.table].table, _IMAGED[row.table].key
+            kept = (*key, *_following(table), "row_id")
             values = {name: value for name, value in (row.before or {}).items() if name not in kept}
-            values = _as_stored(imaged.table, values) | self._revised(imaged.table)
-            if not values:
-                continue
-            if imaged.table is CHUNKS:
-                now = current[row.table][_key(imaged, row.key)]
+            values = _as_stored(table, values) | self._revised(table)
+            if table is CHUNKS and values:
+                now = current[row.table, _key(row.table, row.key)]
                 memories.append((now, values | text_values({**now, **values})))
                 continue
-            if imaged.table is CHARACTER_MEMORIES and "content" in values:
+            if table is CHARACTER_MEMORIES and "content" in values:
                 # What was embedded is another text.
                 values |= {"content_hash": text_hash(values["content"]), "embedding_model": None, "vector": None}
-            if len(imaged.key) > 1:
-                self._session.run(imaged.table.update().where(self._is_row(imaged, row)).values(**values))
-                continue
-            by_key[imaged.table.c[imaged.key[0]]].append((row.key[imaged.key[0]], values))
-        for key, changes in by_key.items():
-            self._session.update_each(key, changes)
+            if len(key) == 1:
+                by_key[table.c[key[0]]].append((row.key[key[0]], values))
+            elif values:
+                self._session.update(table, *_is_row(row), **values)
+        for column, changes in by_key.items():
+            self._session.update_each(column, changes)
         ChunkWriter(self._session).update(memories)
-
-    def _renumber(self, rows: Sequence[RowChange]) -> None:
-        """Give rows that are known by something else the numbers back that order them, as far as these are free."""
-        wanted = [
-            (row, number)
-            for row in rows
-            if (number := (row.before or {}).get("row_id")) is not None and "row_id" not in row.key
-        ]
-        for row, number in wanted:
-            self._number(row, -number)
-        for row, number in wanted:
-            table = _BY_NAME[row.table].table
-            if self._session.scalar(select(table.c.row_id).where(table.c.row_id == number)) is None:
-                self._number(row, number)
-
-    def _number(self, row: RowChange, number: int) -> None:
-        imaged = _BY_NAME[row.table]
-        self._session.run(imaged.table.update().where(self._is_row(imaged, row)).values(row_id=number))
-
-    def _delete(self, rows: Sequence[RowChange]) -> None:
-        for row in rows:
-            imaged = _BY_NAME[row.table]
-            self._session.run(imaged.table.delete().where(self._is_row(imaged, row)))
 
     def _revised(self, table: Table) -> dict[str, int]:
         """Return the mark by which who has memories of characters at hand sees that they changed."""
@@ -743,22 +664,12 @@ class Journal(Repository):
         """Return a row with the position that its scene has by now."""
         if table not in POSITIONED_TABLES or row.get("scene_id") is None:
             return row
-        here = self._session.one(SCENES, SCENES.c.scene_id == row["scene_id"])
+        here = self._session.one([SCENES.c[name] for name in _PLACE], SCENES.c.scene_id == row["scene_id"])
         if here is None:
             raise UserInputError(
                 f"the scene of a row of {table.name} was deleted since ({_shown(row)}); correct it by hand"
             )
-        return {**row, "chapter_index": here.chapter_index, "scene_index": here.scene_index}
-
-    def _with_free_row_id(self, table: Table, row: Image) -> Image:
-        """Keep a row's number, which orders rows, unless somebody has it by now."""
-        number = row.get("row_id")
-        if number is None or self._session.scalar(select(table.c.row_id).where(table.c.row_id == number)) is None:
-            return row
-        return {name: value for name, value in row.items() if name != "row_id"}
-
-    def _is_row(self, imaged: _Imaged, row: RowChange) -> ColumnElement[bool]:
-        return and_(self._session.owns(imaged.table), *(imaged.table.c[name] == row.key[name] for name in imaged.key))
+        return {**row, **here._mapping}
 
 
 _LATEST_FIRST = [CHANGES.c.row_id.desc()]
@@ -783,13 +694,13 @@ def memory_change(before: CharacterMemory | None, after: CharacterMemory) -> Row
 def _differences(before: Images, after: Images) -> list[RowChange]:
     """Return the rows that differ between two moments."""
     changes = []
-    for table, old_rows in before.items():
-        imaged, new_rows = _BY_NAME[table], after[table]
-        for key in [*old_rows, *(key for key in new_rows if key not in old_rows)]:
+    for table in dict.fromkeys([*before, *after]):
+        old_rows, new_rows = before.get(table, {}), after.get(table, {})
+        for key in dict.fromkeys([*old_rows, *new_rows]):
             old, new = old_rows.get(key), new_rows.get(key)
             if old == new:
                 continue
-            row = RowChange(table=table, key={name: (old or new or {})[name] for name in imaged.key})
+            row = RowChange(table=table, key={name: (old or new or {})[name] for name in _key_of(table)})
             if old and new:
                 names = [name for name, value in new.items() if old.get(name) != value or name in _SUBJECT_COLUMNS]
                 old, new = ({name: image.get(name) for name in names} for image in (old, new))
@@ -813,12 +724,12 @@ def require_scene_as_left(change: Change, scene: StoredScene, *, is_as_left: boo
 
 
 def _require_as_left(change: Change, row: RowChange, now: Image | None) -> None:
-    imaged = _BY_NAME[row.table]
+    key = _key_of(row.table)
     if now is None and row.after is not None and row.table == CHUNKS.name:
         raise UserInputError(
             f"memory {row.key['chunk_id']!r} is gone; its scene was deleted, or does not say it any more"
         )
-    if row.after is None and imaged.key == ("row_id",):
+    if row.after is None and key == ("row_id",):
         # Whatever has its number by now is another row.
         return
     if (now is None) != (row.after is None):
@@ -827,10 +738,10 @@ def _require_as_left(change: Change, row: RowChange, now: Image | None) -> None:
             f"a row of {row.table} changed since change {change.change_id} ({_shown(row.image)}: {found}); undo the"
             " later change first, or correct it by hand"
         )
-    passed_over = (*_PASSED_OVER, *_following(imaged.table))
+    passed_over = (*_PASSED_OVER, *_following(_IMAGED[row.table].table))
     left = {name: value for name, value in (row.after or {}).items() if name not in passed_over}
     plain = {name: _plain(value) for name, value in (now or {}).items()}
-    _require_same(change, left, plain, " ".join(str(row.key[name]) for name in imaged.key))
+    _require_same(change, left, plain, " ".join(str(row.key[name]) for name in key))
 
 
 def _require_same(change: Change, left: Mapping[str, Any], now: Mapping[str, Any], what: str) -> None:
@@ -847,8 +758,17 @@ def _following(table: Table) -> tuple[str, ...]:
     return _PLACE if table in POSITIONED_TABLES else ()
 
 
-def _key(imaged: _Imaged, image: Mapping[str, Any]) -> str:
-    return json.dumps([image[name] for name in imaged.key])
+def _key_of(table: str) -> tuple[str, ...]:
+    return ("entity_id",) if table == NAMES else _IMAGED[table].key
+
+
+def _key(table: str, image: Mapping[str, Any]) -> str:
+    return json.dumps([image[name] for name in _key_of(table)])
+
+
+def _is_row(row: RowChange) -> list[ColumnElement[bool]]:
+    imaged = _IMAGED[row.table]
+    return [imaged.table.c[name] == row.key[name] for name in imaged.key]
 
 
 def _plain(value: Any) -> Any:
@@ -859,15 +779,11 @@ def _plain(value: Any) -> Any:
 
 def _as_stored(table: Table, row: Image) -> Image:
     """Return a row of an image, whose moments and bytes are texts, as the table has it."""
-    return {name: _value(table.c[name], value) for name, value in row.items()}
-
-
-def _value(column: Column[Any], value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    if isinstance(column.type, UtcTimestamp):
-        return datetime.fromisoformat(value)
-    return base64.b64decode(value) if isinstance(column.type, LargeBinary) else value
+    read: Mapping[type, Callable[[str], Any]] = {UtcTimestamp: datetime.fromisoformat, LargeBinary: base64.b64decode}
+    return {
+        name: read.get(type(table.c[name].type), str)(value) if isinstance(value, str) else value
+        for name, value in row.items()
+    }
 
 
 def _shown(image: Image) -> str:

@@ -54,21 +54,21 @@ class KnowledgeRepository(Repository):
         """Take back all that the author said of one person and one memory, and return it in story order."""
         self._session.touch()
         about = _by_author(character_id, source_id)
-        said = self._said(*about)
+        said = _said(self._session, *about)
         self._session.delete(KNOWLEDGE_EVENTS, *about)
         return said
 
     def author_said(self, character_id: str, source_id: str) -> list[StoredKnowledge]:
         """Return all that the author said of one person and one memory, in story order."""
-        return self._said(*_by_author(character_id, source_id))
+        return _said(self._session, *_by_author(character_id, source_id))
 
     def said(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StoredKnowledge]:
         """Return what is said before a position, in the order in which it counts: at one place the author's last."""
-        return self._said(before(as_of, KNOWLEDGE_EVENTS))
+        return _said(self._session, before(as_of, KNOWLEDGE_EVENTS))
 
     def said_between(self, since: StoryPosition, until: StoryPosition) -> list[StoredKnowledge]:
         """Return what is said from one position on until another, in the order in which it counts."""
-        return self._said(within(since, until, KNOWLEDGE_EVENTS))
+        return _said(self._session, within(since, until, KNOWLEDGE_EVENTS))
 
     def words_on_nothing(self) -> list[str]:
         """Return the ids, in order, of memories of which the author said who knows them and which are not stored."""
@@ -77,9 +77,6 @@ class KnowledgeRepository(Repository):
         for column in (CHUNKS.c.source_id, CHUNKS.c.chunk_id):
             named -= set(self._session.values(column, self._session.among(column, named)))
         return sorted(named)
-
-    def _said(self, *conditions: ColumnElement[bool]) -> list[StoredKnowledge]:
-        return _said(self._session, *conditions)
 
 
 def _by_author(character_id: str, source_id: str) -> tuple[ColumnElement[bool], ...]:
@@ -98,19 +95,10 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     stored = [each.entity for each in entities.list_all()]
     unmasked = masks_as_of(session, as_of)
     said = [_as_one(each, unmasked) for each in _said(session, before(as_of, KNOWLEDGE_EVENTS))]
-    scenes = session.select(
-        [
-            SCENES.c.scene_id,
-            SCENES.c.chapter_index,
-            SCENES.c.scene_index,
-            SCENES.c.text,
-            cast(SCENES.c.participants, Text),
-            SCENES.c.record["knowledge_read"].as_boolean(),
-            SCENES.c.record_origin,
-        ],
-        before(as_of, SCENES),
-        order=story_order(SCENES),
-    )
+    names = ("scene_id", "chapter_index", "scene_index", "text", "record_origin")
+    is_read = SCENES.c.record["knowledge_read"].as_boolean().label("is_read")
+    columns = [*(SCENES.c[name] for name in names), is_read, cast(SCENES.c.participants, Text)]
+    scenes = session.select(columns, before(as_of, SCENES), order=story_order(SCENES))
     memories = _memories(session, as_of, said, {row[0]: row[3] for row in scenes}, unmasked)
     positions = {each.source_id: each.position for each in memories}
     # A supplied record that says who learnt what says all of it; what a model told beside other things may be a part.
@@ -118,7 +106,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     learnt = _learnt(session, as_of, unmasked)
     language = session.value(PROJECTS.c.language)
     # Decode lists of JSON all at once: there are tens of thousands.
-    decoded: list[list[str]] = json.loads(f"[{','.join(row[4] for row in scenes)}]")
+    decoded: list[list[str]] = json.loads(f"[{','.join(row[-1] for row in scenes)}]")
     return KnowledgeStory(
         as_of=as_of,
         scenes=[
@@ -126,8 +114,8 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
                 position=(position := StoryPosition(row[1], row[2])),
                 present=frozenset(unmasked.get(each, each) for each in present),
                 text=row[3] or "",
-                tells_knowledge=bool(row[5]) or (position in telling and row[6] != "extracted"),
-                has_record=row[6] != WITHOUT_RECORD,
+                tells_knowledge=bool(row.is_read) or (position in telling and row.record_origin != "extracted"),
+                has_record=row.record_origin != WITHOUT_RECORD,
                 learnt=learnt.get(position, {}),
             )
             for row, present in zip(scenes, decoded, strict=True)
@@ -137,14 +125,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
         character_ids=frozenset(
             each.entity_id for each in stored if each.entity_type == "character" and each.entity_id not in unmasked
         ),
-        events=[
-            each.event()
-            for each in said
-            if each.source_id == ALL_LIVED
-            or (
-                each.source_id in positions and ((told := positions[each.source_id]) is None or told <= _place_of(each))
-            )
-        ],
+        events=[each.event() for each in said if each.source_id == ALL_LIVED or _is_told_by_then(each, positions)],
         language=language or "",
     )
 
@@ -201,7 +182,7 @@ def _learnt(
     """Return, by scene and character, what is said that they know from there on."""
     found: defaultdict[StoryPosition, dict[str, str]] = defaultdict(dict)
     for row in session.select(
-        [STATES.c.chapter_index, STATES.c.scene_index, STATES.c.entity_id, STATES.c.value],
+        [STATES.c[name] for name in ("chapter_index", "scene_index", "entity_id", "value")],
         STATES.c.attribute == KNOWLEDGE_ATTRIBUTE,
         STATES.c.scene_index.is_not(None),
         before(as_of, STATES),
@@ -227,6 +208,11 @@ def _names_shown(
     return names
 
 
+def _is_told_by_then(said: StoredKnowledge, positions: Mapping[str, StoryPosition | None]) -> bool:
+    told = positions.get(said.source_id)
+    return said.source_id in positions and (told is None or told <= _place_of(said))
+
+
 def _is_of_own(said: StoredKnowledge, positions: Mapping[str, StoryPosition | None]) -> bool:
     """Tell whether a scene says it of a memory of its own, as `known_by` and `hidden_from` do."""
     is_plain = said.how in ("own_doing", "witnessed", "author") and said.learned_from is None
@@ -241,10 +227,8 @@ def _linked(derived: str, attached: str, detached: str, unmasked: Mapping[str, s
 
 
 def _as_one(said: StoredKnowledge, unmasked: Mapping[str, str]) -> StoredKnowledge:
-    changes = {"character_id": unmasked.get(said.character_id, said.character_id)}
-    if said.learned_from is not None:
-        changes["learned_from"] = unmasked.get(said.learned_from, said.learned_from)
-    return said.model_copy(update=changes)
+    knowers = {"character_id": said.character_id, "learned_from": said.learned_from}
+    return said.model_copy(update={name: unmasked.get(each or "", each) for name, each in knowers.items()})
 
 
 def _said(session: StorageSession, *conditions: ColumnElement[bool]) -> list[StoredKnowledge]:

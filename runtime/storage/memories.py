@@ -1,14 +1,24 @@
-"""Reading memories, and what authors do to them."""
+"""Reading memories, what authors do to them, and what they are attached to."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Text, cast, literal_column, or_, tuple_
+from sqlalchemy import ColumnElement, Text, cast, func, literal_column, or_, tuple_
 
-from novelgen.errors import UnknownMemoryError
+from novelgen.errors import UnknownMemoryError, UnknownSceneError
+from novelgen.language.matching import NameFinder
+from novelgen.language.resolver import NameResolver
 from novelgen.lorebook import KEY_TAG
-from novelgen.models.memory import ContentType, StoryMemoryChunk
+from novelgen.models.memory import (
+    BOOK,
+    Attachment,
+    ContentType,
+    StoryMemoryChunk,
+    chapter_of_target,
+    chapter_target,
+    is_entity_target,
+)
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.chunks import (
     CHUNK_COLUMNS,
@@ -22,7 +32,7 @@ from runtime.storage.chunks import (
     superseded_by,
     text_values,
 )
-from runtime.storage.entities import with_masks
+from runtime.storage.entities import EntityRepository, with_masks
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
 from runtime.storage.session import (
@@ -31,12 +41,15 @@ from runtime.storage.session import (
     batches,
     before,
     filter_conditions,
+    linked_rows,
     linked_to,
     said_at,
+    story_order,
     unconsolidated,
     visible,
 )
-from runtime.storage.tables import CHUNKS, TOUCHED_BY_HAND
+from runtime.storage.tables import CHUNK_ENTITIES, CHUNKS, SCENES, TOUCHED_BY_HAND
+from runtime.storage.terms import searchable_text
 
 _NEWEST_FIRST = (CHUNKS.c.chapter_index.desc().nulls_last(), CHUNKS.c.scene_index.desc().nulls_last())
 
@@ -62,8 +75,13 @@ DECISIONS: Mapping[MemoryDecision, Mapping[str, Any]] = {
 found, and of a deleted one a tombstone stays, so that re-ingest does not bring it back."""
 
 
-class AuthorMemories(Repository):
-    """Changes memories on the author's behalf."""
+class MemoryRepository(Repository):
+    """Reads memories, and changes them on the author's behalf.
+
+    Every memory that is read for a position has `superseded_by` set where something before that position
+    replaced it. Banned and deleted ones are read by `get` and `list_matching` alone. Consolidated memories are
+    read in the place of their sources (see `session.visible`).
+    """
 
     def get(self, chunk_id: str) -> StoredMemory | None:
         """Return a memory whatever its status, or None when there is none of that id."""
@@ -77,7 +95,7 @@ class AuthorMemories(Repository):
         memory = self.get(memory_id)
         if memory is not None:
             return memory
-        as_brought = unconsolidated(self._session.project_id, END_OF_STORY)
+        as_brought = unconsolidated(self.project_id, END_OF_STORY)
         found = stored_memories(self._session, CHUNKS.c.source_id == memory_id, as_brought, limit=1)
         return next(iter(found), None)
 
@@ -92,26 +110,24 @@ class AuthorMemories(Repository):
 
     def unknown_sources(self, source_ids: Sequence[str], *, as_of: StoryPosition) -> list[str]:
         """Return those of some source_ids that no memory before a position has, sorted."""
-        if not source_ids:
-            return []
-        named = self._session.among(CHUNKS.c.source_id, source_ids)
-        return sorted(
-            set(source_ids).difference(self._session.values(CHUNKS.c.source_id, named, before(as_of, CHUNKS)))
-        )
+        return sorted(set(source_ids) - self._sources_among(source_ids, before(as_of, CHUNKS)))
 
     def sources_elsewhere(self, source_ids: Sequence[str], *, at: StoryPosition) -> list[str]:
         """Return those of some source_ids that a memory of another scene has, sorted."""
-        if not source_ids:
-            return []
-        named = self._session.among(CHUNKS.c.source_id, source_ids)
         elsewhere = or_(CHUNKS.c.chapter_index != at.chapter_index, CHUNKS.c.scene_index != at.scene_index)
-        return sorted(set(self._session.values(CHUNKS.c.source_id, named, elsewhere)))
+        return sorted(self._sources_among(source_ids, elsewhere))
+
+    def _sources_among(self, source_ids: Sequence[str], condition: ColumnElement[bool]) -> set[str]:
+        if not source_ids:
+            return set()
+        named = self._session.among(CHUNKS.c.source_id, source_ids)
+        return set(self._session.values(CHUNKS.c.source_id, named, condition))
 
     def require(self, chunk_id: str) -> StoredMemory:
         """Return a memory whatever its status."""
         memory = self.get(chunk_id)
         if memory is None:
-            raise _unknown(self._session.project_id, chunk_id)
+            raise _unknown(self.project_id, chunk_id)
         return memory
 
     def add_note(
@@ -133,7 +149,7 @@ class AuthorMemories(Repository):
         chunk_id = f"note-{CounterRepository(self._session).take('N')}"
         note = StoryMemoryChunk(
             chunk_id=chunk_id,
-            project_id=self._session.project_id,
+            project_id=self.project_id,
             chapter_index=at.chapter_index,
             scene_index=at.scene_index,
             content=content,
@@ -185,28 +201,9 @@ class AuthorMemories(Repository):
     def _changeable(self, chunk_id: str) -> dict[str, Any]:
         row = self._session.one(CHUNKS, CHUNKS.c.chunk_id == chunk_id)
         if row is None:
-            raise _unknown(self._session.project_id, chunk_id)
+            raise _unknown(self.project_id, chunk_id)
         require_not_consolidated(self._session, row.row_id, chunk_id)
         return dict(row._mapping)
-
-
-def _unknown(project_id: str, chunk_id: str) -> UnknownMemoryError:
-    return UnknownMemoryError(
-        f"no memory {chunk_id!r} is stored in project {project_id!r}; list them with `novelgen memory list`"
-    )
-
-
-MAX_REPLACEMENTS = 50
-"""So many steps from a replaced memory to the one that holds are followed; a slot's values are one step."""
-
-
-class MemoryRepository(AuthorMemories):
-    """Reads memories, and does what authors do to them (see `AuthorMemories`).
-
-    Every memory that is read for a position has `superseded_by` set where something before that position
-    replaced it. Banned and deleted ones are read by `get` and `list_matching` alone. Consolidated memories are
-    read in the place of their sources (see `session.visible`).
-    """
 
     def list_matching(
         self, memory_filter: MemoryFilter | None = None, *, limit: int | None = None
@@ -222,7 +219,7 @@ class MemoryRepository(AuthorMemories):
         self, chunk_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY, with_sources: bool = False
     ) -> list[StoryMemoryChunk]:
         """Return the active memories before a position in the order asked; the others are left out."""
-        cut = before(as_of, CHUNKS) if with_sources else visible(self._session.project_id, as_of)
+        cut = before(as_of, CHUNKS) if with_sources else visible(self.project_id, as_of)
         rows = {row.chunk_id: row for row in self._active(cut, self._session.among(CHUNKS.c.chunk_id, chunk_ids))}
         ordered = [rows[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in rows]
         return self._chunks(ordered, as_of)
@@ -233,13 +230,10 @@ class MemoryRepository(AuthorMemories):
         """Return what holds at a position in the place of memories that something replaced."""
         pending = {chunk.chunk_id: chunk for chunk in chunks if chunk.superseded_by is not None}
         holding: dict[str, StoryMemoryChunk] = {}
-        for _ in range(MAX_REPLACEMENTS):
-            if not pending:
-                break
+        steps = 0
+        while pending and (steps := steps + 1) <= MAX_REPLACEMENTS:
             successors = self._successors(list(pending.values()), as_of)
-            followed = {
-                name: successors[chunk.chunk_id] for name, chunk in pending.items() if chunk.chunk_id in successors
-            }
+            followed = {name: found for name, chunk in pending.items() if (found := successors.get(chunk.chunk_id))}
             holding |= {name: chunk for name, chunk in followed.items() if chunk.superseded_by is None}
             pending = {name: chunk for name, chunk in followed.items() if chunk.superseded_by is not None}
         return holding
@@ -261,10 +255,10 @@ class MemoryRepository(AuthorMemories):
         if not entity_ids:
             return []
         wanted = with_masks(self._session, MemoryFilter(as_of=as_of, entities=list(entity_ids)))
-        linked = linked_to(self._session.project_id, wanted.entities)
+        linked = linked_to(self.project_id, wanted.entities)
         order = (CHUNKS.c.importance.desc(), *_NEWEST_FIRST, CHUNKS.c.row_id)
         rows = self._active(
-            visible(self._session.project_id, as_of), linked, *_of_types(content_types), order=order, limit=limit
+            visible(self.project_id, as_of), linked, *_of_types(content_types), order=order, limit=limit
         )
         return self._chunks(rows, as_of)
 
@@ -273,7 +267,7 @@ class MemoryRepository(AuthorMemories):
     ) -> list[StoryMemoryChunk]:
         """Return important memories and notes, the newest in the story first."""
         rows = self._active(
-            visible(self._session.project_id, as_of),
+            visible(self.project_id, as_of),
             # + 0 keeps SQLite from reading all that is important by its index: the newest few are wanted.
             CHUNKS.c.importance + 0 >= min_importance,
             CHUNKS.c.content_type.in_(("memory", "note")),
@@ -285,7 +279,7 @@ class MemoryRepository(AuthorMemories):
     def pinned_or_keyed_notes(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StoryMemoryChunk]:
         """Return the author's notes before a position that are pinned or have keys, in story order."""
         rows = self._active(
-            visible(self._session.project_id, as_of),
+            visible(self.project_id, as_of),
             literal_column(f"({TOUCHED_BY_HAND})"),
             CHUNKS.c.content_type == "note",
             or_(CHUNKS.c.pinned, cast(CHUNKS.c.tags, Text).like(f'%"{KEY_TAG}%')),
@@ -311,7 +305,7 @@ class MemoryRepository(AuthorMemories):
             rows += self._session.select(
                 CHUNK_COLUMNS,
                 CHUNKS.c.status.in_(statuses),
-                cut(self._session.project_id, as_of),
+                cut(self.project_id, as_of),
                 CHUNKS.c.chapter_index.in_(chapters),
                 tuple_(CHUNKS.c.chapter_index, CHUNKS.c.scene_index).in_(batch),
                 *_of_types(content_types),
@@ -381,7 +375,7 @@ class MemoryRepository(AuthorMemories):
         if any(chunk.is_consolidated for chunk in replaced):
             # What replaced its sources names one of them; source_ids have no index, so all are read for it.
             found_by.append(among(CHUNKS.c.source_id, names))
-        rows = self._active(visible(self._session.project_id, as_of), or_(*found_by), order=IN_ORDER)
+        rows = self._active(visible(self.project_id, as_of), or_(*found_by), order=IN_ORDER)
         found = self._chunks(rows, as_of)
         by_name = {each.memory_id: each for each in found}
         last_of_slot = {each.slot_type: each for each in found if each.slot_type}
@@ -396,7 +390,7 @@ class MemoryRepository(AuthorMemories):
 
     def _conditions(self, memory_filter: MemoryFilter | None) -> list[ColumnElement[bool]]:
         wanted = with_masks(self._session, memory_filter or MemoryFilter())
-        return filter_conditions(self._session.project_id, wanted)
+        return filter_conditions(self.project_id, wanted)
 
     def _active(self, *conditions: ColumnElement[bool], **options: Any) -> Sequence[AnyRow]:
         return self._session.select(CHUNK_COLUMNS, CHUNKS.c.status == "active", *conditions, **options)
@@ -409,3 +403,129 @@ class MemoryRepository(AuthorMemories):
 
 def _of_types(content_types: Sequence[ContentType]) -> list[ColumnElement[bool]]:
     return [CHUNKS.c.content_type.in_(content_types)] if content_types else []
+
+
+def _unknown(project_id: str, memory_id: str) -> UnknownMemoryError:
+    return UnknownMemoryError(
+        f"no memory {memory_id!r} is stored in project {project_id!r};"
+        f" list them with `novelgen memory list {project_id}`"
+    )
+
+
+MAX_REPLACEMENTS = 50
+"""So many steps from a replaced memory to the one that holds are followed; a slot's values are one step."""
+
+SHOWN_NAMES = 3
+
+
+class AttachmentRepository(Repository):
+    """Reads and changes what memories are attached to.
+
+    A memory is named by its chunk_id or source_id; a target is `book`, `chapter:3`, or an entity's id. What is set or
+    taken off here outlives a new ingest of the scene, which replaces only what was derived from it.
+    """
+
+    def attach(self, memory_ids: Sequence[str], targets: Sequence[str]) -> list[str]:
+        """Attach memories to targets by hand."""
+        return self._change(memory_ids, targets, is_attaching=True)
+
+    def detach(self, memory_ids: Sequence[str], targets: Sequence[str]) -> list[str]:
+        """Take memories off targets by hand, whatever attached them; see `attach`.
+
+        The chapter in which a memory stands, and the book of a memory that is attached to nothing else,
+        cannot be taken off.
+        """
+        return self._change(memory_ids, targets, is_attaching=False)
+
+    def beyond_entities(self, target: str) -> str | None:
+        """Return `book` or `chapter:3` where a target means the book or a chapter; None where it means an entity."""
+        wanted = target.strip()
+        chapter = chapter_of_target(wanted)
+        if chapter is not None:
+            stored = sorted(set(self._session.values(SCENES.c.chapter_index)))
+            if chapter not in stored:
+                near = sorted(stored, key=lambda each: (abs(each - chapter), each))[:SHOWN_NAMES]
+                listed = ", ".join(map(chapter_target, near)) or "none"
+                raise UnknownSceneError(f"no scene of chapter {chapter} is stored; nearest: {listed}")
+            return chapter_target(chapter)
+        return BOOK if wanted == BOOK else None
+
+    def attachments_of(self, memory_id: str) -> list[Attachment]:
+        """Return what a memory is attached to: entities in order of id, then chapters, then the book."""
+        (row,) = self._rows([memory_id])
+        links = self._session.select(
+            CHUNK_ENTITIES,
+            CHUNK_ENTITIES.c.chunk_row_id == row.row_id,
+            order=[func.length(CHUNK_ENTITIES.c.entity_id), CHUNK_ENTITIES.c.entity_id],
+        )
+        origins: dict[str, str] = {link.entity_id: link.kind for link in links} or {BOOK: "default"}
+        if row.chapter_index is not None:
+            origins.setdefault(chapter_target(row.chapter_index), "position")
+        entities = {one.entity.entity_id: one.entity for one in EntityRepository(self._session).list_all()}
+        found = []
+        for target, origin in origins.items():
+            entity = entities.get(target)
+            if entity is None and is_entity_target(target):
+                # It is gone.
+                continue
+            kind = entity.entity_type if entity else BOOK if target == BOOK else "chapter"
+            told = {"kind": kind, "target": target, "name": entity.name if entity else "", "origin": origin}
+            found.append(Attachment.model_validate(told))
+        return sorted(found, key=lambda each: (each.kind == BOOK, each.kind == "chapter"))
+
+    def mentioning(self, entity_id: str) -> list[StoryMemoryChunk]:
+        """Return the active memories whose text names an entity and that are not attached to it yet.
+
+        What an author took off the entity by hand is not among them. A name that may mean somebody else in
+        the same text does not count.
+        """
+        entities = [one.entity for one in EntityRepository(self._session).list_all()]
+        names = [name for one in entities if one.entity_id == entity_id for name in one.names()]
+        finder, resolver = NameFinder(names), NameResolver(entities)
+        found = []
+        for row in self._session.select(
+            [CHUNKS.c.chunk_id, CHUNKS.c.content, CHUNKS.c.short, CHUNKS.c.detached],
+            CHUNKS.c.status == "active",
+            unconsolidated(self.project_id, END_OF_STORY),
+            CHUNKS.c.row_id.not_in(linked_rows(self.project_id, [entity_id])),
+            order=[*story_order(CHUNKS), CHUNKS.c.row_id],
+        ):
+            text = searchable_text(row.content, row.short)
+            is_named = finder.find(text) and entity_id in resolver.entity_ids_in(text)
+            if is_named and entity_id not in row.detached:
+                found.append(row.chunk_id)
+        return MemoryRepository(self._session).by_ids(found, with_sources=True)
+
+    def _change(self, memory_ids: Sequence[str], targets: Sequence[str], *, is_attaching: bool) -> list[str]:
+        self._session.touch()
+        writer = ChunkWriter(self._session)
+        changed = []
+        for row in self._rows(memory_ids):
+            attached, detached = (
+                [each for each in side if each not in targets] for side in (row.attached, row.detached)
+            )
+            named = list(dict.fromkeys(targets))
+            if is_attaching:
+                attached += named
+            else:
+                detached += [each for each in named if each in row.entities_mentioned]
+            if (attached, detached) != (row.attached, row.detached):
+                require_not_consolidated(self._session, row.row_id, row.chunk_id)
+                writer.withdraw_consolidations([row.row_id])
+                values = {"attached": attached, "detached": detached}
+                self._session.update(CHUNKS, CHUNKS.c.row_id == row.row_id, **values)
+                writer.relink([{**row._mapping, **values}])
+                changed.append(row.chunk_id)
+        return changed
+
+    def _rows(self, memory_ids: Sequence[str]) -> list[AnyRow]:
+        """Rows by chunk_id, else by source_id, each once, in the order given."""
+        wanted = or_(
+            self._session.among(CHUNKS.c.chunk_id, memory_ids), self._session.among(CHUNKS.c.source_id, memory_ids)
+        )
+        rows = self._session.select(CHUNKS, wanted, order=[CHUNKS.c.row_id])
+        by_id = {row.source_id: row for row in reversed(rows)} | {row.chunk_id: row for row in rows}
+        unknown = [each for each in memory_ids if each not in by_id]
+        if unknown:
+            raise _unknown(self.project_id, unknown[0])
+        return list({by_id[each].row_id: by_id[each] for each in memory_ids}.values())

@@ -1,23 +1,23 @@
 """Merging, splitting, deleting and renaming, kept so that all of it can be undone."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import Field
-from sqlalchemy import ColumnElement, Table, and_, or_
+from sqlalchemy import ColumnElement, Table, or_, true
 
-from novelgen.errors import UnknownEntityError, UnknownIdError, UserInputError
+from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.language.normalise import name_key
 from novelgen.models.base import Model
 from novelgen.models.entity import Entity, EntityAlias, RevealedIdentity, revealed_identity
 from novelgen.models.position import StoryPosition, sort_key
-from runtime.storage.consolidations import ConsolidationRepository
+from runtime.storage.chunks import ConsolidationRepository
 from runtime.storage.entities import EntityRepository, stored_profile
 from runtime.storage.journal import GOING_WITH, Change, Journal, RowChange
 from runtime.storage.outline import scene_hashes, source_hash
 from runtime.storage.records import StoredEntity
-from runtime.storage.references import MixedScenes, Relinking, forget, forget_in_records, forget_pair, scenes_naming
-from runtime.storage.session import Place, Repository, scene_ids_at
+from runtime.storage.references import Relinking, forget, forget_in_records, forget_pair, relink_mixed
+from runtime.storage.session import Place, Repository, grouped, scene_ids_at
 from runtime.storage.tables import (
     ALIASES,
     CHARACTER_MEMORIES,
@@ -43,7 +43,8 @@ class EntityMergeRepository(Journal):
         one that nobody wrote. Relationships between the two are dropped.
         """
         self._session.touch()
-        keep, gone = self._stored(keep_id), self._stored(gone_id)
+        entities = EntityRepository(self._session)
+        keep, gone = entities.require(keep_id), entities.require(gone_id)
         require_mergeable(keep.entity, gone.entity)
         ConsolidationRepository(self._session).withdraw_linked([keep_id, gone_id])
         with self.recording() as changes:
@@ -83,27 +84,17 @@ class EntityMergeRepository(Journal):
         the one who was behind it; before that, neither tells of the other.
         """
         self._session.touch()
-        shown, mask = self._stored(shown_id), self._stored(mask_id)
+        entities = EntityRepository(self._session)
+        shown, mask = entities.require(shown_id), entities.require(mask_id)
         require_mergeable(shown.entity, mask.entity)
         if revealed_identity(mask.entity) or revealed_identity(shown.entity):
             raise UserInputError(f"{mask_id!r} or {shown_id!r} is known to be somebody else already; undo that first")
         identity = RevealedIdentity(entity_id=shown_id, chapter_index=at.chapter_index, scene_index=at.scene_index)
-        taken = shown.entity.names()
-        rows = [
-            {
-                "entity_id": shown_id,
-                "alias": name,
-                "alias_key": name_key(name),
-                "first_chapter": at.chapter_index,
-                "first_scene": at.scene_index,
-                "by_author": False,
-            }
-            for name in mask.entity.names()
-            if name not in taken
-        ]
+        new = [name for name in mask.entity.names() if name not in shown.entity.names()]
+        rows = [_alias_row(shown_id, name, at.chapter_index, at.scene_index) for name in new]
         with self.recording() as changes:
             self._session.insert(ALIASES, rows)
-            EntityRepository(self._session).reveal(mask_id, identity)
+            entities.reveal(mask_id, identity)
         return self.keep("merge", shown_id, mask_id, changes)
 
     def split(self, entity_id: str, *, name: str, aliases: Sequence[str] = (), scenes: Sequence[Place] = ()) -> Change:
@@ -114,64 +105,60 @@ class EntityMergeRepository(Journal):
         What has no scene stays.
         """
         self._session.touch()
-        stored = self._stored(entity_id)
-        moved = _moved_names(stored.entity, [name, *aliases])
+        entities = EntityRepository(self._session)
+        stored = entities.require(entity_id)
+        entity, names = stored.entity, list(dict.fromkeys([name, *aliases]))
+        if entity.name in names:
+            raise UserInputError(
+                f"{entity.name!r} is the display name of {entity.entity_id!r} and stays with it; split off the others"
+            )
+        moved = [each for each in names if each in entity.names()]
         listed = scene_ids_at(self._session, scenes)
         if not moved and not listed:
             raise UserInputError(
                 f"neither a name of {entity_id!r} nor a scene is to be split off; give an alias or a scene"
             )
-        new_id = EntityRepository(self._session).next_id(stored.entity.entity_type)
+        new_id = entities.next_id(entity.entity_type)
         ConsolidationRepository(self._session).withdraw_linked([entity_id])
-        named = scenes_naming(self._session, entity_id)
+        mentions = self._session.select([MENTIONS.c.scene_id, MENTIONS.c.name], MENTIONS.c.entity_id == entity_id)
+        named = {each: {row.name for row in rows} for each, rows in grouped(mentions, "scene_id").items()}
         whole = {each for each, names in named.items() if names <= set(moved)} | set(listed.values())
         mixed = {each for each, names in named.items() if names & set(moved)} - whole
-        staying = [each for each in stored.entity.names() if each not in moved]
+        staying = [each for each in entity.names() if each not in moved]
+        known = {alias.alias: alias for alias in entity.aliases}
+        first = known.get(name)
+        new = Entity(
+            entity_id=new_id,
+            entity_type=entity.entity_type,
+            name=name,
+            aliases=[known.get(each, EntityAlias(alias=each)) for each in names[1:]],
+            name_first_chapter=first.first_chapter if first else None,
+            name_first_scene=first.first_scene if first else None,
+        )
         with self.recording() as changes:
-            names = [name, *aliases]
-            entity = stored.entity
-            known = {alias.alias: alias for alias in entity.aliases}
-            first = known.get(names[0])
-            new = Entity(
-                entity_id=new_id,
-                entity_type=entity.entity_type,
-                name=names[0],
-                aliases=[
-                    known.get(each, EntityAlias(alias=each)) for each in dict.fromkeys(names[1:]) if each != names[0]
-                ],
-                name_first_chapter=first.first_chapter if first else None,
-                name_first_scene=first.first_scene if first else None,
-            )
-            mine = and_(self._session.owns(ALIASES), ALIASES.c.entity_id == entity.entity_id)
-            self._session.delete(ALIASES, mine, ALIASES.c.alias.in_(list(moved)))
-            EntityRepository(self._session).upsert(new, origin=stored.origin)
-            Relinking(self._session, entity_id, new_id, stored.entity.entity_type, scene_ids=whole).run()
-            MixedScenes(self._session, entity_id, new_id, moved=moved, staying=staying).relink(mixed)
+            self._session.delete(ALIASES, ALIASES.c.entity_id == entity_id, ALIASES.c.alias.in_(moved))
+            entities.upsert(new, origin=stored.origin)
+            Relinking(self._session, entity_id, new_id, entity.entity_type, scene_ids=whole).run()
+            relink_mixed(self._session, entity_id, new_id, moved=moved, staying=staying, scene_ids=mixed)
         return self.keep("split", entity_id, new_id, changes)
 
     def _take_names(self, keep: StoredEntity, gone: StoredEntity) -> None:
-        taken = set(keep.entity.names())
-        mine = and_(self._session.owns(ALIASES), ALIASES.c.entity_id == gone.entity.entity_id)
-        self._session.delete(ALIASES, mine, ALIASES.c.alias.in_(sorted(taken)))
+        taken, old = keep.entity.names(), gone.entity
+        mine = ALIASES.c.entity_id == old.entity_id
+        self._session.delete(ALIASES, mine, ALIASES.c.alias.in_(taken))
         self._session.update(ALIASES, mine, entity_id=keep.entity.entity_id)
-        old = gone.entity
         if old.name in taken or old.name in {alias.alias for alias in old.aliases}:
             return
-        row = {
-            "entity_id": keep.entity.entity_id,
-            "alias": old.name,
-            "alias_key": name_key(old.name),
-            "first_chapter": old.first_chapter if old.name_first_chapter is None else old.name_first_chapter,
-            "first_scene": old.first_scene if old.name_first_chapter is None else old.name_first_scene,
-            "by_author": gone.origin == "author",
-        }
-        self._session.insert(ALIASES, [row])
+        place = (old.name_first_chapter, old.name_first_scene)
+        if old.name_first_chapter is None:
+            place = (old.first_chapter, old.first_scene)
+        row = _alias_row(keep.entity.entity_id, old.name, *place)
+        self._session.insert(ALIASES, [row | {"by_author": gone.origin == "author"}])
 
-    def _stored(self, entity_id: str) -> StoredEntity:
-        stored = EntityRepository(self._session).get(entity_id)
-        if stored is None:
-            raise UnknownEntityError(f"no entity {entity_id!r} is stored; list them to find its id")
-        return stored
+
+def _alias_row(entity_id: str, name: str, chapter: int | None, scene: int | None) -> dict[str, Any]:
+    place = {"first_chapter": chapter, "first_scene": scene}
+    return {"entity_id": entity_id, "alias": name, "alias_key": name_key(name), "by_author": False, **place}
 
 
 def require_mergeable(keep: Entity, gone: Entity) -> None:
@@ -183,14 +170,6 @@ def require_mergeable(keep: Entity, gone: Entity) -> None:
             f"{keep.entity_id!r} is of type {keep.entity_type}, {gone.entity_id!r} of type {gone.entity_type};"
             " only entities of one type can be merged"
         )
-
-
-def _moved_names(entity: Entity, names: Sequence[str]) -> list[str]:
-    if entity.name in names:
-        raise UserInputError(
-            f"{entity.name!r} is the display name of {entity.entity_id!r} and stays with it; split off the others"
-        )
-    return [name for name in dict.fromkeys(names) if name in entity.names()]
 
 
 def _first_appearance(keep: Entity, gone: Entity) -> dict[str, Any]:
@@ -233,17 +212,15 @@ class DeletionRepository(Journal):
         All else that refers to it stays, and so do others' memories of what they lived through with it.
         """
         self._session.touch()
-        stored = EntityRepository(self._session).get(entity_id)
-        if stored is None:
-            raise UnknownEntityError(f"no entity {entity_id!r} is stored; list them to find its id")
+        stored = EntityRepository(self._session).require(entity_id)
         ConsolidationRepository(self._session).withdraw_linked([entity_id])
         with self.recording(deleted_id=entity_id) as changes:
-            self._remove(MENTIONS, MENTIONS.c.entity_id == entity_id)
-            self._remove(STATES, STATES.c.entity_id == entity_id)
+            self._session.delete(MENTIONS, MENTIONS.c.entity_id == entity_id)
+            self._session.delete(STATES, STATES.c.entity_id == entity_id)
             self._delete_pairs(or_(RELATIONSHIPS.c.character_a == entity_id, RELATIONSHIPS.c.character_b == entity_id))
             for table, going in GOING_WITH.items():
-                self._remove(table, going(entity_id))
-            self._remove(ENTITIES, ENTITIES.c.entity_id == entity_id)
+                self._session.delete(table, going(entity_id))
+            self._session.delete(ENTITIES, ENTITIES.c.entity_id == entity_id)
             forget(self._session, entity_id)
         return self._deletion(entity_id, stored.entity.name, changes)
 
@@ -266,7 +243,7 @@ class DeletionRepository(Journal):
             raise UnknownIdError(f"no thread {loop_id!r} is stored; list them to find its id")
         with self.recording() as changes:
             forget_in_records(self._session, loop_id)
-            self._remove(LOOP_EVENTS, LOOP_EVENTS.c.loop_id == loop_id)
+            self._session.delete(LOOP_EVENTS, LOOP_EVENTS.c.loop_id == loop_id)
         described = next((str(each["description"]) for each in details if each.get("description")), loop_id)
         return self._deletion(loop_id, described, changes)
 
@@ -276,29 +253,24 @@ class DeletionRepository(Journal):
             named = (str(each.image[column]) for each in found if (each.after is None) == is_gone)
             return [each for each in dict.fromkeys(named) if each != gone_id]
 
+        scenes = self._session.among(SCENES.c.scene_id, touched(SCENES, "scene_id", is_gone=False))
+        in_order = [SCENES.c.chapter_index, SCENES.c.scene_index]
         others = touched(ENTITIES, "entity_id", is_gone=False) + touched(STATES, "entity_id", is_gone=False)
         return Deletion(
             change=self.keep("delete", gone_id, name, changes),
             unlinked_memories=touched(CHUNKS, "chunk_id", is_gone=False),
             removed_relationships=touched(RELATIONSHIPS, "relationship_id", is_gone=True),
             changed_threads=touched(LOOP_EVENTS, "loop_id", is_gone=False),
-            changed_scenes=self._labels(touched(SCENES, "scene_id", is_gone=False)),
+            changed_scenes=self._session.values(SCENES.c.label, scenes, order=in_order),
             changed_entities=list(dict.fromkeys(others)),
             removed_character_memories=touched(CHARACTER_MEMORIES, "memory_id", is_gone=True),
             changed_character_memories=touched(CHARACTER_MEMORIES, "memory_id", is_gone=False),
         )
 
-    def _labels(self, scene_ids: Sequence[str]) -> list[str]:
-        named = self._session.among(SCENES.c.scene_id, scene_ids)
-        return self._session.values(SCENES.c.label, named, order=[SCENES.c.chapter_index, SCENES.c.scene_index])
-
     def _delete_pairs(self, condition: ColumnElement[bool]) -> None:
         ids = self._session.values(RELATIONSHIPS.c.relationship_id, condition)
-        self._remove(RELATIONSHIP_CHANGES, RELATIONSHIP_CHANGES.c.relationship_id.in_(ids))
-        self._remove(RELATIONSHIPS, condition)
-
-    def _remove(self, table: Table, condition: ColumnElement[bool]) -> None:
-        self._session.delete(table, condition)
+        self._session.delete(RELATIONSHIP_CHANGES, RELATIONSHIP_CHANGES.c.relationship_id.in_(ids))
+        self._session.delete(RELATIONSHIPS, condition)
 
 
 Words = Callable[[str], str]
@@ -314,11 +286,6 @@ class _Written(NamedTuple):
     own: ColumnElement[bool] | None = None
 
 
-def _by_hand(table: Table) -> ColumnElement[bool]:
-    own: ColumnElement[bool] = table.c.origin == "author"
-    return own
-
-
 _WRITTEN = (
     _Written(ENTITIES, "entity_id", ("role", "description", "profile")),
     _Written(
@@ -329,13 +296,13 @@ _WRITTEN = (
         & ~CHUNKS.c.is_consolidated
         & (CHUNKS.c.content_type != "scene"),
     ),
-    _Written(STATES, "row_id", ("value",), _by_hand(STATES)),
-    _Written(LOOP_EVENTS, "row_id", ("note", "detail"), _by_hand(LOOP_EVENTS)),
+    _Written(STATES, "row_id", ("value",), STATES.c.origin == "author"),
+    _Written(LOOP_EVENTS, "row_id", ("note", "detail"), LOOP_EVENTS.c.origin == "author"),
     _Written(
         RELATIONSHIP_CHANGES,
         "row_id",
         ("relationship_type", "status", "perspective_a", "perspective_b", "event"),
-        _by_hand(RELATIONSHIP_CHANGES),
+        RELATIONSHIP_CHANGES.c.origin == "author",
     ),
     _Written(SUMMARIES, "row_id", ("text",)),
     _Written(CHARACTER_MEMORIES, "memory_id", ("content", "short")),
@@ -348,7 +315,20 @@ class WordRepository(Repository):
 
     def changes(self, words: Words) -> list[RowChange]:
         """Return what would differ where every text were said in other words; nothing is written."""
-        return [each for written in _WRITTEN for each in self._changes_of(written, words)]
+        changes = []
+        for table, key, names, own in _WRITTEN:
+            columns = [table.c[name] for name in (key, *names, *(["origin"] if table is CHUNKS else []))]
+            for row in self._session.select(columns, true() if own is None else own):
+                old = {name: getattr(row, name) for name in names}
+                said = {name: reworded(value, words) for name, value in old.items()}
+                new = {name: value for name, value in said.items() if value != old[name]}
+                if new and table is CHUNKS:
+                    # What the record says of it still says the old words: it is the author's from now on.
+                    old, new = {**old, "origin": row.origin}, {**new, "origin": "author"}
+                if new:
+                    before = {name: old[name] for name in new}
+                    changes.append(RowChange(table=table.name, key={key: row[0]}, before=before, after=new))
+        return changes
 
     def memories_by_hand(self) -> set[str]:
         """Return the source ids of those memories of scenes that an author touched: no record tells them any more."""
@@ -376,27 +356,6 @@ class WordRepository(Repository):
                 self._session.update(SUMMARIES, SUMMARIES.c.row_id == row.row_id, **after)
                 changes.append(RowChange(table=SUMMARIES.name, key={"row_id": row.row_id}, before=before, after=after))
         return changes
-
-    def _changes_of(self, written: _Written, words: Words) -> Iterator[RowChange]:
-        conditions = [] if written.own is None else [written.own]
-        is_memory = written.table is CHUNKS
-        columns = [
-            written.table.c[name] for name in (written.key, *written.columns, *(["origin"] if is_memory else []))
-        ]
-        for row in self._session.select(columns, *conditions):
-            old = {name: getattr(row, name) for name in written.columns}
-            new = {name: reworded(value, words) for name, value in old.items()}
-            changed = [name for name in written.columns if new[name] != old[name]]
-            if changed and is_memory:
-                # What the record says of it still says the old words: it is the author's from now on.
-                changed, old, new = ([*changed, "origin"], {**old, "origin": row.origin}, {**new, "origin": "author"})
-            if changed:
-                yield RowChange(
-                    table=written.table.name,
-                    key={written.key: getattr(row, written.key)},
-                    before={name: old[name] for name in changed},
-                    after={name: new[name] for name in changed},
-                )
 
 
 def reworded(value: Any, words: Words) -> Any:

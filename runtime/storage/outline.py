@@ -6,31 +6,17 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import Text, cast, func, literal, select, text
+from sqlalchemy import Text, cast, func, literal, literal_column, select
 
 from novelgen.language.extractive import gist, salient_sentences
-from novelgen.memory.outline import (
-    CHAPTERS_PER_PART,
-    RECENT_CHAPTERS,
-    ChapterSummary,
-    NumberedPart,
-    OutlineScene,
-    PartSummary,
-    StoryOutline,
-    StoryRecap,
-    WrittenSummary,
-    chapter_summaries,
-    finished_parts,
-    part_summaries,
-    story_parts,
-)
+from novelgen.memory import outline
 from novelgen.models.base import Model
 from novelgen.models.entity import Entity
 from novelgen.models.folds import last_changed_first
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.user_file import StoryPart
-from runtime.storage.consolidations import ConsolidationRepository
+from runtime.storage.chunks import ConsolidationRepository
 from runtime.storage.entities import EntityRepository, masks_as_of
 from runtime.storage.events import RelationshipRepository, ThreadRepository, holders_as_of
 from runtime.storage.records import WITHOUT_RECORD, MemoryFilter, ScenePlace, StoredSummary, SummaryLevel, SummaryWriter
@@ -46,10 +32,8 @@ from runtime.storage.session import (
 from runtime.storage.tables import (
     CHUNK_TAGS,
     CHUNKS,
-    KNOWLEDGE_EVENTS,
-    LOOP_EVENTS,
+    EVENT_TABLES,
     PROJECTS,
-    RELATIONSHIP_CHANGES,
     SCENES,
     STATES,
     SUMMARIES,
@@ -110,46 +94,39 @@ class SummaryRepository(Repository):
 
     def events(self, first_chapter: int, last_chapter: int) -> list[str]:
         """Return what the records of chapters tell, in story order: key events, else the summary's bullets."""
-        records = [
-            row[0] or {}
-            for row in self._session.select(
-                [SCENES.c.record],
-                SCENES.c.chapter_index.between(first_chapter, last_chapter),
-                order=story_order(SCENES),
-            )
-        ]
-        return [
-            bullet
-            for record in records
-            for bullet in (record.get("key_events") or record.get("summary") or ())
-            if bullet.strip()
-        ]
+        chapters = SCENES.c.chapter_index.between(first_chapter, last_chapter)
+        records = self._session.values(SCENES.c.record, chapters, order=story_order(SCENES))
+        told = ((each or {}).get("key_events") or (each or {}).get("summary") or () for each in records)
+        return [bullet for bullets in told for bullet in bullets if bullet.strip()]
 
     def list_as_of(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StandingSummary]:
         """Return the written summaries of what is over at a position, chapters first, each level in order."""
         stored = stored_summaries(self._session, as_of)
         hashes = scene_hashes(self._session) if stored else {}
-        return [StandingSummary(summary=each, standing=_standing(each, hashes)) for each in stored]
+        found = []
+        for each in stored:
+            is_current = each.source_hash == source_hash(hashes, each.first_chapter, each.last_chapter)
+            standing = "withheld" if each.is_withheld else "current" if is_current else "outdated"
+            found.append(StandingSummary.model_validate({"summary": each, "standing": standing}))
+        return found
 
     def used(
-        self, parts: Sequence[NumberedPart], *, as_of: StoryPosition
-    ) -> dict[SummaryLevel, dict[int, WrittenSummary]]:
+        self, parts: Sequence[outline.NumberedPart], *, as_of: StoryPosition
+    ) -> dict[SummaryLevel, dict[int, outline.WrittenSummary]]:
         """Return the written summaries that stand at a position, by level and number.
 
         That of a part counts only while the part has the chapters that it was written of: others may lie ahead.
         """
         chapters_of = {part.number: (part.first_chapter, part.last_chapter) for part in parts}
-        used: dict[SummaryLevel, dict[int, WrittenSummary]] = {"chapter": {}, "part": {}}
+        used: dict[SummaryLevel, dict[int, outline.WrittenSummary]] = {"chapter": {}, "part": {}}
         for each in self.list_as_of(as_of=as_of):
             summary = each.summary
-            is_whole = summary.level == "chapter" or chapters_of.get(summary.number) == (
-                summary.first_chapter,
-                summary.last_chapter,
-            )
+            chapters = (summary.first_chapter, summary.last_chapter)
+            is_whole = summary.level == "chapter" or chapters_of.get(summary.number) == chapters
             known = used[summary.level].get(summary.number)
             is_free = known is None or known.origin != "author"
             if each.is_used and is_whole and is_free:
-                used[summary.level][summary.number] = WrittenSummary(text=summary.text, origin=summary.origin)
+                used[summary.level][summary.number] = outline.WrittenSummary(text=summary.text, origin=summary.origin)
         return used
 
 
@@ -162,14 +139,9 @@ def stored_summaries(session: StorageSession, as_of: StoryPosition = END_OF_STOR
 
 def scene_hashes(session: StorageSession) -> dict[ScenePlace, str]:
     """Return what each scene of a project holds, as a hash, in story order."""
-    return {
-        (row[0], row[1]): f"{row[2]} {row[3]}"
-        for row in session.select(
-            [SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.text_hash, SCENES.c.content_hash],
-            before(END_OF_STORY, SCENES),
-            order=story_order(SCENES),
-        )
-    }
+    columns = [SCENES.c[name] for name in ("chapter_index", "scene_index", "text_hash", "content_hash")]
+    rows = session.select(columns, order=story_order(SCENES))
+    return {(row[0], row[1]): f"{row[2]} {row[3]}" for row in rows}
 
 
 def source_hash(hashes: Mapping[ScenePlace, str], first_chapter: int, last_chapter: int) -> str:
@@ -211,13 +183,6 @@ def _after_move(row: Any, places: Mapping[ScenePlace, ScenePlace]) -> dict[str, 
     return {"is_withheld": True}
 
 
-def _standing(summary: StoredSummary, hashes: Mapping[ScenePlace, str]) -> Literal["current", "outdated", "withheld"]:
-    if summary.is_withheld:
-        return "withheld"
-    now = source_hash(hashes, summary.first_chapter, summary.last_chapter)
-    return "current" if now == summary.source_hash else "outdated"
-
-
 MAX_CHAPTERS = 12
 """Of a part that is not over at most so many chapters are summed up, the last ones."""
 
@@ -228,15 +193,15 @@ RECENT_PARTS = 3
 class StorySummaries(NamedTuple):
     """Summaries at a position, oldest first."""
 
-    chapters: list[ChapterSummary]
-    parts: list[PartSummary]
+    chapters: list[outline.ChapterSummary]
+    parts: list[outline.PartSummary]
 
 
 def read_summaries(
     session: StorageSession,
     as_of: StoryPosition,
     *,
-    chapters_per_part: int = CHAPTERS_PER_PART,
+    chapters_per_part: int = outline.CHAPTERS_PER_PART,
     is_whole_story: bool = False,
 ) -> StorySummaries:
     """Sum up what is over at a position."""
@@ -244,9 +209,15 @@ def read_summaries(
     known = [row[0] for row in session.select([chapter], over, group=[chapter], order=[chapter])]
     last_chapter = max(known, default=-1)
     parts = read_parts(session, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
-    finished = finished_parts(parts, as_of=as_of, last_chapter=last_chapter)
+    finished = outline.finished_parts(parts, as_of=as_of, last_chapter=last_chapter)
     told_parts = finished if is_whole_story else finished[-RECENT_PARTS:]
-    told_chapters = known if is_whole_story else _chapters_to_tell(known, finished)
+    # The chapters of the part that is not over, and the last ones whatever part they are in.
+    told_chapters = known if is_whole_story else known[-MAX_CHAPTERS:]
+    if not is_whole_story:
+        recent = known[-outline.RECENT_CHAPTERS :]
+        told_chapters = [
+            each for each in told_chapters if each in recent or not any(part.holds(each) for part in finished)
+        ]
     in_parts = {chapter for part in told_parts for chapter in known if part.holds(chapter)}
     # Whole records are long, and this is read for every context.
     place = (SCENES.c.chapter_index, SCENES.c.scene_index)
@@ -254,35 +225,25 @@ def read_summaries(
     rows = session.select(
         [*place, *told], SCENES.c.chapter_index.in_(sorted(in_parts.union(told_chapters))), order=place
     )
-    scenes = [OutlineScene(row[0], row[1], key_events=row[2] or (), summary=row[3] or ()) for row in rows]
+    scenes = [outline.OutlineScene(row[0], row[1], key_events=row[2] or (), summary=row[3] or ()) for row in rows]
     written = SummaryRepository(session).used(parts, as_of=as_of)
     return StorySummaries(
-        chapters=chapter_summaries(
+        chapters=outline.chapter_summaries(
             [scene for scene in scenes if scene.chapter_index in told_chapters], as_of=as_of, written=written["chapter"]
         ),
-        parts=part_summaries(
+        parts=outline.part_summaries(
             told_parts, scenes, as_of=as_of, written=written["part"], weights=_weights(session, in_parts)
         ),
     )
 
 
 def read_parts(
-    session: StorageSession, *, last_chapter: int, chapters_per_part: int = CHAPTERS_PER_PART
-) -> list[NumberedPart]:
+    session: StorageSession, *, last_chapter: int, chapters_per_part: int = outline.CHAPTERS_PER_PART
+) -> list[outline.NumberedPart]:
     """Return the parts that begin up to a chapter: those that the author said, else of a fixed length."""
     settings = session.value(PROJECTS.c.settings)
     stated = [StoryPart.model_validate(part) for part in (settings or {}).get("parts", ())]
-    return story_parts(stated, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
-
-
-def _chapters_to_tell(known: list[int], finished: list[NumberedPart]) -> list[int]:
-    """The chapters of the part that is not over, and the last ones whatever part they are in."""
-    recent = known[-MAX_CHAPTERS:]
-    return [
-        chapter
-        for chapter in recent
-        if chapter in known[-RECENT_CHAPTERS:] or not any(part.holds(chapter) for part in finished)
-    ]
+    return outline.story_parts(stated, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
 
 
 def _weights(session: StorageSession, chapters: Iterable[int]) -> dict[tuple[int, int], float]:
@@ -308,39 +269,45 @@ def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Se
     do not count: the same story stored twice has the same mark.
     """
     digest = sha256(_scenes_as_json(session, as_of).encode())
-    digest.update(b"\x00")
-    # What was written of chapters and parts that are over; no section where there is nothing.
-    stored = stored_summaries(session, as_of)
-    said = [each.model_dump(mode="json", exclude={"written_at"}) for each in stored]
-    settings = session.value(PROJECTS.c.settings)
-    told = (settings or {}).get("parts", ())
-    parts = [part for part in told if as_of.admits(part["last_chapter"], None)]
-    found = ConsolidationRepository(session).list_all()
-    listed = [
+    summaries = [each.model_dump(mode="json", exclude={"written_at"}) for each in stored_summaries(session, as_of)]
+    told = (session.value(PROJECTS.c.settings) or {}).get("parts", ())
+    consolidated = [
         [each.chunk.chunk_id, each.chunk.chapter_index, each.chunk.scene_index, each.chunk.content]
-        for each in found
+        for each in ConsolidationRepository(session).list_all()
         if as_of.admits(each.chunk.chapter_index, each.chunk.scene_index)
     ]
     # An author's event has no quote: where quotes stand says nothing about it.
     left_out = ("row_id", "scene_id", "created_at", "verified", "span_start", "span_end")
-    sections = []
-    for table in (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, KNOWLEDGE_EVENTS):
+    events = []
+    for table in EVENT_TABLES:
         columns = [column for column in table.c if column.name not in left_out]
         order = (*story_order(table), table.c.row_id)
         rows = session.select(columns, table.c.origin == "author", before(as_of, table), order=order)
-        sections.append([dict(row._mapping) for row in rows])
-    # Nothing where the author says nothing of who knows what, so that marks of before stay true.
+        events.append([dict(row._mapping) for row in rows])
+    by_hand = session.select(
+        _OF_AUTHORS, literal_column(f"({TOUCHED_BY_HAND})"), before(as_of, CHUNKS), order=[CHUNKS.c.chunk_id]
+    )
+    # Nothing where there is no knowledge, summary, part or consolidated memory, so that marks of before stay true.
     for section in (
-        _author_memories(session, as_of),
-        *(sections if sections[-1] else sections[:-1]),
+        [list(row) for row in by_hand],
+        *(events if events[-1] else events[:-1]),
         [entity.model_dump(mode="json") for entity in entities],
-        *[section for section in (said, parts) if section],
-        # Nothing where nothing is consolidated, so that marks of before stay true.
-        *([listed] if listed else []),
+        *filter(None, (summaries, [part for part in told if as_of.admits(part["last_chapter"], None)], consolidated)),
     ):
-        digest.update(json.dumps(section, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass"))
         digest.update(b"\x00")
+        digest.update(json.dumps(section, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    digest.update(b"\x00")
     return digest.hexdigest()[:32]
+
+
+_OF_AUTHORS = [
+    CHUNKS.c[name]
+    for name in (
+        *("chunk_id", "chapter_index", "scene_index", "content_hash", "importance", "entities_mentioned"),
+        *("attached", "detached", "tags", "status", "pinned"),
+    )
+]
+"""What an author may have decided about a memory, and by which it is known."""
 
 
 def _scenes_as_json(session: StorageSession, as_of: StoryPosition) -> str:
@@ -348,38 +315,14 @@ def _scenes_as_json(session: StorageSession, as_of: StoryPosition) -> str:
 
     A long story has ten thousand of them: the database writes the text, hashes need no escaping.
     """
+    columns = (SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.content_hash)
     wanted = (
-        select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.content_hash)
-        .where(session.owns(SCENES), before(as_of, SCENES))
-        .order_by(*story_order(SCENES))
-        .subquery()
+        select(*columns).where(session.owns(SCENES), before(as_of, SCENES)).order_by(*story_order(SCENES)).subquery()
     )
     chapter, scene, content_hash = (cast(column, Text) for column in wanted.c)
     one = literal("[") + chapter + ", " + scene + ', "' + content_hash + '"]'
-    joined = session.connection.scalar(select(func.aggregate_strings(one, ", ")).select_from(wanted))
+    joined = session.scalar(select(func.aggregate_strings(one, ", ")).select_from(wanted))
     return f"[{joined or ''}]"
-
-
-def _author_memories(session: StorageSession, as_of: StoryPosition) -> list[list[Any]]:
-    columns = (
-        CHUNKS.c.chunk_id,
-        CHUNKS.c.chapter_index,
-        CHUNKS.c.scene_index,
-        CHUNKS.c.content_hash,
-        CHUNKS.c.importance,
-        CHUNKS.c.entities_mentioned,
-        CHUNKS.c.attached,
-        CHUNKS.c.detached,
-        CHUNKS.c.tags,
-        CHUNKS.c.status,
-        CHUNKS.c.pinned,
-    )
-    statement = (
-        select(*columns)
-        .where(session.owns(CHUNKS), text(f"({TOUCHED_BY_HAND})"), before(as_of, CHUNKS))
-        .order_by(CHUNKS.c.chunk_id)
-    )
-    return [list(row) for row in session.rows(statement)]
 
 
 RECENT_RECORDS = 6
@@ -390,8 +333,8 @@ TOLD_SENTENCES = 2
 
 
 def read_outline(
-    session: StorageSession, as_of: StoryPosition, *, chapters_per_part: int = CHAPTERS_PER_PART
-) -> StoryOutline:
+    session: StorageSession, as_of: StoryPosition, *, chapters_per_part: int = outline.CHAPTERS_PER_PART
+) -> outline.StoryOutline:
     """Return entities, scenes, threads, relationships, summaries and holders strictly before a position."""
     summaries = read_summaries(session, as_of, chapters_per_part=chapters_per_part)
     language = session.value(PROJECTS.c.language)
@@ -411,7 +354,7 @@ def read_outline(
     )
     rows = session.select(columns, here, order=story_order(SCENES))
     participants = json.loads(f"[{','.join(row[4] for row in rows)}]")
-    return StoryOutline(
+    return outline.StoryOutline(
         project_id=session.project_id,
         language=language or "",
         entities=entities,
@@ -440,20 +383,25 @@ def _told(record: dict[str, Any], text: str) -> dict[str, Any]:
 
 def _outline_scene(
     row: Any, participants: Sequence[str], record: dict[str, Any] | None, *, is_guessed: bool = False
-) -> OutlineScene:
+) -> outline.OutlineScene:
     told = record or {}
     events, bullets = tuple(told.get("key_events", ())), tuple(told.get("summary", ()))
     time = told.get("story_time") or ""
-    return OutlineScene(row[0], row[1], row[2], row[3], participants, events, bullets, is_guessed, time)
+    return outline.OutlineScene(row[0], row[1], row[2], row[3], participants, events, bullets, is_guessed, time)
 
 
 MAX_RECALLED_TAGS = 30
 
 
-def read_recap(session: StorageSession, as_of: StoryPosition, *, last_scenes: int) -> StoryRecap:
+def read_recap(session: StorageSession, as_of: StoryPosition, *, last_scenes: int) -> outline.StoryRecap:
     """Return the last scenes before a position in a few words, and the kinds and tags of what is stored there."""
     latest = (SCENES.c.chapter_index.desc(), SCENES.c.scene_index.desc())
-    rows = session.select(SCENES, before(as_of, SCENES), order=latest, limit=max(0, last_scenes))
+    scenes = []
+    for row in session.select(SCENES, before(as_of, SCENES), order=latest, limit=max(0, last_scenes)):
+        place = (row.chapter_index, row.scene_index, row.title, row.location_id)
+        scene = _outline_scene(place, tuple(row.participants), row.record)
+        told = "" if scene.summary or scene.key_events else gist(row.text)
+        scenes.append(replace(scene, summary=(told,)) if told else scene)
     kinds = session.rows(
         select(CHUNKS.c.content_type)
         .where(*filter_conditions(session.project_id, MemoryFilter(as_of=as_of)))
@@ -469,17 +417,6 @@ def read_recap(session: StorageSession, as_of: StoryPosition, *, last_scenes: in
         .order_by(func.count().desc(), CHUNK_TAGS.c.tag)
         .limit(MAX_RECALLED_TAGS)
     )
-    return StoryRecap(
-        scenes=[_recalled_scene(row) for row in reversed(rows)],
-        content_types=[row[0] for row in kinds],
-        tags=[row[0] for row in tags],
+    return outline.StoryRecap(
+        scenes=scenes[::-1], content_types=[row[0] for row in kinds], tags=[row[0] for row in tags]
     )
-
-
-def _recalled_scene(row: Any) -> OutlineScene:
-    place = (row.chapter_index, row.scene_index, row.title, row.location_id)
-    scene = _outline_scene(place, tuple(row.participants), row.record)
-    if scene.summary or scene.key_events:
-        return scene
-    told = gist(row.text)
-    return replace(scene, summary=(told,)) if told else scene

@@ -5,13 +5,13 @@ import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args
 
-from sqlalchemy import Connection, case, select
+from sqlalchemy import ColumnElement, case
 
 from novelgen.errors import ProjectExistsError, UnknownProjectError
 from novelgen.models.entity import ID_PREFIXES, EntityType
 from novelgen.models.position import require_project_id
 from runtime.storage.records import StoredProject
-from runtime.storage.session import AnyRow, Repository
+from runtime.storage.session import Repository
 from runtime.storage.tables import COUNTERS, PROJECTS
 
 Waivable = Literal["conflicts", "findings"]
@@ -39,8 +39,7 @@ class ProjectRepository(Repository):
 
     def get(self) -> StoredProject | None:
         """Return a project, or None when there is none of that id."""
-        row = self._session.one(PROJECTS)
-        return None if row is None else _project(row)
+        return next(iter(self._session.models(StoredProject, PROJECTS)), None)
 
     def require(self) -> StoredProject:
         """Return a project."""
@@ -70,7 +69,7 @@ class ProjectRepository(Repository):
         changes = {"name": name, "language": language, "settings": settings}
         given = {key: value for key, value in changes.items() if value is not None}
         if given:
-            self._set(given)
+            self._session.update(PROJECTS, **given)
         return self.require()
 
     def remove(self) -> None:
@@ -81,28 +80,15 @@ class ProjectRepository(Repository):
     def set_embedding_model(self, model: str, dimension: int) -> None:
         """Record the model and dimension that the vector index is built with."""
         self.require()
-        self._set({"embedding_model": model, "embedding_dimension": dimension})
+        self._session.update(PROJECTS, embedding_model=model, embedding_dimension=dimension)
 
     def count_index_removals(self, rows: int) -> None:
         """Add rows that were removed from the vector index."""
-        self._set({"index_removals": PROJECTS.c.index_removals + rows})
+        self._session.update(PROJECTS, index_removals=PROJECTS.c.index_removals + rows)
 
     def forget_index_removals(self) -> None:
         """Count from 0 again: the vector index was built anew."""
-        self._set({"index_removals": 0})
-
-    def _set(self, values: dict[str, Any]) -> None:
-        self._session.update(PROJECTS, **values)
-
-
-def list_projects(connection: Connection) -> list[StoredProject]:
-    """Return all projects of a database in order of id."""
-    projects = [_project(row) for row in connection.execute(select(PROJECTS))]
-    return sorted(projects, key=lambda project: project.project_id)
-
-
-def _project(row: AnyRow) -> StoredProject:
-    return StoredProject.model_validate(row, from_attributes=True)
+        self._session.update(PROJECTS, index_removals=0)
 
 
 CounterKind = Literal["C", "L", "I", "F", "T", "S", "OL", "R", "N", "CM"]
@@ -118,14 +104,7 @@ class CounterRepository(Repository):
 
     def take(self, kind: CounterKind) -> str:
         """Return the next id of a kind, such as C0 or S001, that nobody was given before."""
-        first = _FIRST_NUMBER.get(kind, 0)
-        statement = self._session.upsert(COUNTERS).values(
-            project_id=self._session.project_id, kind=kind, next_number=first + 1
-        )
-        statement = statement.on_conflict_do_update(
-            index_elements=["project_id", "kind"], set_={"next_number": COUNTERS.c.next_number + 1}
-        )
-        number = self._session.connection.execute(statement.returning(COUNTERS.c.next_number)).scalar_one() - 1
+        number = self._go_on(kind, _FIRST_NUMBER.get(kind, 0) + 1, COUNTERS.c.next_number + 1) - 1
         return f"{kind}{number:03d}" if kind == "S" else f"{kind}{number}"
 
     def take_for(self, entity_type: EntityType) -> str:
@@ -135,18 +114,15 @@ class CounterRepository(Repository):
     def jump_over(self, used_ids: Iterable[str]) -> None:
         """Let the counters go on after ids that came from elsewhere; ids of other shapes are ignored."""
         highest: dict[str, int] = {}
-        for used_id in used_ids:
-            match = _NUMBERED.fullmatch(used_id)
-            if match:
-                highest[match[1]] = max(highest.get(match[1], 0), int(match[2]))
+        for match in filter(None, map(_NUMBERED.fullmatch, used_ids)):
+            highest[match[1]] = max(highest.get(match[1], 0), int(match[2]))
         for kind, number in highest.items():
-            statement = self._session.upsert(COUNTERS).values(
-                project_id=self._session.project_id, kind=kind, next_number=number + 1
-            )
-            greater = case(
-                (COUNTERS.c.next_number > statement.excluded.next_number, COUNTERS.c.next_number),
-                else_=statement.excluded.next_number,
-            )
-            self._session.run(
-                statement.on_conflict_do_update(index_elements=["project_id", "kind"], set_={"next_number": greater})
-            )
+            is_beyond = COUNTERS.c.next_number > number
+            self._go_on(kind, number + 1, case((is_beyond, COUNTERS.c.next_number), else_=number + 1))
+
+    def _go_on(self, kind: str, first: int, later: ColumnElement[int]) -> int:
+        """Let a counter stand at a first number, or where it stands already at a later one, and return it."""
+        own = {"project_id": self.project_id, "kind": kind}
+        statement = self._session.upsert(COUNTERS).values(**own, next_number=first)
+        statement = statement.on_conflict_do_update(index_elements=list(own), set_={"next_number": later})
+        return int(self._session.scalar(statement.returning(COUNTERS.c.next_number)))

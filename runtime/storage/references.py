@@ -1,11 +1,10 @@
 """All that refers to an entity: giving it to another one, or letting it forget the one that is gone."""
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, and_, exists, or_, true
+from sqlalchemy import ColumnElement, Table, exists, or_, true
 
 from novelgen.characters.memory import SLOT_SEPARATOR
 from novelgen.models.entity import EntityType
@@ -33,9 +32,16 @@ from runtime.storage.terms import searchable_text
 Change = Callable[[Any], Any]
 """What becomes of a value that may name an entity."""
 
-_OF_SCENES = ("participants", "location_id", "pov", "record")
-_OF_MEMORIES = ("entities_mentioned", "attached", "detached", "slot_type")
-_KNOWERS = ("character_id", "learned_from")
+REFERRING: Mapping[Table, tuple[str, ...]] = {
+    SCENES: ("participants", "location_id", "pov", "record"),
+    CHUNKS: ("entities_mentioned", "attached", "detached", "slot_type"),
+    STATES: ("value",),
+    LOOP_EVENTS: ("detail",),
+    ENTITIES: ("profile",),
+    KNOWLEDGE_EVENTS: ("character_id", "learned_from"),
+    CHARACTER_MEMORIES: ("character_id", "participants", "heard_from", "slot"),
+}
+"""Columns whose values may name an entity somewhere in them."""
 
 _SUBJECTS = ("id", "entity_id", "character_id", "character_a", "character_b", "location_id", "item_id")
 """Fields by which an entry of a list says what it is about."""
@@ -103,57 +109,39 @@ def _without_pairs(record: Any, is_dropped: Callable[[set[str]], bool]) -> Any:
     return record if left == changes else {**record, "relationship_changes": left}
 
 
-class References:
-    """Rewrites the values of rows that may name an entity, in all scenes or in some."""
+def _rewrite(
+    session: StorageSession, table: Table, change: Change, *, scene_ids: Collection[str] | None = None
+) -> None:
+    """Change the values of a table that may name an entity, in all scenes or in some; the index is told of memories."""
+    names, key = REFERRING[table], table.c.scene_id if table is SCENES else table.c.row_id
+    columns = [table.c[name] for name in names] + ([SCENES.c.content_hash] if table is SCENES else [])
+    changes: dict[Any, dict[str, Any]] = {}
+    for row in session.select([key, *columns], _within(table, scene_ids)):
+        values = {name: change(getattr(row, name)) for name in names}
+        if any(getattr(row, name) != value for name, value in values.items()):
+            # With it change the mark of a scene, and that of when a memory was written last.
+            if table is SCENES:
+                values["content_hash"] = text_hash(row.content_hash, str(values))
+            elif table is CHARACTER_MEMORIES:
+                values["changed"] = session.revision()
+            changes[row[0]] = values
+    if table is CHUNKS:
+        _update_memories(session, changes)
+    else:
+        session.update_each(key, changes.items())
 
-    def __init__(self, session: StorageSession, scene_ids: Collection[str] | None = None) -> None:
-        self._session = session
-        self._scene_ids = scene_ids
 
-    def rewrite(self, table: Table, names: Sequence[str], change: Change) -> list[AnyRow]:
-        """Change columns of a table's rows where anything differs, and return the rows as they were."""
-        key = "scene_id" if table is SCENES else "row_id"
-        columns = [table.c[name] for name in dict.fromkeys((key, *names))]
-        columns += [SCENES.c.content_hash] if table is SCENES else []
-        changed, changes = [], []
-        for row in self._session.select(columns, self.within(table)):
-            values = {name: change(getattr(row, name)) for name in names}
-            if any(getattr(row, name) != value for name, value in values.items()):
-                values |= self._marks(table, row, values)
-                changed.append(row)
-                changes.append((getattr(row, key), values))
-        self._session.update_each(table.c[key], changes)
-        return changed
+def _update_memories(session: StorageSession, values: Mapping[int, dict[str, Any]]) -> None:
+    rows = session.select(CHUNKS, session.among(CHUNKS.c.row_id, values), order=[CHUNKS.c.row_id])
+    ChunkWriter(session).update([(dict(row._mapping), values[row.row_id]) for row in rows])
 
-    def rewrite_memories(self, change: Change) -> None:
-        """Change whom memories name, with their links; the index is told of those that changed."""
-        changes = []
-        columns = [CHUNKS.c[name] for name in ("row_id", *_OF_MEMORIES)]
-        for row in self._session.select(columns, self.within(CHUNKS)):
-            values = {name: change(getattr(row, name)) for name in _OF_MEMORIES}
-            if any(getattr(row, name) != value for name, value in values.items()):
-                changes.append((row.row_id, values))
-        self.update_memories(dict(changes))
 
-    def update_memories(self, values: Mapping[int, dict[str, Any]]) -> None:
-        """Change columns of memories, by their row ids."""
-        rows = self._session.select(CHUNKS, self._session.among(CHUNKS.c.row_id, values), order=[CHUNKS.c.row_id])
-        ChunkWriter(self._session).update([(dict(row._mapping), values[row.row_id]) for row in rows])
-
-    def _marks(self, table: Table, row: AnyRow, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what must change with a row: the mark of a scene, and that of when a memory was written last."""
-        if table is SCENES:
-            return {"content_hash": text_hash(row.content_hash, str(values))}
-        return {"changed": self._session.revision()} if table is CHARACTER_MEMORIES else {}
-
-    def within(self, table: Table) -> ColumnElement[bool]:
-        """Return the condition that a row is of one of the scenes."""
-        return true() if self._scene_ids is None else table.c.scene_id.in_(list(self._scene_ids))
+def _within(table: Table, scene_ids: Collection[str] | None) -> ColumnElement[bool]:
+    return true() if scene_ids is None else table.c.scene_id.in_(list(scene_ids))
 
 
 def forget(session: StorageSession, entity_id: str) -> None:
     """Let all that stays refer to an entity no more."""
-    references = References(session)
 
     def forgotten(value: Any) -> Any:
         return without_id(value, entity_id)
@@ -162,23 +150,18 @@ def forget(session: StorageSession, entity_id: str) -> None:
         is_slot = isinstance(value, str) and value.partition(SLOT_SEPARATOR)[2] == entity_id
         return None if is_slot else forgotten(value)
 
-    references.rewrite(SCENES, _OF_SCENES, forgotten)
-    references.rewrite_memories(forgotten)
-    references.rewrite(STATES, ("value",), forgotten)
-    references.rewrite(LOOP_EVENTS, ("detail",), forgotten)
-    references.rewrite(ENTITIES, ("profile",), forgotten)
-    references.rewrite(KNOWLEDGE_EVENTS, ("learned_from",), forgotten)
-    references.rewrite(CHARACTER_MEMORIES, ("participants", "heard_from", "slot"), forgotten_in_mind)
+    for table in REFERRING:
+        _rewrite(session, table, forgotten_in_mind if table is CHARACTER_MEMORIES else forgotten)
 
 
 def forget_in_records(session: StorageSession, gone_id: str) -> None:
     """Let scenes refer to something no more that they alone name, such as a thread."""
-    References(session).rewrite(SCENES, _OF_SCENES, lambda value: without_id(value, gone_id))
+    _rewrite(session, SCENES, lambda value: without_id(value, gone_id))
 
 
 def forget_pair(session: StorageSession, both: set[str]) -> None:
     """Let scenes say nothing of how two characters stand."""
-    References(session).rewrite(SCENES, ("record",), lambda record: _without_pairs(record, lambda pair: pair == both))
+    _rewrite(session, SCENES, lambda value: _without_pairs(value, lambda pair: pair == both))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,36 +176,33 @@ class Relinking:
 
     def run(self) -> None:
         """Move all links: scenes, memories, states, loops, relationships, knowledge, what a character remembers."""
-        references = References(self.session, self.scene_ids)
-        references.rewrite(SCENES, _OF_SCENES, self._in_scene)
-        within = References(self.session, self.scene_ids).within(MENTIONS)
+        within = _within(MENTIONS, self.scene_ids)
         their, other = MENTIONS.c.entity_id == self.old_id, MENTIONS.alias()
         is_said_of_both = exists().where(
             other.c.entity_id == self.new_id,
-            other.c.project_id == MENTIONS.c.project_id,
-            other.c.scene_id == MENTIONS.c.scene_id,
-            other.c.name == MENTIONS.c.name,
+            *(other.c[name] == MENTIONS.c[name] for name in ("project_id", "scene_id", "name")),
         )
         self.session.delete(MENTIONS, their, within, is_said_of_both)
         self.session.update(MENTIONS, their, within, entity_id=self.new_id)
-        references.rewrite_memories(self._replaced)
-        this = and_(self.session.owns(STATES), STATES.c.entity_id == self.old_id, references.within(STATES))
-        references.rewrite(STATES, ("value",), self._replaced)
-        self.session.update(STATES, this, entity_id=self.new_id, entity_type=self.new_type)
-        references.rewrite(LOOP_EVENTS, ("detail",), self._replaced)
-        references.rewrite(KNOWLEDGE_EVENTS, _KNOWERS, self._replaced)
-        self._clear_own_source(KNOWLEDGE_EVENTS, "learned_from")
+        special: dict[Table, Change] = {SCENES: self._in_scene, CHARACTER_MEMORIES: self._in_mind}
+        for table in REFERRING:
+            # Cards are written last, and what somebody remembers is of no scene.
+            if table is not ENTITIES and (table is not CHARACTER_MEMORIES or self.scene_ids is None):
+                _rewrite(self.session, table, special.get(table, self._replaced), scene_ids=self.scene_ids)
+        this = (STATES.c.entity_id == self.old_id, _within(STATES, self.scene_ids))
+        self.session.update(STATES, *this, entity_id=self.new_id, entity_type=self.new_type)
+        # Nobody learns from, or hears from, themselves.
+        for column in (KNOWLEDGE_EVENTS.c.learned_from, CHARACTER_MEMORIES.c.heard_from):
+            own = (column.table.c.character_id == self.new_id, column == self.new_id)
+            self.session.update(column.table, *own, **{column.name: None})
         if self.scene_ids is None:
-            columns = ("character_id", "participants", "heard_from", "slot")
-            references.rewrite(CHARACTER_MEMORIES, columns, self._in_mind)
-            self._clear_own_source(CHARACTER_MEMORIES, "heard_from")
             self._close_former_values()
             self._relink_play()
         self._relink_relationships()
 
     def relink_profiles(self) -> None:
         """Name the other in the cards of all."""
-        References(self.session).rewrite(ENTITIES, ("profile",), self._replaced)
+        _rewrite(self.session, ENTITIES, self._replaced)
 
     def _replaced(self, value: Any) -> Any:
         return replaced_id(value, self.old_id, self.new_id)
@@ -233,11 +213,6 @@ class Relinking:
     def _in_mind(self, value: Any) -> Any:
         kind, separator, about = value.partition(SLOT_SEPARATOR) if isinstance(value, str) else ("", "", "")
         return f"{kind}{separator}{self.new_id}" if about == self.old_id else self._replaced(value)
-
-    def _clear_own_source(self, table: Table, name: str) -> None:
-        """Nobody learns from, or hears from, themselves."""
-        own = and_(self.session.owns(table), table.c.character_id == self.new_id, table.c[name] == self.new_id)
-        self.session.run(table.update().where(own).values({name: None}))
 
     def _close_former_values(self) -> None:
         """Let the latest value of a slot hold where both brought one, or somebody had one of each of the two."""
@@ -253,8 +228,8 @@ class Relinking:
         for row in rows:
             holder = holders.setdefault((row.character_id, row.slot), row.memory_id)
             if holder != row.memory_id:
-                former = table.update().where(table.c.row_id == row.row_id)
-                self.session.run(former.values(superseded_by=holder, changed=self.session.revision()))
+                closed = {"superseded_by": holder, "changed": self.session.revision()}
+                self.session.update(table, table.c.row_id == row.row_id, **closed)
 
     def _relink_play(self) -> None:
         """Give feelings, secrets and what was disclosed to the other.
@@ -264,18 +239,13 @@ class Relinking:
         """
         for table in (DISPOSITION_CHANGES, DISCLOSURES):
             for name in ("character_id", "other_id"):
-                mine = and_(self.session.owns(table), table.c[name] == self.old_id)
-                self.session.run(table.update().where(mine).values({name: self.new_id}))
-        of_both = CHARACTER_SECRETS.c.character_id.in_((self.old_id, self.new_id))
-        rows = self.session.select(CHARACTER_SECRETS, of_both)
-        taken = {row.secret_id for row in rows if row.character_id == self.new_id}
-        for row in rows:
-            if row.character_id == self.old_id:
-                secret_id = f"{row.secret_id} ({self.old_id})" if row.secret_id in taken else row.secret_id
-                values = {"character_id": self.new_id, "secret_id": secret_id}
-                secret = {**row.secret, "secret_id": secret_id}
-                this = CHARACTER_SECRETS.c.row_id == row.row_id
-                self.session.update(CHARACTER_SECRETS, this, **values, secret=secret)
+                self.session.update(table, table.c[name] == self.old_id, **{name: self.new_id})
+        own, secret_id = CHARACTER_SECRETS.c.character_id, CHARACTER_SECRETS.c.secret_id
+        taken = set(self.session.values(secret_id, own == self.new_id))
+        for row in self.session.select(CHARACTER_SECRETS, own == self.old_id):
+            new_id = f"{row.secret_id} ({self.old_id})" if row.secret_id in taken else row.secret_id
+            values = {"character_id": self.new_id, "secret_id": new_id, "secret": {**row.secret, "secret_id": new_id}}
+            self.session.update(CHARACTER_SECRETS, CHARACTER_SECRETS.c.row_id == row.row_id, **values)
 
     def _relink_relationships(self) -> None:
         """Move the changes of all of one's relationships to the other's, and drop those between the two.
@@ -283,88 +253,74 @@ class Relinking:
         Perspectives turn where the pair's order does. A pair that has no change left is dropped.
         """
         involved = or_(RELATIONSHIPS.c.character_a == self.old_id, RELATIONSHIPS.c.character_b == self.old_id)
-        within = References(self.session, self.scene_ids).within(RELATIONSHIP_CHANGES)
         for pair in self.session.select(RELATIONSHIPS, involved):
             of_pair = RELATIONSHIP_CHANGES.c.relationship_id == pair.relationship_id
-            changes = self.session.select(RELATIONSHIP_CHANGES, of_pair, within)
-            if changes or self.scene_ids is None:
-                self._move_pair(pair, changes)
-                if not self.session.values(RELATIONSHIP_CHANGES.c.row_id, of_pair):
-                    self.session.delete(RELATIONSHIPS, RELATIONSHIPS.c.row_id == pair.row_id)
-
-    def _move_pair(self, pair: AnyRow, changes: Sequence[AnyRow]) -> None:
-        other = pair.character_b if pair.character_a == self.old_id else pair.character_a
-        if other == self.new_id:
-            rows = RELATIONSHIP_CHANGES.c.row_id.in_([row.row_id for row in changes])
-            self.session.delete(RELATIONSHIP_CHANGES, rows)
-            return
-        target = RelationshipRepository(self.session).id_of(self.new_id, other)
-        turned = (pair.character_a == self.old_id) != (self.new_id < other)
-        for row in changes:
-            values: dict[str, Any] = {"relationship_id": target}
-            if turned:
-                values |= {"perspective_a": row.perspective_b, "perspective_b": row.perspective_a}
-                values |= {"dimensions_a": row.dimensions_b, "dimensions_b": row.dimensions_a}
-                values["relationship_type"] = row.relationship_type and turned_type(row.relationship_type)
-            this = RELATIONSHIP_CHANGES.c.row_id == row.row_id
-            self.session.update(RELATIONSHIP_CHANGES, this, **values)
+            here = (of_pair, _within(RELATIONSHIP_CHANGES, self.scene_ids))
+            changes = self.session.select(RELATIONSHIP_CHANGES, *here)
+            other = pair.character_b if pair.character_a == self.old_id else pair.character_a
+            if other == self.new_id:
+                self.session.delete(RELATIONSHIP_CHANGES, *here)
+            elif changes or self.scene_ids is None:
+                target = RelationshipRepository(self.session).id_of(self.new_id, other)
+                is_turned = (pair.character_a == self.old_id) != (self.new_id < other)
+                for row in changes:
+                    values = {"relationship_id": target, **(_turned(row) if is_turned else {})}
+                    self.session.update(RELATIONSHIP_CHANGES, RELATIONSHIP_CHANGES.c.row_id == row.row_id, **values)
+            if (changes or self.scene_ids is None) and not self.session.count(RELATIONSHIP_CHANGES, of_pair):
+                self.session.delete(RELATIONSHIPS, RELATIONSHIPS.c.row_id == pair.row_id)
 
 
-@dataclass(frozen=True, slots=True)
-class MixedScenes:
-    """Scenes that name both halves of an entity that is split: each thing goes to whom its text names."""
-
-    session: StorageSession
-    old_id: str
-    new_id: str
-    moved: Sequence[str]
-    staying: Sequence[str]
-
-    def relink(self, scene_ids: Collection[str]) -> None:
-        """Link scenes that name both to both, and their memories to whom their text names."""
-        here = list(scene_ids)
-        for row in self.session.select([SCENES.c.scene_id, SCENES.c.participants], SCENES.c.scene_id.in_(here)):
-            if self.old_id in row.participants and self.new_id not in row.participants:
-                self.session.update(
-                    SCENES, SCENES.c.scene_id == row.scene_id, participants=[*row.participants, self.new_id]
-                )
-        named = and_(
-            self.session.owns(MENTIONS), MENTIONS.c.entity_id == self.old_id, MENTIONS.c.name.in_(list(self.moved))
-        )
-        self.session.update(MENTIONS, named, entity_id=self.new_id)
-        changes: dict[int, dict[str, Any]] = {}
-        for row in self.session.select(CHUNKS, CHUNKS.c.scene_id.in_(here)):
-            new_ids = self._named_in(searchable_text(row.content, row.short))
-            lists = {name: getattr(row, name) for name in ("entities_mentioned", "attached", "detached")}
-            replaced = {self.old_id: new_ids}
-            values = {
-                name: list(dict.fromkeys(each for known in ids for each in replaced.get(known, [known])))
-                for name, ids in lists.items()
-            }
-            if values != lists:
-                changes[row.row_id] = values
-        References(self.session).update_memories(changes)
-        # What was learnt in scenes that name both is the new one's where its quote names the new one alone.
-        table = KNOWLEDGE_EVENTS
-        for row in self.session.select(table, table.c.scene_id.in_(here), table.c.quote != ""):
-            values = {name: replaced_id(getattr(row, name), self.old_id, self.new_id) for name in _KNOWERS}
-            is_about_them = any(getattr(row, name) != value for name, value in values.items())
-            if is_about_them and self._named_in(row.quote) == [self.new_id]:
-                self.session.run(table.update().where(table.c.row_id == row.row_id).values(**values))
-
-    def _named_in(self, text: str) -> list[str]:
-        """Whom a text names; where it names neither, it stays with the old one."""
-        from novelgen.language.matching import NameFinder
-
-        found = {match.name for match in NameFinder([*self.moved, *self.staying]).find(text)}
-        if not found & set(self.moved):
-            return [self.old_id]
-        return [self.old_id, self.new_id] if found & set(self.staying) else [self.new_id]
+def _turned(change: AnyRow) -> dict[str, Any]:
+    """Return how two stand, told from the other one."""
+    return {
+        "perspective_a": change.perspective_b,
+        "perspective_b": change.perspective_a,
+        "dimensions_a": change.dimensions_b,
+        "dimensions_b": change.dimensions_a,
+        "relationship_type": change.relationship_type and turned_type(change.relationship_type),
+    }
 
 
-def scenes_naming(session: StorageSession, entity_id: str) -> dict[str, set[str]]:
-    """Return by which of its names each scene names an entity."""
-    names: dict[str, set[str]] = defaultdict(set)
-    for row in session.select([MENTIONS.c.scene_id, MENTIONS.c.name], MENTIONS.c.entity_id == entity_id):
-        names[row.scene_id].add(row.name)
-    return names
+def relink_mixed(
+    session: StorageSession,
+    old_id: str,
+    new_id: str,
+    *,
+    moved: Sequence[str],
+    staying: Sequence[str],
+    scene_ids: Collection[str],
+) -> None:
+    """Link scenes that name both halves of an entity that is split to both, each thing to whom its text names."""
+    from novelgen.language.matching import NameFinder
+
+    finder = NameFinder([*moved, *staying])
+
+    def named_in(text: str) -> list[str]:
+        # Where a text names neither, it stays with the old one.
+        found = {match.name for match in finder.find(text)}
+        is_of_old = bool(found & set(staying)) or not found & set(moved)
+        return [*([old_id] if is_of_old else []), *([new_id] if found & set(moved) else [])]
+
+    here = list(scene_ids)
+    for row in session.select([SCENES.c.scene_id, SCENES.c.participants], SCENES.c.scene_id.in_(here)):
+        if old_id in row.participants and new_id not in row.participants:
+            session.update(SCENES, SCENES.c.scene_id == row.scene_id, participants=[*row.participants, new_id])
+    session.update(MENTIONS, MENTIONS.c.entity_id == old_id, MENTIONS.c.name.in_(list(moved)), entity_id=new_id)
+    changes: dict[int, dict[str, Any]] = {}
+    for row in session.select(CHUNKS, CHUNKS.c.scene_id.in_(here)):
+        replaced = {old_id: named_in(searchable_text(row.content, row.short))}
+        lists = {name: getattr(row, name) for name in ("entities_mentioned", "attached", "detached")}
+        values = {
+            name: list(dict.fromkeys(each for known in ids for each in replaced.get(known, [known])))
+            for name, ids in lists.items()
+        }
+        if values != lists:
+            changes[row.row_id] = values
+    _update_memories(session, changes)
+    # What was learnt in scenes that name both is the new one's where its quote names the new one alone.
+    table = KNOWLEDGE_EVENTS
+    for row in session.select(table, table.c.scene_id.in_(here), table.c.quote != ""):
+        old = {name: getattr(row, name) for name in REFERRING[table]}
+        new = {name: replaced_id(value, old_id, new_id) for name, value in old.items()}
+        if new != old and named_in(row.quote) == [new_id]:
+            session.update(table, table.c.row_id == row.row_id, **new)

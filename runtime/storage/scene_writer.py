@@ -1,6 +1,7 @@
 """Storing scenes: what came from them before is withdrawn, what they bring now is inserted, nothing else changes."""
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
@@ -18,9 +19,10 @@ from runtime.storage.records import SceneWrite, SceneWriteResult
 from runtime.storage.session import AnyRow, StorageSession, scene_ids_at
 from runtime.storage.tables import CHUNKS, EVENT_TABLES, KNOWLEDGE_EVENTS, LOOP_EVENTS, MENTIONS, SCENES, STATES
 
-_Attachments = Mapping[str, list[str]]
-
-_NO_ATTACHMENTS: _Attachments = {"attached": [], "detached": []}
+_COPIED = {name for name in SceneWrite.model_fields if name in SCENES.c}.difference(
+    ("project_id", "scene_id", "label", "chapter_index", "scene_index", "record")
+)
+"""Fields of a scene that its row has just as they are given."""
 
 
 class SceneWriter:
@@ -52,29 +54,27 @@ class SceneWriter:
                 raise UserInputError(f"memory id {repeated[0]!r} comes twice in one scene; ids must differ")
         known = scene_ids_at(self._session, [(write.chapter_index, write.scene_index) for write in writes])
         ids = [known.get((each.chapter_index, each.scene_index)) or each.scene_id or uuid4().hex for each in writes]
-        hashes = {row.scene_id: row.text_hash for row in self._rows_of(SCENES, ids, "text_hash")}
-        old_texts = {
-            scene_id: self._session.value(SCENES.c.text, SCENES.c.scene_id == scene_id)
-            for write, scene_id in zip(writes, ids, strict=True)
-            if scene_id in hashes and hashes[scene_id] != text_hash(write.text)
-        }
+        texts = {scene_id: write.text for write, scene_id in zip(writes, ids, strict=True)}
+        reworded = [
+            row.scene_id
+            for row in self._rows_of(SCENES, ids, "text_hash")
+            if row.text_hash != text_hash(texts[row.scene_id])
+        ]
+        old_texts = {row.scene_id: row.text for row in self._rows_of(SCENES, reworded, "text")}
         labels = self._write_scenes(writes, ids, known=set(known.values()))
         changes = self._replace_chunks(writes, ids)
-        for write, scene_id in zip(writes, ids, strict=True):
-            if scene_id in old_texts:
-                kept = changes[scene_id]["chunks_kept"]
-                # The author's own facts follow their words; without them nothing proves a fact.
-                old_text = old_texts[scene_id]
-                for row in spans_by_hand(self._session, scene_id):
-                    is_as_it_was = row.chunk_id in kept or not row.from_scene
-                    if row.span_start is None or not is_as_it_was:
-                        continue
-                    words = old_text[row.span_start : row.span_end]
-                    start = _nearest(words, write.text, row.span_start)
-                    values: dict[str, Any] = {"span_start": None, "span_end": None, "verified": False}
-                    if start is not None:
-                        values = {"span_start": start, "span_end": start + len(words)}
-                    self._session.update(CHUNKS, CHUNKS.c.row_id == row.row_id, **values)
+        for scene_id, old_text in old_texts.items():
+            # The author's own facts follow their words; without them nothing proves a fact.
+            for row in spans_by_hand(self._session, scene_id):
+                is_as_it_was = row.chunk_id in changes[scene_id].get("chunks_kept", ()) or not row.from_scene
+                if row.span_start is None or not is_as_it_was:
+                    continue
+                words = old_text[row.span_start : row.span_end]
+                start = _nearest(words, texts[scene_id], row.span_start)
+                values: dict[str, Any] = {"span_start": None, "span_end": None, "verified": False}
+                if start is not None:
+                    values = {"span_start": start, "span_end": start + len(words)}
+                self._session.update(CHUNKS, CHUNKS.c.row_id == row.row_id, **values)
         self.withdraw_events(ids)
         self._insert_events(writes, ids)
         return [
@@ -111,19 +111,7 @@ class SceneWriter:
         changed: list[tuple[str, dict[str, Any]]] = []
         for write, scene_id in zip(writes, ids, strict=True):
             record = None if write.record is None else write.record.model_dump(mode="json")
-            copied = write.model_dump(
-                include={
-                    "title",
-                    "text",
-                    "location_id",
-                    "pov",
-                    "story_time",
-                    "participants",
-                    "record_origin",
-                    "extraction_status",
-                    "failure_reason",
-                }
-            )
+            copied = write.model_dump(include=_COPIED)
             brought = {
                 "scene": copied,
                 "record": None if record is None else {**record, "chapter_index": 0, "scene_index": 0},
@@ -151,7 +139,14 @@ class SceneWriter:
 
     def _replace_chunks(self, writes: Sequence[SceneWrite], ids: Sequence[str]) -> dict[str, dict[str, list[str]]]:
         rows = self._stored_chunks(ids, kept=[chunk_id for write in writes for chunk_id in write.kept])
-        self._refuse_foreign_ids(writes, {row["chunk_id"] for found in rows.values() for row in found})
+        known = {row["chunk_id"] for found in rows.values() for row in found}
+        new = {chunk.chunk_id: write for write in writes for chunk in write.chunks if chunk.chunk_id not in known}
+        taken = self._session.value(CHUNKS.c.chunk_id, self._session.among(CHUNKS.c.chunk_id, new)) if new else None
+        if taken is not None:
+            raise UserInputError(
+                f"memory id {taken!r} of scene {new[taken].chapter_index}:{new[taken].scene_index} belongs to another"
+                " scene already; give it an id of its own"
+            )
         added: list[dict[str, Any]] = []
         changed: list[tuple[Mapping[str, Any], dict[str, Any]]] = []
         gone: list[Mapping[str, Any]] = []
@@ -165,9 +160,7 @@ class SceneWriter:
                 for row in stored.values()
                 if row["content_type"] == "memory" and row["source_id"]
             }
-            result: dict[str, list[str]] = {
-                f"chunks_{outcome}": [] for outcome in ("added", "changed", "removed", "unchanged", "kept")
-            }
+            result: defaultdict[str, list[str]] = defaultdict(list)
             for chunk in sorted(write.chunks, key=lambda chunk: chunk.chunk_id):
                 links = write.chunk_links.get(chunk.chunk_id, chunk.entities_mentioned)
                 old = stored.pop(chunk.chunk_id, None)
@@ -175,20 +168,17 @@ class SceneWriter:
                 outcome = _outcome(old, values)
                 result[f"chunks_{outcome}"].append(chunk.chunk_id)
                 if old is None:
-                    fresh = {"from_scene": True, "status": "active", "pinned": False}
-                    attachments = by_hand.get(chunk.source_id, _NO_ATTACHMENTS)
-                    moment = {"scene_id": scene_id, "created_at": chunk.created_at}
-                    added.append({**values, **fresh, **attachments, **moment})
+                    fresh = {"from_scene": True, "status": "active", "pinned": False, "scene_id": scene_id}
+                    attachments = by_hand.get(chunk.source_id, {"attached": [], "detached": []})
+                    added.append({**values, **fresh, **attachments, "created_at": chunk.created_at})
                 elif outcome == "changed":
                     changed.append((old, values))
             left = [row for row in stored.values() if not _is_authors(row)]
             gone += left
-            result["chunks_unchanged"] = sorted([*result["chunks_unchanged"], *write.kept])
-            result["chunks_removed"] = sorted(row["chunk_id"] for row in left)
-            result["chunks_kept"] = sorted(
-                [*result["chunks_kept"], *(row["chunk_id"] for row in stored.values() if _is_authors(row))]
-            )
-            results[scene_id] = result
+            result["chunks_unchanged"] += write.kept
+            result["chunks_removed"] += (row["chunk_id"] for row in left)
+            result["chunks_kept"] += (row["chunk_id"] for row in stored.values() if _is_authors(row))
+            results[scene_id] = {outcome: sorted(chunk_ids) for outcome, chunk_ids in result.items()}
         self._chunks.update(changed)
         self._chunks.insert(added)
         self._chunks.remove(gone)
@@ -203,13 +193,7 @@ class SceneWriter:
             states += [state_values(change, "record", now) | position for change in write.states]
             knowledge += [with_span_columns(each) | position for each in write.knowledge]
             mentions += [
-                {
-                    "scene_id": scene_id,
-                    "entity_id": entity_id,
-                    "name": name,
-                    "chapter_index": write.chapter_index,
-                    "scene_index": write.scene_index,
-                }
+                place | {"scene_id": scene_id, "entity_id": entity_id, "name": name}
                 for entity_id, name in dict.fromkeys(write.mentions)
             ]
             if write.record is not None:
@@ -218,10 +202,13 @@ class SceneWriter:
                 self._counters.jump_over([event.id for event in events])
                 relationships = RelationshipRepository(self._session)
                 relationships.insert_changes(write.record.relationship_changes, position)
-        self._session.insert(STATES, states)
-        self._session.insert(LOOP_EVENTS, loops)
-        self._session.insert(KNOWLEDGE_EVENTS, knowledge)
-        self._session.insert(MENTIONS, mentions)
+        for table, rows in (
+            (STATES, states),
+            (LOOP_EVENTS, loops),
+            (KNOWLEDGE_EVENTS, knowledge),
+            (MENTIONS, mentions),
+        ):
+            self._session.insert(table, rows)
 
     def _stored_chunks(
         self, scene_ids: Sequence[str], *, kept: Sequence[str] = ()
@@ -231,16 +218,6 @@ class SceneWriter:
         for row in self._rows_of(CHUNKS, scene_ids, where=[CHUNKS.c.from_scene, *others]):
             found[row.scene_id].append(dict(row._mapping))
         return found
-
-    def _refuse_foreign_ids(self, writes: Sequence[SceneWrite], stored: Set[str]) -> None:
-        new = {chunk.chunk_id: write for write in writes for chunk in write.chunks if chunk.chunk_id not in stored}
-        taken = self._session.value(CHUNKS.c.chunk_id, self._session.among(CHUNKS.c.chunk_id, new)) if new else None
-        if taken is not None:
-            write = new[taken]
-            raise UserInputError(
-                f"memory id {taken!r} of scene {write.chapter_index}:{write.scene_index} belongs to another"
-                " scene already; give it an id of its own"
-            )
 
 
 def adopt(session: StorageSession, scene_id: str, place: Mapping[str, int]) -> None:
@@ -263,11 +240,7 @@ def spans_by_hand(session: StorageSession, scene_id: str) -> Sequence[AnyRow]:
 
 def _nearest(words: str, text: str, at: int) -> int | None:
     """Return where words stand in a text, of several places the nearest to a character."""
-    found: list[int] = []
-    start = text.find(words) if words else -1
-    while start >= 0:
-        found.append(start)
-        start = text.find(words, start + 1)
+    found = (each.start() for each in re.finditer(f"(?={re.escape(words)})", text)) if words else ()
     return min(found, key=lambda each: abs(each - at), default=None)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Table, and_, case, distinct, func, literal, or_, select
+from sqlalchemy import ColumnElement, Table, and_, case, distinct, false, func, literal, or_, select
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError, UserInputError
 from novelgen.models.entity import SceneCast
@@ -27,19 +27,8 @@ from runtime.storage.records import (
     Staging,
     StoredScene,
 )
-from runtime.storage.session import AnyRow, Repository, StorageSession, batches, before, within
-from runtime.storage.tables import (
-    ALIASES,
-    CHUNKS,
-    ENTITIES,
-    KNOWLEDGE_EVENTS,
-    LOOP_EVENTS,
-    MENTIONS,
-    POSITIONED_TABLES,
-    RELATIONSHIP_CHANGES,
-    SCENES,
-    STATES,
-)
+from runtime.storage.session import AnyRow, Repository, StorageSession, before, within
+from runtime.storage.tables import ALIASES, CHUNKS, ENTITIES, EVENT_TABLES, MENTIONS, POSITIONED_TABLES, SCENES
 
 if TYPE_CHECKING:
     from novelgen.language.chronology import TellingScene
@@ -122,13 +111,6 @@ def chapter_move(places: Iterable[ScenePlace], source: int, target: int) -> Relo
     return _chapters(listed, chapter_of)
 
 
-def require_place(place: ScenePlace) -> ScenePlace:
-    """Return a place that a scene can have."""
-    if min(place) < 0:
-        raise InvalidPositionError(f"a scene cannot stand at {place[0]}:{place[1]}; count from 0 up")
-    return place
-
-
 def _chapters(places: Iterable[ScenePlace], chapter_of: Callable[[int], int]) -> Relocation:
     moved = {(chapter, scene): (chapter_of(chapter), scene) for chapter, scene in places}
     return _relocation(moved, chapter_of)
@@ -144,11 +126,7 @@ _ASIDE = 10_000_000
 """Added to chapters on the way, so that no two scenes ever stand at one place; above every chapter index."""
 
 _FREE_PLACES: tuple[tuple[Table, str, str], ...] = (
-    (CHUNKS, "chapter_index", "scene_index"),
-    (STATES, "chapter_index", "scene_index"),
-    (LOOP_EVENTS, "chapter_index", "scene_index"),
-    (RELATIONSHIP_CHANGES, "chapter_index", "scene_index"),
-    (KNOWLEDGE_EVENTS, "chapter_index", "scene_index"),
+    *((table, "chapter_index", "scene_index") for table in (CHUNKS, *EVENT_TABLES)),
     (ENTITIES, "first_chapter", "first_scene"),
     (ENTITIES, "name_first_chapter", "name_first_scene"),
     (ALIASES, "first_chapter", "first_scene"),
@@ -217,15 +195,11 @@ class SceneRepository(Repository):
 
     def get(self, at: StoryPosition) -> StoredScene | None:
         """Return the scene at a position with its text, or None when none stands there."""
-        row = self._session.one(
-            SCENES, SCENES.c.chapter_index == at.chapter_index, SCENES.c.scene_index == at.scene_index
-        )
-        return None if row is None else _scene(row)
+        return self._one(SCENES.c.chapter_index == at.chapter_index, SCENES.c.scene_index == at.scene_index)
 
     def by_id(self, scene_id: str) -> StoredScene | None:
         """Return the scene of an id with its text, wherever it stands now, or None when there is none."""
-        row = self._session.one(SCENES, SCENES.c.scene_id == scene_id)
-        return None if row is None else _scene(row)
+        return self._one(SCENES.c.scene_id == scene_id)
 
     def require_id(self, scene_id: str) -> StoredScene:
         """Return the scene of an id with its text."""
@@ -236,8 +210,8 @@ class SceneRepository(Repository):
 
     def position_of_label(self, label: str) -> StoryPosition | None:
         """Return where the scene of a label such as S001 stands now, or None when there is none."""
-        row = self._session.one(SCENES, SCENES.c.label == label)
-        return None if row is None else StoryPosition(row.chapter_index, row.scene_index)
+        row = self._session.one([SCENES.c.chapter_index, SCENES.c.scene_index], SCENES.c.label == label)
+        return None if row is None else StoryPosition(*row)
 
     def image(self, scene: StoredScene) -> dict[str, Any]:
         """Return what a change keeps of a scene: its fields, and where the words of the author's facts stand."""
@@ -254,26 +228,18 @@ class SceneRepository(Repository):
         """Return where the words of the author's own facts stand in a scene, and whether they count as proved."""
         from runtime.storage.scene_writer import spans_by_hand
 
-        return {
-            row.chunk_id: [row.span_start, row.span_end, row.verified] for row in spans_by_hand(self._session, scene_id)
-        }
+        rows = spans_by_hand(self._session, scene_id)
+        return {row.chunk_id: [row.span_start, row.span_end, row.verified] for row in rows}
 
     def restore_spans(self, scene_id: str, spans: Mapping[str, Sequence[Any]]) -> None:
         """Put back what `spans_by_hand` told of a scene; facts that are gone are passed over."""
         for chunk_id, (start, end, is_verified) in spans.items():
-            self._session.update(
-                CHUNKS,
-                CHUNKS.c.scene_id == scene_id,
-                CHUNKS.c.chunk_id == chunk_id,
-                span_start=start,
-                span_end=end,
-                verified=is_verified,
-            )
+            this = (CHUNKS.c.scene_id == scene_id, CHUNKS.c.chunk_id == chunk_id)
+            self._session.update(CHUNKS, *this, span_start=start, span_end=end, verified=is_verified)
 
     def holds_id(self, scene_id: str) -> bool:
         """Tell whether a scene of any project bears that id: ids are never shared."""
-        found = select(SCENES.c.scene_id).where(SCENES.c.scene_id == scene_id)
-        return self._session.connection.scalar(found) is not None
+        return self._session.scalar(select(SCENES.c.scene_id).where(SCENES.c.scene_id == scene_id)) is not None
 
     def require(self, at: StoryPosition) -> StoredScene:
         """Return the scene at a position with its text."""
@@ -305,17 +271,10 @@ class SceneRepository(Repository):
 
     def casts(self, *, as_of: StoryPosition, naming: str | None = None) -> list[SceneCast]:
         """Return who is in the scenes before a position, in story order, without their texts and records."""
-        columns = (SCENES.c.scene_id, SCENES.c.label, SCENES.c.pov, SCENES.c.participants, SCENES.c.location_id)
-        named = self._session.values(MENTIONS.c.scene_id, MENTIONS.c.entity_id == naming) if naming else []
-        naming_scenes = set(named)
+        columns = [SCENES.c[name] for name in ("scene_id", "label", "pov", "participants", "location_id")]
+        named = set(self._session.values(MENTIONS.c.scene_id, MENTIONS.c.entity_id == naming) if naming else [])
         return [
-            SceneCast(
-                row.label,
-                row.pov,
-                row.participants,
-                row.location_id,
-                frozenset([naming] if naming and row.scene_id in naming_scenes else []),
-            )
+            SceneCast._make((*row[3:], frozenset([naming] if naming and row.scene_id in named else [])))
             for row in self._before(as_of, *columns)
         ]
 
@@ -330,37 +289,17 @@ class SceneRepository(Repository):
         """Return what the scenes before a position say of when they play, in story order, with how they open."""
         from novelgen.language.chronology import TellingScene
 
-        columns = (
-            SCENES.c.scene_id,
-            SCENES.c.title,
-            SCENES.c.story_time,
-            func.substr(SCENES.c.text, 1, OPENING_CHARACTERS).label("text"),
-            SCENES.c.record["is_flashback"].as_boolean().label("is_flashback"),
-            SCENES.c.participants,
-            SCENES.c.location_id,
-        )
-        return [
-            TellingScene(
-                **{name: value for name, value in row._mapping.items() if name != "is_flashback"},
-                is_flashback=bool(row.is_flashback),
-            )
-            for row in self._before(as_of, *columns)
-        ]
+        columns = [SCENES.c[name] for name in ("scene_id", "title", "story_time", "participants", "location_id")]
+        opening = func.substr(SCENES.c.text, 1, OPENING_CHARACTERS).label("text")
+        is_flashback = func.coalesce(SCENES.c.record["is_flashback"].as_boolean(), false()).label("is_flashback")
+        return [TellingScene(**row._mapping) for row in self._before(as_of, *columns, opening, is_flashback)]
 
     def namings(self, names: Mapping[str, Collection[str]], *, as_of: StoryPosition) -> list[SceneNaming]:
         """Return which scenes before a position have texts that name entities, each scene and entity once."""
-        found: set[SceneNaming] = set()
-        for batch in batches(sorted(names), 500):
-            found.update(
-                SceneNaming(row.entity_id, row.chapter_index, row.scene_index)
-                for row in self._session.select(
-                    [MENTIONS.c.entity_id, MENTIONS.c.name, MENTIONS.c.chapter_index, MENTIONS.c.scene_index],
-                    MENTIONS.c.entity_id.in_(batch),
-                    before(as_of, MENTIONS),
-                )
-                if row.name in names[row.entity_id]
-            )
-        return sorted(found)
+        columns = (MENTIONS.c.entity_id, MENTIONS.c.chapter_index, MENTIONS.c.scene_index, MENTIONS.c.name)
+        named = self._session.among(MENTIONS.c.entity_id, names)
+        rows = self._session.select(columns, named, before(as_of, MENTIONS))
+        return sorted({SceneNaming(*row[:3]) for row in rows if row.name in names[row.entity_id]})
 
     def places(self) -> list[tuple[int, int]]:
         """Return chapter and scene of every scene in story order, and nothing else of them."""
@@ -381,17 +320,10 @@ class SceneRepository(Repository):
 
     def states(self, *, as_of: StoryPosition, with_lengths: bool = True) -> list[SceneState]:
         """Return how far the scenes before a position were read, in story order, without reading them."""
+        names = ("title", "record_origin", "extraction_status", "failure_reason", "created_at")
         characters = func.length(SCENES.c.text) if with_lengths else literal(0)
-        rows = self._before(
-            as_of,
-            SCENES.c.title,
-            characters.label("characters"),
-            SCENES.c.record.is_not(None).label("has_record"),
-            SCENES.c.record_origin,
-            SCENES.c.extraction_status,
-            SCENES.c.failure_reason,
-            SCENES.c.created_at,
-        )
+        has_record = SCENES.c.record.is_not(None).label("has_record")
+        rows = self._before(as_of, *(SCENES.c[name] for name in names), characters.label("characters"), has_record)
         return [SceneState.model_validate(row, from_attributes=True) for row in rows]
 
     def fact_counts(self, *, as_of: StoryPosition) -> dict[ScenePlace, FactCount]:
@@ -417,6 +349,10 @@ class SceneRepository(Repository):
         """Return a mark that changes exactly when the texts before a position, or their places, change."""
         rows = (f"{row[0]}:{row[1]}:{row[2]}" for row in self._before(as_of, SCENES.c.text_hash))
         return sha256("\n".join(rows).encode()).hexdigest()
+
+    def _one(self, *conditions: ColumnElement[bool]) -> StoredScene | None:
+        row = self._session.one(SCENES, *conditions)
+        return None if row is None else _scene(row)
 
     def _before(self, as_of: StoryPosition, *columns: ColumnElement[Any]) -> Sequence[AnyRow]:
         order = (SCENES.c.chapter_index, SCENES.c.scene_index)
@@ -444,7 +380,8 @@ class SceneRepository(Repository):
 
     def move_chapter(self, source: int, target: int) -> int:
         """Move a chapter so that it becomes the target; the chapters between move by one."""
-        require_place((target, 0))
+        if target < 0:
+            raise InvalidPositionError(f"a scene cannot stand at {target}:0; count from 0 up")
         return self._relocate(chapter_move(self._places(), source, target))
 
     def rearrange(self, moves: Mapping[ScenePlace, ScenePlace], chapters: Mapping[int, int]) -> int:

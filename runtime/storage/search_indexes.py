@@ -55,15 +55,15 @@ class LexicalMatches:
 
     def best(self, limit: int) -> list[list[tuple[int, float]]]:
         """Return the best matches of each query as (row id, score)."""
-        return [self._best_of(row, limit) for row in self.scores]
-
-    def _best_of(self, scores: NDArray[np.float64], limit: int) -> list[tuple[int, float]]:
-        # Looking for True is many times faster than looking for what is not 0.0.
-        places = np.flatnonzero((scores > 0) & self.counted)
-        if len(places) > limit > 0:
-            border = np.partition(scores[places], len(places) - limit)[len(places) - limit]
-            places = places[scores[places] >= border]
-        return list(zip(self.row_ids[places].tolist(), scores[places].tolist(), strict=True))
+        best = []
+        for scores in self.scores:
+            # Looking for True is many times faster than looking for what is not 0.0.
+            places = np.flatnonzero((scores > 0) & self.counted)
+            if len(places) > limit > 0:
+                border = np.partition(scores[places], len(places) - limit)[len(places) - limit]
+                places = places[scores[places] >= border]
+            best.append(list(zip(self.row_ids[places].tolist(), scores[places].tolist(), strict=True)))
+        return best
 
 
 def score_matches(
@@ -83,7 +83,9 @@ def score_matches(
         for term in terms:
             if term in places:
                 scores[query, places[term]] += idf(len(places[term]), len(rows))
-    scores *= _length_shares(lengths[order].astype(float))
+    mean_length = max(1.0, float(lengths.mean())) if len(lengths) else 1.0
+    relative = 1 - LENGTH_SHARE + LENGTH_SHARE * lengths[order].astype(float) / mean_length
+    scores *= (SATURATION + 1) / (1 + SATURATION * relative)
     return LexicalMatches(rows, kinds[order], scores, np.ones(len(rows), dtype=bool))
 
 
@@ -93,12 +95,6 @@ def _places(matched: RowIds, rows: RowIds) -> NDArray[np.intp]:
         return np.zeros(0, dtype=np.intp)
     places = np.minimum(np.searchsorted(rows, matched), len(rows) - 1)
     return places[rows[places] == matched]
-
-
-def _length_shares(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
-    mean_length = max(1.0, float(lengths.mean())) if len(lengths) else 1.0
-    relative = 1 - LENGTH_SHARE + LENGTH_SHARE * lengths / mean_length
-    return (SATURATION + 1) / (1 + SATURATION * relative)
 
 
 TERMS_PER_QUERY = 200
@@ -170,22 +166,20 @@ class LexicalRepository(Repository):
 
     def _matches(self, terms: Sequence[str]) -> dict[str, RowIds]:
         """Return the row ids of all memories of the project that hold a term, later ones too."""
-        scope = self._scope()
+        # Without the project's word where it is the only one, which saves half the work.
+        others = select(func.count()).select_from(PROJECTS).where(PROJECTS.c.project_id != self.project_id)
+        number = self._session.value(PROJECTS.c.project_number) if self._session.scalar(others) else None
+        scope = None if number is None else scope_token(number)
         if self._session.is_sqlite:
-            phrases = json.dumps([_sqlite_phrase(term, scope) for term in terms])
-            rows = self._session.rows(_SQLITE_MATCHES, {"terms": phrases})
+            start = "" if scope is None else f'scope : "{scope}" AND '
+            phrases = [f'{start}terms : "{" ".join(term_tokens(term))}"' for term in terms]
+            rows = self._session.rows(_SQLITE_MATCHES, {"terms": json.dumps(phrases)})
         else:
-            listed = [_postgres_phrase(term, scope) for term in terms]
-            rows = self._session.rows(_POSTGRES_MATCHES, {"terms": listed})
+            start = "" if scope is None else f"'{scope}' & "
+            quoted = ([f"'{token}'" for token in term_tokens(term)] for term in terms)
+            phrases = [f"{start}({' <-> '.join(tokens)})" for tokens in quoted]
+            rows = self._session.rows(_POSTGRES_MATCHES, {"terms": phrases})
         return {terms[row[0]]: parsed_integers(row[1]) for row in rows}
-
-    def _scope(self) -> str | None:
-        """Return the project's word in the index; None where it is the only project, which saves half the work."""
-        others = self._session.connection.scalar(
-            select(func.count()).select_from(PROJECTS).where(PROJECTS.c.project_id != self._session.project_id)
-        )
-        statement = select(PROJECTS.c.project_number).where(self._session.owns(PROJECTS))
-        return scope_token(self._session.connection.execute(statement).scalar_one()) if others else None
 
 
 def _terms(query: str | Sequence[str]) -> list[str]:
@@ -193,16 +187,6 @@ def _terms(query: str | Sequence[str]) -> list[str]:
         return lexical_terms(query)[:TERMS_PER_QUERY]
     # Terms of a caller go through the same analysis: no mark of theirs reaches the query language.
     return list(dict.fromkeys(term for given in query for term in lexical_terms(given)))[:TERMS_PER_QUERY]
-
-
-def _sqlite_phrase(term: str, scope: str | None) -> str:
-    phrase = f'terms : "{" ".join(term_tokens(term))}"'
-    return phrase if scope is None else f'scope : "{scope}" AND {phrase}'
-
-
-def _postgres_phrase(term: str, scope: str | None) -> str:
-    phrase = " <-> ".join(f"'{token}'" for token in term_tokens(term))
-    return phrase if scope is None else f"'{scope}' & ({phrase})"
 
 
 FloatMatrix = npt.NDArray[np.float32]
@@ -222,18 +206,12 @@ class EmbeddingRepository(Repository):
         broken = next((chunk_id for chunk_id, array in arrays.items() if not np.isfinite(array).all()), None)
         if broken is not None:
             raise EmbeddingError(f"the vector of {broken!r} holds values that are not finite; embed it again")
-        dimension = shapes.pop()[0] if shapes else 0
+        own = {"model": model, "dimension": shapes.pop()[0] if shapes else 0}
+        columns = [CHUNKS.c.chunk_id, CHUNKS.c.row_id, CHUNKS.c.content_hash]
         rows = [
-            {
-                "chunk_row_id": row_id,
-                "model": model,
-                "dimension": dimension,
-                "content_hash": content_hash,
-                "vector": arrays[chunk_id].tobytes(),
-            }
-            for chunk_id, row_id, content_hash in self._session.select(
-                [CHUNKS.c.chunk_id, CHUNKS.c.row_id, CHUNKS.c.content_hash],
-                self._session.among(CHUNKS.c.chunk_id, arrays),
+            own | {"chunk_row_id": row_id, "content_hash": marked, "vector": arrays[chunk_id].tobytes()}
+            for chunk_id, row_id, marked in self._session.select(
+                columns, self._session.among(CHUNKS.c.chunk_id, arrays)
             )
         ]
         statement = self._session.upsert(EMBEDDINGS)

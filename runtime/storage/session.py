@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 from sqlalchemy import (
@@ -37,7 +37,7 @@ from sqlalchemy import (
 from novelgen.errors import DatabaseError, UnknownProjectError
 from novelgen.models.memory import BOOK, chapter_of_target
 from novelgen.models.position import StoryPosition
-from runtime.storage.records import MemoryFilter
+from runtime.storage.records import MemoryFilter, StoredEvent
 from runtime.storage.tables import (
     CHUNK_ENTITIES,
     CHUNK_TAGS,
@@ -128,8 +128,7 @@ class StorageSession:
 
     def count(self, table: Table, *conditions: ColumnElement[bool]) -> int:
         """Return how many of the project's rows fit all conditions."""
-        statement = select(func.count()).select_from(table).where(self.owns(table), *conditions)
-        return int(self.connection.execute(statement).scalar_one())
+        return int(self.scalar(select(func.count()).select_from(table).where(self.owns(table), *conditions)))
 
     def update(self, table: Table, *conditions: ColumnElement[bool], **values: Any) -> int:
         """Change columns of the project's rows that fit all conditions, and return how many there are."""
@@ -214,16 +213,12 @@ class StorageSession:
 
     def touch(self) -> None:
         """Count a write to the project, which also lets its writers queue up on PostgreSQL."""
-        touched = self.run(
-            PROJECTS.update().where(self.owns(PROJECTS)).values(story_revision=PROJECTS.c.story_revision + 1)
-        )
-        if not touched:
+        if not self.update(PROJECTS, story_revision=PROJECTS.c.story_revision + 1):
             raise UnknownProjectError(f"no project {self.project_id!r} is stored; create it first")
 
     def revision(self) -> int:
         """Return the number of the last write to the project, this transaction's own if it touched it."""
-        statement = select(PROJECTS.c.story_revision).where(self.owns(PROJECTS))
-        return int(self.connection.execute(statement).scalar_one())
+        return int(self.value(PROJECTS.c.story_revision))
 
 
 @lru_cache(maxsize=512)
@@ -258,18 +253,6 @@ def batches(values: Iterable[Any], size: int = SQL_BATCH) -> list[list[Any]]:
     return [listed[start : start + size] for start in range(0, len(listed), size)]
 
 
-class Placed(Protocol):
-    """What stands at a place of the story."""
-
-    @property
-    def chapter_index(self) -> int | None:
-        """Its chapter."""
-
-    @property
-    def scene_index(self) -> int | None:
-        """Its scene."""
-
-
 Place = tuple[int | None, int | None]
 """Chapter and scene, as they are stored; None where there is none."""
 
@@ -285,7 +268,7 @@ def scene_ids_at(session: StorageSession, places: Iterable[Place]) -> dict[Place
     return found
 
 
-def said_at(session: StorageSession, at: Placed) -> dict[str, Any]:
+def said_at(session: StorageSession, at: StoryPosition | StoredEvent) -> dict[str, Any]:
     """Return the columns that tell where an author says something, with the scene that stands there."""
     place = (at.chapter_index, at.scene_index)
     scene_id = scene_ids_at(session, [place]).get(place)

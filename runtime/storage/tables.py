@@ -36,22 +36,7 @@ from sqlalchemy.types import TypeDecorator
 from novelgen.characters.memory import CharacterMemory
 from novelgen.models.entity import SAID_FROM, Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
-from runtime.storage.records import (
-    Disclosure,
-    EntityOrigin,
-    FlagChange,
-    MemoryStatus,
-    OutboxEntry,
-    StoredDispositionChange,
-    StoredKnowledge,
-    StoredLoopEvent,
-    StoredPair,
-    StoredProject,
-    StoredRelationshipChange,
-    StoredScene,
-    StoredState,
-    StoredSummary,
-)
+from runtime.storage import records
 
 BIG_KEY = BigInteger().with_variant(Integer, "sqlite")
 """Integer primary keys: SQLite numbers rows by itself only where the type is INTEGER."""
@@ -92,7 +77,7 @@ def one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
     return CheckConstraint(f"{column} IN ({listed})", name=column)
 
 
-def position_bounds() -> CheckConstraint:
+def _position_bounds() -> CheckConstraint:
     """Return a CHECK that a position is not negative and that a scene never lacks its chapter."""
     return CheckConstraint(
         "(chapter_index IS NULL AND scene_index IS NULL) OR"
@@ -123,9 +108,7 @@ def _server_default(default: Any) -> Any:
         return true() if default else false()
     if isinstance(default, list | dict):
         return None if default else json.dumps(default)
-    if isinstance(default, str):
-        return text(f"'{default}'")
-    return text(str(default)) if isinstance(default, int) else None
+    return text(repr(default)) if isinstance(default, str | int) else None
 
 
 def _without_none(annotation: Any) -> tuple[Any, bool]:
@@ -186,7 +169,7 @@ def _table(
     return Table(name, METADATA, *first, *columns, *parts)
 
 
-PROJECTS = _table("projects", _key("project_number", BIG_KEY), UniqueConstraint("project_id"), of=StoredProject)
+PROJECTS = _table("projects", _key("project_number", BIG_KEY), UniqueConstraint("project_id"), of=records.StoredProject)
 """One story; `project_number` is its scope in the lexical index."""
 
 COUNTERS = _table(
@@ -202,8 +185,8 @@ SCENES = _table(
     _own("record", JSON(none_as_null=True), nullable=True),
     UniqueConstraint("project_id", "chapter_index", "scene_index"),
     UniqueConstraint("project_id", "label"),
-    position_bounds(),
-    of=StoredScene,
+    _position_bounds(),
+    of=records.StoredScene,
     without=("mentions",),
 )
 """Stored scenes; `scene_id` stays when the position changes."""
@@ -215,7 +198,7 @@ ENTITIES = _table(
     _own("created_at", UtcTimestamp, nullable=True),
     _own("updated_at", UtcTimestamp, nullable=True),
     UniqueConstraint("project_id", "entity_id"),
-    one_of("origin", get_args(EntityOrigin)),
+    one_of("origin", get_args(records.EntityOrigin)),
     of=Entity,
     without=("aliases", SAID_FROM),
     first=_owned(),
@@ -250,7 +233,7 @@ MENTIONS = _table(
     _own("chapter_index", Integer),
     _own("scene_index", Integer),
     Index("ix_name_mentions_first", "project_id", "entity_id", "name", "chapter_index", "scene_index"),
-    position_bounds(),
+    _position_bounds(),
 )
 """Stored scenes whose text contains a name or alias."""
 
@@ -286,8 +269,8 @@ CHUNKS = _table(
     Index("ix_memory_chunks_searched", "project_id", *_SEARCHED),
     # For PostgreSQL the baseline says the same: told here, it loads that dialect for whoever opens a file.
     Index("ix_memory_chunks_by_hand", "project_id", "chunk_id", sqlite_where=text(TOUCHED_BY_HAND)),
-    position_bounds(),
-    one_of("status", get_args(MemoryStatus)),
+    _position_bounds(),
+    one_of("status", get_args(records.MemoryStatus)),
     of=StoryMemoryChunk,
     # The first two are told by other rows.
     without=("superseded_by", "attached_to", "source_span"),
@@ -343,7 +326,7 @@ OUTBOX = _table(
     "index_outbox",
     UniqueConstraint("project_id", "chunk_id"),
     Index(None, "project_id", "state", "row_id"),
-    of=OutboxEntry,
+    of=records.OutboxEntry,
     first=_owned(),
 )
 """What the vector index still has to do, or has done, for one chunk; it outlives the chunk."""
@@ -355,8 +338,8 @@ STATES = _table(
     Index(None, "project_id", "entity_id", "chapter_index", "scene_index"),
     Index(None, "project_id", "chapter_index", "scene_index"),
     Index(None, "scene_id"),
-    position_bounds(),
-    of=StoredState,
+    _position_bounds(),
+    of=records.StoredState,
     without=(*_NO_COLUMNS, "by_author"),
     first=(*_owned(), _scene()),
 )
@@ -366,8 +349,8 @@ LOOP_EVENTS = _table(
     "loop_events",
     Index(None, "project_id", "loop_id", "chapter_index", "scene_index"),
     Index(None, "scene_id"),
-    position_bounds(),
-    of=StoredLoopEvent,
+    _position_bounds(),
+    of=records.StoredLoopEvent,
     without=_NO_COLUMNS,
     first=(*_owned(), _scene()),
 )
@@ -378,7 +361,7 @@ RELATIONSHIPS = _table(
     UniqueConstraint("project_id", "relationship_id"),
     UniqueConstraint("project_id", "character_a", "character_b"),
     Index(None, "project_id", "character_b"),
-    of=StoredPair,
+    of=records.StoredPair,
     first=_owned(),
 )
 """The ids of pairs of characters, `character_a` sorting before `character_b`."""
@@ -395,8 +378,8 @@ RELATIONSHIP_CHANGES = _table(
     ),
     Index("ix_relationship_changes_fold", "project_id", "relationship_id", "chapter_index", "scene_index"),
     Index(None, "scene_id"),
-    position_bounds(),
-    of=StoredRelationshipChange,
+    _position_bounds(),
+    of=records.StoredRelationshipChange,
     without=_NO_COLUMNS,
 )
 """How a pair stood after a scene; NULL leaves the earlier value."""
@@ -407,8 +390,8 @@ KNOWLEDGE_EVENTS = _table(
     _own("span_end", Integer, nullable=True),
     Index(None, "project_id", "chapter_index", "scene_index"),
     Index(None, "scene_id"),
-    position_bounds(),
-    of=StoredKnowledge,
+    _position_bounds(),
+    of=records.StoredKnowledge,
     without=_NO_COLUMNS,
     first=(*_owned(), _scene()),
 )
@@ -437,7 +420,9 @@ CHANGES = _table(
 )
 """What was changed and can be undone; `changed_rows` holds every row before and after."""
 
-SUMMARIES = _table("story_summaries", Index(None, "project_id", "level", "number"), of=StoredSummary, first=_owned())
+SUMMARIES = _table(
+    "story_summaries", Index(None, "project_id", "level", "number"), of=records.StoredSummary, first=_owned()
+)
 """Written summaries of the chapters from first to last; one that is withheld tells of scenes that went elsewhere.
 
 Of a chapter or part at most one row is not withheld.
@@ -467,7 +452,7 @@ POSITIONED_TABLES: tuple[Table, ...] = (CHUNKS, STATES, LOOP_EVENTS, RELATIONSHI
 DISPOSITION_CHANGES = _table(
     "disposition_changes",
     Index(None, "project_id", "character_id", "other_id"),
-    of=StoredDispositionChange,
+    of=records.StoredDispositionChange,
     first=_owned(),
 )
 """What one character feels for another moved by an event; each side has rows of its own."""
@@ -483,11 +468,14 @@ CHARACTER_SECRETS = _table(
 """Secrets of characters; `secret` holds the text, conditions and hints."""
 
 DISCLOSURES = _table(
-    "character_disclosures", Index(None, "project_id", "character_id", "other_id"), of=Disclosure, first=_owned()
+    "character_disclosures",
+    Index(None, "project_id", "character_id", "other_id"),
+    of=records.Disclosure,
+    first=_owned(),
 )
 """A character revealed a secret to another, or was shown a thing by another; `subject` is the one or the other."""
 
-STORY_FLAGS = _table("story_flags", Index(None, "project_id", "name"), of=FlagChange, first=_owned())
+STORY_FLAGS = _table("story_flags", Index(None, "project_id", "name"), of=records.FlagChange, first=_owned())
 """A flag of the story took a value."""
 
 

@@ -13,44 +13,18 @@ from novelgen.language.normalise import name_key
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import UtcDatetime
 from novelgen.models.user_file import StoryPart
-from runtime.storage.characters import CharacterMemoryRepository
-from runtime.storage.chunks import ChunkWriter, chunk_values, text_hash
-from runtime.storage.consolidations import ConsolidationRepository, StoredConsolidation
+from runtime.storage import records, tables
+from runtime.storage.characters import CharacterMemoryRepository, PlayContents, PlayRepository
+from runtime.storage.chunks import ChunkWriter, ConsolidationRepository, StoredConsolidation, chunk_values, text_hash
 from runtime.storage.entities import EntityRepository
 from runtime.storage.events import span_of, with_span_columns
 from runtime.storage.outline import SummaryRepository, stored_summaries
-from runtime.storage.play import PlayContents, PlayRepository
-from runtime.storage.projects import CounterRepository, ProjectRepository
-from runtime.storage.records import (
-    ScenePlace,
-    StoredEntity,
-    StoredKnowledge,
-    StoredLoopEvent,
-    StoredMemory,
-    StoredPair,
-    StoredRelationshipChange,
-    StoredScene,
-    StoredState,
-    StoredSummary,
-)
+from runtime.storage.projects import CounterRepository, ProjectRepository, Waivable
 from runtime.storage.scene_writer import free_label
 from runtime.storage.scenes import SceneRepository
 from runtime.storage.session import AnyRow, Place, Repository, StorageSession, grouped, scene_ids_at, story_order
-from runtime.storage.tables import (
-    ALIASES,
-    CHUNKS,
-    COUNTERS,
-    ENTITIES,
-    KNOWLEDGE_EVENTS,
-    LOOP_EVENTS,
-    MENTIONS,
-    RELATIONSHIP_CHANGES,
-    RELATIONSHIPS,
-    SCENES,
-    STATES,
-)
 
-Event = TypeVar("Event", StoredState, StoredLoopEvent, StoredRelationshipChange, StoredKnowledge)
+Event = TypeVar("Event", bound=records.StoredEvent)
 
 
 class Waivers(BaseModel):
@@ -67,19 +41,19 @@ class Waivers(BaseModel):
 class PlacedContents(BaseModel):
     """What has a place in the story, in an order in which it can be stored again."""
 
-    memories: list[StoredMemory] = Field(default_factory=list)
-    states: list[StoredState] = Field(default_factory=list)
-    loop_events: list[StoredLoopEvent] = Field(default_factory=list)
-    relationship_changes: list[StoredRelationshipChange] = Field(default_factory=list)
-    knowledge: list[StoredKnowledge] = Field(default_factory=list)
+    memories: list[records.StoredMemory] = Field(default_factory=list)
+    states: list[records.StoredState] = Field(default_factory=list)
+    loop_events: list[records.StoredLoopEvent] = Field(default_factory=list)
+    relationship_changes: list[records.StoredRelationshipChange] = Field(default_factory=list)
+    knowledge: list[records.StoredKnowledge] = Field(default_factory=list)
 
     def events(self) -> dict[Table, Sequence[Any]]:
         """Return the events by their tables."""
         return {
-            STATES: self.states,
-            LOOP_EVENTS: self.loop_events,
-            RELATIONSHIP_CHANGES: self.relationship_changes,
-            KNOWLEDGE_EVENTS: self.knowledge,
+            tables.STATES: self.states,
+            tables.LOOP_EVENTS: self.loop_events,
+            tables.RELATIONSHIP_CHANGES: self.relationship_changes,
+            tables.KNOWLEDGE_EVENTS: self.knowledge,
         }
 
 
@@ -88,11 +62,11 @@ class ProjectContents(PlacedContents):
 
     name: str = ""
     language: str = ""
-    entities: list[StoredEntity] = Field(default_factory=list)
-    scenes: list[StoredScene] = Field(default_factory=list)
-    pairs: list[StoredPair] = Field(default_factory=list)
+    entities: list[records.StoredEntity] = Field(default_factory=list)
+    scenes: list[records.StoredScene] = Field(default_factory=list)
+    pairs: list[records.StoredPair] = Field(default_factory=list)
     parts: list[StoryPart] = Field(default_factory=list, description="As the author said them.")
-    summaries: list[StoredSummary] = Field(default_factory=list, description="Written ones only.")
+    summaries: list[records.StoredSummary] = Field(default_factory=list, description="Written ones only.")
     consolidations: list[StoredConsolidation] = Field(
         default_factory=list, description="Memories that stand for others; not among `memories`."
     )
@@ -109,7 +83,7 @@ class ProjectContents(PlacedContents):
 class SceneBundle(PlacedContents):
     """A scene with all that goes with it."""
 
-    scene: StoredScene
+    scene: records.StoredScene
 
 
 class ToldScene(BaseModel):
@@ -125,25 +99,26 @@ def _in_order(session: StorageSession, table: Table) -> Sequence[AnyRow]:
 
 def _events(session: StorageSession, table: Table, model: type[Event], labels: Mapping[str, str]) -> list[Event]:
     """Return the rows of a table that have a position and may belong to a scene."""
+    names = [name for name in model.model_fields if name in table.c]
     events = []
     for row in _in_order(session, table):
-        values = {name: row._mapping[name] for name in model.model_fields if name in table.c}
-        values |= {"source_span": span_of(row)} if "source_span" in model.model_fields else {}
-        events.append(model.model_validate(values | {"scene_label": labels.get(row.scene_id)}))
+        values = {name: getattr(row, name) for name in names} | {"scene_label": labels.get(row.scene_id)}
+        values |= {"source_span": span_of(row)} if "span_start" in table.c else {}
+        events.append(model.model_validate(values))
     return events
 
 
-def _memory(row: AnyRow, labels: Mapping[str, str]) -> StoredMemory:
+def _memory(row: AnyRow, labels: Mapping[str, str]) -> records.StoredMemory:
     """Return a memory as its origin brought it, with what was set by hand beside it."""
-    chunk = {name: row._mapping[name] for name in StoryMemoryChunk.model_fields if name in CHUNKS.c}
-    marks = {name: row._mapping[name] for name in StoredMemory.model_fields if name in CHUNKS.c}
+    chunk = {name: row._mapping[name] for name in StoryMemoryChunk.model_fields if name in tables.CHUNKS.c}
+    marks = {name: row._mapping[name] for name in records.StoredMemory.model_fields if name in tables.CHUNKS.c}
     memory = StoryMemoryChunk(**chunk, source_span=span_of(row))
-    return StoredMemory(chunk=memory, **marks, scene_label=labels.get(row.scene_id))
+    return records.StoredMemory(chunk=memory, **marks, scene_label=labels.get(row.scene_id))
 
 
-def read_pairs(session: StorageSession) -> list[StoredPair]:
+def read_pairs(session: StorageSession) -> list[records.StoredPair]:
     """Return the pairs of characters that have a relationship's id, in order of id."""
-    pairs = session.models(StoredPair, RELATIONSHIPS)
+    pairs = session.models(records.StoredPair, tables.RELATIONSHIPS)
     return sorted(pairs, key=lambda pair: (len(pair.relationship_id), pair.relationship_id))
 
 
@@ -155,10 +130,12 @@ class ExchangeRepository(Repository):
         session = self._session
         projects = ProjectRepository(session)
         project = projects.require()
-        labels = {row.scene_id: row.label for row in session.select([SCENES.c.scene_id, SCENES.c.label])}
+        labels = {row.scene_id: row.label for row in session.select([tables.SCENES.c.scene_id, tables.SCENES.c.label])}
         consolidations = ConsolidationRepository(session).list_all()
         derived = {each.chunk.chunk_id for each in consolidations}
-        mentions = grouped(session.select(MENTIONS, order=[MENTIONS.c.entity_id, MENTIONS.c.name]), "scene_id")
+        mentions = grouped(
+            session.select(tables.MENTIONS, order=[tables.MENTIONS.c.entity_id, tables.MENTIONS.c.name]), "scene_id"
+        )
         return ProjectContents(
             name=project.name,
             language=project.language,
@@ -167,22 +144,24 @@ class ExchangeRepository(Repository):
                 scene.model_copy(update={"mentions": [(row.entity_id, row.name) for row in mentions[scene.scene_id]]})
                 for scene in SceneRepository(session).list_as_of(with_text=True)
             ],
-            memories=[_memory(row, labels) for row in _in_order(session, CHUNKS) if row.chunk_id not in derived],
-            states=_events(session, STATES, StoredState, labels),
-            loop_events=_events(session, LOOP_EVENTS, StoredLoopEvent, labels),
+            memories=[_memory(row, labels) for row in _in_order(session, tables.CHUNKS) if row.chunk_id not in derived],
+            states=_events(session, tables.STATES, records.StoredState, labels),
+            loop_events=_events(session, tables.LOOP_EVENTS, records.StoredLoopEvent, labels),
             pairs=read_pairs(session),
-            relationship_changes=_events(session, RELATIONSHIP_CHANGES, StoredRelationshipChange, labels),
-            knowledge=_events(session, KNOWLEDGE_EVENTS, StoredKnowledge, labels),
+            relationship_changes=_events(
+                session, tables.RELATIONSHIP_CHANGES, records.StoredRelationshipChange, labels
+            ),
+            knowledge=_events(session, tables.KNOWLEDGE_EVENTS, records.StoredKnowledge, labels),
             parts=project.settings.get("parts", []),
             summaries=stored_summaries(session),
             consolidations=consolidations,
             character_memories=CharacterMemoryRepository(session).list_project(),
             play=PlayRepository(session).contents(),
             waivers=Waivers(conflicts=projects.waived("conflicts"), findings=projects.waived("findings")),
-            counters=dict(sorted(session.pairs(COUNTERS.c.kind, COUNTERS.c.next_number).items())),
+            counters=dict(sorted(session.pairs(tables.COUNTERS.c.kind, tables.COUNTERS.c.next_number).items())),
         )
 
-    def add_entity(self, given: StoredEntity) -> None:
+    def add_entity(self, given: records.StoredEntity) -> None:
         """Add an entity whose id is free."""
         entity = given.entity
         self._session.touch()
@@ -190,39 +169,29 @@ class ExchangeRepository(Repository):
         EntityRepository(self._session).upsert(bare, origin=given.origin)
         told = given.model_dump(include={"created_at", "updated_at"}, exclude_none=True)
         if told:
-            self._session.update(ENTITIES, ENTITIES.c.entity_id == entity.entity_id, **told)
-        by_author, this = set(given.author_aliases), {"entity_id": entity.entity_id}
-        self._session.insert(
-            ALIASES,
-            [
-                alias.model_dump() | this | {"alias_key": name_key(name), "by_author": name in by_author}
-                for name, alias in {alias.alias: alias for alias in entity.aliases}.items()
-            ],
-        )
+            self._session.update(tables.ENTITIES, tables.ENTITIES.c.entity_id == entity.entity_id, **told)
+        aliases = []
+        for name, alias in {alias.alias: alias for alias in entity.aliases}.items():
+            own = {"entity_id": entity.entity_id, "alias_key": name_key(name)}
+            aliases.append({**alias.model_dump(), **own, "by_author": name in given.author_aliases})
+        self._session.insert(tables.ALIASES, aliases)
 
-    def add_pairs(self, pairs: Sequence[StoredPair]) -> dict[str, str]:
+    def add_pairs(self, pairs: Sequence[records.StoredPair]) -> dict[str, str]:
         """Give pairs of characters their ids where these are free."""
-        known = {(pair.character_a, pair.character_b): pair for pair in read_pairs(self._session)}
-        taken = {pair.relationship_id for pair in known.values()}
+        known = {(pair.character_a, pair.character_b): pair.relationship_id for pair in read_pairs(self._session)}
+        counters, now = CounterRepository(self._session), self._session.now()
         ids: dict[str, str] = {}
         for pair in pairs:
             key = (pair.character_a, pair.character_b)
             if key not in known:
-                counters = CounterRepository(self._session)
-                is_free = pair.relationship_id not in taken
-                new_id = pair.relationship_id if is_free else counters.take("R")
-                counters.jump_over([new_id])
-                taken.add(new_id)
-                now = self._session.now()
-                known[key] = pair.model_copy(
-                    update={
-                        "relationship_id": new_id,
-                        "created_at": pair.created_at or now,
-                        "updated_at": pair.updated_at or now,
-                    }
+                is_free = pair.relationship_id not in known.values()
+                known[key] = pair.relationship_id if is_free else counters.take("R")
+                counters.jump_over([known[key]])
+                moments = {"created_at": pair.created_at or now, "updated_at": pair.updated_at or now}
+                self._session.insert(
+                    tables.RELATIONSHIPS, [pair.model_dump() | moments | {"relationship_id": known[key]}]
                 )
-                self._session.insert(RELATIONSHIPS, [known[key].model_dump()])
-            ids[pair.relationship_id] = known[key].relationship_id
+            ids[pair.relationship_id] = known[key]
         return ids
 
     def add_scene(self, bundle: SceneBundle, relationship_ids: dict[str, str]) -> None:
@@ -232,46 +201,40 @@ class ExchangeRepository(Repository):
         is_free = bool(scene.scene_id) and not SceneRepository(self._session).holds_id(scene.scene_id)
         scene_id = scene.scene_id if is_free else uuid4().hex
         label = free_label(self._session, scene.label)
-        record = None if scene.record is None else scene.record.model_dump(mode="json")
-        values = scene.model_dump(exclude={"record"}) | {
-            "scene_id": scene_id,
-            "label": label,
-            "text": scene.text or "",
-            "text_hash": text_hash(scene.text or ""),
-            "record": record,
-        }
-        self._session.insert(SCENES, [values])
+        text = scene.text or ""
+        own = {"scene_id": scene_id, "label": label, "text": text, "text_hash": text_hash(text)}
+        record = scene.record and scene.record.model_dump(mode="json")
+        values = scene.model_dump(exclude={"record"}) | own | {"record": record}
+        self._session.insert(tables.SCENES, [values])
         here = {"scene_id": scene_id, "chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
-        self._session.insert(MENTIONS, [here | {"entity_id": each, "name": name} for each, name in scene.mentions])
+        self._session.insert(
+            tables.MENTIONS, [here | {"entity_id": each, "name": name} for each, name in scene.mentions]
+        )
         scene_ids = {label: scene_id, scene.label: scene_id}
         rows = [_chunk_row(memory, scene_ids.get(memory.scene_label or "")) for memory in bundle.memories]
         ChunkWriter(self._session).insert(rows)
         by_place: dict[Place, str] = {(scene.chapter_index, scene.scene_index): scene_id}
         self._insert_events(bundle, relationship_ids, by_place)
 
-    def note_told_scenes(self, told: Mapping[ScenePlace, ToldScene]) -> None:
+    def note_told_scenes(self, told: Mapping[records.ScenePlace, ToldScene]) -> None:
         """Keep what documents say of scenes beside their text and record, for those that stand at the places."""
         self._session.touch()
         scene_ids = scene_ids_at(self._session, told)
         for place, said in told.items():
             self._session.update(
-                SCENES, SCENES.c.scene_id == scene_ids.get(place), **said.model_dump(exclude_none=True)
+                tables.SCENES, tables.SCENES.c.scene_id == scene_ids.get(place), **said.model_dump(exclude_none=True)
             )
 
     def add_rest(self, contents: ProjectContents, relationship_ids: dict[str, str]) -> None:
         """Add what goes with no scene of the contents, tied to the scene that stands at its place, if any."""
         self._session.touch()
-        placed = [*chain(*contents.events().values()), *(each.chunk for each in contents.memories)]
-        places = {(each.chapter_index, each.scene_index) for each in placed}
-        by_place = scene_ids_at(self._session, places)
-        rows = [
-            _chunk_row(memory, by_place.get((memory.chunk.chapter_index, memory.chunk.scene_index)))
-            for memory in contents.memories
-        ]
-        ChunkWriter(self._session).insert(rows)
+        memories = [(each, (each.chunk.chapter_index, each.chunk.scene_index)) for each in contents.memories]
+        places = {(each.chapter_index, each.scene_index) for each in chain(*contents.events().values())}
+        by_place = scene_ids_at(self._session, places.union(place for _, place in memories))
+        ChunkWriter(self._session).insert([_chunk_row(memory, by_place.get(place)) for memory, place in memories])
         self._insert_events(contents, relationship_ids, by_place)
 
-    def add_summaries(self, summaries: Sequence[StoredSummary], parts: Sequence[StoryPart]) -> None:
+    def add_summaries(self, summaries: Sequence[records.StoredSummary], parts: Sequence[StoryPart]) -> None:
         """Add written summaries, and the author's parts where the project has none."""
         projects = ProjectRepository(self._session)
         settings = projects.require().settings
@@ -283,23 +246,22 @@ class ExchangeRepository(Repository):
     def add_waivers(self, waivers: Waivers) -> None:
         """Add what the author means to be so; notes that are here already stay."""
         projects = ProjectRepository(self._session)
-        if waivers.conflicts:
-            projects.set_waived("conflicts", {**waivers.conflicts, **projects.waived("conflicts")})
-        if waivers.findings:
-            projects.set_waived("findings", {**waivers.findings, **projects.waived("findings")})
+        given: dict[Waivable, dict[str, str]] = {"conflicts": waivers.conflicts, "findings": waivers.findings}
+        for what, notes in given.items():
+            if notes:
+                projects.set_waived(what, {**notes, **projects.waived(what)})
 
     def add_consolidations(
-        self, consolidations: Sequence[StoredConsolidation], memories: Sequence[StoredMemory]
+        self, consolidations: Sequence[StoredConsolidation], memories: Sequence[records.StoredMemory]
     ) -> list[str]:
         """Add memories that stand for others, where these are stored just as they are in the contents."""
         given = {memory.chunk.chunk_id: memory.chunk for memory in memories}
         repository = ConsolidationRepository(self._session)
         left_out = []
         for each in consolidations:
-            sources = [given[name] for name in each.source_ids if name in given]
-            chunk = each.chunk.model_copy(update={"project_id": self._session.project_id})
-            is_whole = len(sources) == len(each.source_ids)
-            if not is_whole or not repository.add(chunk, sources):
+            chunk = each.chunk.model_copy(update={"project_id": self.project_id})
+            is_whole = given.keys() >= set(each.source_ids)
+            if not (is_whole and repository.add(chunk, [given[name] for name in each.source_ids])):
                 left_out.append(chunk.chunk_id)
         return left_out
 
@@ -323,22 +285,19 @@ class ExchangeRepository(Repository):
         self, source: PlacedContents, relationship_ids: dict[str, str], scene_ids: dict[Place, str]
     ) -> None:
         for table, events in source.events().items():
-            rows = [_event_row(event, relationship_ids, scene_ids) for event in events]
+            rows = []
+            for event in events:
+                scene_id = scene_ids.get((event.chapter_index, event.scene_index))
+                row = with_span_columns(event) | {"scene_id": scene_id}
+                if table is tables.RELATIONSHIP_CHANGES:
+                    row["relationship_id"] = relationship_ids.get(event.relationship_id, event.relationship_id)
+                rows.append(row)
             self._session.insert(table, rows)
-        loops = {event.loop_id for event in source.loop_events}
-        CounterRepository(self._session).jump_over(loops)
+        CounterRepository(self._session).jump_over({event.loop_id for event in source.loop_events})
 
 
-def _chunk_row(memory: StoredMemory, scene_id: str | None) -> dict[str, Any]:
+def _chunk_row(memory: records.StoredMemory, scene_id: str | None) -> dict[str, Any]:
     chunk = memory.chunk
     place = {name: getattr(chunk, name) for name in ("chapter_index", "scene_index", "created_at")}
-    marks = {name: getattr(memory, name) for name in StoredMemory.model_fields if name in CHUNKS.c}
+    marks = {name: getattr(memory, name) for name in records.StoredMemory.model_fields if name in tables.CHUNKS.c}
     return chunk_values(chunk, chunk.entities_mentioned) | place | marks | {"scene_id": scene_id}
-
-
-def _event_row(event: Any, relationship_ids: dict[str, str], scene_ids: dict[Place, str]) -> dict[str, Any]:
-    values = with_span_columns(event)
-    if "relationship_id" in values:
-        values["relationship_id"] = relationship_ids.get(values["relationship_id"], values["relationship_id"])
-    place = (event.chapter_index, event.scene_index)
-    return values | {"scene_id": scene_ids.get(place)}

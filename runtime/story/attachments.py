@@ -13,9 +13,9 @@ from novelgen.language.resolver import NameResolver
 from novelgen.models.memory import DISTILLED_TYPES, Attachment, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.shown import Shown, ShownList
-from runtime.storage.attachments import AttachmentRepository
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import number_of
+from runtime.storage.memories import AttachmentRepository
 from runtime.storage.records import MemoryFilter
 from runtime.story import base
 

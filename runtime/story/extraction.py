@@ -26,7 +26,7 @@ from runtime.ingest.scene_passes import (
     rewrite_shorts,
 )
 from runtime.settings import NovelgenSettings
-from runtime.storage.consolidations import StoredConsolidation
+from runtime.storage.chunks import StoredConsolidation
 from runtime.stores import MemoryStores
 from runtime.story.base import At, Count, Name, Progress, StoryBase, async_twin, story_position
 from runtime.story.story_difference import StoryDifferences

@@ -2,7 +2,7 @@
 
 import pytest
 
-from novelgen.errors import UnknownEntityError, UnknownMemoryError, UnknownSceneError
+from novelgen.errors import UnknownMemoryError, UnknownSceneError
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import Attachment, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
@@ -85,19 +85,6 @@ def test_links_are_derived_and_the_book_is_the_default(story: DatabaseManager) -
         attach(story, "M2", "chapter:7")
 
 
-@pytest.mark.parametrize("name", ["C0", "黛玉", "颦儿"])
-def test_a_memory_is_attached_by_id_name_or_alias(story: DatabaseManager, name: str) -> None:
-    """What is attached by hand is read like any link, and found by it."""
-    assert attach(story, "M2", name) == ["M2"]
-    assert origins(story, "M2") == {"C0": "manual", "chapter:1": "position"}
-    assert read(story, "M2").entities_mentioned == ["C0"]
-    assert attached_to(story, "C0") == ["M1", "M2"]
-    with story.project("demo").read() as unit:
-        assert unit.memories.count(MemoryFilter(entities=["C0"])) == 2
-        found = unit.memories.by_entities(["C0"])
-    assert {each.chunk_id for each in found} == {"M1", "M2"}
-
-
 def test_a_memory_may_be_attached_to_many_things(story: DatabaseManager) -> None:
     """Characters, places, terms, chapters and the book, in one call; entities alone are its entities."""
     attach(story, "M2", "宝玉", "潇湘馆", "通灵宝玉", "chapter:2", "book")
@@ -167,46 +154,6 @@ def test_attachments_outlive_an_edit_a_pin_and_a_ban(story: DatabaseManager) -> 
         "chapter:1": "position",
         "chapter:2": "manual",
     }
-
-
-def test_attachments_follow_a_merged_entity_and_come_back_with_undo(story: DatabaseManager) -> None:
-    """What was attached to somebody who turned out to be another is attached to the other."""
-    attach(story, "M2", "C2")
-    with story.project("demo").write() as unit:
-        change = unit.merges.merge("C0", "C2")
-    assert origins(story, "M2") == {"C0": "manual", "chapter:1": "position"}
-    with story.project("demo").write() as unit:
-        unit.merges.undo(change.change_id)
-    assert origins(story, "M2") == {"C2": "manual", "chapter:1": "position"}
-
-
-def test_attachments_change_the_mark_of_what_is_stored(story: DatabaseManager) -> None:
-    """A context built before and after can be told apart; positions before the memory stay as they were."""
-
-    def marks() -> tuple[str, str]:
-        with story.project("demo").read() as unit:
-            return unit.story_version(at(1, 1)), unit.story_version(at(2, 1))
-
-    before = marks()
-    attach(story, "M1", "C1")
-    assert marks()[0] == before[0]
-    assert marks()[1] != before[1]
-    detach(story, "M1", "C1")
-    assert marks() == before
-
-
-def test_an_unknown_entity_is_refused_with_the_nearest_names(story: DatabaseManager) -> None:
-    """Nothing is attached, not even to the known targets of the same call."""
-    cases: list[tuple[str, str]] = [
-        ("Elena Thorn", r"'Elena Thorn'.*near it: C2 \(Elena Thorne\)"),
-        ("黛王", r"'黛王'.*near it: C0 \(黛玉\)"),
-        ("C9", "no entity 'C9' is known"),
-        ("Elena's aunt", "Elena Thorne"),
-    ]
-    for target, near in cases:
-        with pytest.raises(UnknownEntityError, match=near):
-            attach(story, "M2", "C0", target)
-        assert origins(story, "M2") == {"chapter:1": "position", "book": "default"}
 
 
 def test_memories_that_name_an_entity_are_previewed(story: DatabaseManager) -> None:

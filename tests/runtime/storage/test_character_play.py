@@ -7,8 +7,8 @@ import pytest
 
 from novelgen.characters.memory import CharacterMemory, GamePosition
 from novelgen.characters.secrets import Secret
+from runtime.storage.characters import PlayContents, StoredSecret
 from runtime.storage.database import DatabaseManager
-from runtime.storage.play import PlayContents, StoredSecret
 from runtime.storage.records import Disclosure, FlagChange, StoredDispositionChange
 from runtime.storage.tables import PROJECTS
 

@@ -2,7 +2,6 @@
 
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -27,18 +26,6 @@ def test_an_unknown_project_creates_nothing(tmp_path: Path) -> None:
     with pytest.raises(UnknownProjectError, match="create the project first"):
         DatabaseManager.open(path, create=False)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_is_opened_again_with_what_it_holds(database_url: str) -> None:
-    """What was committed is there after closing and opening."""
-    first = DatabaseManager.open(database_url)
-    with first.project("demo").write() as unit:
-        unit.projects.create(language="zh")
-    first.close()
-    again = DatabaseManager.open(database_url, create=False)
-    with again.project("demo").read() as unit:
-        assert unit.projects.require().language == "zh"
-    again.close()
 
 
 @pytest.mark.parametrize("url", ["mysql://x/y", "nonsense://", "://x", "sqlite+://", "sqlite://", "sqlite:///:memory:"])
@@ -88,18 +75,6 @@ def test_a_reader_does_not_wait_for_a_writer_and_sees_one_state(database: Databa
         assert reading.memories.count() == 0
     with database.project("demo").read() as unit:
         assert unit.memories.count() == 1
-
-
-def test_the_clock_is_an_argument(tmp_path: Path) -> None:
-    """Moments in rows are those of the given clock."""
-    moment = datetime(2020, 2, 29, 12, tzinfo=UTC)
-    database = DatabaseManager.open(tmp_path / "x.db", clock=lambda: moment)
-    with database.project("demo").write() as unit:
-        assert unit.projects.create().created_at == moment
-    store(database, scene(1, 1))
-    with database.project("demo").read() as unit:
-        assert unit.scenes.list_as_of()[0].updated_at == moment
-    database.close()
 
 
 def test_another_process_that_keeps_writing_is_named(sqlite_database: DatabaseManager) -> None:

@@ -8,7 +8,7 @@ from novelgen.models.entity import Entity
 from runtime.storage.characters import MindCache
 from runtime.storage.database import DatabaseManager
 from runtime.storage.references import without_id
-from tests.runtime.storage.stories import at, change, memory, record, scene, store
+from tests.runtime.storage.stories import at, change, record, scene, store
 from tests.runtime.storage.strangers_story import MINDS, fill, remembered, rows_of
 
 
@@ -184,17 +184,6 @@ def test_what_is_not_stored_cannot_be_deleted(sqlite_database: DatabaseManager) 
         with pytest.raises(UserInputError, match="no thread 'OL9'"):
             unit.deletions.delete_thread("OL9")
         assert unit.merges.list_all() == []
-
-
-def test_a_deletion_whose_rows_changed_since_is_not_undone(sqlite_database: DatabaseManager) -> None:
-    """What was written over would be lost; the author is told to undo that first."""
-    fill(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
-        done = unit.deletions.delete_entity("C1")
-    with sqlite_database.project("demo").write() as unit:
-        unit.scenes.replace_scene(scene(1, 1, memory("M1"), participants=["C2"]))
-    with pytest.raises(UserInputError, match="changed since"), sqlite_database.project("demo").write() as unit:
-        unit.merges.undo(done.change.change_id)
 
 
 def test_a_mask_of_somebody_who_is_gone_is_nobody_else(sqlite_database: DatabaseManager) -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from novelgen.errors import UnknownProjectError
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager
@@ -28,64 +27,61 @@ def _shown(database: DatabaseManager, chapter: int, number: int | None = None) -
     return {entity.entity_id: entity.names() for entity in found}
 
 
-def test_an_entity_is_seen_from_the_scene_after_its_first_mention(database: DatabaseManager) -> None:
-    """On entering the scene that introduces it, it is not known yet."""
-    _write(database, _entity())
-    store(database, scene(2, 3, mentions=[("C0", "Vader")]))
-
-    assert _shown(database, 2, 3) == {}
-    assert _shown(database, 2, 4) == {"C0": ["Vader"]}
+_DAD = EntityAlias(alias="Dad", first_chapter=4, first_scene=2)
 
 
-def test_an_explicit_position_outranks_mentions(database: DatabaseManager) -> None:
-    """Also an earlier mention: the author or the record knows better."""
-    _write(database, _entity(first_chapter=3, first_scene=1))
-    store(database, scene(1, 1, mentions=[("C0", "Vader")]))
-
-    assert _shown(database, 3, 1) == {}
-    assert _shown(database, 3, 2) == {"C0": ["Vader"]}
-
-
-def test_an_entity_that_no_text_names_is_known_from_the_start(database: DatabaseManager) -> None:
-    """There is nothing that it could give away the place of."""
-    _write(database, _entity())
-
-    assert _shown(database, 0, 0) == {"C0": ["Vader"]}
-
-
-def test_a_later_display_name_gives_way_to_the_earliest_alias(database: DatabaseManager) -> None:
-    """The father's real name is not told before the scene that tells it."""
-    _write(database, _entity("C0", "Anakin", "Vader", "the masked man"))
+@pytest.mark.parametrize(
+    ("entity", "named", "shown"),
+    [
+        pytest.param(
+            _entity(),
+            {(2, 3): ["Vader"]},
+            {(2, 3): [], (2, 4): ["Vader"]},
+            id="known after its first mention, not on it",
+        ),
+        pytest.param(
+            _entity(first_chapter=3, first_scene=1),
+            {(1, 1): ["Vader"]},
+            {(3, 1): [], (3, 2): ["Vader"]},
+            id="an explicit position outranks an earlier mention",
+        ),
+        pytest.param(_entity(), {}, {(0, 0): ["Vader"]}, id="whom no text names is known from the start"),
+        pytest.param(
+            _entity("C0", "Anakin", "Vader", "the masked man"),
+            {(1, 1): ["the masked man"], (2, 1): ["Vader", "the masked man"], (5, 1): ["Anakin"]},
+            {
+                (1, 2): ["the masked man"],
+                (5, 1): ["the masked man", "Vader"],
+                (5, 2): ["Anakin", "the masked man", "Vader"],
+            },
+            id="a display name that is told later gives way to the earliest alias",
+        ),
+        pytest.param(
+            _entity("C0", "Anakin", first_chapter=1, first_scene=1),
+            {(5, 1): ["Anakin"]},
+            {(2, None): ["C0"], (6, None): ["Anakin"]},
+            id="where no name is told yet, the id alone is shown",
+        ),
+        pytest.param(
+            _entity("C0", "Anakin", name_first_chapter=3, aliases=[_DAD], first_chapter=1),
+            {(1, 1): ["Dad", "Anakin"]},
+            {(3, None): ["C0"], (4, None): ["Anakin"], (4, 3): ["Anakin", "Dad"]},
+            id="an explicit position of a name counts, whatever the text says",
+        ),
+    ],
+)
+def test_of_an_entity_only_what_was_told_before_is_shown(
+    sqlite_database: DatabaseManager,
+    entity: Entity,
+    named: dict[tuple[int, int], list[str]],
+    shown: dict[tuple[int, int | None], list[str]],
+) -> None:
+    """By its place and those of its names, as they were said, else as the texts of scenes hold them."""
+    _write(sqlite_database, entity)
     store(
-        database,
-        scene(1, 1, mentions=[("C0", "the masked man")]),
-        scene(2, 1, mentions=[("C0", "Vader"), ("C0", "the masked man")]),
-        scene(5, 1, mentions=[("C0", "Anakin")]),
+        sqlite_database, *(scene(*place, mentions=[("C0", each) for each in names]) for place, names in named.items())
     )
-
-    assert _shown(database, 1, 2) == {"C0": ["the masked man"]}
-    assert _shown(database, 5, 1) == {"C0": ["the masked man", "Vader"]}
-    assert _shown(database, 5, 2) == {"C0": ["Anakin", "the masked man", "Vader"]}
-
-
-def test_a_name_that_is_not_told_yet_leaves_the_id_alone(database: DatabaseManager) -> None:
-    """Known by an explicit position, named only later, without an alias: nothing of the name shows."""
-    _write(database, _entity("C0", "Anakin", first_chapter=1, first_scene=1))
-    store(database, scene(5, 1, mentions=[("C0", "Anakin")]))
-
-    assert _shown(database, 2) == {"C0": ["C0"]}
-    assert _shown(database, 6) == {"C0": ["Anakin"]}
-
-
-def test_an_explicit_position_of_a_name_counts(database: DatabaseManager) -> None:
-    """For display names and aliases, whatever the text says."""
-    alias = EntityAlias(alias="Dad", first_chapter=4, first_scene=2)
-    _write(database, _entity("C0", "Anakin", name_first_chapter=3, aliases=[alias], first_chapter=1))
-    store(database, scene(1, 1, mentions=[("C0", "Dad"), ("C0", "Anakin")]))
-
-    assert _shown(database, 3) == {"C0": ["C0"]}
-    assert _shown(database, 4) == {"C0": ["Anakin"]}
-    assert _shown(database, 4, 3) == {"C0": ["Anakin", "Dad"]}
+    assert {place: _shown(sqlite_database, *place).get("C0", []) for place in shown} == shown
 
 
 @pytest.mark.parametrize(("origin", "names"), [("author", ["Vader", "Ani"]), ("supplied", ["Vader"])])
@@ -177,12 +173,6 @@ def test_ids_are_taken_over_and_counted_on(database: DatabaseManager) -> None:
         assert unit.entities.get("C8") is None
     with database.project("demo2").write() as unit:
         assert unit.entities.next_id("character") == "C0"
-
-
-def test_entities_of_an_unknown_project_are_refused(database: DatabaseManager) -> None:
-    """Nothing is written for a project that is not there."""
-    with pytest.raises(UnknownProjectError, match="'nobody'"), database.project("nobody").write() as unit:
-        unit.entities.upsert(_entity())
 
 
 def test_after_the_end_everything_is_told(database: DatabaseManager) -> None:

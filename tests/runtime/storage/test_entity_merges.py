@@ -10,7 +10,6 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from novelgen.errors import UnknownEntityError, UserInputError
-from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import SceneWrite, StoredKnowledge
 from tests.runtime.storage.stories import at, change, memory, record, scene, store
@@ -65,17 +64,6 @@ def test_a_stored_record_can_be_taken_in_again_after_a_merge(sqlite_database: Da
         assert [each.character_a for each in stored.record.relationship_changes] == ["C2"]
         unit.scenes.replace_scene(scene(1, 2, record=stored.record))
         assert "C1" not in json.dumps(stored.record.model_dump())
-
-
-def test_a_merge_changes_the_mark_of_the_story(sqlite_database: DatabaseManager) -> None:
-    """A context that was made before is stale; undo brings the old mark back."""
-    _fill(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
-        before = unit.story_version(END_OF_STORY)
-        done = unit.merges.merge("C0", "C1")
-        assert unit.story_version(END_OF_STORY) != before
-        unit.merges.undo(done.change_id)
-        assert unit.story_version(END_OF_STORY) == before
 
 
 def test_the_index_hears_nothing_of_links(sqlite_database: DatabaseManager) -> None:
@@ -253,16 +241,10 @@ def test_a_change_is_undone_once_and_only_while_it_stands(sqlite_database: Datab
     with sqlite_database.project("demo").write() as unit, pytest.raises(UserInputError, match="changed since"):
         unit.merges.undo(done.change_id)
     assert _rows(sqlite_database) == before
-    with sqlite_database.project("demo").write() as unit, pytest.raises(UserInputError, match="no change 99 is kept"):
-        unit.merges.undo(99)
-
-
-def test_an_undone_change_stays_in_the_journal(sqlite_database: DatabaseManager) -> None:
-    """It says when it was undone, and cannot be undone again."""
-    _fill(sqlite_database)
     with sqlite_database.project("demo").write() as unit:
-        done = unit.merges.merge("C0", "C1")
-        undone = unit.merges.undo(done.change_id)
+        with pytest.raises(UserInputError, match="no change 99 is kept"):
+            unit.merges.undo(99)
+        undone = unit.merges.mark_undone(done.change_id)
         assert undone.undone_at is not None
         assert unit.merges.list_all() == [undone]
         with pytest.raises(UserInputError, match="undone already"):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from novelgen.errors import UnknownProjectError, UserInputError
+from novelgen.errors import UserInputError
 from novelgen.models.folds import fold_state_changes
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, RecordedRelationshipChange
@@ -72,12 +72,6 @@ def test_the_authors_word_outranks_the_record_at_the_same_position(stated: Datab
         assert unit.states.snapshots(["C0"], as_of=at(3))[0].state_data["mood"] == "numb"
         (start,) = unit.states.snapshots(["C0"], as_of=at(1, 1))
         assert (start.state_data, start.chapter_index) == ({"height": "tall"}, None)
-
-
-def test_states_of_an_unknown_project_are_refused(database: DatabaseManager) -> None:
-    """Nothing is written for a project that is not there."""
-    with pytest.raises(UnknownProjectError, match="'nobody'"), database.project("nobody").write() as unit:
-        unit.states.append([change("C0", "mood", "calm")])
 
 
 PLACE = st.one_of(st.tuples(st.none(), st.none()), st.tuples(st.integers(0, 3), st.integers(0, 3)))

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
@@ -108,19 +106,6 @@ def test_a_word_before_its_scene_is_written_goes_with_it(database: DatabaseManag
     with database.project("demo").write() as unit:
         unit.scenes.move_scene(at(2, 5), at(4, 1))
     assert [row[3:5] for row in _told(database)] == [(4, 1)]
-
-
-@pytest.mark.parametrize(("place", "changes"), [((1, 1), True), ((2, 1), False)])
-def test_the_authors_word_makes_a_context_stale(
-    database: DatabaseManager, place: tuple[int, int], changes: bool
-) -> None:
-    """The mark of the story changes when something is said before the position, and only then."""
-    store(database, *_story())
-    with database.project("demo").read() as unit:
-        before = unit.story_version(at(2, 1))
-    _author_says(database, _says("C2", "M1"), place)
-    with database.project("demo").read() as unit:
-        assert (unit.story_version(at(2, 1)) != before) is changes
 
 
 def test_the_story_is_read_for_the_rules(database: DatabaseManager) -> None:

@@ -105,15 +105,6 @@ def test_what_comes_later_changes_no_score(told: DatabaseManager) -> None:
     assert after == before != []
 
 
-def test_projects_are_kept_apart(told: DatabaseManager) -> None:
-    """A project with a look-alike id finds nothing of the other."""
-    store(told, scene(1, 1, memory("X1", "The brass key of demo2.", "demo2"), project_id="demo2"))
-
-    assert "X1" not in _found(told, "brass key demo2")
-    with told.project("demo2").read() as unit:
-        assert [hit.chunk_id for hit in unit.lexical.search("brass key emma")] == ["X1"]
-
-
 def test_edited_banned_and_withdrawn_memories_leave_the_index(told: DatabaseManager) -> None:
     """An edit is found by its new words alone, a ban hides, a re-ingest takes its words along."""
     with told.project("demo").write() as unit:

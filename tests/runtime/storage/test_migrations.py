@@ -15,7 +15,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from novelgen.errors import DatabaseError, SchemaVersionError
+from novelgen.errors import SchemaVersionError
 from runtime.storage.connection import database_url as url_of
 from runtime.storage.database import DatabaseManager
 from runtime.storage.migrations import runner
@@ -150,18 +150,6 @@ def test_a_revision_that_fails_leaves_the_old_version_whole(database_url: str, t
 def test_the_head_is_the_last_revision() -> None:
     """A database that stands there is recognised without Alembic."""
     assert ScriptDirectory(str(runner.MIGRATIONS)).get_current_head() == runner.HEAD
-
-
-def test_a_schema_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
-    """The first migration, too, is all or nothing."""
-    engine = create_engine(f"sqlite:///{tmp_path / 'novel.db'}")
-    with engine.begin() as connection:
-        connection.execute(text("CREATE TABLE memory_terms (in_the_way INTEGER)"))
-
-    with pytest.raises(DatabaseError, match="already exists"):
-        DatabaseManager.open(tmp_path / "novel.db")
-    assert inspect(engine).get_table_names() == ["memory_terms"]
-    engine.dispose()
 
 
 def test_several_that_open_at_once_migrate_once(database_url: str) -> None:

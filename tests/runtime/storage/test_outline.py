@@ -58,9 +58,10 @@ def test_the_author_says_who_holds_a_thing_whatever_is_read_anew(database: Datab
         assert unit.outline(as_of=at(2)).holders == {"C0": ["I0"]}
 
 
-def eventful(chapter: int, number: int) -> SceneWrite:
+def told(chapter: int, number: int = 1, event: str = "") -> SceneWrite:
     """Return a scene with one key event."""
-    return scene(chapter, number, record=record(chapter, number, key_events=[f"Event {chapter}:{number}"]))
+    happened = event or f"Event {chapter}:{number}"
+    return scene(chapter, number, record=record(chapter, number, key_events=[happened]))
 
 
 def summed_up(database: DatabaseManager, as_of: StoryPosition) -> dict[int, str]:
@@ -83,21 +84,13 @@ def test_only_chapters_that_are_over_are_summed_up(
     database: DatabaseManager, as_of: StoryPosition, summaries: dict[int, str]
 ) -> None:
     """A chapter is summed up from the next one on, whatever is stored of it."""
-    store(database, eventful(1, 1), eventful(1, 2), eventful(2, 1))
+    store(database, told(1, 1), told(1, 2), told(2, 1))
     assert summed_up(database, as_of) == summaries
-
-
-def test_later_scenes_change_no_summary(database: DatabaseManager) -> None:
-    """What is stored after a position, in its own chapter too, leaves the outline as it was."""
-    store(database, eventful(1, 1), eventful(2, 1))
-    before = summed_up(database, at(2, 2))
-    store(database, eventful(2, 2), eventful(2, 3), eventful(3, 1))
-    assert summed_up(database, at(2, 2)) == before == {1: "Event 1:1."}
 
 
 def test_the_chapters_of_the_part_that_goes_on_are_summed_up_oldest_first(database: DatabaseManager) -> None:
     """Of a part that is over only the chapters just before are told each by itself."""
-    store(database, *(eventful(chapter, 1) for chapter in range(1, 16)))
+    store(database, *(told(chapter, 1) for chapter in range(1, 16)))
     assert list(summed_up(database, at(7))) == [1, 2, 3, 4, 5, 6]
     assert list(summed_up(database, at(11))) == [8, 9, 10]
     assert list(summed_up(database, at(14))) == [11, 12, 13]
@@ -106,22 +99,10 @@ def test_the_chapters_of_the_part_that_goes_on_are_summed_up_oldest_first(databa
 
 def test_of_a_very_long_part_only_the_last_chapters_are_read(database: DatabaseManager) -> None:
     """What a context has no room for is not looked up."""
-    store(database, *(eventful(chapter, 1) for chapter in range(1, 16)))
+    store(database, *(told(chapter, 1) for chapter in range(1, 16)))
     with database.project("demo").read() as unit:
         summaries = unit.outline(as_of=at(16), chapters_per_part=100).chapter_summaries
     assert [each.chapter_index for each in summaries] == list(range(16 - MAX_CHAPTERS, 16))
-
-
-def test_scenes_without_records_have_no_summary(database: DatabaseManager) -> None:
-    """Nothing is made up for a chapter of which only the text is known."""
-    store(database, scene(1, 1), eventful(2, 1))
-    assert summed_up(database, END_OF_STORY) == {2: "Event 2:1."}
-
-
-def told(chapter: int, number: int = 1, event: str = "") -> SceneWrite:
-    """Return a scene with one key event."""
-    happened = event or f"Event {chapter}:{number}"
-    return scene(chapter, number, record=record(chapter, number, key_events=[happened]))
 
 
 def outline(database: DatabaseManager, as_of: StoryPosition, *, chapters_per_part: int = 2) -> StoryOutline:
@@ -315,25 +296,3 @@ def test_a_part_that_has_other_chapters_now_is_made_anew(database: DatabaseManag
     write(database, "part", 1, "Vow and fire.", (0, 2))
     shorter = outline(database, at(2), chapters_per_part=1).part_summaries
     assert [each.summary for each in shorter] == ["Event 1:1."]
-
-
-def test_the_mark_of_the_story_follows_what_was_written(database: DatabaseManager) -> None:
-    """A summary changes the mark from the chapter on in which it is told, and no earlier one's."""
-    store(database, told(1), told(2))
-
-    def marks() -> tuple[str, str]:
-        with database.project("demo").read() as unit:
-            return unit.story_version(at(1, 2)), unit.story_version(at(2))
-
-    before = marks()
-    write(database, "chapter", 1, "The vow.", (1, 1))
-    after = marks()
-    assert (after[0] == before[0], after[1] == before[1]) == (True, False)
-
-
-def test_another_project_has_no_part_in_it(database: DatabaseManager) -> None:
-    """Written summaries are read for their own project alone."""
-    store(database, told(1))
-    write(database, "chapter", 1, "The vow.", (1, 1))
-    with database.project("demo2").read() as unit:
-        assert unit.summaries.list_as_of() == []

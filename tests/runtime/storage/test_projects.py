@@ -8,7 +8,7 @@ from novelgen.errors import InvalidProjectIdError, UnknownProjectError, UserInpu
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager, UnitOfWork
-from runtime.storage.records import MemoryEdit
+from runtime.storage.records import MemoryEdit, StoredKnowledge
 from tests.runtime.storage.stories import at, change, memory, scene, store
 
 
@@ -62,11 +62,18 @@ def test_every_write_counts_in_the_revision(database: DatabaseManager) -> None:
     assert revisions == sorted(set(revisions))
 
 
+def _known(chapter: int) -> StoredKnowledge:
+    return StoredKnowledge(character_id="C2", source_id="M1", chapter_index=chapter, scene_index=1, origin="author")
+
+
 LATER: list[Callable[[UnitOfWork], object]] = [
     lambda unit: unit.scenes.replace_scene(scene(2, 1, memory("M9"), text="changed")),
     lambda unit: unit.scenes.replace_scene(scene(3, 1)),
     lambda unit: unit.memories.add_note("later canon", at=at(2, 1)),
     lambda unit: unit.memories.decide("M2", "pin"),
+    lambda unit: unit.attachments.attach(["M2"], ["C1"]),
+    lambda unit: unit.knowledge.say(_known(2)),
+    lambda unit: unit.summaries.write("chapter", 2, "The vow.", chapters=(2, 2), origin="author"),
     lambda unit: unit.states.append([change("C0", "mood", "x", chapter_index=2)]),
     lambda unit: unit.entities.upsert(
         Entity(entity_id="C5", entity_type="character", name="Late", first_chapter=2, first_scene=1)
@@ -85,6 +92,9 @@ EARLIER: list[Callable[[UnitOfWork], object]] = [
     lambda unit: unit.memories.decide("M1", "pin"),
     lambda unit: unit.memories.decide("M1", "ban"),
     lambda unit: unit.memories.edit("M1", MemoryEdit(content="edited")),
+    lambda unit: unit.attachments.attach(["M1"], ["C1"]),
+    lambda unit: unit.knowledge.say(_known(1)),
+    lambda unit: unit.summaries.write("chapter", 1, "The vow.", chapters=(1, 1), origin="author"),
     lambda unit: unit.states.append([change("C0", "mood", "x", chapter_index=1, scene_index=1)]),
     lambda unit: unit.entities.upsert(Entity(entity_id="C5", entity_type="character", name="Early")),
 ]
@@ -102,7 +112,7 @@ def _version_before_and_after(database: DatabaseManager, write: Callable[[UnitOf
 
 @pytest.mark.parametrize("number", range(len(EARLIER)))
 def test_the_mark_changes_with_what_lies_before(sqlite_database: DatabaseManager, number: int) -> None:
-    """Texts, memories, notes, edits, bans, states, positions and entities before the position count."""
+    """Texts, memories and what is done to them, what is said before, and summaries of what is over count."""
     before, after = _version_before_and_after(sqlite_database, EARLIER[number])
 
     assert before != after
