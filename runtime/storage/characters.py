@@ -143,22 +143,17 @@ class CharacterMemoryRepository(Repository):
     def add(self, memories: Sequence[CharacterMemory], vectors: Mapping[str, MemoryVector] | None = None) -> None:
         """Store new memories."""
         changed = self._next_revision()
-        self._session.insert(
-            CHARACTER_MEMORIES,
-            [_values(each, changed) | _vector_columns((vectors or {}).get(each.memory_id)) for each in memories],
-        )
+        given = vectors or {}
+        rows = [_values(each, changed) | _vector_columns(given.get(each.memory_id)) for each in memories]
+        self._session.insert(CHARACTER_MEMORIES, rows)
 
     def put_vectors(self, vectors: Mapping[str, tuple[str, MemoryVector]]) -> None:
         """Store vectors of memories whose content is still the one that was embedded."""
         changed = self._next_revision()
         for memory_id, (content, vector) in vectors.items():
-            self._session.update(
-                CHARACTER_MEMORIES,
-                CHARACTER_MEMORIES.c.memory_id == memory_id,
-                CHARACTER_MEMORIES.c.content_hash == text_hash(content),
-                changed=changed,
-                **_vector_columns(vector),
-            )
+            table = CHARACTER_MEMORIES
+            this = (table.c.memory_id == memory_id, table.c.content_hash == text_hash(content))
+            self._session.update(table, *this, changed=changed, **_vector_columns(vector))
 
     def change(
         self,

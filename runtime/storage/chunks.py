@@ -50,10 +50,9 @@ _PLACED = ("chapter_index", "scene_index", "created_at")
 
 CHUNK_COLUMNS: Sequence[ColumnElement[Any]] = [CHUNKS.c[name] for name in (*_FIELDS, *_BESIDE)]
 
-_STORED_COLUMNS = [
-    *CHUNK_COLUMNS,
-    *(CHUNKS.c[name] for name in ("status", "scene_id", "from_scene", "last_accessed_at")),
-]
+_DECIDED = ("status", "scene_id", "from_scene", "last_accessed_at")
+
+_STORED_COLUMNS = [*CHUNK_COLUMNS, *(CHUNKS.c[name] for name in _DECIDED)]
 
 IN_ORDER = (*story_order(CHUNKS), CHUNKS.c.row_id)
 """Memories in story order, those of one scene as they were stored."""
@@ -139,12 +138,7 @@ def stored_memories(
     known = entities_linked(session, rows)
     return [
         StoredMemory.model_construct(
-            chunk=chunk_of(row, known=known),
-            status=row.status,
-            pinned=row.pinned,
-            scene_id=row.scene_id,
-            from_scene=row.from_scene,
-            last_accessed_at=row.last_accessed_at,
+            chunk=chunk_of(row, known=known), **{name: getattr(row, name) for name in ("pinned", *_DECIDED)}
         )
         for row in rows
     ]
@@ -243,11 +237,7 @@ class AwaitedMeaning(NamedTuple):
     characters: int
 
 
-_CLAIMED = and_(
-    OUTBOX.c.project_id == bindparam("claimed_project"),
-    OUTBOX.c.chunk_id == bindparam("claimed_chunk"),
-    OUTBOX.c.revision == bindparam("claimed_revision"),
-)
+_CLAIMED = and_(*(OUTBOX.c[name] == bindparam(f"claimed_{name}") for name in ("project_id", "chunk_id", "revision")))
 """The entry as it was claimed: its revision grows when the chunk changes again."""
 
 
@@ -299,13 +289,8 @@ class OutboxRepository(Repository):
 
     def awaited(self, *, limit: int | None = None) -> AwaitedMeaning:
         """Count what waits for the index and is found by words alone until then."""
-        entries = (
-            select(OUTBOX.c.chunk_id)
-            .where(self._session.owns(OUTBOX), OUTBOX.c.state.in_(_TO_DO))
-            .order_by(OUTBOX.c.state.desc(), OUTBOX.c.row_id)
-            .limit(limit)
-            .subquery()
-        )
+        to_do = select(OUTBOX.c.chunk_id).where(self._session.owns(OUTBOX), OUTBOX.c.state.in_(_TO_DO))
+        entries = to_do.order_by(OUTBOX.c.state.desc(), OUTBOX.c.row_id).limit(limit).subquery()
         statement = (
             select(func.count(), func.coalesce(func.sum(func.length(CHUNKS.c.content)), 0))
             .select_from(entries.join(CHUNKS, CHUNKS.c.chunk_id == entries.c.chunk_id))
@@ -321,7 +306,7 @@ class OutboxRepository(Repository):
 
 
 def _key(entry: OutboxEntry) -> dict[str, object]:
-    return {"claimed_project": entry.project_id, "claimed_chunk": entry.chunk_id, "claimed_revision": entry.revision}
+    return {f"claimed_{name}": getattr(entry, name) for name in ("project_id", "chunk_id", "revision")}
 
 
 _IN_THE_INDEX = ("content", "content_type", "source_id", "chapter_index", "scene_index", "status", "is_indexed")
@@ -424,11 +409,8 @@ class ChunkWriter:
         links, is_source = CONSOLIDATION_SOURCES, self._session.among(column, values)
         # Without the project where rows or scenes are named: no id of theirs is another project's, too.
         owned = [self._session.owns(_SOURCE)] if column is _SOURCE.c.source_id else []
-        standing = (
-            select(links.c.consolidated_row_id)
-            .join(_SOURCE, _SOURCE.c.row_id == links.c.source_row_id)
-            .where(is_source, *owned)
-        )
+        of_source = _SOURCE.c.row_id == links.c.source_row_id
+        standing = select(links.c.consolidated_row_id).join(_SOURCE, of_source).where(is_source, *owned)
         statement = select(CHUNKS).where(CHUNKS.c.row_id.in_(standing)).order_by(CHUNKS.c.row_id)
         self.remove([dict(row._mapping) for row in self._session.rows(statement)])
 

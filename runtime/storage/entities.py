@@ -342,10 +342,6 @@ def _stored_entity(row: AnyRow, aliases: Sequence[AnyRow]) -> StoredEntity:
     fields["profile"] = {name: value for name, value in row.profile.items() if name != SAID_FROM}
     fields[SAID_FROM] = said if stands_at == [row.first_chapter, row.first_scene] else None
     names = [EntityAlias.model_validate(each, from_attributes=True) for each in aliases]
-    return StoredEntity(
-        entity=Entity.model_validate(fields | {"aliases": names}),
-        origin=row.origin,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        author_aliases=[each.alias for each in aliases if each.by_author],
-    )
+    told = {name: getattr(row, name) for name in ("origin", "created_at", "updated_at")}
+    by_author = [each.alias for each in aliases if each.by_author]
+    return StoredEntity(entity=Entity.model_validate(fields | {"aliases": names}), author_aliases=by_author, **told)

@@ -63,12 +63,9 @@ class StateRepository(Repository):
         self._session.touch()
         places = {(change.chapter_index, change.scene_index) for change in changes}
         scene_ids = scene_ids_at(self._session, places)
-        rows = [
-            state_values(change, "author", self._session.now())
-            | {"scene_id": scene_ids.get((change.chapter_index, change.scene_index))}
-            for change in changes
-        ]
-        self._session.insert(STATES, rows)
+        rows = [state_values(change, "author", self._session.now()) for change in changes]
+        places_now = ({"scene_id": scene_ids.get((row["chapter_index"], row["scene_index"]))} for row in rows)
+        self._session.insert(STATES, [row | place for row, place in zip(rows, places_now, strict=True)])
 
     def changes_of(self, entity_ids: Sequence[str] | None = None) -> list[StateChange]:
         """Return all changes in the order in which they apply; None means all entities."""
@@ -106,13 +103,9 @@ class StateRepository(Repository):
         self, as_of: StoryPosition, *, attributes: Collection[str], entity_ids: Collection[str] | None = None
     ) -> list[StateChange]:
         """Return the last statement of each attribute of each entity before a position; the others are not read."""
-        rows = self._session.select(
-            [STATES.c.row_id, STATES.c.entity_id, STATES.c.attribute],
-            STATES.c.kind == "explicit",
-            before(as_of, STATES),
-            *_narrowed(entity_ids, attributes),
-            order=order_in_force(STATES),
-        )
+        stated = (STATES.c.kind == "explicit", before(as_of, STATES), *_narrowed(entity_ids, attributes))
+        columns = [STATES.c.row_id, STATES.c.entity_id, STATES.c.attribute]
+        rows = self._session.select(columns, *stated, order=order_in_force(STATES))
         last = {(row[1], row[2]): row[0] for row in rows}
         return self._explicit(self._session.among(STATES.c.row_id, last.values())) if last else []
 
@@ -188,13 +181,8 @@ def _counting(rows: Sequence[AnyRow], first_chapter: float) -> list[_Dated]:
 
 def holders_as_of(session: StorageSession, as_of: StoryPosition) -> dict[str, list[str]]:
     """Return who holds what strictly before a position: the last stated `holder` of each item."""
-    rows = session.select(
-        [STATES.c.entity_id, STATES.c.value],
-        STATES.c.attribute == folds.HOLDER_ATTRIBUTE,
-        STATES.c.kind == "explicit",
-        before(as_of, STATES),
-        order=order_in_force(STATES),
-    )
+    stated = (STATES.c.attribute == folds.HOLDER_ATTRIBUTE, STATES.c.kind == "explicit", before(as_of, STATES))
+    rows = session.select([STATES.c.entity_id, STATES.c.value], *stated, order=order_in_force(STATES))
     return folds.fold_holders((row[0], row[1]) for row in rows)
 
 
@@ -294,10 +282,8 @@ class RelationshipRepository(Repository):
 
     def about_pair(self, relationship_id: str) -> PairNotes:
         """Return when a pair was stored and last changed, and what is noted of it beside, empty where it is none."""
-        row = self._session.one(
-            [RELATIONSHIPS.c.created_at, RELATIONSHIPS.c.updated_at, RELATIONSHIPS.c.other_fields],
-            RELATIONSHIPS.c.relationship_id == relationship_id,
-        )
+        columns = [RELATIONSHIPS.c[name] for name in PairNotes._fields]
+        row = self._session.one(columns, RELATIONSHIPS.c.relationship_id == relationship_id)
         return PairNotes() if row is None else PairNotes(*row)
 
     def stated(self) -> list[StatedRelationship]:
@@ -339,15 +325,10 @@ class RelationshipRepository(Repository):
         return grouped(self._changes(before(as_of, RELATIONSHIP_CHANGES), *conditions), "relationship_id")
 
     def _folded(self, as_of: StoryPosition, *conditions: ColumnElement[bool]) -> list[Relationship]:
-        relations = [
-            folds.folded_relationship(
-                rows,
-                relationship_id=relationship_id,
-                character_a=rows[-1].character_a,
-                character_b=rows[-1].character_b,
-            )
-            for relationship_id, rows in self._rows_by_pair(as_of, *conditions).items()
-        ]
+        relations = []
+        for relationship_id, rows in self._rows_by_pair(as_of, *conditions).items():
+            both = {"character_a": rows[-1].character_a, "character_b": rows[-1].character_b}
+            relations.append(folds.folded_relationship(rows, relationship_id=relationship_id, **both))
         return sorted(relations, key=lambda relation: (len(relation.relationship_id), relation.relationship_id))
 
 
@@ -424,11 +405,9 @@ class ThreadRepository(Repository):
         if planted.origin == "author":
             self._session.update(LOOP_EVENTS, LOOP_EVENTS.c.row_id == planted.row_id, detail=detail)
             return
-        row = {
-            name: getattr(planted, name)
-            for name in ("scene_id", "chapter_index", "scene_index", "loop_id", "kind", "note")
-        }
-        self._session.insert(LOOP_EVENTS, [row | {"detail": detail, "origin": "author"}])
+        names = ("scene_id", "chapter_index", "scene_index", "loop_id", "kind", "note")
+        row = {name: getattr(planted, name) for name in names} | {"detail": detail, "origin": "author"}
+        self._session.insert(LOOP_EVENTS, [row])
 
     def notes(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, ThreadNotes]:
         """Return what an author noted of the threads that are planted by a position, and when they were."""

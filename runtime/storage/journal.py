@@ -74,11 +74,8 @@ NOT_OF_ENTITIES: frozenset[ChangeKind] = frozenset(get_args(StoryChangeKind))
 PlayKind = Literal["feel", "secret", "reveal", "show", "flag"]
 
 _OF_PLAY: Mapping[PlayKind, Table] = {
-    "feel": DISPOSITION_CHANGES,
-    "secret": CHARACTER_SECRETS,
-    "reveal": DISCLOSURES,
-    "show": DISCLOSURES,
-    "flag": STORY_FLAGS,
+    **{"feel": DISPOSITION_CHANGES, "secret": CHARACTER_SECRETS, "flag": STORY_FLAGS},
+    **{"reveal": DISCLOSURES, "show": DISCLOSURES},
 }
 
 RUNS: tuple[RunKind, ...] = get_args(RunKind)
@@ -270,15 +267,8 @@ class Journal(Repository):
         """Write a change down and return it with its number."""
         of_runs = CHANGES.c.kind.in_(RUNS)
         last_run = self._session.select([CHANGES.c.other_id], of_runs, order=_LATEST_FIRST, limit=1)
-        values = {
-            "project_id": self.project_id,
-            "subject": subject,
-            "kind": kind,
-            "entity_id": entity_id,
-            "other_id": other_id,
-            "created_at": self._session.now(),
-            "changed_rows": [row.model_dump() for row in rows],
-        }
+        values = {"project_id": self.project_id, "subject": subject, "kind": kind, "created_at": self._session.now()}
+        values |= {"entity_id": entity_id, "other_id": other_id, "changed_rows": [row.model_dump() for row in rows]}
         number = self._session.scalar(CHANGES.insert().values(**values).returning(CHANGES.c.row_id))
         if kind not in RUNS:
             if subject in _FORGOTTEN:
@@ -791,15 +781,7 @@ def _shown(image: Image) -> str:
 
 
 def _change(row: AnyRow) -> Change:
-    change = Change(
-        change_id=row.row_id,
-        subject=row.subject,
-        kind=row.kind,
-        entity_id=row.entity_id,
-        other_id=row.other_id,
-        created_at=row.created_at,
-        undone_at=row.undone_at,
-        changed_rows=len(row.changed_rows),
-    )
+    told = {name: getattr(row, name) for name in Change.model_fields if name in CHANGES.c}
+    change = Change(**told | {"change_id": row.row_id, "changed_rows": len(row.changed_rows)})
     change._rows = [RowChange.model_validate(each) for each in row.changed_rows]
     return change

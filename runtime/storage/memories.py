@@ -453,11 +453,8 @@ class AttachmentRepository(Repository):
     def attachments_of(self, memory_id: str) -> list[Attachment]:
         """Return what a memory is attached to: entities in order of id, then chapters, then the book."""
         (row,) = self._rows([memory_id])
-        links = self._session.select(
-            CHUNK_ENTITIES,
-            CHUNK_ENTITIES.c.chunk_row_id == row.row_id,
-            order=[func.length(CHUNK_ENTITIES.c.entity_id), CHUNK_ENTITIES.c.entity_id],
-        )
+        by_id = [func.length(CHUNK_ENTITIES.c.entity_id), CHUNK_ENTITIES.c.entity_id]
+        links = self._session.select(CHUNK_ENTITIES, CHUNK_ENTITIES.c.chunk_row_id == row.row_id, order=by_id)
         origins: dict[str, str] = {link.entity_id: link.kind for link in links} or {BOOK: "default"}
         if row.chapter_index is not None:
             origins.setdefault(chapter_target(row.chapter_index), "position")

@@ -68,12 +68,8 @@ class EntityMergeRepository(Journal):
             place = _first_appearance(keep.entity, gone.entity)
             said_from = place.pop("said_from")
             merged = keep.entity.model_copy(update={"profile": values["profile"], "said_from": said_from, **place})
-            self._session.update(
-                ENTITIES,
-                ENTITIES.c.entity_id == keep_id,
-                **values | place | {"profile": stored_profile(merged)},
-                updated_at=self._session.now(),
-            )
+            values |= place | {"profile": stored_profile(merged), "updated_at": self._session.now()}
+            self._session.update(ENTITIES, ENTITIES.c.entity_id == keep_id, **values)
             relinking.relink_profiles()
         return self.keep("merge", keep_id, gone_id, changes)
 

@@ -72,17 +72,9 @@ class SummaryRepository(Repository):
         replaced += [] if origin == "author" else [SUMMARIES.c.origin == origin]
         self._session.delete(SUMMARIES, *replaced)
         if text.strip():
-            summary = StoredSummary(
-                level=level,
-                number=number,
-                first_chapter=chapters[0],
-                last_chapter=chapters[1],
-                text=" ".join(text.split()),
-                origin=origin,
-                source_hash=self.source_hash(*chapters),
-                written_at=self._session.now(),
-            )
-            self.add([summary])
+            told = {"level": level, "number": number, "first_chapter": chapters[0], "last_chapter": chapters[1]}
+            source = {"source_hash": self.source_hash(*chapters), "written_at": self._session.now(), "origin": origin}
+            self.add([StoredSummary.model_validate(told | source | {"text": " ".join(text.split())})])
 
     def add(self, summaries: Sequence[StoredSummary]) -> None:
         """Store summaries as they are, beside what is there."""
@@ -345,13 +337,8 @@ def read_outline(
     recent = session.select([*place, SCENES.c.record, SCENES.c.text], here, order=latest, limit=RECENT_RECORDS)
     told = {(row[0], row[1]): _told(row[2] or {}, row[3]) for row in recent}
     # Thousands of scenes are read for every context: their participants are decoded all at once.
-    columns = (
-        *place,
-        SCENES.c.title,
-        SCENES.c.location_id,
-        cast(SCENES.c.participants, Text),
-        SCENES.c.record_origin == WITHOUT_RECORD,
-    )
+    is_guessed = SCENES.c.record_origin == WITHOUT_RECORD
+    columns = (*place, SCENES.c.title, SCENES.c.location_id, cast(SCENES.c.participants, Text), is_guessed)
     rows = session.select(columns, here, order=story_order(SCENES))
     participants = json.loads(f"[{','.join(row[4] for row in rows)}]")
     return outline.StoryOutline(
@@ -402,12 +389,8 @@ def read_recap(session: StorageSession, as_of: StoryPosition, *, last_scenes: in
         scene = _outline_scene(place, tuple(row.participants), row.record)
         told = "" if scene.summary or scene.key_events else gist(row.text)
         scenes.append(replace(scene, summary=(told,)) if told else scene)
-    kinds = session.rows(
-        select(CHUNKS.c.content_type)
-        .where(*filter_conditions(session.project_id, MemoryFilter(as_of=as_of)))
-        .group_by(CHUNKS.c.content_type)
-        .order_by(func.count().desc(), CHUNKS.c.content_type)
-    )
+    kind, conditions = CHUNKS.c.content_type, filter_conditions(session.project_id, MemoryFilter(as_of=as_of))
+    kinds = session.values(kind, *conditions, group=[kind], order=[func.count().desc(), kind])
     distilled = MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES))
     tags = session.rows(
         select(CHUNK_TAGS.c.tag)
@@ -417,6 +400,4 @@ def read_recap(session: StorageSession, as_of: StoryPosition, *, last_scenes: in
         .order_by(func.count().desc(), CHUNK_TAGS.c.tag)
         .limit(MAX_RECALLED_TAGS)
     )
-    return outline.StoryRecap(
-        scenes=scenes[::-1], content_types=[row[0] for row in kinds], tags=[row[0] for row in tags]
-    )
+    return outline.StoryRecap(scenes=scenes[::-1], content_types=kinds, tags=[row[0] for row in tags])

@@ -148,15 +148,9 @@ class StorageSession:
         """Delete the project's rows that fit all conditions, and return how many there were."""
         return self.run(table.delete().where(self.owns(table), *conditions))
 
-    def values(
-        self,
-        column: ColumnElement[Any],
-        *conditions: ColumnElement[bool],
-        order: Sequence[ColumnElement[Any]] = (),
-        limit: int | None = None,
-    ) -> list[Any]:
+    def values(self, column: ColumnElement[Any], *conditions: ColumnElement[bool], **options: Any) -> list[Any]:
         """Return what the project's rows that fit all conditions have in a column."""
-        return [row[0] for row in self.select([column], *conditions, order=order, limit=limit)]
+        return [row[0] for row in self.select([column], *conditions, **options)]
 
     def integers(self, columns: Sequence[ColumnElement[int]], *conditions: ColumnElement[bool]) -> list[Integers]:
         """Read columns of whole numbers as arrays."""

@@ -34,13 +34,7 @@ LONGEST_ANSWER_S = 100.0
 
 
 class Refused(Exception):
-    """A call was refused, as it may be; its message is the kind.
-
-    Args:
-        kind: What was told.
-        may_come_late: Whether it may still be done after later calls.
-        retry_after_s: When to try again.
-    """
+    """A call was refused, as it may be; its message is the kind."""
 
     def __init__(self, kind: str, *, may_come_late: bool = False, retry_after_s: float = 0.0) -> None:
         super().__init__(kind)
@@ -79,11 +73,7 @@ class Ledger:
 
 
 class HttpDoor:
-    """Calls a server, and looks at every answer: it is what the documentation says, or a clear refusal.
-
-    Args:
-        url: Of the server.
-    """
+    """Calls a server, and looks at every answer: it is what the documentation says, or a clear refusal."""
 
     def __init__(self, url: str) -> None:
         self._client = httpx.Client(base_url=url, timeout=LONGEST_ANSWER_S)
@@ -106,12 +96,7 @@ class HttpDoor:
         return SceneMemoryContext.model_validate_json(answer.content)
 
     def ask(self, method: str, path: str, body: Any = None) -> httpx.Response:
-        """Send a request.
-
-        Raises:
-            Refused: When the server says no, clearly, or gives no answer.
-            AssertionError: When it says no in another way, or has a bug.
-        """
+        """Send a request."""
         try:
             answer = self._client.request(method, path, json=body)
         except httpx.HTTPError as error:
@@ -138,18 +123,7 @@ def _scene_path(project_id: str, at: StoryPosition) -> str:
 
 
 class Client(threading.Thread):
-    """Stores, edits and deletes scenes at places of its own, and asks for contexts anywhere.
-
-    Args:
-        number: Of this client, from 0; it owns every place whose number leaves it as remainder.
-        clients: How many there are.
-        door: How it reaches the memory.
-        project_ids: The projects; all clients work on all of them.
-        places: Scenes per project.
-        stop: Ends it.
-        seed: Of what it does.
-        ledger: What stands where before; None is nothing.
-    """
+    """Stores, edits and deletes scenes at places of its own, and asks for contexts anywhere."""
 
     def __init__(
         self,
@@ -253,17 +227,7 @@ class Client(threading.Thread):
 def check_project(
     stores: MemoryStores, project_id: str, project: int, allowed: dict[int, set[Version]]
 ) -> Counter[str]:
-    """Read a project back, SQL and index, and compare it with the ledgers.
-
-    Args:
-        stores: The stores, with nobody else at work.
-        project_id: The project.
-        project: Its number in the marks.
-        allowed: Per place which versions may stand there; at other places nothing may.
-
-    Returns:
-        Counts of `checked`, `lost`, `half applied`, `foreign rows`, `index not repaired`; 0 is good but for the first.
-    """
+    """Read a project back, SQL and index, and compare it with the ledgers."""
     found: Counter[str] = Counter()
     with stores.database(project_id).read() as unit:
         for place, versions in allowed.items():

@@ -23,7 +23,7 @@ from novelgen.models.position import StoryPosition
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.settings import NovelgenSettings
-from runtime.storage.database import DatabaseManager
+from runtime.storage.database import DatabaseManager, UnitOfWork
 from runtime.stores import MemoryStores
 from tests.crash.victim import PLACES, PROJECT, contents_of, scene_of, settings_of
 from tests.support.forked_index_processes import SINGLE_THREADED
@@ -58,49 +58,29 @@ class Acknowledged:
             self.acts += 1
 
 
-@dataclass(frozen=True)
-class CrashReport:
-    """What a run of kills came to."""
-
-    kills: int
-    acts: int
-    worker_kills: int
-    acts_beside: int
-
-
 def kill_again_and_again(
     nursery: Nursery, folder: Path, *, seed: int, kills: int, database_url: str | None = None
-) -> CrashReport:
-    """Kill a project's program so often, and check the database after each kill and all stores at the end.
+) -> tuple[int, int]:
+    """Kill a project's program so often, check the database after each kill and all stores at the end.
 
-    Another program writes to other places of the same story all the while, and is killed at the end alone.
-
-    Args:
-        nursery: Where the programs come from.
-        folder: Empty folder for the project.
-        seed: Of the acts and of the moments of the kills.
-        kills: How often.
-        database_url: A PostgreSQL database of its own; None is SQLite.
-
-    Raises:
-        AssertionError: When something acknowledged is lost, doubled or half applied; names the seed.
+    Another program writes to other places of the same story all the while, and is killed at the end alone. What both
+    acknowledged is returned, as the numbers of their acts.
     """
     chance = random.Random(seed)
     settings = settings_of(folder, database_url)
     acknowledged, beside = Acknowledged(), Acknowledged(first_place=PLACES + 1)
-    worker_kills = 0
     companion = nursery.begin(settings, beside, life=kills, seed=chance.randrange(1 << 30))
     companion.wait_for_acts(1)
     for number in range(kills):
         life = nursery.begin(settings, acknowledged, life=number, seed=chance.randrange(1 << 30))
         life.wait_for_acts(chance.choice(ACTS_OF_A_LIFE))
         time.sleep(chance.uniform(0.0, LONGEST_REST_S))
-        worker_kills += life.kill(with_worker=chance.random() < 0.5)
+        life.kill(with_worker=chance.random() < 0.5)
         require_acknowledged(settings, acknowledged, where=f"seed {seed}, after kill {number + 1}")
     companion.kill(with_worker=False)
     require_acknowledged(settings, beside, where=f"seed {seed}, the other program's")
     require_stores_agree(settings, where=f"seed {seed}, at the end")
-    return CrashReport(kills=kills, acts=acknowledged.acts, worker_kills=worker_kills, acts_beside=beside.acts)
+    return acknowledged.acts, beside.acts
 
 
 def require_acknowledged(settings: NovelgenSettings, acknowledged: Acknowledged, *, where: str) -> None:
@@ -143,19 +123,11 @@ def _wait_for_ends(database_url: str, acknowledged: Acknowledged) -> None:
     engine.dispose()
 
 
-def _version_at(unit: object, place: int, *, where: str) -> str | None:
+def _version_at(unit: UnitOfWork, place: int, *, where: str) -> str | None:
     """Return which version stands at a place, having checked that all of it is there, once, and nothing else."""
-    stored = unit.scenes.get(StoryPosition(1, place))  # type: ignore[attr-defined]
-    memories = [
-        chunk.content
-        for chunk in unit.memories.of_scenes([(1, place)])  # type: ignore[attr-defined]
-        if chunk.content_type == "memory"
-    ]
-    changes = [
-        change.value
-        for change in unit.states.changes_of()  # type: ignore[attr-defined]
-        if change.scene_index == place
-    ]
+    stored = unit.scenes.get(StoryPosition(1, place))
+    memories = [chunk.content for chunk in unit.memories.of_scenes([(1, place)], content_types=["memory"])]
+    changes = [change.value for change in unit.states.changes_of() if change.scene_index == place]
     if stored is None:
         assert (memories, changes) == ([], []), f"{where}: place {place} is empty, but {memories!r} {changes!r}"
         return None
@@ -223,7 +195,7 @@ class Life:
         while self._acknowledged.acts - self._acts_before < number:
             self.wait_for("done")
 
-    def kill(self, *, with_worker: bool) -> bool:
+    def kill(self, *, with_worker: bool) -> None:
         """Kill it, and with it the process of its index where asked and where there is one."""
         workers = _children_of(self.pid) if with_worker else []
         for pid in (self.pid, *workers):
@@ -231,7 +203,6 @@ class Life:
                 os.kill(pid, signal.SIGKILL)
         status = self.wait_for("ended")
         assert os.WIFSIGNALED(status), f"the victim ended by itself: {status}"
-        return bool(workers)
 
     def wait_for(self, what: str) -> int:
         """Take in what it says up to a line of this kind, and return that line's number."""

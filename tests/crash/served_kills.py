@@ -79,13 +79,7 @@ class _CountedDoor(HttpDoor):
 
 
 def kill_servers(folder: Path, *, seed: int, kills: int) -> ServedKillReport:
-    """Start a server so often, let clients write and read, and kill it in the middle.
-
-    Args:
-        folder: Empty folder for the projects.
-        seed: Of what is done and when a server is killed.
-        kills: How often.
-    """
+    """Start a server so often, let clients write and read, and kill it in the middle."""
     chance = random.Random(seed)
     report = ServedKillReport(kills)
     ledgers = [Ledger() for _ in range(CLIENTS)]

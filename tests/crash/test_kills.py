@@ -27,9 +27,7 @@ def nursery() -> Iterator[Nursery]:
 @pytest.mark.parametrize("number", range(PROJECTS))
 def test_no_kill_loses_doubles_or_halves_what_was_acknowledged(nursery: Nursery, tmp_path: Path, number: int) -> None:
     """Of two programs one is killed: SQL holds every acknowledged scene whole; at the end the index agrees with it."""
-    report = kill_again_and_again(nursery, tmp_path, seed=SEED + number, kills=-(-KILLS // PROJECTS))
-    assert report.acts > 0
-    assert report.acts_beside > 0
+    assert min(kill_again_and_again(nursery, tmp_path, seed=SEED + number, kills=-(-KILLS // PROJECTS))) > 0
 
 
 @covers(37)
@@ -38,6 +36,5 @@ def test_no_kill_loses_doubles_or_halves_what_was_acknowledged(nursery: Nursery,
 def test_no_kill_loses_what_was_acknowledged_on_a_server(nursery: Nursery, tmp_path: Path) -> None:
     """The same on PostgreSQL, where what a killed program asked for may still be committed, whole."""
     with postgres_for_tests() as server, postgres_database(server) as url:
-        report = kill_again_and_again(nursery, tmp_path, seed=SEED, kills=-(-KILLS // PROJECTS), database_url=url)
-    assert report.acts > 0
-    assert report.acts_beside > 0
+        acts = kill_again_and_again(nursery, tmp_path, seed=SEED, kills=-(-KILLS // PROJECTS), database_url=url)
+    assert min(acts) > 0

@@ -1,9 +1,11 @@
 """The SQL cut is the cut of StoryPosition."""
 
-import pytest
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Column, Integer, MetaData, Table, create_engine, select
+from sqlalchemy import Column, Connection, Integer, MetaData, Table, create_engine, select
 
 from novelgen.models.position import StoryPosition
 from runtime.storage.session import before, story_order
@@ -19,55 +21,40 @@ THINGS = Table(
 )
 
 
+@contextmanager
+def _stored(places: Sequence[tuple[int | None, int | None]]) -> Iterator[Connection]:
+    """A database with things at these places, numbered in their order."""
+    engine = create_engine("sqlite://")
+    with engine.begin() as connection:
+        THINGS.create(connection)
+        rows = [{"number": number, "chapter_index": at[0], "scene_index": at[1]} for number, at in enumerate(places)]
+        connection.execute(THINGS.insert(), rows)
+        yield connection
+    engine.dispose()
+
+
 @settings(deadline=None, max_examples=200)
 @given(places=st.lists(PLACE, min_size=1, max_size=12), cut=PLACE)
 def test_cut_keeps_exactly_the_rows_that_the_position_admits(
     places: list[tuple[int | None, int | None]], cut: tuple[int | None, int | None]
 ) -> None:
-    """For every kind of position, and rows with a chapter, a scene or neither, SQL and Python agree."""
-    engine = create_engine("sqlite://")
+    """SQL and Python agree on rows with a chapter, a scene or neither; what is not admitted is in the negation."""
     as_of = StoryPosition(*cut)
-    with engine.begin() as connection:
-        THINGS.create(connection)
-        rows = [
-            {"number": number, "chapter_index": place[0], "scene_index": place[1]}
-            for number, place in enumerate(places)
-        ]
-        connection.execute(THINGS.insert(), rows)
-        kept = set(connection.scalars(select(THINGS.c.number).where(before(as_of, THINGS))))
-    engine.dispose()
+    with _stored(places) as connection:
+        kept, left = (
+            set(connection.scalars(select(THINGS.c.number).where(condition)))
+            for condition in (before(as_of, THINGS), ~before(as_of, THINGS))
+        )
 
     assert kept == {number for number, place in enumerate(places) if as_of.admits(*place)}
-
-
-@pytest.mark.parametrize("negate", [False, True])
-def test_cut_is_true_or_false_but_never_unknown(negate: bool) -> None:
-    """A row with a chapter alone is refused by the cut and accepted by its negation, not lost to both."""
-    engine = create_engine("sqlite://")
-    condition = before(StoryPosition(3, 2), THINGS)
-    with engine.begin() as connection:
-        THINGS.create(connection)
-        connection.execute(THINGS.insert(), [{"number": 1, "chapter_index": 3, "scene_index": None}])
-        kept = list(connection.scalars(select(THINGS.c.number).where(~condition if negate else condition)))
-    engine.dispose()
-
-    assert kept == ([1] if negate else [])
+    assert left == set(range(len(places))) - kept
 
 
 def test_story_order_puts_what_has_no_position_first() -> None:
     """Canon comes before chapters, and a chapter as a whole before its scenes."""
-    engine = create_engine("sqlite://")
-    places = [(2, 1), (None, None), (1, 3), (2, None), (1, 0)]
-    with engine.begin() as connection:
-        THINGS.create(connection)
-        rows = [
-            {"number": number, "chapter_index": place[0], "scene_index": place[1]}
-            for number, place in enumerate(places)
-        ]
-        connection.execute(THINGS.insert(), rows)
+    with _stored([(2, 1), (None, None), (1, 3), (2, None), (1, 0)]) as connection:
         found = connection.execute(
             select(THINGS.c.chapter_index, THINGS.c.scene_index).order_by(*story_order(THINGS))
         ).all()
-    engine.dispose()
 
     assert [tuple(row) for row in found] == [(None, None), (1, 0), (1, 3), (2, None), (2, 1)]

@@ -86,18 +86,6 @@ def test_ids_are_filtered_in_sql(told: DatabaseManager) -> None:
         assert unit.memories.filtered_ids() == []
 
 
-def test_a_named_successor_supersedes_from_its_own_position_on(database: DatabaseManager) -> None:
-    """Before the successor the memory stands unreplaced."""
-    store(
-        database,
-        scene(1, 1, memory("M1", event_type="promise_made")),
-        scene(3, 1, memory("M2", event_type="promise_broken", supersedes="M1")),
-    )
-    with database.project("demo").read() as unit:
-        assert unit.memories.by_ids(["M1"], as_of=at(3, 1))[0].superseded_by is None
-        assert unit.memories.by_ids(["M1"], as_of=at(3, 2))[0].superseded_by == "M2"
-
-
 def test_a_slot_holds_one_value_at_a_time(database: DatabaseManager) -> None:
     """Each later memory of a slot closes the one before it; two in one scene close neither."""
     store(
@@ -140,14 +128,6 @@ def test_what_holds_is_the_end_of_the_chain_at_the_position(database: DatabaseMa
     with database.project("demo").write() as unit:
         unit.memories.decide("E1", "ban")
     assert holding(5)["S1"] == "S3"
-
-
-def test_a_banned_successor_supersedes_nothing(database: DatabaseManager) -> None:
-    """What the author struck out has no effect."""
-    store(database, scene(1, 1, memory("M1")), scene(2, 1, memory("M2", supersedes="M1")))
-    with database.project("demo").write() as unit:
-        unit.memories.decide("M2", "ban")
-        assert unit.memories.by_ids(["M1"])[0].superseded_by is None
 
 
 def test_an_edit_makes_a_memory_the_authors(told: DatabaseManager) -> None:
