@@ -246,18 +246,13 @@ class OutboxRepository(Repository):
 
     def queue(self, chunk_ids: Sequence[str], operation: OutboxOperation) -> None:
         """Ask for a change of chunks in the index; it replaces whatever was asked for them before."""
+        fresh = {"state": "pending", "attempts": 0, "last_error": None}
         statement = self._session.upsert(OUTBOX)
         statement = statement.on_conflict_do_update(
             index_elements=["project_id", "chunk_id"],
-            set_={
-                "operation": statement.excluded.operation,
-                "state": "pending",
-                "attempts": 0,
-                "last_error": None,
-                "revision": OUTBOX.c.revision + 1,
-            },
+            set_={"operation": statement.excluded.operation, "revision": OUTBOX.c.revision + 1, **fresh},
         )
-        new = {"project_id": self.project_id, "operation": operation, "revision": 1, "state": "pending", "attempts": 0}
+        new = {"project_id": self.project_id, "operation": operation, "revision": 1, **fresh}
         if chunk_ids:
             self._session.run(statement, [new | {"chunk_id": chunk_id} for chunk_id in dict.fromkeys(chunk_ids)])
 
@@ -454,13 +449,8 @@ class ConsolidationRepository(Repository):
 
         Whatever an author touched has the author as its origin.
         """
-        rows = self._session.select(
-            [*CHUNK_COLUMNS, CHUNKS.c.from_scene],
-            CHUNKS.c.status == "active",
-            CHUNKS.c.content_type == "memory",
-            CHUNKS.c.row_id.not_in(_source_rows(self._session.project_id)),
-            order=IN_ORDER,
-        )
+        columns, is_memory = [*CHUNK_COLUMNS, CHUNKS.c.from_scene], CHUNKS.c.content_type == "memory"
+        rows = self._session.select(columns, *_is_seen(self.project_id), is_memory, order=IN_ORDER)
         replaced = superseded_by(self._session, rows, END_OF_STORY)
         chunks = [chunk_of(row, replaced.get(row.chunk_id)) for row in rows]
         for row, chunk in zip(rows, chunks, strict=True):
@@ -522,15 +512,9 @@ class ConsolidationRepository(Repository):
     def _unchanged(self, sources: Sequence[StoryMemoryChunk]) -> list[dict[str, Any]] | None:
         """The rows of sources in story order, or None when they cannot be consolidated any more."""
         read = {source.chunk_id: text_hash(source.content, source.short) for source in sources}
-        found = self._session.select(
-            CHUNKS,
-            CHUNKS.c.status == "active",
-            CHUNKS.c.scene_id.is_not(None),
-            CHUNKS.c.scene_index.is_not(None),
-            self._session.among(CHUNKS.c.chunk_id, read),
-            CHUNKS.c.row_id.not_in(_source_rows(self._session.project_id)),
-            order=IN_ORDER,
-        )
+        of_scene = (CHUNKS.c.scene_id.is_not(None), CHUNKS.c.scene_index.is_not(None))
+        these = self._session.among(CHUNKS.c.chunk_id, read)
+        found = self._session.select(CHUNKS, *_is_seen(self.project_id), *of_scene, these, order=IN_ORDER)
         rows = [dict(row._mapping) for row in found]
         fitting = [
             row
@@ -544,8 +528,10 @@ class ConsolidationRepository(Repository):
         return {name: [row.chunk_id for row in found] for name, found in grouped(rows, "consolidated_id").items()}
 
 
-def _source_rows(project_id: str) -> Select[tuple[int]]:
-    return select(CONSOLIDATION_SOURCES.c.source_row_id).where(CONSOLIDATION_SOURCES.c.project_id == project_id)
+def _is_seen(project_id: str) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions that a memory is active and that none stands for it."""
+    sources = select(CONSOLIDATION_SOURCES.c.source_row_id).where(CONSOLIDATION_SOURCES.c.project_id == project_id)
+    return CHUNKS.c.status == "active", CHUNKS.c.row_id.not_in(sources)
 
 
 def _is_authors(row: Mapping[str, Any]) -> bool:
@@ -572,22 +558,13 @@ class EmbeddingChoiceRepository(Repository):
         )
         is_passage = CHUNKS.c.content_type == "scene"
         is_key_event = and_(CHUNKS.c.content_type == "summary", CHUNKS.c.row_id.in_(tagged))
-        statement = (
-            select(CHUNKS.c.chunk_id)
-            .select_from(CHUNKS.join(SCENES, SCENES.c.scene_id == CHUNKS.c.scene_id))
-            .where(
-                self._session.owns(CHUNKS),
-                CHUNKS.c.from_scene,
-                CHUNKS.c.origin != "author",
-                CHUNKS.c.status == "active",
-                SCENES.c.record_origin != WITHOUT_RECORD,
-                or_(
-                    and_(is_passage, _is_otherwise(choice.passages)),
-                    and_(is_key_event, _is_otherwise(choice.key_events)),
-                ),
-            )
+        is_otherwise = or_(
+            and_(is_passage, CHUNKS.c.is_indexed.is_not(choice.passages)),
+            and_(is_key_event, CHUNKS.c.is_indexed.is_not(choice.key_events)),
         )
-        return sorted(self._session.connection.scalars(statement))
+        brought = (CHUNKS.c.from_scene, CHUNKS.c.origin != "author", CHUNKS.c.status == "active")
+        read = select(SCENES.c.scene_id).where(self._session.owns(SCENES), SCENES.c.record_origin != WITHOUT_RECORD)
+        return sorted(self._session.values(CHUNKS.c.chunk_id, *brought, is_otherwise, CHUNKS.c.scene_id.in_(read)))
 
     def apply(self, choice: EmbeddingChoice) -> int:
         """Let a choice hold for what is stored and queue it for the index; return for how many memories it is new.
@@ -601,7 +578,3 @@ class EmbeddingChoiceRepository(Repository):
         self._session.run(EMBEDDINGS.delete().where(EMBEDDINGS.c.chunk_row_id.in_(by_words_only)))
         OutboxRepository(self._session).queue(chunk_ids, "upsert")
         return len(chunk_ids)
-
-
-def _is_otherwise(is_embedded: bool) -> ColumnElement[bool]:
-    return not_(CHUNKS.c.is_indexed) if is_embedded else CHUNKS.c.is_indexed.is_(True)

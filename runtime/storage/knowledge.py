@@ -181,13 +181,9 @@ def _learnt(
 ) -> dict[StoryPosition, dict[str, str]]:
     """Return, by scene and character, what is said that they know from there on."""
     found: defaultdict[StoryPosition, dict[str, str]] = defaultdict(dict)
-    for row in session.select(
-        [STATES.c[name] for name in ("chapter_index", "scene_index", "entity_id", "value")],
-        STATES.c.attribute == KNOWLEDGE_ATTRIBUTE,
-        STATES.c.scene_index.is_not(None),
-        before(as_of, STATES),
-        order=order_in_force(STATES),
-    ):
+    columns = [STATES.c[name] for name in ("chapter_index", "scene_index", "entity_id", "value")]
+    stated = (STATES.c.attribute == KNOWLEDGE_ATTRIBUTE, STATES.c.scene_index.is_not(None), before(as_of, STATES))
+    for row in session.select(columns, *stated, order=order_in_force(STATES)):
         if row.value:
             place = StoryPosition(row.chapter_index, row.scene_index)
             found[place][unmasked.get(row.entity_id, row.entity_id)] = str(row.value)

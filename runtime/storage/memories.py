@@ -44,7 +44,6 @@ from runtime.storage.session import (
     linked_rows,
     linked_to,
     said_at,
-    story_order,
     unconsolidated,
     visible,
 )
@@ -135,16 +134,13 @@ class MemoryRepository(Repository):
         content: str,
         *,
         at: StoryPosition = END_OF_STORY,
-        short: str | None = None,
         importance: int | None = None,
         entities: Sequence[str] = (),
         mentioned: Sequence[str] = (),
         tags: Sequence[str] = (),
-        event_type: str | None = None,
-        source_span: tuple[int, int] | None = None,
-        slot_type: str | None = None,
+        **told: Any,
     ) -> StoryMemoryChunk:
-        """Add a note of the author."""
+        """Add a note of the author; what else is told of it are fields of a memory."""
         self._session.touch()
         chunk_id = f"note-{CounterRepository(self._session).take('N')}"
         note = StoryMemoryChunk(
@@ -157,13 +153,10 @@ class MemoryRepository(Repository):
             entities_mentioned=list(dict.fromkeys([*entities, *mentioned])),
             tags=list(tags),
             created_at=self._session.now(),
-            short=short,
             importance=NOTE_IMPORTANCE if importance is None else importance,
             source_id=chunk_id,
-            event_type=event_type,
-            source_span=source_span,
-            slot_type=slot_type,
             origin="author",
+            **told,
         )
         here = said_at(self._session, at) | {"attached": list(entities)}
         ChunkWriter(self._session).insert([note_values(note, None) | here])
@@ -302,28 +295,19 @@ class MemoryRepository(Repository):
         for batch in batches(sorted(set(places))):
             # SQLite finds no pair by its index, but chapters.
             chapters = sorted({chapter for chapter, _ in batch})
-            rows += self._session.select(
-                CHUNK_COLUMNS,
-                CHUNKS.c.status.in_(statuses),
-                cut(self.project_id, as_of),
-                CHUNKS.c.chapter_index.in_(chapters),
-                tuple_(CHUNKS.c.chapter_index, CHUNKS.c.scene_index).in_(batch),
-                *_of_types(content_types),
-                order=IN_ORDER,
-            )
+            here = tuple_(CHUNKS.c.chapter_index, CHUNKS.c.scene_index).in_(batch)
+            wanted = (CHUNKS.c.status.in_(statuses), cut(self.project_id, as_of), *_of_types(content_types))
+            of_chapters = CHUNKS.c.chapter_index.in_(chapters)
+            rows += self._session.select(CHUNK_COLUMNS, *wanted, of_chapters, here, order=IN_ORDER)
         return self._chunks(rows, as_of)
 
     def passages_of(self, scene_ids: Sequence[str]) -> dict[str, dict[tuple[int, int], str]]:
         """Return the passages of scenes that no author rewrote, by the scene's id: characters [start, end) and id."""
         found: dict[str, dict[tuple[int, int], str]] = {scene_id: {} for scene_id in scene_ids}
-        for row in self._session.select(
-            [CHUNKS.c[name] for name in ("scene_id", "chunk_id", "span_start", "span_end")],
-            self._session.among(CHUNKS.c.scene_id, scene_ids),
-            CHUNKS.c.from_scene,
-            CHUNKS.c.origin == "text",
-            CHUNKS.c.status == "active",
-            order=[CHUNKS.c.span_start],
-        ):
+        columns = [CHUNKS.c[name] for name in ("scene_id", "chunk_id", "span_start", "span_end")]
+        is_passage = (CHUNKS.c.from_scene, CHUNKS.c.origin == "text", CHUNKS.c.status == "active")
+        here = self._session.among(CHUNKS.c.scene_id, scene_ids)
+        for row in self._session.select(columns, here, *is_passage, order=[CHUNKS.c.span_start]):
             found[row.scene_id][row.span_start, row.span_end] = row.chunk_id
         return found
 
@@ -480,13 +464,10 @@ class AttachmentRepository(Repository):
         names = [name for one in entities if one.entity_id == entity_id for name in one.names()]
         finder, resolver = NameFinder(names), NameResolver(entities)
         found = []
-        for row in self._session.select(
-            [CHUNKS.c.chunk_id, CHUNKS.c.content, CHUNKS.c.short, CHUNKS.c.detached],
-            CHUNKS.c.status == "active",
-            unconsolidated(self.project_id, END_OF_STORY),
-            CHUNKS.c.row_id.not_in(linked_rows(self.project_id, [entity_id])),
-            order=[*story_order(CHUNKS), CHUNKS.c.row_id],
-        ):
+        columns = [CHUNKS.c.chunk_id, CHUNKS.c.content, CHUNKS.c.short, CHUNKS.c.detached]
+        as_brought = (CHUNKS.c.status == "active", unconsolidated(self.project_id, END_OF_STORY))
+        unlinked = CHUNKS.c.row_id.not_in(linked_rows(self.project_id, [entity_id]))
+        for row in self._session.select(columns, *as_brought, unlinked, order=IN_ORDER):
             text = searchable_text(row.content, row.short)
             is_named = finder.find(text) and entity_id in resolver.entity_ids_in(text)
             if is_named and entity_id not in row.detached:

@@ -241,15 +241,9 @@ def read_parts(
 def _weights(session: StorageSession, chapters: Iterable[int]) -> dict[tuple[int, int], float]:
     """The greatest importance of what each scene brought; a consolidated memory tells of other scenes, too."""
     place = (CHUNKS.c.chapter_index, CHUNKS.c.scene_index)
-    rows = session.select(
-        [*place, func.max(CHUNKS.c.importance)],
-        CHUNKS.c.content_type == "memory",
-        CHUNKS.c.status == "active",
-        unconsolidated(session.project_id, END_OF_STORY),
-        CHUNKS.c.scene_index.is_not(None),
-        CHUNKS.c.chapter_index.in_(sorted(chapters)),
-        group=place,
-    )
+    as_brought = (CHUNKS.c.content_type == "memory", unconsolidated(session.project_id, END_OF_STORY))
+    here = (CHUNKS.c.status == "active", place[1].is_not(None), place[0].in_(sorted(chapters)))
+    rows = session.select([*place, func.max(CHUNKS.c.importance)], *as_brought, *here, group=place)
     return {(row[0], row[1]): float(row[2] or 0) for row in rows}
 
 

@@ -217,13 +217,10 @@ class Relinking:
     def _close_former_values(self) -> None:
         """Let the latest value of a slot hold where both brought one, or somebody had one of each of the two."""
         table = CHARACTER_MEMORIES
-        rows = self.session.select(
-            [table.c[name] for name in ("row_id", "memory_id", "character_id", "slot")],
-            table.c.slot.is_not(None),
-            table.c.status == "active",
-            table.c.superseded_by.is_(None),
-            order=[table.c.known_at.desc(), table.c.row_id.desc()],
-        )
+        holds = (table.c.slot.is_not(None), table.c.status == "active", table.c.superseded_by.is_(None))
+        latest_first = [table.c.known_at.desc(), table.c.row_id.desc()]
+        columns = [table.c[name] for name in ("row_id", "memory_id", "character_id", "slot")]
+        rows = self.session.select(columns, *holds, order=latest_first)
         holders: dict[tuple[str, str], str] = {}
         for row in rows:
             holder = holders.setdefault((row.character_id, row.slot), row.memory_id)

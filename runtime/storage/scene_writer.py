@@ -202,12 +202,8 @@ class SceneWriter:
                 self._counters.jump_over([event.id for event in events])
                 relationships = RelationshipRepository(self._session)
                 relationships.insert_changes(write.record.relationship_changes, position)
-        for table, rows in (
-            (STATES, states),
-            (LOOP_EVENTS, loops),
-            (KNOWLEDGE_EVENTS, knowledge),
-            (MENTIONS, mentions),
-        ):
+        inserted = {STATES: states, LOOP_EVENTS: loops, KNOWLEDGE_EVENTS: knowledge, MENTIONS: mentions}
+        for table, rows in inserted.items():
             self._session.insert(table, rows)
 
     def _stored_chunks(
@@ -229,13 +225,10 @@ def adopt(session: StorageSession, scene_id: str, place: Mapping[str, int]) -> N
 
 def spans_by_hand(session: StorageSession, scene_id: str) -> Sequence[AnyRow]:
     """Return what the author noted or changed in a scene, with where its words stand."""
-    return session.select(
-        [CHUNKS.c[name] for name in ("row_id", "chunk_id", "from_scene", "span_start", "span_end", "verified")],
-        CHUNKS.c.scene_id == scene_id,
-        CHUNKS.c.content_type.in_(DISTILLED_TYPES),
-        or_(~CHUNKS.c.from_scene, CHUNKS.c.origin == "author", CHUNKS.c.pinned, CHUNKS.c.status != "active"),
-        order=[CHUNKS.c.row_id],
-    )
+    by_hand = or_(~CHUNKS.c.from_scene, CHUNKS.c.origin == "author", CHUNKS.c.pinned, CHUNKS.c.status != "active")
+    here = (CHUNKS.c.scene_id == scene_id, CHUNKS.c.content_type.in_(DISTILLED_TYPES), by_hand)
+    columns = [CHUNKS.c[name] for name in ("row_id", "chunk_id", "from_scene", "span_start", "span_end", "verified")]
+    return session.select(columns, *here, order=[CHUNKS.c.row_id])
 
 
 def _nearest(words: str, text: str, at: int) -> int | None:

@@ -330,15 +330,9 @@ class SceneRepository(Repository):
         """Count the facts of scenes before a position, by chapter and scene; scenes without one are left out."""
         unproved = func.sum(case((CHUNKS.c.verified, 0), else_=1))
         place = (CHUNKS.c.chapter_index, CHUNKS.c.scene_index)
-        rows = self._session.select(
-            [*place, func.count(), unproved],
-            CHUNKS.c.status == "active",
-            CHUNKS.c.content_type.in_(DISTILLED_TYPES),
-            CHUNKS.c.scene_index.is_not(None),
-            ~CHUNKS.c.is_consolidated,
-            before(as_of, CHUNKS),
-            group=place,
-        )
+        is_fact = (CHUNKS.c.status == "active", CHUNKS.c.content_type.in_(DISTILLED_TYPES), ~CHUNKS.c.is_consolidated)
+        of_scene = (CHUNKS.c.scene_index.is_not(None), before(as_of, CHUNKS))
+        rows = self._session.select([*place, func.count(), unproved], *is_fact, *of_scene, group=place)
         return {(row[0], row[1]): FactCount(facts=row[2], unverified=row[3]) for row in rows}
 
     def texts_as_of(self, *, as_of: StoryPosition) -> list[tuple[int, int, str]]:

@@ -41,14 +41,10 @@ from runtime.storage import records
 BIG_KEY = BigInteger().with_variant(Integer, "sqlite")
 """Integer primary keys: SQLite numbers rows by itself only where the type is INTEGER."""
 
+_BY_COLUMNS = {kind: f"{kind}_%(table_name)s_%(column_0_N_name)s" for kind in ("ix", "uq", "fk")}
+
 METADATA = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "ck": "ck_%(table_name)s_%(constraint_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
+    naming_convention={**_BY_COLUMNS, "ck": "ck_%(table_name)s_%(constraint_name)s", "pk": "pk_%(table_name)s"}
 )
 
 
@@ -88,6 +84,10 @@ def _position_bounds() -> CheckConstraint:
 
 _COLUMN_TYPES: dict[Any, Any] = {str: Text, int: Integer, bool: Boolean, float: Float, datetime: UtcTimestamp}
 
+
+_PLACE = ("chapter_index", "scene_index")
+
+_BY_PLACE = ("project_id", *_PLACE)
 
 _NO_COLUMNS = ("scene_label", "source_span")
 """Fields of events that their rows tell by the scene's id and in two columns."""
@@ -169,6 +169,21 @@ def _table(
     return Table(name, METADATA, *first, *columns, *parts)
 
 
+def _event_table(name: str, model: type[records.StoredEvent], *indexes: Index) -> Table:
+    """Return a table of events that scenes bring or an author says; the span is that of the quote in the text."""
+    spans = ("span_start", "span_end") if "source_span" in model.model_fields else ()
+    return _table(
+        name,
+        *(_own(each, Integer, nullable=True) for each in spans),
+        *indexes,
+        Index(None, "scene_id"),
+        _position_bounds(),
+        of=model,
+        without=(*_NO_COLUMNS, "by_author"),
+        first=(*_owned(), _scene()),
+    )
+
+
 PROJECTS = _table("projects", _key("project_number", BIG_KEY), UniqueConstraint("project_id"), of=records.StoredProject)
 """One story; `project_number` is its scope in the lexical index."""
 
@@ -183,7 +198,7 @@ SCENES = _table(
     _project(),
     _own("text"),
     _own("record", JSON(none_as_null=True), nullable=True),
-    UniqueConstraint("project_id", "chapter_index", "scene_index"),
+    UniqueConstraint(*_BY_PLACE),
     UniqueConstraint("project_id", "label"),
     _position_bounds(),
     of=records.StoredScene,
@@ -208,9 +223,7 @@ ENTITIES = _table(
 ALIASES = _table(
     "entity_aliases",
     _key("row_id", BIG_KEY),
-    _own("project_id"),
-    _own("entity_id"),
-    _own("alias_key"),
+    *map(_own, ("project_id", "entity_id", "alias_key")),
     _own("by_author", Boolean, server_default=false()),
     _of_entity(),
     UniqueConstraint("project_id", "entity_id", "alias"),
@@ -227,12 +240,10 @@ CHARACTER_FILE_ALIASES = _table(
 MENTIONS = _table(
     "name_mentions",
     _key("scene_id", Text, _of("scenes.scene_id")),
-    _key("entity_id"),
-    _key("name"),
+    *map(_key, ("entity_id", "name")),
     _own("project_id"),
-    _own("chapter_index", Integer),
-    _own("scene_index", Integer),
-    Index("ix_name_mentions_first", "project_id", "entity_id", "name", "chapter_index", "scene_index"),
+    *(_own(name, Integer) for name in _PLACE),
+    Index("ix_name_mentions_first", "project_id", "entity_id", "name", *_PLACE),
     _position_bounds(),
 )
 """Stored scenes whose text contains a name or alias."""
@@ -261,7 +272,7 @@ CHUNKS = _table(
     _own("detached", JSON, server_default="[]"),
     _own("last_accessed_at", UtcTimestamp, nullable=True),
     UniqueConstraint("project_id", "chunk_id"),
-    Index(None, "project_id", "chapter_index", "scene_index"),
+    Index(None, *_BY_PLACE),
     Index(None, "project_id", "slot_type"),
     Index(None, "project_id", "supersedes"),
     Index(None, "project_id", "source_id"),
@@ -331,29 +342,12 @@ OUTBOX = _table(
 )
 """What the vector index still has to do, or has done, for one chunk; it outlives the chunk."""
 
-STATES = _table(
-    "state_changes",
-    _own("span_start", Integer, nullable=True),
-    _own("span_end", Integer, nullable=True),
-    Index(None, "project_id", "entity_id", "chapter_index", "scene_index"),
-    Index(None, "project_id", "chapter_index", "scene_index"),
-    Index(None, "scene_id"),
-    _position_bounds(),
-    of=records.StoredState,
-    without=(*_NO_COLUMNS, "by_author"),
-    first=(*_owned(), _scene()),
+STATES = _event_table(
+    "state_changes", records.StoredState, Index(None, "project_id", "entity_id", *_PLACE), Index(None, *_BY_PLACE)
 )
 """One attribute of one entity took a value; the span is that of its quote in the scene's text."""
 
-LOOP_EVENTS = _table(
-    "loop_events",
-    Index(None, "project_id", "loop_id", "chapter_index", "scene_index"),
-    Index(None, "scene_id"),
-    _position_bounds(),
-    of=records.StoredLoopEvent,
-    without=_NO_COLUMNS,
-    first=(*_owned(), _scene()),
-)
+LOOP_EVENTS = _event_table("loop_events", records.StoredLoopEvent, Index(None, "project_id", "loop_id", *_PLACE))
 """An open loop was planted, moved, resolved or dropped."""
 
 RELATIONSHIPS = _table(
@@ -376,7 +370,7 @@ RELATIONSHIP_CHANGES = _table(
         ["relationships.project_id", "relationships.relationship_id"],
         ondelete="CASCADE",
     ),
-    Index("ix_relationship_changes_fold", "project_id", "relationship_id", "chapter_index", "scene_index"),
+    Index("ix_relationship_changes_fold", "project_id", "relationship_id", *_PLACE),
     Index(None, "scene_id"),
     _position_bounds(),
     of=records.StoredRelationshipChange,
@@ -384,17 +378,7 @@ RELATIONSHIP_CHANGES = _table(
 )
 """How a pair stood after a scene; NULL leaves the earlier value."""
 
-KNOWLEDGE_EVENTS = _table(
-    "knowledge_events",
-    _own("span_start", Integer, nullable=True),
-    _own("span_end", Integer, nullable=True),
-    Index(None, "project_id", "chapter_index", "scene_index"),
-    Index(None, "scene_id"),
-    _position_bounds(),
-    of=records.StoredKnowledge,
-    without=_NO_COLUMNS,
-    first=(*_owned(), _scene()),
-)
+KNOWLEDGE_EVENTS = _event_table("knowledge_events", records.StoredKnowledge, Index(None, *_BY_PLACE))
 """At a scene somebody came to know a memory or was kept from it; the span is that of the quote in its text.
 
 `source_id` is that of the memory, or `*` for all that `learned_from` has lived through.
@@ -407,10 +391,7 @@ EVENT_TABLES: tuple[Table, ...] = (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, KN
 
 CHANGES = _table(
     "changes",
-    _own("subject"),
-    _own("kind"),
-    _own("entity_id"),
-    _own("other_id"),
+    *map(_own, ("subject", "kind", "entity_id", "other_id")),
     _own("created_at", UtcTimestamp),
     _own("undone_at", UtcTimestamp, nullable=True),
     _own("changed_rows", JSON),
@@ -459,8 +440,7 @@ DISPOSITION_CHANGES = _table(
 
 CHARACTER_SECRETS = _table(
     "character_secrets",
-    _own("character_id"),
-    _own("secret_id"),
+    *map(_own, ("character_id", "secret_id")),
     _own("secret", JSON),
     UniqueConstraint("project_id", "character_id", "secret_id"),
     first=_owned(),
