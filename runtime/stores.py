@@ -14,15 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
-from novelgen.errors import (
-    ConfigurationError,
-    DatabaseError,
-    InvalidProjectIdError,
-    ProjectExistsError,
-    UnknownProjectError,
-    UserInputError,
-    VectorIndexError,
-)
+from novelgen import errors
 from novelgen.models.position import require_project_id, utc_now
 from novelgen.nearest import did_you_mean
 from runtime.files.paths import ProjectPaths, demo_folder
@@ -160,7 +152,7 @@ class MemoryStores:
                 try:
                     with database.project(paths.project_id).read() as unit:
                         unit.projects.require()
-                except UnknownProjectError as error:
+                except errors.UnknownProjectError as error:
                     raise self._unknown(paths.project_id, error) from error
                 self._known_projects.add(paths.project_id)
             return database.project(paths.project_id)
@@ -198,14 +190,14 @@ class MemoryStores:
         """Whether such a project is stored."""
         try:
             self.database(project_id)
-        except UnknownProjectError:
+        except errors.UnknownProjectError:
             return False
         return True
 
     def ensure_project(self, project_id: str, *, name: str = "", language: str = "") -> None:
         """Create a project where there is none; one that exists, or that somebody creates meanwhile, stays as it is."""
         if not self.is_stored(project_id):
-            with contextlib.suppress(ProjectExistsError):
+            with contextlib.suppress(errors.ProjectExistsError):
                 self.create_project(project_id, name=name, language=language)
 
     @cached_property
@@ -250,7 +242,7 @@ class MemoryStores:
                     index_id=index_id,
                     registry=self._indexes,
                 )
-                with contextlib.suppress(VectorIndexError):
+                with contextlib.suppress(errors.VectorIndexError):
                     # Whatever keeps it from starting is raised by the first call that needs it.
                     index.process.start()
                 self._vectors[project_id] = index
@@ -280,7 +272,7 @@ class MemoryStores:
         """Name of the embedding model; None where it cannot be built: whoever embeds is told so then."""
         try:
             return self.embeddings.model_name
-        except ConfigurationError:
+        except errors.ConfigurationError:
             return None
 
     @property
@@ -308,9 +300,9 @@ class MemoryStores:
         paths = self.paths(project_id)
         try:
             database = self.database(paths.project_id)
-        except UnknownProjectError:
+        except errors.UnknownProjectError:
             database = None
-        except DatabaseError:
+        except errors.DatabaseError:
             if self.settings.database_url is not None:
                 raise
             # A damaged file of its own goes with the folder.
@@ -359,7 +351,7 @@ class MemoryStores:
     def require_open(self) -> None:
         """Refuse what is asked of stores that were closed for good."""
         if self._is_over:
-            raise UserInputError(
+            raise errors.UserInputError(
                 f"the memory of {str(self.settings.projects_dir)!r} was closed; open it again with novelgen.open"
             )
 
@@ -406,20 +398,20 @@ class MemoryStores:
             return ""
         try:
             return self.database(project_id).reading(lambda unit: unit.projects.require().index_id)
-        except DatabaseError as error:
-            raise VectorIndexError(
+        except errors.DatabaseError as error:
+            raise errors.VectorIndexError(
                 f"which index on the Chroma server is that of project {project_id!r} stands in the database, which "
                 f"cannot be read: {error}"
             ) from error
 
-    def _unknown(self, project_id: str, cause: UnknownProjectError | None = None) -> UnknownProjectError:
+    def _unknown(self, project_id: str, cause: errors.UnknownProjectError | None = None) -> errors.UnknownProjectError:
         if self.paths(project_id).hold_a_project or demo_folder(project_id):
-            return UnknownProjectError(
+            return errors.UnknownProjectError(
                 f"nothing of project {project_id!r} is stored yet; run `novelgen ingest {project_id}`"
             )
         if cause is not None:
-            return UnknownProjectError(f"{cause}{self._meant(project_id)}")
-        return UnknownProjectError(
+            return errors.UnknownProjectError(f"{cause}{self._meant(project_id)}")
+        return errors.UnknownProjectError(
             f"no project {project_id!r} in {str(self.settings.projects_dir)!r}; create it first, or name "
             f"another folder of projects (--projects-dir){self._meant(project_id)}"
         )
@@ -462,7 +454,7 @@ class MemoryStores:
     def _is_project(self, folder: Path) -> bool:
         try:
             return self.paths(require_project_id(folder.name)).database.is_file()
-        except InvalidProjectIdError:
+        except errors.InvalidProjectIdError:
             return False
 
 

@@ -15,15 +15,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.util import LRUCache
 
-from novelgen.errors import (
-    ConfigurationError,
-    DatabaseBusyError,
-    DatabaseError,
-    DatabaseFullError,
-    NovelgenError,
-    SchemaVersionError,
-    UserInputError,
-)
+from novelgen import errors
 from novelgen.language.normalise import is_deeper
 
 WRITING = "novelgen_writing"
@@ -67,7 +59,9 @@ _COMPILED = _CompiledOnce(1000)
 
 def _to_json(value: Any) -> str:
     if is_deeper(value, than=DEEPEST_STORED + _LEVELS_OF_JOURNAL):
-        raise UserInputError(f"a value nests deeper than {DEEPEST_STORED} levels; nothing was stored, flatten it")
+        raise errors.UserInputError(
+            f"a value nests deeper than {DEEPEST_STORED} levels; nothing was stored, flatten it"
+        )
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -88,15 +82,15 @@ def database_url(url_or_path: str | Path) -> URL:
     try:
         url = make_url(text)
     except (ArgumentError, ValueError) as error:
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             "database_url cannot be read; write sqlite:///path or postgresql://user@host/db"
         ) from error
     if url.drivername not in _DRIVERS:
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             f"database_url names {url.drivername!r}; use sqlite:///path or postgresql://user@host/db"
         )
     if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             "database_url names no file; write sqlite:///path, or for tests take novelgen.testing.open_ephemeral()"
         )
     return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
@@ -184,7 +178,7 @@ def postgres_engine(url: URL, *, busy_timeout_s: float, statement_timeout_s: flo
             json_serializer=_to_json,
         )
     except ImportError as error:
-        raise ConfigurationError(
+        raise errors.ConfigurationError(
             "database_url names PostgreSQL, which needs the package psycopg: pip install 'novelgen[postgres]'"
         ) from error
 
@@ -196,21 +190,21 @@ def reading_options(engine: Engine) -> dict[str, Any]:
     return {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 
 
-Meaning = tuple[type[DatabaseError], str]
+Meaning = tuple[type[errors.DatabaseError], str]
 """What an error becomes, and what is to be done."""
 
-_BUSY: Meaning = DatabaseBusyError, "another process or thread is writing; try again, or raise busy_timeout_s"
-_FULL: Meaning = DatabaseFullError, "free disk space and check that the file and its folder can be written"
-_DAMAGED: Meaning = DatabaseError, "restore a backup; the file was left as it is"
-_SCHEMA: Meaning = (SchemaVersionError, "open it with DatabaseManager.open, which migrates, or update novelgen")
-_LOST: Meaning = DatabaseError, "check that the database server runs, then try again"
-_REFUSED: Meaning = DatabaseError, "the database refused the statement; this is a bug in novelgen"
+_BUSY: Meaning = errors.DatabaseBusyError, "another process or thread is writing; try again, or raise busy_timeout_s"
+_FULL: Meaning = errors.DatabaseFullError, "free disk space and check that the file and its folder can be written"
+_DAMAGED: Meaning = errors.DatabaseError, "restore a backup; the file was left as it is"
+_SCHEMA: Meaning = (errors.SchemaVersionError, "open it with DatabaseManager.open, which migrates, or update novelgen")
+_LOST: Meaning = errors.DatabaseError, "check that the database server runs, then try again"
+_REFUSED: Meaning = errors.DatabaseError, "the database refused the statement; this is a bug in novelgen"
 
 _SQLITE_CODES: dict[int, Meaning] = {
     **dict.fromkeys((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL), _BUSY),
     **dict.fromkeys((sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM), _FULL),
     **dict.fromkeys((sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB), _DAMAGED),
-    sqlite3.SQLITE_CANTOPEN: (DatabaseError, "check the path and its permissions"),
+    sqlite3.SQLITE_CANTOPEN: (errors.DatabaseError, "check the path and its permissions"),
     sqlite3.SQLITE_SCHEMA: _SCHEMA,
 }
 """By SQLite's primary result code."""
@@ -220,9 +214,9 @@ _POSTGRES_STATES: dict[str, Meaning] = {
     **dict.fromkeys(("40", "55P03"), _BUSY),
     **dict.fromkeys(("42P01", "42703"), _SCHEMA),
     **dict.fromkeys(("XX001", "XX002"), _DAMAGED),
-    "57014": (DatabaseBusyError, "the statement ran longer than statement_timeout_s"),
-    "53": (DatabaseFullError, "the server is out of disk, memory or connections"),
-    "25006": (DatabaseFullError, "the server is read-only"),
+    "57014": (errors.DatabaseBusyError, "the statement ran longer than statement_timeout_s"),
+    "53": (errors.DatabaseFullError, "the server is out of disk, memory or connections"),
+    "25006": (errors.DatabaseFullError, "the server is read-only"),
 }
 """By PostgreSQL's SQLSTATE, or how it begins."""
 
@@ -230,8 +224,8 @@ MAPPED_CLASSES: dict[type[exc.DBAPIError], Meaning] = {
     **dict.fromkeys((exc.DBAPIError, exc.ProgrammingError, exc.NotSupportedError), _REFUSED),
     **dict.fromkeys((exc.DatabaseError, exc.InternalError), _DAMAGED),
     **dict.fromkeys((exc.InterfaceError, exc.OperationalError), _LOST),
-    exc.DataError: (DatabaseError, "a value does not fit its column"),
-    exc.IntegrityError: (DatabaseError, "two rows claim one id, or a row points to one that is gone"),
+    exc.DataError: (errors.DatabaseError, "a value does not fit its column"),
+    exc.IntegrityError: (errors.DatabaseError, "two rows claim one id, or a row points to one that is gone"),
 }
 """What an error without a known code becomes, by its class."""
 
@@ -247,16 +241,16 @@ def database_errors() -> Iterator[None]:
         raise translated(error) from error
     except exc.StatementError as error:
         # What a value's own conversion refused, before the database saw it.
-        if isinstance(error.orig, NovelgenError):
+        if isinstance(error.orig, errors.NovelgenError):
             raise error.orig from None
         raise
     except OverflowError as error:
-        raise UserInputError(f"a number is too large for the database: {error}; give a smaller one") from error
+        raise errors.UserInputError(f"a number is too large for the database: {error}; give a smaller one") from error
     except exc.TimeoutError as error:
-        raise DatabaseBusyError(f"no free database connection: {error}; raise pool_size") from error
+        raise errors.DatabaseBusyError(f"no free database connection: {error}; raise pool_size") from error
 
 
-def translated(error: exc.DBAPIError) -> DatabaseError:
+def translated(error: exc.DBAPIError) -> errors.DatabaseError:
     """Return the novelgen error for an error of the database driver."""
     known: Meaning | None = None
     if isinstance(error.orig, sqlite3.Error):
@@ -272,7 +266,7 @@ def translated(error: exc.DBAPIError) -> DatabaseError:
     return result
 
 
-def is_lost_connection(error: DatabaseError) -> bool:
+def is_lost_connection(error: errors.DatabaseError) -> bool:
     """Tell whether the error says that the connection to the server was lost."""
     cause = error.__cause__
     return isinstance(cause, exc.DBAPIError) and (
@@ -298,4 +292,4 @@ def backup_sqlite(source: Path, target: Path) -> None:
         temporary.replace(target)
     except (sqlite3.Error, OSError) as error:
         temporary.unlink(missing_ok=True)
-        raise DatabaseError(f"{str(source)!r} could not be copied to {str(target)!r}: {error}") from error
+        raise errors.DatabaseError(f"{str(source)!r} could not be copied to {str(target)!r}: {error}") from error

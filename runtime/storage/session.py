@@ -10,29 +10,8 @@ from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+import sqlalchemy as sa
 from pydantic import BaseModel
-from sqlalchemy import (
-    ARRAY,
-    ColumnElement,
-    Connection,
-    Executable,
-    FromClause,
-    Row,
-    Select,
-    Table,
-    Text,
-    and_,
-    any_,
-    bindparam,
-    case,
-    cast,
-    func,
-    not_,
-    or_,
-    select,
-    true,
-    tuple_,
-)
 
 from novelgen.errors import DatabaseError, UnknownProjectError
 from novelgen.models.memory import BOOK, chapter_of_target
@@ -53,8 +32,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sqlalchemy.dialects import postgresql, sqlite
 
-AnyRow: TypeAlias = "Row[*tuple[Any, ...]]"
+AnyRow: TypeAlias = "sa.Row[*tuple[Any, ...]]"
 """A row of a query whose columns are not told to the type checker."""
+
+What: TypeAlias = "sa.Table | Sequence[sa.ColumnElement[Any]]"
+"""A table whole, or columns of one."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -67,7 +49,7 @@ SQL_BATCH = 500
 class StorageSession:
     """A connection in a transaction, bound to one project."""
 
-    def __init__(self, connection: Connection, clock: Callable[[], datetime], *, project_id: str) -> None:
+    def __init__(self, connection: sa.Connection, clock: Callable[[], datetime], *, project_id: str) -> None:
         self.connection = connection
         self.now = clock
         self.project_id = project_id
@@ -77,26 +59,26 @@ class StorageSession:
         """Whether the database is SQLite; else it is PostgreSQL."""
         return self.connection.dialect.name == "sqlite"
 
-    def rows(self, statement: Executable, parameters: Any = None) -> Sequence[AnyRow]:
+    def rows(self, statement: sa.Executable, parameters: Any = None) -> Sequence[AnyRow]:
         """Run a query and return all rows."""
         return self.connection.execute(statement, parameters).all()
 
-    def scalar(self, statement: Executable) -> Any:
+    def scalar(self, statement: sa.Executable) -> Any:
         """Run a query and return the first value of its first row, or None."""
         return self.connection.scalar(statement)
 
     def select(
         self,
-        what: Table | Sequence[ColumnElement[Any]],
-        *conditions: ColumnElement[bool],
-        order: Sequence[ColumnElement[Any]] = (),
-        group: Sequence[ColumnElement[Any]] = (),
+        what: What,
+        *conditions: sa.ColumnElement[bool],
+        order: Sequence[sa.ColumnElement[Any]] = (),
+        group: Sequence[sa.ColumnElement[Any]] = (),
         limit: int | None = None,
         offset: int | None = None,
     ) -> Sequence[AnyRow]:
         """Return the project's rows of a table, whole or some columns of it, that fit all conditions."""
-        table, columns = (what, [what]) if isinstance(what, Table) else (what[0].table, what)
-        statement = select(*columns).where(self.owns(table), *conditions)
+        table, columns = (what, [what]) if isinstance(what, sa.Table) else (what[0].table, what)
+        statement = sa.select(*columns).where(self.owns(table), *conditions)
         # Each of these copies the statement, also where it adds nothing.
         if group:
             statement = statement.group_by(*group)
@@ -108,33 +90,35 @@ class StorageSession:
             statement = statement.offset(offset)
         return self.rows(statement)
 
-    def models(self, model: type[Model], table: Table, *conditions: ColumnElement[bool], **options: Any) -> list[Model]:
+    def models(
+        self, model: type[Model], table: sa.Table, *conditions: sa.ColumnElement[bool], **options: Any
+    ) -> list[Model]:
         """Return the project's rows of a table that fit all conditions as models, whose fields they hold."""
         return [model.model_validate(row, from_attributes=True) for row in self.select(table, *conditions, **options)]
 
-    def one(self, what: Table | Sequence[ColumnElement[Any]], *conditions: ColumnElement[bool]) -> AnyRow | None:
+    def one(self, what: What, *conditions: sa.ColumnElement[bool]) -> AnyRow | None:
         """Return the first of the project's rows that fit all conditions; None where there is none."""
         return next(iter(self.select(what, *conditions, limit=1)), None)
 
-    def value(self, column: ColumnElement[Any], *conditions: ColumnElement[bool]) -> Any:
+    def value(self, column: sa.ColumnElement[Any], *conditions: sa.ColumnElement[bool]) -> Any:
         """Return what the first of the project's rows that fit all conditions has in a column; None without one."""
         return next(iter(self.values(column, *conditions, limit=1)), None)
 
     def pairs(
-        self, key: ColumnElement[Any], value: ColumnElement[Any], *conditions: ColumnElement[bool]
+        self, key: sa.ColumnElement[Any], value: sa.ColumnElement[Any], *conditions: sa.ColumnElement[bool]
     ) -> dict[Any, Any]:
         """Return two columns of the project's rows that fit all conditions, the one by the other."""
         return {row[0]: row[1] for row in self.select([key, value], *conditions)}
 
-    def count(self, table: Table, *conditions: ColumnElement[bool]) -> int:
+    def count(self, table: sa.Table, *conditions: sa.ColumnElement[bool]) -> int:
         """Return how many of the project's rows fit all conditions."""
-        return int(self.scalar(select(func.count()).select_from(table).where(self.owns(table), *conditions)))
+        return int(self.scalar(sa.select(sa.func.count()).select_from(table).where(self.owns(table), *conditions)))
 
-    def update(self, table: Table, *conditions: ColumnElement[bool], **values: Any) -> int:
+    def update(self, table: sa.Table, *conditions: sa.ColumnElement[bool], **values: Any) -> int:
         """Change columns of the project's rows that fit all conditions, and return how many there are."""
         return self.run(table.update().where(self.owns(table), *conditions).values(**values))
 
-    def update_each(self, key: ColumnElement[Any], changes: Iterable[tuple[Any, Mapping[str, Any]]]) -> None:
+    def update_each(self, key: sa.ColumnElement[Any], changes: Iterable[tuple[Any, Mapping[str, Any]]]) -> None:
         """Change rows of the project that a column names, each in its own way, those of the same columns in one go."""
         table = key.table
         alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
@@ -142,34 +126,34 @@ class StorageSession:
             alike.setdefault(tuple(new), []).append({"changed_row": value, **new})
         alike.pop((), None)
         for rows in alike.values():
-            self.run(table.update().where(self.owns(table), key == bindparam("changed_row")), rows)
+            self.run(table.update().where(self.owns(table), key == sa.bindparam("changed_row")), rows)
 
-    def delete(self, table: Table, *conditions: ColumnElement[bool]) -> int:
+    def delete(self, table: sa.Table, *conditions: sa.ColumnElement[bool]) -> int:
         """Delete the project's rows that fit all conditions, and return how many there were."""
         return self.run(table.delete().where(self.owns(table), *conditions))
 
-    def values(self, column: ColumnElement[Any], *conditions: ColumnElement[bool], **options: Any) -> list[Any]:
+    def values(self, column: sa.ColumnElement[Any], *conditions: sa.ColumnElement[bool], **options: Any) -> list[Any]:
         """Return what the project's rows that fit all conditions have in a column."""
         return [row[0] for row in self.select([column], *conditions, **options)]
 
-    def integers(self, columns: Sequence[ColumnElement[int]], *conditions: ColumnElement[bool]) -> list[Integers]:
+    def integers(self, columns: Sequence[sa.ColumnElement[int]], *conditions: sa.ColumnElement[bool]) -> list[Integers]:
         """Read columns of whole numbers as arrays."""
         return [parsed_integers(each) for each in self.joined_integers(columns, *conditions)]
 
     def joined_integers(
-        self, columns: Sequence[ColumnElement[int]], *conditions: ColumnElement[bool]
+        self, columns: Sequence[sa.ColumnElement[int]], *conditions: sa.ColumnElement[bool]
     ) -> Sequence[str | None]:
         """Read columns of whole numbers whole: the database joins each by commas, which spares an object per row."""
         # SQLite joins numbers as they are; PostgreSQL wants texts.
-        texts = columns if self.is_sqlite else [cast(column, Text) for column in columns]
-        joined = (func.aggregate_strings(each, ",") for each in texts)
-        return tuple(self.connection.execute(select(*joined).where(*conditions)).one())
+        texts = columns if self.is_sqlite else [sa.cast(column, sa.Text) for column in columns]
+        joined = (sa.func.aggregate_strings(each, ",") for each in texts)
+        return tuple(self.connection.execute(sa.select(*joined).where(*conditions)).one())
 
-    def run(self, statement: Executable, parameters: Any = None) -> int:
+    def run(self, statement: sa.Executable, parameters: Any = None) -> int:
         """Run a writing statement and return the number of rows that it touched."""
         return self.connection.execute(statement, parameters).rowcount
 
-    def insert(self, table: Table, rows: Sequence[dict[str, Any]], *, unless_stored: Sequence[str] = ()) -> None:
+    def insert(self, table: sa.Table, rows: Sequence[dict[str, Any]], *, unless_stored: Sequence[str] = ()) -> None:
         """Insert rows of the project that all have the same keys; none is allowed, and one that is stored may be."""
         own = {"project_id": self.project_id} if "project_id" in table.c else {}
         statement = self.upsert(table)
@@ -178,21 +162,21 @@ class StorageSession:
         if rows:
             self.connection.execute(statement, [row | own for row in rows])
 
-    def upsert(self, table: Table) -> sqlite.Insert | postgresql.Insert:
+    def upsert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
         """Return an INSERT that can be given ON CONFLICT, for this dialect; the other one is never imported."""
         dialect = importlib.import_module(f"sqlalchemy.dialects.{self.connection.dialect.name}")
         made: sqlite.Insert | postgresql.Insert = dialect.insert(table)
         return made
 
-    def among(self, column: ColumnElement[Any], values: Iterable[str | int]) -> ColumnElement[bool]:
+    def among(self, column: sa.ColumnElement[Any], values: Iterable[str | int]) -> sa.ColumnElement[bool]:
         """Return the condition that a column has one of the values: one parameter, however many they are."""
         wanted = list(values)
         if self.is_sqlite:
-            listed = func.json_each(json.dumps(wanted)).table_valued("value")
-            return column.in_(select(listed.c.value))
-        return column == any_(cast(wanted, ARRAY(column.type)))
+            listed = sa.func.json_each(json.dumps(wanted)).table_valued("value")
+            return column.in_(sa.select(listed.c.value))
+        return column == sa.any_(sa.cast(wanted, sa.ARRAY(column.type)))
 
-    def owns(self, table: FromClause) -> ColumnElement[bool]:
+    def owns(self, table: sa.FromClause) -> sa.ColumnElement[bool]:
         """Return the condition that a row of the table belongs to the project."""
         return _belongs(table, self.project_id)
 
@@ -216,9 +200,9 @@ class StorageSession:
 
 
 @lru_cache(maxsize=512)
-def _belongs(table: FromClause, project_id: str) -> ColumnElement[bool]:
+def _belongs(table: sa.FromClause, project_id: str) -> sa.ColumnElement[bool]:
     # Nearly every statement has it, and an expression can stand in many of them.
-    belongs: ColumnElement[bool] = table.c.project_id == project_id
+    belongs: sa.ColumnElement[bool] = table.c.project_id == project_id
     return belongs
 
 
@@ -255,8 +239,8 @@ def scene_ids_at(session: StorageSession, places: Iterable[Place]) -> dict[Place
     """Return the ids of the scenes at these places; a place without a scene is left out."""
     found: dict[Place, str] = {}
     for batch in batches({place for place in places if None not in place}, 500):
-        statement = select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.scene_id).where(
-            session.owns(SCENES), tuple_(SCENES.c.chapter_index, SCENES.c.scene_index).in_(batch)
+        statement = sa.select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.scene_id).where(
+            session.owns(SCENES), sa.tuple_(SCENES.c.chapter_index, SCENES.c.scene_index).in_(batch)
         )
         found.update({(row[0], row[1]): row[2] for row in session.rows(statement)})
     return found
@@ -277,24 +261,24 @@ def grouped(rows: Iterable[AnyRow], name: str) -> defaultdict[Any, list[AnyRow]]
     return found
 
 
-def before(as_of: StoryPosition, table: FromClause) -> ColumnElement[bool]:
+def before(as_of: StoryPosition, table: sa.FromClause) -> sa.ColumnElement[bool]:
     """Return the condition that a row lies strictly before a position, as `StoryPosition.admits` has it."""
     chapter, scene = table.c.chapter_index, table.c.scene_index
     if as_of.chapter_index is None:
-        return true()
-    earlier_chapter = or_(chapter.is_(None), chapter < as_of.chapter_index)
+        return sa.true()
+    earlier_chapter = sa.or_(chapter.is_(None), chapter < as_of.chapter_index)
     if as_of.scene_index is None:
         return earlier_chapter
-    earlier_scene = and_(chapter == as_of.chapter_index, scene.is_not(None), scene < as_of.scene_index)
-    return or_(earlier_chapter, earlier_scene)
+    earlier_scene = sa.and_(chapter == as_of.chapter_index, scene.is_not(None), scene < as_of.scene_index)
+    return sa.or_(earlier_chapter, earlier_scene)
 
 
-def within(since: StoryPosition, until: StoryPosition, table: FromClause) -> ColumnElement[bool]:
+def within(since: StoryPosition, until: StoryPosition, table: sa.FromClause) -> sa.ColumnElement[bool]:
     """Return the condition that a row lies before one position and not before another, earlier one."""
-    return and_(before(until, table), not_(before(since, table)))
+    return sa.and_(before(until, table), sa.not_(before(since, table)))
 
 
-def story_order(table: FromClause) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
+def story_order(table: sa.FromClause) -> tuple[sa.ColumnElement[Any], sa.ColumnElement[Any]]:
     """Return the sort keys of story order: without a position first, a chapter as a whole before its scenes."""
     return table.c.chapter_index.asc().nulls_first(), table.c.scene_index.asc().nulls_first()
 
@@ -302,29 +286,29 @@ def story_order(table: FromClause) -> tuple[ColumnElement[Any], ColumnElement[An
 _CONSOLIDATED = alias_with_columns(CHUNKS, "consolidated")
 
 
-def visible(project_id: str, as_of: StoryPosition) -> ColumnElement[bool]:
+def visible(project_id: str, as_of: StoryPosition) -> sa.ColumnElement[bool]:
     """Return the condition on `memory_chunks` that a read at a position sees a memory of a project."""
     # Row ids of the sources of all consolidated memories before a position.
     links = CONSOLIDATION_SOURCES
-    return and_(
+    return sa.and_(
         before(as_of, CHUNKS),
         CHUNKS.c.row_id.not_in(
-            select(links.c.source_row_id)
+            sa.select(links.c.source_row_id)
             .join(_CONSOLIDATED, _CONSOLIDATED.c.row_id == links.c.consolidated_row_id)
             .where(links.c.project_id == project_id, before(as_of, _CONSOLIDATED))
         ),
     )
 
 
-def unconsolidated(project_id: str, as_of: StoryPosition) -> ColumnElement[bool]:
+def unconsolidated(project_id: str, as_of: StoryPosition) -> sa.ColumnElement[bool]:
     """Return the same condition as if nothing were consolidated: what scenes and authors brought."""
-    consolidated = select(CONSOLIDATION_SOURCES.c.consolidated_row_id).where(
+    consolidated = sa.select(CONSOLIDATION_SOURCES.c.consolidated_row_id).where(
         CONSOLIDATION_SOURCES.c.project_id == project_id
     )
-    return and_(before(as_of, CHUNKS), CHUNKS.c.row_id.not_in(consolidated))
+    return sa.and_(before(as_of, CHUNKS), CHUNKS.c.row_id.not_in(consolidated))
 
 
-def filter_conditions(project_id: str, memory_filter: MemoryFilter) -> list[ColumnElement[bool]]:
+def filter_conditions(project_id: str, memory_filter: MemoryFilter) -> list[sa.ColumnElement[bool]]:
     """Return the conditions on `memory_chunks` that a filter stands for, the project's among them."""
     cut = unconsolidated if memory_filter.unconsolidated else visible
     conditions = [
@@ -337,7 +321,7 @@ def filter_conditions(project_id: str, memory_filter: MemoryFilter) -> list[Colu
     if memory_filter.entities:
         conditions.append(linked_to(project_id, memory_filter.entities))
     if memory_filter.tags:
-        tagged = select(CHUNK_TAGS.c.chunk_row_id).where(
+        tagged = sa.select(CHUNK_TAGS.c.chunk_row_id).where(
             CHUNK_TAGS.c.project_id == project_id, CHUNK_TAGS.c.tag.in_(memory_filter.tags)
         )
         conditions.append(CHUNKS.c.row_id.in_(tagged))
@@ -346,32 +330,32 @@ def filter_conditions(project_id: str, memory_filter: MemoryFilter) -> list[Colu
     return conditions
 
 
-def linked_to(project_id: str, targets: Sequence[str]) -> ColumnElement[bool]:
+def linked_to(project_id: str, targets: Sequence[str]) -> sa.ColumnElement[bool]:
     """Return the condition on `memory_chunks` that a memory is attached to one of some targets.
 
     A chapter has also what stands in it, and the book what is attached to nothing.
     """
-    conditions: list[ColumnElement[bool]] = [CHUNKS.c.row_id.in_(linked_rows(project_id, list(targets)))]
+    conditions: list[sa.ColumnElement[bool]] = [CHUNKS.c.row_id.in_(linked_rows(project_id, list(targets)))]
     chapters = [chapter for each in targets if (chapter := chapter_of_target(each)) is not None]
     if chapters:
         conditions.append(CHUNKS.c.chapter_index.in_(chapters))
     if BOOK in targets:
-        links = select(CHUNK_ENTITIES.c.chunk_row_id).where(CHUNK_ENTITIES.c.chunk_row_id == CHUNKS.c.row_id)
+        links = sa.select(CHUNK_ENTITIES.c.chunk_row_id).where(CHUNK_ENTITIES.c.chunk_row_id == CHUNKS.c.row_id)
         conditions.append(~links.exists())
-    return or_(*conditions)
+    return sa.or_(*conditions)
 
 
-def linked_rows(project_id: str, entity_ids: list[str]) -> Select[tuple[int]]:
+def linked_rows(project_id: str, entity_ids: list[str]) -> sa.Select[tuple[int]]:
     """Return a query for the row ids of the chunks that are linked to one of the entities."""
-    return select(CHUNK_ENTITIES.c.chunk_row_id).where(
+    return sa.select(CHUNK_ENTITIES.c.chunk_row_id).where(
         CHUNK_ENTITIES.c.project_id == project_id, CHUNK_ENTITIES.c.entity_id.in_(entity_ids)
     )
 
 
-def order_in_force(table: FromClause) -> tuple[ColumnElement[Any], ...]:
+def order_in_force(table: sa.FromClause) -> tuple[sa.ColumnElement[Any], ...]:
     """Return the sort keys of events in the order in which they count: at one place the author's last.
 
     The same order as `novelgen.models.folds.in_force`; what was stored later comes later.
     """
-    by_author = case((table.c.origin == "author", 1), else_=0)
+    by_author = sa.case((table.c.origin == "author", 1), else_=0)
     return (*story_order(table), by_author, table.c.row_id)
