@@ -20,7 +20,7 @@ from novelgen.models.position import UtcDatetime
 from novelgen.models.record import is_unsaid
 from runtime.storage.chunks import ChunkWriter, ConsolidationRepository, text_hash, text_values
 from runtime.storage.records import StoredScene, SummaryLevel
-from runtime.storage.references import replaced_id, without_id
+from runtime.storage.references import REFERRING, replaced_id, without_id
 from runtime.storage.session import AnyRow, Repository
 from runtime.storage.tables import (
     ALIASES,
@@ -211,13 +211,11 @@ _IMAGED = {
         _Imaged(ALIASES, ("entity_id", "alias")),
         _Imaged(CHARACTER_FILE_ALIASES, ("entity_id", "alias")),
         _Imaged(MENTIONS, ("scene_id", "entity_id", "name")),
-        _Imaged(SCENES, ("scene_id",), ("participants", "location_id", "pov", "record", "content_hash")),
-        _Imaged(CHUNKS, ("chunk_id",), ("entities_mentioned", "attached", "detached", "slot_type")),
+        _Imaged(SCENES, ("scene_id",), (*REFERRING[SCENES], "content_hash")),
+        _Imaged(CHUNKS, ("chunk_id",), REFERRING[CHUNKS]),
         _Imaged(STATES),
         _Imaged(LOOP_EVENTS),
-        _Imaged(
-            CHARACTER_MEMORIES, ("memory_id",), ("character_id", "participants", "heard_from", "slot", "superseded_by")
-        ),
+        _Imaged(CHARACTER_MEMORIES, ("memory_id",), (*REFERRING[CHARACTER_MEMORIES], "superseded_by")),
         _Imaged(DISPOSITION_CHANGES, altered=_OF_BOTH),
         _Imaged(DISCLOSURES, altered=_OF_BOTH),
         _Imaged(CHARACTER_SECRETS),
@@ -225,7 +223,7 @@ _IMAGED = {
         _Imaged(RELATIONSHIP_CHANGES),
         _Imaged(SUMMARIES),
         _Imaged(STORY_FLAGS),
-        _Imaged(KNOWLEDGE_EVENTS, altered=("scene_id", "source_id", "kind", "character_id", "learned_from")),
+        _Imaged(KNOWLEDGE_EVENTS, altered=("scene_id", "source_id", "kind", *REFERRING[KNOWLEDGE_EVENTS])),
     )
 }
 
@@ -266,15 +264,14 @@ class Journal(Repository):
     ) -> Change:
         """Write a change down and return it with its number."""
         of_runs = CHANGES.c.kind.in_(RUNS)
-        last_run = self._session.select([CHANGES.c.other_id], of_runs, order=_LATEST_FIRST, limit=1)
+        last_runs = self._session.values(CHANGES.c.other_id, of_runs, order=_LATEST_FIRST, limit=1)
         values = {"project_id": self.project_id, "subject": subject, "kind": kind, "created_at": self._session.now()}
         values |= {"entity_id": entity_id, "other_id": other_id, "changed_rows": [row.model_dump() for row in rows]}
         number = self._session.scalar(CHANGES.insert().values(**values).returning(CHANGES.c.row_id))
-        if kind not in RUNS:
-            if subject in _FORGOTTEN:
-                self._forget_old(CHANGES.c.row_id, CHANGES.c.subject.in_(_FORGOTTEN), ~of_runs)
-        elif not last_run or last_run[0].other_id != other_id:
+        if kind in RUNS and other_id not in last_runs:
             self._forget_old(CHANGES.c.other_id, of_runs)
+        elif kind not in RUNS and subject in _FORGOTTEN:
+            self._forget_old(CHANGES.c.row_id, CHANGES.c.subject.in_(_FORGOTTEN), ~of_runs)
         return self.require(number)
 
     def keep_of(self, subject: ChangeSubject, kind: str, thing_id: str, rows: Sequence[RowChange]) -> Change | None:
