@@ -24,13 +24,13 @@ THIRD = memory("M3", "通灵宝玉不见了。", origin="text", content_type="sc
 
 
 @pytest.fixture
-def story(database: DatabaseManager) -> DatabaseManager:
+def story(sqlite_database: DatabaseManager) -> DatabaseManager:
     """Two scenes with three memories, one of them linked to nothing."""
-    with database.project("demo").write() as unit:
+    with sqlite_database.project("demo").write() as unit:
         for entity in ENTITIES:
             unit.entities.upsert(entity, origin="supplied")
-    store(database, scene(1, 1, FIRST, SECOND), scene(2, 1, THIRD))
-    return database
+    store(sqlite_database, scene(1, 1, FIRST, SECOND), scene(2, 1, THIRD))
+    return sqlite_database
 
 
 def attach(database: DatabaseManager, memory_id: str, *targets: str) -> list[str]:

@@ -86,21 +86,21 @@ def test_of_an_entity_only_what_was_told_before_is_shown(
 
 @pytest.mark.parametrize(("origin", "names"), [("author", ["Vader", "Ani"]), ("supplied", ["Vader"])])
 def test_an_alias_that_no_text_holds_counts_only_from_its_author(
-    database: DatabaseManager, origin: EntityOrigin, names: list[str]
+    sqlite_database: DatabaseManager, origin: EntityOrigin, names: list[str]
 ) -> None:
     """Others may have drawn it from what comes later."""
-    _write(database, _entity("C0", "Vader", "Ani"), origin)
+    _write(sqlite_database, _entity("C0", "Vader", "Ani"), origin)
 
-    assert _shown(database, 1) == {"C0": names}
+    assert _shown(sqlite_database, 1) == {"C0": names}
 
 
 @pytest.mark.parametrize(("origin", "text"), [("author", "a father"), ("supplied", ""), ("extracted", "")])
 def test_descriptions_are_shown_only_when_an_author_wrote_them(
-    database: DatabaseManager, origin: EntityOrigin, text: str
+    sqlite_database: DatabaseManager, origin: EntityOrigin, text: str
 ) -> None:
     """A card that was drawn from the whole book tells its end."""
-    _write(database, _entity(description="a father", role="a father", profile={"truth": "a father"}), origin)
-    with database.project("demo").read() as unit:
+    _write(sqlite_database, _entity(description="a father", role="a father", profile={"truth": "a father"}), origin)
+    with sqlite_database.project("demo").read() as unit:
         (entity,) = unit.entities.list_as_of(as_of=at(1))
 
     assert (entity.description, entity.role) == (text, text)
@@ -122,12 +122,15 @@ def test_first_mentions_follow_moves_deletions_and_re_ingest(database: DatabaseM
     assert _shown(database, 1, 1) == {"C0": ["Vader"]}
 
 
-def test_explicit_positions_move_with_their_scene(database: DatabaseManager) -> None:
+def test_explicit_positions_move_with_their_scene(sqlite_database: DatabaseManager) -> None:
     """Of the entity, its display name and its aliases."""
     alias = EntityAlias(alias="Dad", first_chapter=2, first_scene=1)
-    _write(database, _entity(first_chapter=2, first_scene=1, name_first_chapter=2, name_first_scene=1, aliases=[alias]))
-    store(database, scene(1, 1), scene(2, 1))
-    with database.project("demo").write() as unit:
+    _write(
+        sqlite_database,
+        _entity(first_chapter=2, first_scene=1, name_first_chapter=2, name_first_scene=1, aliases=[alias]),
+    )
+    store(sqlite_database, scene(1, 1), scene(2, 1))
+    with sqlite_database.project("demo").write() as unit:
         unit.scenes.move_chapter(2, 7)
         stored = unit.entities.get("C0")
 
@@ -148,14 +151,14 @@ def test_an_authors_entity_is_only_added_to_by_others(database: DatabaseManager)
     assert [alias.alias for alias in stored.entity.aliases] == ["Ani", "Lord"]
 
 
-def test_an_upsert_replaces_what_is_not_the_authors(database: DatabaseManager) -> None:
+def test_an_upsert_replaces_what_is_not_the_authors(sqlite_database: DatabaseManager) -> None:
     """Name, fields and aliases are those of the last write; an author may take over."""
-    _write(database, _entity("C0", "Old", "Older"))
-    _write(database, _entity("C0", "New", "Newer"))
-    with database.project("demo").read() as unit:
+    _write(sqlite_database, _entity("C0", "Old", "Older"))
+    _write(sqlite_database, _entity("C0", "New", "Newer"))
+    with sqlite_database.project("demo").read() as unit:
         assert unit.entities.all_names() == [("C0", "New"), ("C0", "Newer")]
-    _write(database, _entity("C0", "Mine", "My own"), "author")
-    with database.project("demo").read() as unit:
+    _write(sqlite_database, _entity("C0", "Mine", "My own"), "author")
+    with sqlite_database.project("demo").read() as unit:
         assert unit.entities.all_names() == [("C0", "Mine"), ("C0", "My own")]
 
 
