@@ -87,12 +87,8 @@ def scene_move(places: Iterable[ScenePlace], source: ScenePlace, target: ScenePl
         for place in listed
         if place != source
     }
-    opens = target in closed.values()
-    final = {
-        place: (new[0], new[1] + 1) if opens and new[0] == target[0] and new[1] >= target[1] else new
-        for place, new in closed.items()
-    }
-    return _relocation(final | {source: target})
+    opened = scene_gap(closed.values(), target).places
+    return _relocation({place: opened.get(new, new) for place, new in closed.items()} | {source: target})
 
 
 def chapter_move(places: Iterable[ScenePlace], source: int, target: int) -> Relocation:
