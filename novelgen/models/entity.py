@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import not_
 from typing import Any, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from novelgen.models.base import Model
 from novelgen.models.shown import Shown
@@ -219,3 +219,25 @@ def without_computed(profile: Mapping[str, Any], names: Sequence[str]) -> dict[s
 def _counted(scenes: Sequence[SceneCast], counts: Callable[[SceneCast], bool], count: str, last: str) -> dict[str, Any]:
     labels = [scene.label for scene in scenes if counts(scene)]
     return {count: len(labels), **({last: labels[-1]} if labels else {})}
+
+
+class NewName(BaseModel):
+    """A name that an entity gets in a scene; it counts from there on."""
+
+    entity_id: str
+    name: str = Field(min_length=1)
+    quote: str = ""
+    former_id: str | None = Field(default=None, description="Who bore it until then, of a title that passes on.")
+
+
+class SameEntities(BaseModel):
+    """Two entities that a scene shows to be one.
+
+    With `how` "same" they were one for the readers all along, so that one becomes part of the other;
+    "unmasked" says that readers learn it in the scene: they are one from there on, and two before.
+    """
+
+    entity_id: str
+    other_id: str
+    how: Literal["same", "unmasked"] = "same"
+    quote: str = ""

@@ -15,6 +15,8 @@ from novelgen.model_calls.prompt_data import NOTHING, as_data_lines, place_in_wo
 from novelgen.model_calls.usage import ModelWork
 from novelgen.models.context import IssueKind, ReportIssue
 from novelgen.models.entity import Entity, EntityType
+from novelgen.models.entity import NewName as NewName
+from novelgen.models.entity import SameEntities as SameEntities
 from novelgen.models.position import ChapterIndex, Place, SceneIndex, require_project_id, story_place
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship, turned_type
@@ -161,28 +163,6 @@ class ProposedEntity(BaseModel):
     aliases: list[str] = Field(default_factory=list)
     description: str = ""
     generic: bool = Field(default=False, description="One of a kind, known by no name of its own.")
-
-
-class NewName(BaseModel):
-    """A name that an entity gets in a scene; it counts from there on."""
-
-    entity_id: str
-    name: str = Field(min_length=1)
-    quote: str = ""
-    former_id: str | None = Field(default=None, description="Who bore it until then, of a title that passes on.")
-
-
-class SameEntities(BaseModel):
-    """Two entities that a scene shows to be one.
-
-    With `how` "same" they were one for the readers all along, so that one becomes part of the other;
-    "unmasked" says that readers learn it in the scene: they are one from there on, and two before.
-    """
-
-    entity_id: str
-    other_id: str
-    how: Literal["same", "unmasked"] = "same"
-    quote: str = ""
 
 
 class UnverifiedFact(BaseModel):

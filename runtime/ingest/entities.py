@@ -18,10 +18,18 @@ from novelgen.language.language import has_cjk
 from novelgen.language.matching import NameFinder
 from novelgen.language.normalise import is_description, name_key, title_free_key
 from novelgen.models.context import ReportIssue
-from novelgen.models.entity import ALIAS_TRANSLATIONS, GENERIC, TRANSLATION, Entity, EntityAlias, revealed_identity
+from novelgen.models.entity import (
+    ALIAS_TRANSLATIONS,
+    GENERIC,
+    TRANSLATION,
+    Entity,
+    EntityAlias,
+    NewName,
+    SameEntities,
+    revealed_identity,
+)
 from novelgen.models.position import StoryPosition, sort_key
 from novelgen.models.user_file import Character, CharactersConfig
-from novelgen.reading.request import NewName, SameEntities
 from runtime.ingest.scene_writes import replace_stored_scenes
 from runtime.storage.database import UnitOfWork
 from runtime.storage.entities import FirstMentions, first_appearance
