@@ -35,7 +35,7 @@ ROWS: dict[int, FaultRow] = {
         (10, "Index process frozen", V),
         (11, "Index process killed in a query", f"{V}; the next call works"),
         (12, "Index process crashes again and again", f"the breaker opens; {V}"),
-        (13, "A second program opens the index", "it is refused and told how to share; the first is unharmed"),
+        (13, "A second program opens the index", "it asks through the first, which is unharmed"),
         (14, "The embedding dimension changed", f"{V}; rebuilt from SQL"),
         (15, "The embedding model raises or hangs", V),
         (16, "The embedding model returns NaN", V),
