@@ -326,7 +326,7 @@ class IndexProcess:
             if log_file is not None:
                 log_file.parent.mkdir(parents=True, exist_ok=True)
             with theirs, (log_file or Path(os.devnull)).open("wb") as log:
-                process = self.launch(["--parent-pid", str(os.getpid())], theirs.fileno(), log.fileno())
+                process = self.launch([str(os.getpid())], theirs.fileno(), log.fileno())
             # Not on its command line, which everybody can read. One that has ended already is met when it is waited
             # for.
             with contextlib.suppress(OSError):

@@ -206,10 +206,6 @@ def exact_search(
     """Find the rows nearest to each question by cosine, without approximation."""
     if top_k < 1:
         raise ValueError(f"top_k={top_k!r} must be at least 1")
-    if len(matrix) != len(ids):
-        raise ValueError(f"matrix has {len(matrix)} rows but {len(ids)} ids were given")
-    if len(ids) and query_vectors.shape[-1] != matrix.shape[-1]:
-        raise ValueError(f"questions have dimension {query_vectors.shape[-1]}, stored vectors {matrix.shape[-1]}")
     if not len(ids):
         return [[] for _ in query_vectors]
     similarities = np.clip(unit_rows(query_vectors) @ unit_rows(matrix).T, -1.0, 1.0)

@@ -5,7 +5,6 @@ travel: first the location of the index, then one operation after another. It en
 request outlives its time: a watchdog of the interpreter ends the process even where native code holds its lock.
 """
 
-import argparse
 import contextlib
 import faulthandler
 import os
@@ -57,11 +56,9 @@ _DAMAGED_TEXT = re.compile(
 )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve one program until it closes the channel."""
-    parser = argparse.ArgumentParser(prog="runtime.index.worker")
-    parser.add_argument("--parent-pid", type=int, required=True)
-    parent_pid = parser.parse_args(arguments).parent_pid
+def main(arguments: Sequence[str]) -> int:
+    """Serve one program, whose process id is the only argument, until it closes the channel."""
+    parent_pid = int(arguments[0])
     # The channel is moved off standard input, so that nothing else can read from it.
     channel = Connection(os.dup(0))
     null = os.open(os.devnull, os.O_RDONLY)
@@ -151,7 +148,7 @@ def _end_with_parent(parent_pid: int) -> None:
 
 if __name__ == "__main__":
     try:
-        code = main()
+        code = main(sys.argv[1:])
     except BaseException:  # noqa: BLE001 - a bug of ours or a panic of Chroma: its last line is what the program tells
         traceback.print_exc()
         # An interpreter with Chroma's threads may take seconds to end, in which it would be killed for it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -82,24 +82,43 @@ def consolidate_project(
     if limit < 1:
         raise UserInputError(f"the limit cannot be {limit!r}; give a whole number from 1")
     chosen = _chosen(stores, project_id, limit)
-    live, groups = chosen.live, chosen.groups
+    report = ConsolidationReport(limit=limit, dry_run=dry_run, memories_before=len(chosen.live))
+    done = chosen.groups
     if dry_run:
-        told = [_told(group) for group in groups]
-        return _report(live, groups, limit=limit, dry_run=True, groups=told)
+        report.groups = [_told(group) for group in done]
+    else:
+        done = _consolidated(stores, project_id, chosen, report, model=model, progress=progress)
+        report.overtaken = len(chosen.groups) - len(done)
+        report.indexing = drain_outbox(stores, project_id) if done else IndexingResult()
+    left = counts_after(chosen.live, done)
+    report.memories_after = len(chosen.live) - sum(len(group.sources) - 1 for group in done)
+    report.over_limit = {name: left[name] for name in sorted(left) if left[name] > limit}
+    return report
+
+
+def _consolidated(
+    stores: MemoryStores,
+    project_id: str,
+    chosen: _Chosen,
+    report: ConsolidationReport,
+    *,
+    model: BaseChatModel | None,
+    progress: Callable[[int, int], Any] | None,
+) -> list[ConsolidationGroup]:
+    """Let one memory stand for each group, tell it in the report, and return the groups that nobody changed."""
     # LangChain is slow to import, and all that reads scenes comes by here.
     from novelgen.chains.question_chains import ConsolidationChain  # noqa: PLC0415
 
     chain = ConsolidationChain(model, timeout_s=stores.settings.memory.summarization.timeout_s)
-    issues: list[ReportIssue] = []
     failures = 0
-    done: list[tuple[ConsolidationGroup, ConsolidatedGroup]] = []
-    for number, group in enumerate(groups, start=1):
+    done = []
+    for number, group in enumerate(chosen.groups, start=1):
         written = chain.invoke({"sources": list(group.sources), "names": chosen.names})
-        issues += written.issues
+        report.issues += written.issues
         failures = failures + 1 if written.issues else 0
         if failures == MODEL_PATIENCE:
             message = f"the model failed {MODEL_PATIENCE} times in a row and is not asked any more"
-            issues.append(ReportIssue(stage=CONSOLIDATION_STAGE, kind="degraded", message=message))
+            report.issues.append(ReportIssue(stage=CONSOLIDATION_STAGE, kind="degraded", message=message))
             chain = ConsolidationChain()
         memory = consolidated_memory(
             written.text, group.sources, created_at=stores.clock(), is_models=written.is_models
@@ -108,22 +127,15 @@ def consolidate_project(
             # Not where a source was changed by somebody else meanwhile.
             if unit.consolidations.add(memory, group.sources):
                 unit.journal.keep("consolidate", memory.chunk_id, "", [], subject="consolidation")
-                done.append((group, _told(group, memory, is_models=written.is_models)))
+                done.append(group)
+                report.groups.append(_told(group, memory, is_models=written.is_models))
                 vector = consolidated_vector(group.sources, chosen.vectors)
                 if vector is not None and chosen.embedding_model is not None:
                     # Without one it is embedded on its way to the index, as any text.
                     unit.embeddings.put(chosen.embedding_model, {memory.chunk_id: vector})
         if progress is not None:
-            progress(number, len(groups))
-    return _report(
-        live,
-        [group for group, _ in done],
-        limit=limit,
-        groups=[told_group for _, told_group in done],
-        overtaken=len(groups) - len(done),
-        issues=issues,
-        indexing=drain_outbox(stores, project_id) if done else IndexingResult(),
-    )
+            progress(number, len(chosen.groups))
+    return done
 
 
 def consolidate_beyond_setting(stores: MemoryStores, project_id: str) -> list[ReportIssue]:
@@ -177,19 +189,6 @@ def _chosen(stores: MemoryStores, project_id: str, limit: int) -> _Chosen:
         names = list(dict.fromkeys(name for each in unit.entities.list_all() for name in each.entity.names()))
     groups = choose_groups(live, limit=limit, scenes=scenes, open_loops=loops, vectors=vectors)
     return _Chosen(live, groups, names, model_name, vectors)
-
-
-def _report(
-    live: Sequence[StoryMemoryChunk], done: Sequence[ConsolidationGroup], *, limit: int, **fields: Any
-) -> ConsolidationReport:
-    left = counts_after(live, done)
-    return ConsolidationReport(
-        limit=limit,
-        memories_before=len(live),
-        memories_after=len(live) - sum(len(group.sources) - 1 for group in done),
-        over_limit={name: left[name] for name in sorted(left) if left[name] > limit},
-        **fields,
-    )
 
 
 def _told(
