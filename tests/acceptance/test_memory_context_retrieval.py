@@ -31,7 +31,6 @@ def source_ids(memories: list[StoryMemoryChunk]) -> set[str | None]:
 
 def stages(context: SceneMemoryContext) -> set[str]:
     """Return the stages that reported an issue."""
-    assert context.report is not None
     return {issue.stage for issue in context.report.issues}
 
 
@@ -65,7 +64,6 @@ class TestIntelligentMemoryRetrievalChain:
             demo_request(project_id, 5, 4)
         )
         report = context.report
-        assert report is not None
         assert report.planner.used == "llm"
         assert {"llm", "rules"} == {query.origin for query in report.queries}
         assert "I0" in report.entities
@@ -119,7 +117,6 @@ class TestMemoryToolsAbstractionLayer:
         early = get_entity_state_tool(project_id, "I0", chapter_index=2, stores=read_demo_stores)
         assert isinstance(late, EntityStateSnapshot)
         assert late.state_data["holder"] == "C5"
-        assert early is not None
         assert early.state_data["holder"] != "C5"
         assert get_entity_state_tool(project_id, "C999", stores=read_demo_stores) is None
 
@@ -224,7 +221,6 @@ class TestChainIndependenceAndTestability:
             stores.create_project("demo", language="en")
             context = build_context_chain(stores).invoke(demo_request("demo", 5, 4))
         assert (context.entity_states, context.relevant_memories, context.timeline_context) == ([], [], None)
-        assert context.report is not None
         assert context.report.issues == []
 
     def test_follow_project_conventions(self, read_demo_stores: MemoryStores) -> None:

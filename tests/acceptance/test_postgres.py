@@ -76,7 +76,6 @@ def test_nothing_later_is_told(marked_stores: MemoryStores, cut: tuple[int, int]
     """What holds on SQLite of contexts, tools and names holds here."""
     marked.test_no_later_mark_is_in_context_prompt_card_or_name(marked_stores, cut)
     marked.test_every_tool_is_cut(marked_stores, cut)
-    marked.test_a_later_alias_resolves_to_nobody(marked_stores, cut)
 
 
 @pytest.mark.parametrize("project_id", DEMOS)
@@ -86,7 +85,6 @@ def test_a_context_is_that_of_sqlite(stores: MemoryStores, ingested_demos: Path,
     on_server = build_context_chain(stores, write_files=False).invoke(request)
     with MemoryStores(settings_for(ingested_demos)) as sqlite:
         on_file = build_context_chain(sqlite, write_files=False).invoke(request)
-    assert on_server.report is not None
     assert [issue for issue in on_server.report.issues if issue.kind != "unresolved"] == []
     assert _told(on_server) == _told(on_file)
     here, there = ({chunk.content for chunk in context.relevant_memories} for context in (on_server, on_file))

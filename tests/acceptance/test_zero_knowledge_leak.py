@@ -242,8 +242,6 @@ def test_what_ben_does_not_know_is_nowhere_when_it_is_excluded(stores: MemorySto
     context = built(stores, cut, "Ben", "exclude", model=answering(PLAN))
     assert secrets(everything(context)) <= known_by_then(cut)
     report = context.report
-    assert report is not None
-    assert report.point_of_view is not None
     assert report.point_of_view.character_id == "C1"
     assert report.point_of_view.unknown["memories"] > 0
     assert [issue for issue in report.issues if issue.stage == "knowledge"] == []
@@ -254,7 +252,6 @@ def test_what_ben_is_told_is_there_from_then_on(stores: MemoryStores) -> None:
     """What Clara tells him in 3:1 is his own from the next scene on, and what she keeps is not."""
     context = built(stores, (3, 2), "Ben", "exclude")
     assert secrets(everything(context)) == {APART}
-    assert context.report is not None
     assert [item.source_id for item in context.report.items if APART in item.text] == ["M12"]
 
 
@@ -268,7 +265,6 @@ def test_anna_knows_her_own_secrets(stores: MemoryStores, cut: tuple[int, int], 
     assert secrets(everything(own)) == told
     [state] = [each for each in context.entity_states if each.entity_id == "C0"]
     assert secrets(json.dumps(state.state_data))
-    assert context.report is not None
     assert any(item.source_id == "M12" and "C0" in item.known_by for item in context.report.items)
 
 
@@ -277,7 +273,6 @@ def test_secrets_stand_in_the_block_of_their_own_alone(stores: MemoryStores, cut
     """Set apart, a secret is in `hidden` and in its block of the prompt, and nowhere else."""
     context = built(stores, cut, "Ben", "separate", model=answering(PLAN))
     hidden = context.hidden
-    assert hidden is not None
     assert secrets(hidden.model_dump_json()) >= {APART} - known_by_then(cut)
     rest = context.model_copy(update={"hidden": None})
     assert secrets(everything(rest)) <= known_by_then(cut)
@@ -292,7 +287,6 @@ def test_marked_secrets_stay_in_their_place(stores: MemoryStores) -> None:
     """Marked, everything is there, and receipts and prompt say that Ben does not know it."""
     context = built(stores, (2, 1), "Ben", "mark")
     assert context.hidden is None
-    assert context.report is not None
     told = {item.source_id: item for item in context.report.items}
     assert "C1" in told["M12"].not_known_by
     assert "C0" in told["M12"].known_by

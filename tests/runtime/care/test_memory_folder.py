@@ -185,7 +185,6 @@ def test_an_import_changes_nothing_that_is_there(here: MemoryStores, there: Memo
         stored = unit.entities.get("C0")
         kept = unit.scenes.require(StoryPosition(1, 2))
         added = unit.scenes.require(StoryPosition(1, 1))
-    assert stored is not None
     assert stored.entity.description == "mine"
     assert (kept.text, added.label) == ("Another text.", "S002")
 
@@ -243,9 +242,7 @@ def test_what_a_person_edits_in_the_files_is_taken_over(
         relation = unit.relationships.between("C0", "C1")
         stored = unit.entities.get("C0")
     assert (before.state_data["mood"], after.state_data["mood"]) == ("mood 12", "serene")
-    assert relation is not None
     assert relation.status == "married"
-    assert stored is not None
     assert stored.entity.profile == {"personality": {"fears": ["water"]}}
 
 
@@ -301,13 +298,11 @@ def test_a_folder_of_another_program_is_read(there: MemoryStores, tmp_path: Path
     assert early.state_data["inventory"] == ["map"]
     assert "emotional_state" not in early.state_data
     assert late.state_data["emotional_state"] == "anxious"
-    assert loop_then is not None
     assert loop_then.status == "open"
     assert relationship.seen_by("C1").your_view == "reckless student"
     caught = relationship.history[1]
     assert before.status == "close"
     assert (caught.event, caught.status, caught.scene_index) == ("caught", "strained", 2)
-    assert stored is not None
     assert stored.entity.profile == {"personality": {"core_traits": ["curious"]}, "metadata": {"pov_count": 3}}
     with there.database(project_id).write() as unit:
         assert unit.entities.next_id("character") == "C5"

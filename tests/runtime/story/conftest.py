@@ -51,3 +51,9 @@ def village(memory: Memory) -> Story:
 def guild(stores: MemoryStores, project: str) -> Story:
     """The story that is stored for a test."""
     return Story(stores, project)
+
+
+@pytest.fixture
+def unindexed_edits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the vector index for later, where it is not what is looked at: it takes longer than all else."""
+    monkeypatch.setattr("runtime.story.base.ENTRIES_OF_AN_EDIT", 0)

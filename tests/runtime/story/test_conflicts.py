@@ -17,6 +17,8 @@ from runtime.stores import MemoryStores
 from runtime.story.entities import StoryEntities
 from runtime.story.story import Story
 
+pytestmark = pytest.mark.usefixtures("unindexed_edits")
+
 _numbers = itertools.count(1)
 ENTITIES = [
     Entity(entity_id="C0", entity_type="character", name="Ada"),
@@ -155,7 +157,6 @@ def test_a_death_that_only_a_memory_tells_can_be_undone(stores: MemoryStores, pr
     """Without a stated status the character's life is stated under that name, in the story's language."""
     died = {"memory_id": "M9", "event_type": "death", "content": "阿达死了。", "entities": ["C0"]}
     told = scene(5, {}, "C1")
-    assert told.record is not None
     record = SceneRecord.model_validate({**told.record.model_dump(), "memories": [died]})
     scenes = [told.model_copy(update={"record": record}), scene(6, {}, "C0")]
     ingest_scenes(stores, project, scenes, index=False)

@@ -270,3 +270,18 @@ def test_rules_that_were_not_applied_are_not_called_looked_at(
     check = checked(stores, project)
     assert check.checked.rules == []
     assert "rules" in {each.stage for each in check.report.issues}
+
+
+def test_a_step_after_the_writer_checks_and_repairs(stores: MemoryStores, project: str) -> None:
+    """The draft comes out with its check; with a writer what was found is changed once, and checked again."""
+    plan = {"purpose": "breakfast", "characters": ["Ilse Moor"]}
+    written = {"chapter_index": 3, "scene_index": 1, "draft": DEAD_ACT, "scene_plan": plan}
+    story = Story(stores, project)
+    done = story.check_step(use_model=False).invoke(written)
+    assert (done.draft, len(done.check.issues)) == (DEAD_ACT, 1)
+    mended = {"passages": [{"id": ["K1"], "old": done.check.issues[0].draft_quote, "new": "Ilse Moor"}]}
+    writer = answering(json.dumps(mended))
+    repaired = story.check_step(writer=writer, repair=True, use_model=False).invoke(written)
+    assert (len(writer.prompts), repaired.is_repaired, repaired.check.issues) == (1, True, [])
+    with pytest.raises(UserInputError):
+        story.check_step(repair=True)

@@ -10,6 +10,8 @@ from runtime.story.character import Character
 from runtime.story.entities import StoryEntities
 from runtime.story.story import Story
 
+pytestmark = pytest.mark.usefixtures("unindexed_edits")
+
 
 def _links(stores: MemoryStores, project: str, chunk_id: str) -> list[str]:
     with stores.database(project).read() as unit:

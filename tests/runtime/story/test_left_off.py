@@ -67,7 +67,6 @@ def context_of(story: Story, scene: int, **options: Any) -> SceneMemoryContext:
 
 def issues_of(context: SceneMemoryContext) -> list[ReportIssue]:
     """Return what the context says of the end of the scene before."""
-    assert context.report is not None
     return [each for each in context.report.issues if each.stage == "left_off"]
 
 
@@ -75,13 +74,11 @@ def test_the_scene_before_ends_the_context_word_for_word(story: Story) -> None:
     """It is the last one strictly before the planned scene, also where later ones are stored."""
     for scene in (2, 3, 4):
         context = context_of(story, scene)
-        assert context.left_off is not None
         assert (context.left_off.chapter_index, context.left_off.scene_index) == (1, scene - 1)
         assert context.left_off.text == TEXTS[scene - 1]
         assert context.left_off.present == PEOPLE[scene - 1]
         prompt = context.as_prompt()
         assert all(line in prompt for line in TEXTS[scene - 1].split("\n\n"))
-        assert context.report is not None
         assert (
             context.report.tokens["left_off"] == context.report.tokens_per_need["left_off"] == context.left_off.tokens
         )
@@ -128,7 +125,6 @@ def test_a_point_of_view_goes_on_from_the_scene_it_was_in(story: Story) -> None:
     """Anna was not at the bridge: from her the end of that scene is kept, and her own last one is shown."""
     for knowledge in ("separate", "exclude"):
         context = context_of(story, 3, pov="Anna", knowledge=knowledge)
-        assert context.left_off is not None
         assert context.left_off.text == TEXTS[1]
     assert "bridge had fallen" not in context.as_prompt()
 
@@ -144,7 +140,6 @@ def test_a_secret_in_the_end_of_the_scene_is_kept_from_who_was_there(
     hidden = context_of(story, 5, pov="Tom", knowledge="exclude")
     assert hidden.left_off is None
     assert "silver key" not in hidden.as_prompt()
-    assert hidden.report is not None
     left_out = [each for each in hidden.report.left_out if each.section == "left_off"]
     assert [(each.id, each.text, each.reason) for each in left_out] == [("1:4", "", "Tom does not know all of it")]
     shown = context_of(story, 5, pov="Anna", knowledge="exclude").left_off
@@ -171,5 +166,4 @@ def test_a_note_stays_whose_few_words_all_stand_in_the_scene_before(story: Story
     plan = {"characters": ["Anna"], "purpose": "Anna rings the bell."}
     context = story.context(chapter_index=1, scene_index=4, scene_plan=plan)
     assert context.left_off is not None
-    assert context.report is not None
     assert note.chunk_id in [each.chunk_id for each in context.report.items]

@@ -9,6 +9,8 @@ from runtime.story.entities import StoryEntities
 from runtime.story.memories import place_before
 from runtime.story.story import Story
 
+pytestmark = pytest.mark.usefixtures("unindexed_edits")
+
 
 @pytest.mark.parametrize(
     "start", [StoryPosition(3, 2), StoryPosition(3, 1), StoryPosition(3, 0), StoryPosition(3), StoryPosition(1)]

@@ -44,7 +44,6 @@ def test_the_given_file_is_the_plan(stores: MemoryStores, tmp_path: Path) -> Non
     file.write_text(json.dumps(PLAN | {"purpose": "another"}), encoding="utf-8")
     found = Story(stores, PROJECT).find_planned_scene(chapter_index=3, scene_index=1, plan_file=file)
     assert found.plan.purpose == "another"
-    assert found.chapter_plan is not None
     assert found.chapter_plan.chapter_title == "Back"
 
 
@@ -58,7 +57,6 @@ def test_a_chapter_plan_of_novel_gen_has_it(stores: MemoryStores, is_given: bool
     place = {"plan_file": file} if is_given else {"chapter_index": 5}
     found = Story(stores, PROJECT).find_planned_scene(scene_index=2, **place)
     assert (found.chapter_index, found.plan.purpose, found.plan.characters) == (5, PLAN["purpose"], ["Ada", "Ben"])
-    assert found.chapter_plan is not None
     assert found.chapter_plan.extra == {"goal": "the key"}
 
 
@@ -123,7 +121,6 @@ def test_only_four_keys_of_a_line_are_read(tmp_path: Path) -> None:
     """An answer key leaves no trace; the number of a plan is that of its line, empty ones counted."""
     file = plans_file(tmp_path, line(gold=[{"quote": "SECRET"}], states="SECRET", note={"a": 1}))
     plan = read_plan_lines(file)[0].value
-    assert plan is not None
     assert "SECRET" not in plan.model_dump_json()
     assert set(plan.model_dump()) == {"plan_id", "chapter_index", "scene_index", "scene_plan"}
     assert [each.number for each in read_plan_lines(plans_file(tmp_path, "", line(), "  ", line(plan_id="P2")))] == [

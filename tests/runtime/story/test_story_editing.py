@@ -17,6 +17,8 @@ from runtime.stores import MemoryStores
 from runtime.story.story import Story
 from tests.runtime.agents.guild_story import ENTITIES, scene
 
+pytestmark = pytest.mark.usefixtures("unindexed_edits")
+
 
 @pytest.fixture
 def story(tmp_path: Path) -> Iterator[Story]:

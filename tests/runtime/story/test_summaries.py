@@ -20,6 +20,8 @@ from runtime.story.story import Story
 from tests.runtime.ingest.made_up_story import ENTITIES, record, recorded_scenes, scene
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
 
+pytestmark = pytest.mark.usefixtures("unindexed_edits")
+
 PROJECT = "demo"
 
 

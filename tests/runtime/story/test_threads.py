@@ -14,6 +14,8 @@ from runtime.stores import MemoryStores
 from runtime.story.story import Story
 from tests.runtime.agents.guild_story import scene
 
+pytestmark = pytest.mark.usefixtures("unindexed_edits")
+
 
 def test_what_does_not_wait_cannot_end(stores: MemoryStores, project: str) -> None:
     """Nor can move what is not planted; both are named."""
@@ -34,7 +36,6 @@ def test_notes_are_the_authors_and_in_no_context(stores: MemoryStores, project: 
     with stores.database(project).read() as unit:
         told = unit.threads.get(planted.loop_id)
         outline = unit.outline(as_of=END_OF_STORY)
-    assert told is not None
     assert "notes" not in told.model_dump()
     assert not any("notes" in each.model_dump() for each in outline.open_loops)
 
@@ -85,13 +86,10 @@ def test_the_ledger_holds_at_its_position(stores: MemoryStores, project: str) ->
 
     assert told(StoryPosition(1, 2)) is None
     living, waiting = told(StoryPosition(2, 1)), told(None)
-    assert living is not None
     assert (living.stage, living.dead_ids) == ("planted", [])
-    assert waiting is not None
     assert (waiting.stage, waiting.moot_since, waiting.ending) == ("planted", (2, 1), None)
     Story(stores, project).abandon_thread(thread_id=thread_id, summary="he died")
     ended = told(None)
-    assert ended is not None
     assert (ended.stage, ended.ending) == ("over", "moot")
     assert told(StoryPosition(2, 1)) == living
 
@@ -171,7 +169,6 @@ def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
 
     for name in (project, f"{project}-copy"):
         entry = told(name)
-        assert entry.window is not None
         assert (entry.window.source, entry.window.due_by, entry.pay_off) == ("record", (4, 0), "by the spring fair")
         assert (entry.parts, entry.parts_paid, entry.stage) == (2, 1, "moved")
         assert told(name, StoryPosition(3, 2)).parts_paid == 0
@@ -181,7 +178,6 @@ def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
     assert (edited.due_by, edited.parts) == ((9, 0), 3)
     Story(stores, project).advance_thread(thread_id=thread_id, note="a purse", pays_part=True)
     entry = told(project)
-    assert entry.window is not None
     assert (entry.window.source, entry.parts, entry.parts_paid) == ("author", 3, 2)
     with pytest.raises(UserInputError, match="in 1 parts; give two or more"):
         Story(stores, project).edit_thread(thread_id=thread_id, parts=1)
