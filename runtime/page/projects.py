@@ -23,7 +23,7 @@ from runtime.files.paths import without_paths
 from runtime.page.forms import led_back
 from runtime.page.frame import Frame
 from runtime.page.visits import MAX_SHOWN, Form, Name, Shown, Visited, download, number_in, router
-from runtime.story.condition import StoryIndexing, diagnose, next_steps_in
+from runtime.story.condition import StoryUpkeep, diagnose, next_steps_in
 from runtime.story.extraction import ExtractionEstimate, build_extraction_model
 from runtime.story.projects import StoryProjects, list_project_ids, proposed_project_id
 from runtime.story.story import Story
@@ -72,7 +72,7 @@ def health_page(visit: Visited, project: Project) -> Response:
 def mend_page(visit: Visited, project: Project, form: Form) -> Response:
     """Put the index right or build it anew, and show how the project stands."""
     if form.get("do") == "reindex":
-        StoryIndexing(project.stores, project.project_id).reindex()
+        StoryUpkeep(project.stores, project.project_id).reindex()
         return _health(visit, project)
     return _health(visit, project, repair=True)
 

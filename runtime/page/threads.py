@@ -15,7 +15,7 @@ from novelgen.models.state import LoopImportance
 from runtime.page.relationships import shortened
 from runtime.page.visits import Name, Shown, Visited, router
 from runtime.story.base import StoryBase
-from runtime.story.threads import StoryThreadLedger, StoryThreads
+from runtime.story.threads import StoryThreads
 
 WIDTH = 1000.0
 LEFT, RIGHT = 330.0, 990.0
@@ -136,7 +136,7 @@ def threads_page(
     thread: Name = "",
 ) -> Response:
     """Show where every thread stands; one may be chosen, to be moved, changed or ended."""
-    ledger = visit.kept(StoryThreadLedger.thread_ledger)
+    ledger = visit.kept(StoryThreads.thread_ledger)
     here = visit.here()
     places = here.places[: here.known]
     names = visit.kept(StoryBase.entity_names)

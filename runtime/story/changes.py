@@ -38,8 +38,16 @@ class ListedChange(Model):
     is_gone: bool = Field(default=False, description="What was changed is not stored any more.")
 
 
-class StoryAuthorChanges(base.StoryBase):
-    """What an author changed in memories and scenes lately."""
+class DeletionResult(Deletion):
+    """What was deleted, who referred to it, and the change by whose number it can be undone."""
+
+    deleted: str = Field(description="Id of what is gone, such as C3, R0 or OL2.")
+    name: str = Field(description="Its name; of a relationship both characters, of a thread its description.")
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+class StoryChanges(base.StoryBase):
+    """What an author changed lately; deleting entities, relationships and threads so that it can be undone."""
 
     def author_changes(self, *, limit: base.Count = DEFAULT_CHANGES, as_of: base.Place = None) -> list[ListedChange]:
         """List what the author changed in memories and scenes, the latest first, what was taken back included.
@@ -56,7 +64,58 @@ class StoryAuthorChanges(base.StoryBase):
             ]
         return [each for each in listed if each is not None]
 
+    def delete_entity(self, entity: base.Name, *, entity_type: EntityType | None = None) -> DeletionResult:
+        """Delete an entity with its names, states and relationships; memories stay. `undo` takes it back.
+
+        Args:
+            entity: Id, name or alias.
+            entity_type: Only one of this type is meant.
+
+        Raises:
+            UnknownEntityError: When nobody bears the name, or several do.
+        """
+        with self._stores.database(self.project_id).write() as unit:
+            found = base.named_entity(entity, base.known_entities(unit, None), entity_type)
+            deletion = unit.deletions.delete_entity(found.entity_id)
+        return _followed(self._stores, self.project_id, deletion)
+
+    def delete_relationship(self, first: base.Name, second: base.Name) -> DeletionResult:
+        """Delete how two characters stand, with its history; both stay. `undo` takes it back.
+
+        Args:
+            first: One of the two, by id, name or alias.
+            second: The other one.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name, or several do.
+            UserInputError: When nothing is known of the two together.
+        """
+        with self._stores.database(self.project_id).write() as unit:
+            known = base.known_entities(unit, None)
+            one, other = (base.resolved_entity(name, known, "character").entity_id for name in (first, second))
+            found = unit.relationships.between(one, other)
+            if found is None:
+                raise UserInputError(f"nothing is known of {one} and {other} together; list the relationships")
+            deletion = unit.deletions.delete_relationship(found.relationship_id)
+        return _followed(self._stores, self.project_id, deletion)
+
+    def delete_thread(self, thread_id: base.Name) -> DeletionResult:
+        """Delete a thread with its history; `undo` takes it back.
+
+        Args:
+            thread_id: Its id, such as OL3.
+
+        Raises:
+            UserInputError: When no such thread is stored.
+        """
+        with self._stores.database(self.project_id).write() as unit:
+            deletion = unit.deletions.delete_thread(thread_id)
+        return _followed(self._stores, self.project_id, deletion)
+
     aauthor_changes = base.async_twin(author_changes)
+    adelete_entity = base.async_twin(delete_entity)
+    adelete_relationship = base.async_twin(delete_relationship)
+    adelete_thread = base.async_twin(delete_thread)
 
 
 def changed_scene(scene: StoredScene, fields: Mapping[str, Any]) -> StoredScene:
@@ -218,70 +277,6 @@ def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> Liste
         "was": change.before.get("content", ""),
     }
     return listed.model_copy(update=told)
-
-
-class DeletionResult(Deletion):
-    """What was deleted, who referred to it, and the change by whose number it can be undone."""
-
-    deleted: str = Field(description="Id of what is gone, such as C3, R0 or OL2.")
-    name: str = Field(description="Its name; of a relationship both characters, of a thread its description.")
-    indexing: IndexingResult = Field(default_factory=IndexingResult)
-
-
-class StoryDeletion(base.StoryBase):
-    """What users do to get rid of something: delete entities, relationships and threads, so that it can be undone."""
-
-    def delete_entity(self, entity: base.Name, *, entity_type: EntityType | None = None) -> DeletionResult:
-        """Delete an entity with its names, states and relationships; memories stay. `undo` takes it back.
-
-        Args:
-            entity: Id, name or alias.
-            entity_type: Only one of this type is meant.
-
-        Raises:
-            UnknownEntityError: When nobody bears the name, or several do.
-        """
-        with self._stores.database(self.project_id).write() as unit:
-            found = base.named_entity(entity, base.known_entities(unit, None), entity_type)
-            deletion = unit.deletions.delete_entity(found.entity_id)
-        return _followed(self._stores, self.project_id, deletion)
-
-    def delete_relationship(self, first: base.Name, second: base.Name) -> DeletionResult:
-        """Delete how two characters stand, with its history; both stay. `undo` takes it back.
-
-        Args:
-            first: One of the two, by id, name or alias.
-            second: The other one.
-
-        Raises:
-            UnknownEntityError: When nobody bears a name, or several do.
-            UserInputError: When nothing is known of the two together.
-        """
-        with self._stores.database(self.project_id).write() as unit:
-            known = base.known_entities(unit, None)
-            one, other = (base.resolved_entity(name, known, "character").entity_id for name in (first, second))
-            found = unit.relationships.between(one, other)
-            if found is None:
-                raise UserInputError(f"nothing is known of {one} and {other} together; list the relationships")
-            deletion = unit.deletions.delete_relationship(found.relationship_id)
-        return _followed(self._stores, self.project_id, deletion)
-
-    def delete_thread(self, thread_id: base.Name) -> DeletionResult:
-        """Delete a thread with its history; `undo` takes it back.
-
-        Args:
-            thread_id: Its id, such as OL3.
-
-        Raises:
-            UserInputError: When no such thread is stored.
-        """
-        with self._stores.database(self.project_id).write() as unit:
-            deletion = unit.deletions.delete_thread(thread_id)
-        return _followed(self._stores, self.project_id, deletion)
-
-    adelete_entity = base.async_twin(delete_entity)
-    adelete_relationship = base.async_twin(delete_relationship)
-    adelete_thread = base.async_twin(delete_thread)
 
 
 def _followed(stores: MemoryStores, project_id: str, deletion: Deletion) -> DeletionResult:

@@ -60,8 +60,18 @@ class StoryCondition(BaseModel):
     next_steps: list[NextStep] = Field(default_factory=list)
 
 
-class StoryConditions(StoryBase):
-    """What a project holds now and what to do next."""
+class ReindexResult(BaseModel):
+    """A vector index that was built anew."""
+
+    chosen: int = 0
+    """Memories that are embedded otherwise than before, since a setting changed."""
+    indexing: IndexingResult
+    verification: str
+    is_sound: bool
+
+
+class StoryUpkeep(StoryBase):
+    """What a project holds now and what to do next, whether it is sound, and its vector index."""
 
     def story_condition(self) -> StoryCondition:
         """Return what a project holds now, and what to do next."""
@@ -90,7 +100,56 @@ class StoryConditions(StoryBase):
             update={"next_steps": _next_steps(condition, bool(settings.memory.summarization.model or settings.model))}
         )
 
+    def reindex(self, *, progress: Progress | None = None) -> ReindexResult:
+        """Build the vector index anew, as is needed when the embedding model changes; the database stays as it is.
+
+        Args:
+            progress: Called with the memories done and the memories in all.
+
+        Raises:
+            StoreError: When the database, the embedding model or the index fails; the old index stays.
+        """
+        chosen = apply_embedding_settings(self._stores, self.project_id)
+        indexing = reindex(self._stores, self.project_id, progress=progress)
+        verification = verify_index(self._stores, self.project_id)
+        return ReindexResult(
+            chosen=chosen, indexing=indexing, verification=str(verification), is_sound=verification.is_sound
+        )
+
+    def index_project(self, *, progress: Callable[[int, int], Any] | None = None) -> IndexingResult:
+        """Bring the vector index up to what the database says, going on where an earlier run stopped."""
+        result = drain_outbox(self._stores, self.project_id, progress=progress)
+        return rebuild_if_bloated(
+            self._stores, self.project_id, verify_after_crash(self._stores, self.project_id, result)
+        )
+
+    def check_health(self, *, repair: bool = False, ask_network: bool = True) -> checks.Diagnosis:
+        """Look at everything that can keep the memory from working, as `novelgen doctor` does.
+
+        Args:
+            repair: Whether to bring the vector index to what the database says first.
+            ask_network: Whether a model or an embedding service elsewhere may be asked if it answers.
+        """
+        return diagnose(self._stores, self.project_id, repair=repair, ask_network=ask_network)
+
+    def _project_findings(self) -> tuple[dict[str, int], list[checks.Finding]]:
+        try:
+            counts = checks.project_counts(self._stores, self.project_id)
+            reading = check_reading(self.story_condition())
+            index = checks.check_index(self._stores, self.project_id, waiting=counts["waiting for the index"])
+            embedding = checks.check_embedding_settings(self._stores, self.project_id)
+            minds = checks.check_minds(self._stores, self.project_id)
+            breaker = checks.check_breaker(self._stores, self.project_id)
+            files = checks.check_context_files(self._stores, self.project_id)
+        except DatabaseError as error:
+            return {}, [checks.found("broken", "database_unreadable", error=str(error))]
+        looked_at = (*reading, index, embedding, *minds, breaker, *files)
+        return counts, [finding for finding in looked_at if finding is not None]
+
     astory_condition = async_twin(story_condition)
+    areindex = async_twin(reindex)
+    aindex_project = async_twin(index_project)
+    acheck_health = async_twin(check_health)
 
 
 def next_steps_in(condition: StoryCondition, language: StoryLanguage) -> list[NextStep]:
@@ -130,46 +189,6 @@ def _next_steps(condition: StoryCondition, has_model: bool) -> list[NextStep]:
     ]
 
 
-class ReindexResult(BaseModel):
-    """A vector index that was built anew."""
-
-    chosen: int = 0
-    """Memories that are embedded otherwise than before, since a setting changed."""
-    indexing: IndexingResult
-    verification: str
-    is_sound: bool
-
-
-class StoryIndexing(StoryBase):
-    """The vector index of a project: following the database, and building it anew."""
-
-    def reindex(self, *, progress: Progress | None = None) -> ReindexResult:
-        """Build the vector index anew, as is needed when the embedding model changes; the database stays as it is.
-
-        Args:
-            progress: Called with the memories done and the memories in all.
-
-        Raises:
-            StoreError: When the database, the embedding model or the index fails; the old index stays.
-        """
-        chosen = apply_embedding_settings(self._stores, self.project_id)
-        indexing = reindex(self._stores, self.project_id, progress=progress)
-        verification = verify_index(self._stores, self.project_id)
-        return ReindexResult(
-            chosen=chosen, indexing=indexing, verification=str(verification), is_sound=verification.is_sound
-        )
-
-    def index_project(self, *, progress: Callable[[int, int], Any] | None = None) -> IndexingResult:
-        """Bring the vector index up to what the database says, going on where an earlier run stopped."""
-        result = drain_outbox(self._stores, self.project_id, progress=progress)
-        return rebuild_if_bloated(
-            self._stores, self.project_id, verify_after_crash(self._stores, self.project_id, result)
-        )
-
-    areindex = async_twin(reindex)
-    aindex_project = async_twin(index_project)
-
-
 def diagnose(
     stores: MemoryStores,
     project_id: str | None = None,
@@ -195,7 +214,7 @@ def diagnose(
     if project_id is not None:
         findings.append(checks.check_database(stores, project_id))
         if findings[-1].level == "ok":
-            counts, of_project = StoryDiagnosis(stores, project_id)._project_findings()
+            counts, of_project = StoryUpkeep(stores, project_id)._project_findings()
             findings += of_project
     # Settings for the eye: addresses may hold passwords, so they are only named.
     memory = settings.memory
@@ -216,35 +235,6 @@ def diagnose(
         repairs=repairs,
     )
     return checks.in_language(diagnosis, language)
-
-
-class StoryDiagnosis(StoryConditions):
-    """Checking up on the machine and on a project."""
-
-    def check_health(self, *, repair: bool = False, ask_network: bool = True) -> checks.Diagnosis:
-        """Look at everything that can keep the memory from working, as `novelgen doctor` does.
-
-        Args:
-            repair: Whether to bring the vector index to what the database says first.
-            ask_network: Whether a model or an embedding service elsewhere may be asked if it answers.
-        """
-        return diagnose(self._stores, self.project_id, repair=repair, ask_network=ask_network)
-
-    acheck_health = async_twin(check_health)
-
-    def _project_findings(self) -> tuple[dict[str, int], list[checks.Finding]]:
-        try:
-            counts = checks.project_counts(self._stores, self.project_id)
-            reading = check_reading(self.story_condition())
-            index = checks.check_index(self._stores, self.project_id, waiting=counts["waiting for the index"])
-            embedding = checks.check_embedding_settings(self._stores, self.project_id)
-            minds = checks.check_minds(self._stores, self.project_id)
-            breaker = checks.check_breaker(self._stores, self.project_id)
-            files = checks.check_context_files(self._stores, self.project_id)
-        except DatabaseError as error:
-            return {}, [checks.found("broken", "database_unreadable", error=str(error))]
-        looked_at = (*reading, index, embedding, *minds, breaker, *files)
-        return counts, [finding for finding in looked_at if finding is not None]
 
 
 def check_reading(condition: StoryCondition) -> list[checks.Finding]:

@@ -28,8 +28,7 @@ from runtime.files.project_files import load_characters, load_context, load_sett
 from runtime.index.token_counters import build_token_counter
 from runtime.search.story_memory import StoryMemoryTools
 from runtime.stores import MemoryStores
-from runtime.story.base import Progress, async_twin
-from runtime.story.condition import StoryIndexing
+from runtime.story.base import Progress, StoryBase, async_twin
 from runtime.story.projects import StoryProjects
 from runtime.story.scene_plans import PlanLine, PlannedScene, find_own_plan, read_plan_lines
 
@@ -104,7 +103,7 @@ class StaleReport(BaseModel):
     failures: list[str] = Field(default_factory=list)
 
 
-class StoryContexts(StoryIndexing):
+class StoryContexts(StoryBase):
     """Contexts of planned scenes: finding the plan, building one or many, comparing, and rebuilding stale ones."""
 
     def build_context(self, *, scene: PlannedScene, options: ContextOptions | None = None) -> BuiltContext:

@@ -1,21 +1,25 @@
 """Whether drafts and stored scenes hold: their contradictions of what lies strictly before them, and waivers."""
 
+import json
 import re
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
 from novelgen.chains.checked_writing_chain import CheckedWritingChain, WrittenDraft, check_after_writing
-from novelgen.errors import UnknownIdError, UnknownSceneError, UserInputError
+from novelgen.errors import InvalidFileError, NovelgenError, UnknownIdError, UnknownSceneError, UserInputError
 from novelgen.language.normalise import require_size
 from novelgen.models.continuity import DraftCheck
 from novelgen.models.plan import ScenePlan, given_fields
-from novelgen.models.position import StoryPosition
-from runtime.story.base import DRAFT_CHARACTERS, ChangeNumber, Draft, Given, Number, async_twin
+from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
+from runtime.files.file_reading import NumberedLine, read_json_file, read_numbered_lines, read_text_file, validated
+from runtime.files.paths import write_text_atomically
+from runtime.story.base import DRAFT_CHARACTERS, ChangeNumber, Draft, Given, Number, Progress, StoryBase, async_twin
 from runtime.story.changes import say_meant
-from runtime.story.condition import StoryIndexing
-from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
+from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene
 from runtime.story.ingest import read_given
 
 _FINDING_ID = re.compile(r"K[0-9a-f]{12}")
@@ -36,7 +40,27 @@ class Waiver(BaseModel):
     change_id: ChangeNumber = None
 
 
-class StoryContinuity(StoryIndexing):
+class DraftLine(DraftScene):
+    """A line of a file of drafts, without whatever else is on it."""
+
+    id: str
+    chapter_index: ChapterIndex
+    scene_index: SceneIndex
+
+
+class DraftsReport(BaseModel):
+    """What became of many drafts; one that failed does not stop the others."""
+
+    asked: int = 0
+    written: int = 0
+    kept: int = Field(default=0, description="Drafts whose check was there already.")
+    findings: int = Field(default=0, description="In the checks that were written, without the waived ones.")
+    failures: list[str] = Field(default_factory=list)
+    rules_alone: bool = Field(default=False, description="Whether no model looked at any of them.")
+    degraded: list[str] = Field(default_factory=list, description="What was missing, each told once.")
+
+
+class StoryContinuity(StoryBase):
     """Whether drafts and stored scenes hold: their contradictions of what lies strictly before them, and waivers."""
 
     def check(
@@ -157,6 +181,39 @@ class StoryContinuity(StoryIndexing):
         checks = [_of_stored(each) for each in checker.in_order(checker.check, drafts, progress=progress)]
         return StoredCheck(checks=checks, without_text=len(scenes) - len(drafts))
 
+    def check_drafts(
+        self,
+        *,
+        drafts_file: Path,
+        folder: Path,
+        options: CheckOptions | None = None,
+        resume: bool = False,
+        progress: Progress | None = None,
+    ) -> DraftsReport:
+        """Check every draft of a file and write what was found as `<id>.json` to a folder."""
+        self._stores.database(self.project_id)
+        checker = DraftChecker(self._stores, self.project_id, options)
+        text = read_text_file(drafts_file)
+        id_fields = ("draft_id", "id")
+        lines = list(read_numbered_lines(text, DraftLine, file=drafts_file, id_fields=id_fields, example="D001"))
+        if not lines:
+            raise InvalidFileError(f"{str(drafts_file)!r} holds no draft; write one JSON object per line")
+        self.await_index()
+        folder.mkdir(parents=True, exist_ok=True)
+        report = DraftsReport(asked=len(lines), rules_alone=checker.rules_alone)
+        check = partial(_checked, checker, folder, resume)
+        for outcome in checker.in_order(check, lines, progress=progress):
+            if isinstance(outcome, str):
+                report.failures.append(outcome)
+            elif outcome is None:
+                report.kept += 1
+            else:
+                report.written += 1
+                report.findings += len(outcome.issues)
+                told = (f"{each.stage} {each.kind}: {each.message}" for each in outcome.report.issues)
+                report.degraded = list(dict.fromkeys([*report.degraded, *told]))
+        return report
+
     def waive_finding(self, issue_id: str, *, note: str = "") -> Waiver:
         """Say that a finding is meant so; it stays silent for as long as the draft's words and the evidence stand.
 
@@ -200,9 +257,42 @@ class StoryContinuity(StoryIndexing):
 
     acheck = async_twin(check)
     acheck_stored = async_twin(check_stored)
+    acheck_drafts = async_twin(check_drafts)
     awaive_finding = async_twin(waive_finding)
     aunwaive_finding = async_twin(unwaive_finding)
     awaived_findings = async_twin(waived_findings)
+
+
+def _checked(
+    checker: DraftChecker, folder: Path, resume: bool, line: NumberedLine[DraftLine]
+) -> DraftCheck | str | None:
+    """Check and write one draft; return why it failed as text, or None where its check was there already."""
+    draft = line.value
+    if draft is None:
+        return line.problem
+    file = folder / f"{draft.id}.json"
+    if resume and _is_check_of(file, draft):
+        return None
+    try:
+        require_size(draft.text, "the draft", limit_characters=DRAFT_CHARACTERS)
+        check = checker.check(draft)
+        write_text_atomically(
+            file, json.dumps(check.model_dump(mode="json"), ensure_ascii=False, indent=2), root=folder
+        )
+    except NovelgenError as error:
+        return f"line {line.number}, draft {draft.id!r}: {error}"
+    return check
+
+
+def _is_check_of(file: Path, draft: DraftLine) -> bool:
+    if not file.exists():
+        return False
+    try:
+        check = validated(DraftCheck, read_json_file(file), where=repr(str(file)))
+    except InvalidFileError:
+        return False
+    is_whole = all(each.kind not in ("timeout", "unavailable") for each in check.report.issues)
+    return is_whole and (check.chapter_index, check.scene_index) == (draft.chapter_index, draft.scene_index)
 
 
 def _plan(given: Any) -> ScenePlan:

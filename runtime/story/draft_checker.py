@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, get_args
 
 from langchain_core.language_models import BaseChatModel
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from novelgen.chains.continuity_chain import ContinuityChain, ContinuityRequest, ModelCheck
 from novelgen.chains.stepwise_chain import issue_of
@@ -22,7 +21,7 @@ from novelgen.checking.findings import conclude, evidence_before
 from novelgen.checking.rules import RULES, find_by_rules
 from novelgen.checking.story import Draft, StoryBefore, read_draft
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
-from novelgen.errors import ConfigurationError, InvalidFileError, NovelgenError, UnknownProjectError, UserInputError
+from novelgen.errors import ConfigurationError, InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.language.chronology import scene_times
 from novelgen.language.language import stated_language
 from novelgen.language.normalise import require_size, scrub_text
@@ -33,10 +32,9 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.continuity import CheckedDraft, ContinuityEvidence, ContinuityReport, DraftCheck
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.plan import ScenePlan
-from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
+from novelgen.models.position import StoryPosition
 from novelgen.models.state import LoopStatus
-from runtime.files.file_reading import NumberedLine, read_json_file, read_numbered_lines, read_text_file, validated
-from runtime.files.paths import write_text_atomically
+from runtime.files.file_reading import read_text_file
 from runtime.files.project_files import own_scene_plan
 from runtime.index.token_counters import build_token_counter
 from runtime.search.kept_readings import knowledge_rules
@@ -44,8 +42,7 @@ from runtime.search.search import search_memories
 from runtime.settings import NovelgenSettings
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
-from runtime.story.base import DRAFT_CHARACTERS, Progress, async_twin
-from runtime.story.condition import StoryIndexing
+from runtime.story.base import Progress
 from runtime.story.extraction import build_extraction_model
 from runtime.story.projects import StoryProjects
 
@@ -334,97 +331,6 @@ def _words_to_avoid(file: Path) -> list[str]:
     """Return the words of a file, one a line; a line that begins with # is a remark."""
     lines = map(str.strip, read_text_file(file).split("\n")) if file.is_file() else ()
     return [line for line in lines if line and not line.startswith("#")]
-
-
-class DraftLine(DraftScene):
-    """A line of a file of drafts, without whatever else is on it."""
-
-    id: str
-    chapter_index: ChapterIndex
-    scene_index: SceneIndex
-
-
-class DraftsReport(BaseModel):
-    """What became of many drafts; one that failed does not stop the others."""
-
-    asked: int = 0
-    written: int = 0
-    kept: int = Field(default=0, description="Drafts whose check was there already.")
-    findings: int = Field(default=0, description="In the checks that were written, without the waived ones.")
-    failures: list[str] = Field(default_factory=list)
-    rules_alone: bool = Field(default=False, description="Whether no model looked at any of them.")
-    degraded: list[str] = Field(default_factory=list, description="What was missing, each told once.")
-
-
-class StoryDraftBatches(StoryIndexing, StoryProjects):
-    """Checks of many drafts in one process: a file of drafts in, a file for each check out."""
-
-    def check_drafts(
-        self,
-        *,
-        drafts_file: Path,
-        folder: Path,
-        options: CheckOptions | None = None,
-        resume: bool = False,
-        progress: Progress | None = None,
-    ) -> DraftsReport:
-        """Check every draft of a file and write what was found as `<id>.json` to a folder."""
-        self.require_stored()
-        checker = DraftChecker(self._stores, self.project_id, options)
-        text = read_text_file(drafts_file)
-        id_fields = ("draft_id", "id")
-        lines = list(read_numbered_lines(text, DraftLine, file=drafts_file, id_fields=id_fields, example="D001"))
-        if not lines:
-            raise InvalidFileError(f"{str(drafts_file)!r} holds no draft; write one JSON object per line")
-        self.await_index()
-        folder.mkdir(parents=True, exist_ok=True)
-        report = DraftsReport(asked=len(lines), rules_alone=checker.rules_alone)
-        check = partial(_checked, checker, folder, resume)
-        for outcome in checker.in_order(check, lines, progress=progress):
-            if isinstance(outcome, str):
-                report.failures.append(outcome)
-            elif outcome is None:
-                report.kept += 1
-            else:
-                report.written += 1
-                report.findings += len(outcome.issues)
-                told = (f"{each.stage} {each.kind}: {each.message}" for each in outcome.report.issues)
-                report.degraded = list(dict.fromkeys([*report.degraded, *told]))
-        return report
-
-    acheck_drafts = async_twin(check_drafts)
-
-
-def _checked(
-    checker: DraftChecker, folder: Path, resume: bool, line: NumberedLine[DraftLine]
-) -> DraftCheck | str | None:
-    """Check and write one draft; return why it failed as text, or None where its check was there already."""
-    draft = line.value
-    if draft is None:
-        return line.problem
-    file = folder / f"{draft.id}.json"
-    if resume and _is_check_of(file, draft):
-        return None
-    try:
-        require_size(draft.text, "the draft", limit_characters=DRAFT_CHARACTERS)
-        check = checker.check(draft)
-        write_text_atomically(
-            file, json.dumps(check.model_dump(mode="json"), ensure_ascii=False, indent=2), root=folder
-        )
-    except NovelgenError as error:
-        return f"line {line.number}, draft {draft.id!r}: {error}"
-    return check
-
-
-def _is_check_of(file: Path, draft: DraftLine) -> bool:
-    if not file.exists():
-        return False
-    try:
-        check = validated(DraftCheck, read_json_file(file), where=repr(str(file)))
-    except InvalidFileError:
-        return False
-    is_whole = all(each.kind not in ("timeout", "unavailable") for each in check.report.issues)
-    return is_whole and (check.chapter_index, check.scene_index) == (draft.chapter_index, draft.scene_index)
 
 
 HITS_PER_SENTENCE = 50

@@ -28,14 +28,14 @@ from runtime.ingest.scene_passes import (
 from runtime.settings import NovelgenSettings
 from runtime.storage.chunks import StoredConsolidation
 from runtime.stores import MemoryStores
-from runtime.story.base import At, Count, Name, Progress, StoryBase, async_twin, story_position
+from runtime.story.base import At, Count, Name, Progress, async_twin, story_position
 from runtime.story.story_difference import StoryDifferences
 
 RecordPass = Literal["knowledge", "shorts"]
 
 
 class StoryExtraction(StoryDifferences):
-    """Letting a chat model read the scenes that have no record."""
+    """Letting a chat model read the scenes that have no record, and let one memory stand for several small ones."""
 
     def extract(
         self,
@@ -164,61 +164,6 @@ class StoryExtraction(StoryDifferences):
         choice = _choice(scenes, chapter_index=chapter_index, again=again)
         return estimate(self._stores, self.project_id, choice=choice, prices=_prices(self._stores, prices))
 
-    aextract = async_twin(extract)
-    areconcile_project = async_twin(reconcile_project)
-    aestimate_project = async_twin(estimate_project)
-    arun_pass = async_twin(run_pass)
-    aestimate_pass = async_twin(estimate_pass)
-
-
-class ReconciliationReport(BaseModel):
-    """What became of each chapter, and of the vector index after them."""
-
-    chapters: list[ChapterPass] = Field(default_factory=list)
-    indexing: IndexingResult = Field(default_factory=IndexingResult)
-
-
-def _choice(scenes: Sequence[At], **chosen: Any) -> SceneChoice:
-    return SceneChoice(scenes=tuple(story_position(each) for each in scenes), **chosen)
-
-
-def is_extraction_model_set(settings: NovelgenSettings) -> bool:
-    """Tell whether the settings name a model that reads scenes."""
-    return bool(settings.memory.summarization.model or settings.model)
-
-
-def _prices(stores: MemoryStores, told: TokenPrices | None) -> TokenPrices:
-    summarization = stores.settings.memory.summarization
-    told = told or TokenPrices()
-    return TokenPrices(
-        price_in=summarization.price_in if told.price_in is None else told.price_in,
-        price_out=summarization.price_out if told.price_out is None else told.price_out,
-    )
-
-
-def build_extraction_model(settings: NovelgenSettings, model: str | BaseChatModel | None = None) -> BaseChatModel:
-    """Build the model that reads scenes and writes summaries."""
-    if isinstance(model, BaseChatModel):
-        return model
-    summarization = settings.memory.summarization
-    built = build_chat_model(
-        model or summarization.model or settings.model,
-        base_url=settings.model_base_url,
-        api_key=settings.model_api_key,
-        timeout_s=summarization.timeout_s,
-        max_tokens=summarization.max_tokens,
-    )
-    if built is None:
-        raise ConfigurationError(
-            "no model for extraction; set memory.summarization.model in config.yaml, or NOVELGEN_MODEL, to "
-            "provider:model such as openai:gpt-4.1-mini"
-        )
-    return built
-
-
-class StoryConsolidation(StoryBase):
-    """Consolidated memories: letting one stand for several small ones, listing them, and taking them back."""
-
     def consolidate_memories(
         self,
         *,
@@ -264,6 +209,56 @@ class StoryConsolidation(StoryBase):
         """
         return undo_consolidation(self._stores, self.project_id, chunk_id)
 
+    aextract = async_twin(extract)
+    areconcile_project = async_twin(reconcile_project)
+    aestimate_project = async_twin(estimate_project)
+    arun_pass = async_twin(run_pass)
+    aestimate_pass = async_twin(estimate_pass)
     aconsolidate_memories = async_twin(consolidate_memories)
     alist_consolidations = async_twin(list_consolidations)
     aundo_consolidations = async_twin(undo_consolidations)
+
+
+class ReconciliationReport(BaseModel):
+    """What became of each chapter, and of the vector index after them."""
+
+    chapters: list[ChapterPass] = Field(default_factory=list)
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+def _choice(scenes: Sequence[At], **chosen: Any) -> SceneChoice:
+    return SceneChoice(scenes=tuple(story_position(each) for each in scenes), **chosen)
+
+
+def is_extraction_model_set(settings: NovelgenSettings) -> bool:
+    """Tell whether the settings name a model that reads scenes."""
+    return bool(settings.memory.summarization.model or settings.model)
+
+
+def _prices(stores: MemoryStores, told: TokenPrices | None) -> TokenPrices:
+    summarization = stores.settings.memory.summarization
+    told = told or TokenPrices()
+    return TokenPrices(
+        price_in=summarization.price_in if told.price_in is None else told.price_in,
+        price_out=summarization.price_out if told.price_out is None else told.price_out,
+    )
+
+
+def build_extraction_model(settings: NovelgenSettings, model: str | BaseChatModel | None = None) -> BaseChatModel:
+    """Build the model that reads scenes and writes summaries."""
+    if isinstance(model, BaseChatModel):
+        return model
+    summarization = settings.memory.summarization
+    built = build_chat_model(
+        model or summarization.model or settings.model,
+        base_url=settings.model_base_url,
+        api_key=settings.model_api_key,
+        timeout_s=summarization.timeout_s,
+        max_tokens=summarization.max_tokens,
+    )
+    if built is None:
+        raise ConfigurationError(
+            "no model for extraction; set memory.summarization.model in config.yaml, or NOVELGEN_MODEL, to "
+            "provider:model such as openai:gpt-4.1-mini"
+        )
+    return built

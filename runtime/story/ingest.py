@@ -48,10 +48,10 @@ from runtime.ingest.ingest import (
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
 from runtime.story.base import At, ChangeNumber, Progress, SceneText, StoryBase, async_twin, story_position
-from runtime.story.condition import StoryCondition, StoryConditions
+from runtime.story.condition import StoryCondition, StoryUpkeep
 from runtime.story.projects import follow_language
 from runtime.story.story_difference import StoryDifferences
-from runtime.story.threads import StoryThreadLedger
+from runtime.story.threads import StoryThreads
 
 
 class IngestReport(BaseModel):
@@ -406,13 +406,13 @@ def _counted(stores: MemoryStores, report: IngestReport, *, tell_changes: bool) 
             f"{otherwise} memories of unchanged scenes are not embedded as memory.ingest says; "
             f"`novelgen reindex {project_id}` does it"
         )
-    condition = StoryConditions(stores, project_id).story_condition()
+    condition = StoryUpkeep(stores, project_id).story_condition()
     follow_language(stores.paths(project_id), condition.language)
     report.memories, report.entities = condition.memories, condition.entities
     report.condition = condition
     report.change_id = IngestResult(scenes=report.scenes).change_id
     taken = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome in _TAKEN]
-    report.warnings += StoryThreadLedger(stores, project_id).thread_warnings(scenes=taken)
+    report.warnings += StoryThreads(stores, project_id).thread_warnings(scenes=taken)
     report.changes = StoryDifferences(stores, project_id).what_taken_changed(taken=taken) if tell_changes else None
     return report
 

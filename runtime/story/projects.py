@@ -128,6 +128,28 @@ class StoryProjects(StoryBase):
         settings = load_settings_file(self._stores.paths(self.project_id).settings_file)
         return settings.language if settings is not None else ""
 
+    def delete_project(self, *, confirm: str) -> DeletedProject:
+        """Delete a project for good: its rows, its vector index and its folder with the author's files in it.
+
+        Nothing of any other project is touched, be it in the same database. A deletion cut short is finished by
+        another one. Whoever runs jobs on the project ends them first.
+        """
+        paths = self._stores.paths(self.project_id)
+        if unicodedata.normalize("NFC", confirm) != paths.project_id:
+            raise errors.UserInputError(
+                f"{confirm[:100]!r} is not {paths.project_id!r}; write the project's id to confirm that it is deleted"
+            )
+        deleted = _what_goes(self._stores, paths)
+        self._stores.delete_project(paths.project_id)
+        try:
+            _remove_folder(paths)
+        except OSError as error:
+            raise errors.ContextWriteError(
+                f"the folder of project {paths.project_id!r} cannot be removed: {error.strerror or error}; "
+                "delete it again"
+            ) from error
+        return deleted
+
     amake_project_files = async_twin(make_project_files)
     acreate_project = async_twin(create_project)
     arequire_new_project = async_twin(require_new_project)
@@ -135,6 +157,7 @@ class StoryProjects(StoryBase):
     arequire_stored = async_twin(require_stored)
     arequire_project_files = async_twin(require_project_files)
     alanguage_of_project = async_twin(language_of_project)
+    adelete_project = async_twin(delete_project)
 
 
 def proposed_project_id(stores: MemoryStores, *, title: str) -> str:
@@ -243,34 +266,6 @@ class DeletedProject(Model):
     scenes: int = Field(default=0, description="That it had.")
     memories: int = 0
     files: int = Field(default=0, description="That lay in its folder.")
-
-
-class StoryProjectDeletion(StoryBase):
-    """Deleting a project with everything that is its own: rows, index and files."""
-
-    def delete_project(self, *, confirm: str) -> DeletedProject:
-        """Delete a project for good: its rows, its vector index and its folder with the author's files in it.
-
-        Nothing of any other project is touched, be it in the same database. A deletion cut short is finished by
-        another one. Whoever runs jobs on the project ends them first.
-        """
-        paths = self._stores.paths(self.project_id)
-        if unicodedata.normalize("NFC", confirm) != paths.project_id:
-            raise errors.UserInputError(
-                f"{confirm[:100]!r} is not {paths.project_id!r}; write the project's id to confirm that it is deleted"
-            )
-        deleted = _what_goes(self._stores, paths)
-        self._stores.delete_project(paths.project_id)
-        try:
-            _remove_folder(paths)
-        except OSError as error:
-            raise errors.ContextWriteError(
-                f"the folder of project {paths.project_id!r} cannot be removed: {error.strerror or error}; "
-                "delete it again"
-            ) from error
-        return deleted
-
-    adelete_project = async_twin(delete_project)
 
 
 def _what_goes(stores: MemoryStores, paths: ProjectPaths) -> DeletedProject:

@@ -87,8 +87,17 @@ class Card:
         return self.lines + self.state_lines
 
 
-class StoryCards(StoryBase):
-    """Looking up characters, locations and scenes by their cards, cut by position."""
+class FoundMemory(StoryMemoryChunk):
+    """A memory at its place in the answer to a query."""
+
+    score: float = Field(description="From 0 to 1: how well it fits the query.")
+    held_by: str | None = Field(
+        default=None, description="source_id of the memory that holds in its place; null: it holds itself."
+    )
+
+
+class StorySearch(StoryBase):
+    """Looking up what the story has established, and characters, locations and scenes by their cards."""
 
     @cached_property
     def _vectors(self) -> dict[str, Vector]:
@@ -175,7 +184,51 @@ class StoryCards(StoryBase):
             best[place] = max(best.get(place, -1.0), by_id[chunk.chunk_id])
         return best
 
+    def search(
+        self,
+        query: Text,
+        *,
+        entities: Sequence[str] | None = None,
+        content_type: ContentType | None = None,
+        tags: Sequence[str] | None = None,
+        top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)] = DEFAULT_TOP_K,
+        as_of: Place = None,
+        min_relevance: Share = 0.0,
+    ) -> ShownList[FoundMemory]:
+        """Search what the story has established, by meaning and by words; best first.
+
+        What was missing while it was searched (an index, a name that nobody bears) stands in `issues` of the list.
+
+        Args:
+            query: What to look for, in the story's language.
+            entities: Only memories of one of these: entities, chapters as `chapter:3`, or `book`.
+            content_type: Only this kind: scene, dialogue, description, summary, memory or note.
+            tags: Only memories with one of these tags.
+            top_k: At most so many, 1 to 200.
+            as_of: Only what lies strictly before this position.
+            min_relevance: Only what fits at least so well, from 0 (all) to 1: by the cosine of the embedding model, or
+                by the share of the query's words that it holds. With the built-in model .84 (English) or .87
+                (Chinese) keeps out what has nothing to do with the story.
+
+        Raises:
+            UserInputError: When the query is empty, or the relevance is not from 0 to 1.
+            StoreError: When nothing of the search could answer.
+        """
+        self._awaken()
+        found = self._tools.rank_story_memory(
+            self.project_id,
+            query,
+            entities=entities,
+            content_type=content_type,
+            tags=tags,
+            top_k=top_k,
+            as_of=position_of(as_of),
+            min_relevance=min_relevance,
+        )
+        return ShownList(map(_found, found.memories), issues=found.issues)
+
     afind_cards = async_twin(find_cards)
+    asearch = async_twin(search)
 
 
 def cards_as_of(unit: UnitOfWork, card_types: Sequence[CardType], *, as_of: StoryPosition) -> list[Card]:
@@ -281,64 +334,6 @@ def _field(name: str, value: Any, names: Mapping[str, str], labels: Labels) -> s
 
 def _spaced(text: str) -> str:
     return f" {' '.join(index_tokens(text))} "
-
-
-class FoundMemory(StoryMemoryChunk):
-    """A memory at its place in the answer to a query."""
-
-    score: float = Field(description="From 0 to 1: how well it fits the query.")
-    held_by: str | None = Field(
-        default=None, description="source_id of the memory that holds in its place; null: it holds itself."
-    )
-
-
-class StorySearch(StoryBase):
-    """Searching what the story has established, by meaning and by words."""
-
-    def search(
-        self,
-        query: Text,
-        *,
-        entities: Sequence[str] | None = None,
-        content_type: ContentType | None = None,
-        tags: Sequence[str] | None = None,
-        top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)] = DEFAULT_TOP_K,
-        as_of: Place = None,
-        min_relevance: Share = 0.0,
-    ) -> ShownList[FoundMemory]:
-        """Search what the story has established, by meaning and by words; best first.
-
-        What was missing while it was searched (an index, a name that nobody bears) stands in `issues` of the list.
-
-        Args:
-            query: What to look for, in the story's language.
-            entities: Only memories of one of these: entities, chapters as `chapter:3`, or `book`.
-            content_type: Only this kind: scene, dialogue, description, summary, memory or note.
-            tags: Only memories with one of these tags.
-            top_k: At most so many, 1 to 200.
-            as_of: Only what lies strictly before this position.
-            min_relevance: Only what fits at least so well, from 0 (all) to 1: by the cosine of the embedding model, or
-                by the share of the query's words that it holds. With the built-in model .84 (English) or .87
-                (Chinese) keeps out what has nothing to do with the story.
-
-        Raises:
-            UserInputError: When the query is empty, or the relevance is not from 0 to 1.
-            StoreError: When nothing of the search could answer.
-        """
-        self._awaken()
-        found = self._tools.rank_story_memory(
-            self.project_id,
-            query,
-            entities=entities,
-            content_type=content_type,
-            tags=tags,
-            top_k=top_k,
-            as_of=position_of(as_of),
-            min_relevance=min_relevance,
-        )
-        return ShownList(map(_found, found.memories), issues=found.issues)
-
-    asearch = async_twin(search)
 
 
 def _found(ranked: RankedMemory) -> FoundMemory:

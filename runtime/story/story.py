@@ -33,32 +33,30 @@ from runtime.files.project_files import in_first_shape, own_scene_plan
 from runtime.search.story_memory import DEFAULT_TOP_K
 from runtime.story.attachments import StoryAttachments
 from runtime.story.base import Given, Number, Passage, Place, async_twin, position_of
-from runtime.story.changes import StoryAuthorChanges, StoryDeletion
+from runtime.story.changes import StoryChanges
 from runtime.story.character import Character
 from runtime.story.character_news import StoryCharacterNews
 from runtime.story.characters import StoryCharacters
-from runtime.story.condition import StoryDiagnosis
+from runtime.story.condition import StoryUpkeep
 from runtime.story.conflicts import StoryConflicts
 from runtime.story.contexts import ContextBuilder, ContextOptions, StoryContexts
 from runtime.story.continuity import StoryContinuity
-from runtime.story.draft_checker import StoryDraftBatches
 from runtime.story.entity_fields import StoryCardTemplates
-from runtime.story.extraction import StoryConsolidation, StoryExtraction, is_extraction_model_set
+from runtime.story.extraction import StoryExtraction, is_extraction_model_set
 from runtime.story.ingest import StoryIngest, read_given
 from runtime.story.knowledge import StoryKnowledge
 from runtime.story.lore import StoryKeyedNotes, StoryLore
 from runtime.story.memories import StoryMemories
-from runtime.story.projects import StoryProjectDeletion
 from runtime.story.relationships import StoryRelationships
 from runtime.story.renaming import StoryRenaming
 from runtime.story.scene_editing import StorySceneEditing
 from runtime.story.scene_plans import StoryScenePlans
 from runtime.story.scene_reading import StorySceneReading
 from runtime.story.scenes import StoryScenes
-from runtime.story.search import StoryCards, StorySearch
+from runtime.story.search import StorySearch
 from runtime.story.secrets import StoryFlags
 from runtime.story.states import StoryStates, StoryTimes
-from runtime.story.summaries import StorySceneSummary, StorySummarizing
+from runtime.story.summaries import StorySummarizing
 from runtime.story.threads import StoryThreads
 from runtime.story.transfer import StoryTransfer
 from runtime.story.who_is_who import StoryAppearances, StoryNameCandidates
@@ -69,40 +67,34 @@ _PLAN_KEYS = ("chapter_index", "scene_index", "scene_plan", "chapter_plan")
 class Story(
     StoryAppearances,
     StoryAttachments,
-    StoryAuthorChanges,
+    StoryChanges,
     StoryCardTemplates,
-    StoryCards,
+    StorySearch,
     StoryCharacterNews,
     StoryConflicts,
-    StoryConsolidation,
+    StoryExtraction,
     StoryContexts,
     StoryContinuity,
-    StoryDeletion,
-    StoryDiagnosis,
-    StoryDraftBatches,
-    StoryExtraction,
     StoryIngest,
     StoryKeyedNotes,
     StoryKnowledge,
     StoryLore,
     StoryMemories,
     StoryNameCandidates,
-    StoryProjectDeletion,
     StoryRelationships,
     StoryCharacters,
     StoryRenaming,
     StorySceneEditing,
     StoryScenePlans,
     StorySceneReading,
-    StorySceneSummary,
+    StorySummarizing,
     StoryScenes,
-    StorySearch,
     StoryFlags,
     StoryStates,
     StoryTimes,
-    StorySummarizing,
-    StoryThreads,
     StoryTransfer,
+    StoryThreads,
+    StoryUpkeep,
 ):
     """The memory of one story; safe to share between threads. `Memory.story` gives it.
 

@@ -15,7 +15,7 @@ from novelgen.models.story_difference import StoryDifference, StretchTotals, Tol
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import StoredScene
 from runtime.story.base import At, Place, async_twin, position_of, story_position
-from runtime.story.threads import StoryThreadLedger
+from runtime.story.threads import StoryThreads
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ MAX_SCENES_TOLD_TOGETHER = 5
 """Scenes of one chapter that were taken in at once are told of together up to so many; of more the last one is."""
 
 
-class StoryDifferences(StoryThreadLedger):
+class StoryDifferences(StoryThreads):
     """What a scene, or a stretch of scenes, changed in the story: since the author last wrote, or wherever is asked."""
 
     def what_changed(self, *, since: Place = None, until: Place = None) -> StoryDifference:

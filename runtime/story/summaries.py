@@ -48,8 +48,16 @@ class SummaryWriting(BaseModel):
     issues: list[ReportIssue] = Field(default_factory=list)
 
 
+class SceneSummary(BaseModel):
+    """A scene in a few bullets."""
+
+    bullets: list[str] = Field(default_factory=list, description="In the order of the scene.")
+    made_by: Literal["model", "rules"] = "rules"
+    issues: list[ReportIssue] = Field(default_factory=list, description="Why a model's summary is not told.")
+
+
 class StorySummarizing(StoryBase):
-    """The summaries of a story's chapters and parts: looking at them, writing them, and letting a model write them."""
+    """The summaries of a story's chapters and parts, by an author or a model, and that of the text of a scene."""
 
     def list_summaries(self, *, as_of: Place = None) -> list[ListedSummary]:
         """Return every stored chapter and every part that has begun, chapters first, in order.
@@ -159,10 +167,26 @@ class StorySummarizing(StoryBase):
         now = {"told": answer.text, "origin": "model", "state": "current", "change_id": kept.change_id}
         result.written.append(summary.model_copy(update=now))
 
+    def sum_up_scene(
+        self,
+        text: Annotated[str, Field(min_length=1, max_length=200_000)],
+        *,
+        max_bullets: Annotated[int, Field(ge=1, le=20)] | None = None,
+    ) -> SceneSummary:
+        """Sum a scene up in three to five bullets, by the model where there is one, else in its own sentences.
+
+        Args:
+            text: The text of one finished scene.
+            max_bullets: At most so many bullets; None takes the setting's.
+        """
+        settings = self._stores.settings
+        return summarize_scene(text, chat_model=self._chat_model, max_bullets=max_bullets, settings=settings)
+
     alist_summaries = async_twin(list_summaries)
     aget_summary = async_twin(get_summary)
     awrite_author_summary = async_twin(write_author_summary)
     awrite_model_summaries = async_twin(write_model_summaries)
+    asum_up_scene = async_twin(sum_up_scene)
 
 
 def _store(unit: UnitOfWork, summary: ListedSummary, text: str, origin: Literal["author", "model"]) -> None:
@@ -203,35 +227,6 @@ def _completed(
     return summary.model_copy(
         update={"told": text, "origin": origin, "written": unused, "state": state if is_over else "unfinished"}
     )
-
-
-class SceneSummary(BaseModel):
-    """A scene in a few bullets."""
-
-    bullets: list[str] = Field(default_factory=list, description="In the order of the scene.")
-    made_by: Literal["model", "rules"] = "rules"
-    issues: list[ReportIssue] = Field(default_factory=list, description="Why a model's summary is not told.")
-
-
-class StorySceneSummary(StoryBase):
-    """Summing up the text of a scene."""
-
-    def sum_up_scene(
-        self,
-        text: Annotated[str, Field(min_length=1, max_length=200_000)],
-        *,
-        max_bullets: Annotated[int, Field(ge=1, le=20)] | None = None,
-    ) -> SceneSummary:
-        """Sum a scene up in three to five bullets, by the model where there is one, else in its own sentences.
-
-        Args:
-            text: The text of one finished scene.
-            max_bullets: At most so many bullets; None takes the setting's.
-        """
-        settings = self._stores.settings
-        return summarize_scene(text, chat_model=self._chat_model, max_bullets=max_bullets, settings=settings)
-
-    asum_up_scene = async_twin(sum_up_scene)
 
 
 def summarize_scene(

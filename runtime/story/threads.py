@@ -295,45 +295,6 @@ class StoryThreads(base.StoryBase):
                 unit.threads.append(ending, at=at)
             return _changed(unit, self.project_id, ending.id, as_of, kept)
 
-    aedit_thread = base.async_twin(edit_thread)
-    areopen_thread = base.async_twin(reopen_thread)
-    athreads = base.async_twin(threads)
-    aget_thread = base.async_twin(get_thread)
-    aadd_thread = base.async_twin(add_thread)
-    aadvance_thread = base.async_twin(advance_thread)
-    aresolve_thread = base.async_twin(resolve_thread)
-    aabandon_thread = base.async_twin(abandon_thread)
-    areopenable_threads = base.async_twin(reopenable_threads)
-
-
-def _stated(position: StoryPosition | None) -> list[int] | None:
-    """Return a position as a description keeps it; the end of the story says nothing."""
-    if position is None or position.chapter_index is None:
-        return None
-    return [position.chapter_index, position.scene_index or 0]
-
-
-def _required(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPosition) -> ListedThread:
-    thread = unit.threads.get(thread_id, as_of=as_of)
-    if thread is None:
-        raise UnknownIdError(
-            f"no thread {thread_id!r} is planted by then; list them with `novelgen thread list {project_id}`"
-        )
-    return _noted(unit, [thread], as_of)[0]
-
-
-def _changed(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPosition, kept: Kept) -> ListedThread:
-    return _required(unit, project_id, thread_id, as_of).model_copy(update={"change_id": kept.change_id})
-
-
-def _noted(unit: UnitOfWork, threads: Sequence[OpenLoop], as_of: StoryPosition) -> list[ListedThread]:
-    notes = unit.threads.notes(as_of=as_of) if threads else {}
-    return [ListedThread(**dict(thread), **dict(notes.get(thread.loop_id, ThreadNotes()))) for thread in threads]
-
-
-class StoryThreadLedger(base.StoryBase):
-    """The ledger of promises of a stored story: where every thread stands, and what its author should hear of."""
-
     def thread_ledger(
         self,
         on_stage: Sequence[str] = (),
@@ -393,5 +354,39 @@ class StoryThreadLedger(base.StoryBase):
         earlier = StoryPosition(*stored[0].place) if stored else END_OF_STORY
         return ledger_warnings(self.thread_ledger(), taken, before=self.thread_ledger(as_of=earlier))
 
+    aedit_thread = base.async_twin(edit_thread)
+    areopen_thread = base.async_twin(reopen_thread)
+    athreads = base.async_twin(threads)
+    aget_thread = base.async_twin(get_thread)
+    aadd_thread = base.async_twin(add_thread)
+    aadvance_thread = base.async_twin(advance_thread)
+    aresolve_thread = base.async_twin(resolve_thread)
+    aabandon_thread = base.async_twin(abandon_thread)
+    areopenable_threads = base.async_twin(reopenable_threads)
     athread_ledger = base.async_twin(thread_ledger)
     athread_warnings = base.async_twin(thread_warnings)
+
+
+def _stated(position: StoryPosition | None) -> list[int] | None:
+    """Return a position as a description keeps it; the end of the story says nothing."""
+    if position is None or position.chapter_index is None:
+        return None
+    return [position.chapter_index, position.scene_index or 0]
+
+
+def _required(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPosition) -> ListedThread:
+    thread = unit.threads.get(thread_id, as_of=as_of)
+    if thread is None:
+        raise UnknownIdError(
+            f"no thread {thread_id!r} is planted by then; list them with `novelgen thread list {project_id}`"
+        )
+    return _noted(unit, [thread], as_of)[0]
+
+
+def _changed(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPosition, kept: Kept) -> ListedThread:
+    return _required(unit, project_id, thread_id, as_of).model_copy(update={"change_id": kept.change_id})
+
+
+def _noted(unit: UnitOfWork, threads: Sequence[OpenLoop], as_of: StoryPosition) -> list[ListedThread]:
+    notes = unit.threads.notes(as_of=as_of) if threads else {}
+    return [ListedThread(**dict(thread), **dict(notes.get(thread.loop_id, ThreadNotes()))) for thread in threads]

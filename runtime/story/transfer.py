@@ -15,7 +15,7 @@ from runtime.files.book_writing import BOOK_WRITERS, BookChapter
 from runtime.files.chapter_headings import heading_of
 from runtime.files.chapter_text import chapter_number
 from runtime.story.base import Progress, async_twin
-from runtime.story.condition import StoryCondition, StoryConditions
+from runtime.story.condition import StoryCondition, StoryUpkeep
 from runtime.story.projects import follow_language
 
 
@@ -34,7 +34,7 @@ class ProjectImport(SourceImport):
     )
 
 
-class StoryTransfer(StoryConditions):
+class StoryTransfer(StoryUpkeep):
     """What users do to carry a story between projects and machines: export it, import it."""
 
     def export(self, folder: str | Path) -> ProjectExport:

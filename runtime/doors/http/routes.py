@@ -31,10 +31,10 @@ from runtime.doors.http.problems import AnsweringRouter, Refusal, told
 from runtime.doors.operations import OPERATIONS, Operation
 from runtime.story.base import Name, Text
 from runtime.story.character import Character, Keeping, Reply
-from runtime.story.condition import StoryCondition, StoryConditions
+from runtime.story.condition import StoryCondition, StoryUpkeep
 from runtime.story.extraction import StoryExtraction, build_extraction_model
 from runtime.story.ingest import StoryIngest
-from runtime.story.projects import DeletedProject, ProjectOverview, StoryProjectDeletion, StoryProjects
+from runtime.story.projects import DeletedProject, ProjectOverview, StoryProjects
 from runtime.story.transfer import StoryTransfer
 
 PREFIX = "/v1/projects/{project_id}"
@@ -218,7 +218,7 @@ def get_project(project: Project) -> ServedProjectOverview:
     """Tell what a project holds, and what to do next."""
     stores = project.stores
     overview = StoryProjects(stores, project.project_id).describe_project()
-    condition = StoryConditions(stores, project.project_id).story_condition()
+    condition = StoryUpkeep(stores, project.project_id).story_condition()
     return ServedProjectOverview(**dict(overview), condition=condition)
 
 
@@ -230,7 +230,7 @@ def delete_project(
     """Delete a project for good: what is stored of it, its index, its folder with the files in it, and its jobs."""
     stores = project.stores
     project.house.jobs.require_idle(project.project_id)
-    deleted = StoryProjectDeletion(stores, project.project_id).delete_project(confirm=confirm)
+    deleted = StoryProjects(stores, project.project_id).delete_project(confirm=confirm)
     project.house.forget(project.project_id)
     return deleted
 

@@ -15,7 +15,7 @@ from runtime.doors.cli.labels import ViewLabels, view_labels_for
 from runtime.doors.cli.parameters import CliSession, opened_project, opened_stores
 from runtime.stores import MemoryStores
 from runtime.story.continuity import StoryContinuity
-from runtime.story.draft_checker import CheckOptions, StoryDraftBatches
+from runtime.story.draft_checker import CheckOptions
 from runtime.story.scene_plans import StoryScenePlans
 
 MAX_TEXT_SHOWN = 300
@@ -119,7 +119,7 @@ def _check_drafts(stores: MemoryStores, project: str, asked: Asked) -> int:
     options = CheckOptions(model=asked["model"], uses_model=not asked["no_model"], workers=asked["workers"])
     folder: Path = asked["out"]
     with output.progress_bars("drafts") as (progress,):
-        report = StoryDraftBatches(stores, project).check_drafts(
+        report = StoryContinuity(stores, project).check_drafts(
             drafts_file=asked["drafts_file"], folder=folder, options=options, resume=asked["resume"], progress=progress
         )
     for each in report.degraded:

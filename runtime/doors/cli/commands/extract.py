@@ -13,7 +13,7 @@ from runtime.doors.cli.labels import ViewLabels, in_words
 from runtime.doors.cli.parameters import CliSession, opened_project, story_labels
 from runtime.stores import MemoryStores
 from runtime.story import extraction
-from runtime.story.condition import StoryConditions
+from runtime.story.condition import StoryUpkeep
 
 MAX_UNPLACED_LISTED = 12
 MAX_UNPLACED_CHARACTERS = 60
@@ -48,7 +48,7 @@ def extract(session: CliSession, project: str, *, as_json: bool, tell_changes: b
         if report is None:
             return
         labels = story_labels(stores, project)
-        condition = None if over is not None or as_json else StoryConditions(stores, project).story_condition()
+        condition = None if over is not None or as_json else StoryUpkeep(stores, project).story_condition()
     _report_scenes(report)
     if as_json:
         output.print_json(report)

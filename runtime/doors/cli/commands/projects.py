@@ -14,7 +14,7 @@ from novelgen.errors import ConfigurationError
 from runtime.doors.cli import output, parameters
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
-from runtime.story.projects import MadeFiles, ProjectOverview, StoryProjectDeletion, StoryProjects
+from runtime.story.projects import MadeFiles, ProjectOverview, StoryProjects
 
 if TYPE_CHECKING:
     from runtime.care.checks import Finding
@@ -65,7 +65,7 @@ def delete(session: parameters.CliSession, project: str, is_confirmed: bool, as_
             f"delete project {project!r} with all that is stored of it and all files in {str(folder)!r}",
             is_confirmed=is_confirmed,
         )
-        deleted = StoryProjectDeletion(stores, project).delete_project(confirm=project)
+        deleted = StoryProjects(stores, project).delete_project(confirm=project)
     told = f"deleted {deleted.project_id}: {deleted.scenes} scenes, {deleted.memories} memories, {deleted.files} files"
     output.print_result(deleted, told, as_json=as_json)
 
@@ -82,11 +82,11 @@ def _made_lines(files: MadeFiles) -> list[str]:
 
 def index(session: parameters.CliSession, project: str, as_json: bool) -> None:
     """Do `novelgen index`."""
-    from runtime.story.condition import StoryIndexing
+    from runtime.story.condition import StoryUpkeep
 
     bars = output.progress_bars("meaning, characters")
     with parameters.opened_project(session, project) as stores, resuming(project), bars as (progress,):
-        result = StoryIndexing(stores, project).index_project(progress=progress)
+        result = StoryUpkeep(stores, project).index_project(progress=progress)
         labels = parameters.story_labels(stores, project)
     if as_json:
         output.print_json(result)
@@ -157,10 +157,10 @@ def doctor(
 
 def reindex(session: parameters.CliSession, project: str, as_json: bool) -> None:
     """Do `novelgen reindex`."""
-    from runtime.story.condition import StoryIndexing
+    from runtime.story.condition import StoryUpkeep
 
     with parameters.opened_project(session, project) as stores, output.progress_bars("memories") as (progress,):
-        result = StoryIndexing(stores, project).reindex(progress=progress)
+        result = StoryUpkeep(stores, project).reindex(progress=progress)
         labels = parameters.story_labels(stores, project)
     if as_json:
         output.print_json(result)
