@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from unicodedata import east_asian_width
 
 from novelgen.language.language import CJK_RANGES, count_cjk
@@ -11,12 +10,14 @@ from novelgen.language.numerals import CHINESE_NUMERAL, ENGLISH_CARDINALS, ENGLI
 from novelgen.language.sentences import SENTENCE_ENDS
 from novelgen.models.plan import GeneratedChapter, GeneratedScene
 
-_ROMAN_DIGITS = (
-    ["", "c", "cc", "ccc"],
-    ["", "x", "xx", "xxx", "xl", "l", "lx", "lxx", "lxxx", "xc"],
-    ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"],
-)
-_ROMAN_NUMERAL = re.compile("(c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})")
+_ROMAN_TENS = " x xx xxx xl l lx lxx lxxx xc".split(" ")
+_ROMAN_UNITS = " i ii iii iv v vi vii viii ix".split(" ")
+_ROMAN = {
+    "c" * hundreds + ten + unit: 100 * hundreds + 10 * tens + units
+    for hundreds in range(4)
+    for tens, ten in enumerate(_ROMAN_TENS)
+    for units, unit in enumerate(_ROMAN_UNITS)
+}
 NUMBER_WORDS = {
     word: number for words in (ENGLISH_CARDINALS, ENGLISH_ORDINALS) for number, word in enumerate(words, start=1)
 }
@@ -40,18 +41,7 @@ def chapter_number(title: str) -> int | None:
     if text.isdigit():
         return int(text)
     first = re.split(r"[ -]", text)[0]
-    return NUMBER_WORDS.get(text.replace(" ", "-")) or NUMBER_WORDS.get(first) or roman_number(first)
-
-
-def roman_number(text: str) -> int | None:
-    """Return the value of a roman numeral below 400, or None when the text is none."""
-    match = _ROMAN_NUMERAL.fullmatch(text.casefold())
-    if not text or match is None:
-        return None
-    return sum(
-        value * digits.index(part)
-        for value, digits, part in zip((100, 10, 1), _ROMAN_DIGITS, match.groups(), strict=True)
-    )
+    return NUMBER_WORDS.get(text.replace(" ", "-")) or NUMBER_WORDS.get(first) or _ROMAN.get(first)
 
 
 SCENE_TITLE_FIELD = "title"
@@ -75,16 +65,6 @@ _CHINESE = re.compile(f"[{CJK_RANGES}]")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
-@dataclass
-class _OpenScene:
-    title: str = ""
-    lines: list[str] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.lines).strip()
-
-
 def chapter_from_text(text: str, *, chapter_number: int) -> GeneratedChapter:
     """Split a chapter's text into scenes, numbered from 1.
 
@@ -93,21 +73,21 @@ def chapter_from_text(text: str, *, chapter_number: int) -> GeneratedChapter:
     and does not read `第N场` or `Scene N`. Front matter of Markdown is left out.
     """
     title, body = _without_chapter_title(_FRONT_MATTER.sub("", text, count=1).split("\n"))
-    scenes = [scene for scene in _scenes(body) if scene.text]
+    told = ((own, "\n".join(lines).strip()) for own, lines in _scenes(body))
     generated = [
         GeneratedScene(
             scene_number=number,
-            content=scene.text,
-            word_count=count_words(scene.text),
-            extra={SCENE_TITLE_FIELD: scene.title} if scene.title else {},
+            content=content,
+            word_count=count_words(content),
+            extra={SCENE_TITLE_FIELD: own} if own else {},
         )
-        for number, scene in enumerate(scenes, start=1)
+        for number, (own, content) in enumerate((each for each in told if each[1]), start=1)
     ]
     return GeneratedChapter(
         chapter_number=chapter_number,
         chapter_title=title,
         scenes=generated,
-        total_words=sum(scene.word_count for scene in generated),
+        total_words=sum(scene.word_count or 0 for scene in generated),
     )
 
 
@@ -182,16 +162,15 @@ def _without_chapter_title(lines: list[str]) -> tuple[str, list[str]]:
     return heading["title"].strip(), lines[first + 1 :]
 
 
-def _scenes(lines: list[str]) -> list[_OpenScene]:
-    scenes = [_OpenScene()]
+def _scenes(lines: list[str]) -> list[tuple[str, list[str]]]:
+    """Return the titles and lines of scenes; a heading that no text follows is that of the next one."""
+    scenes: list[tuple[str, list[str]]] = [("", [])]
     for line in lines:
         heading = _MARKDOWN_HEADING.match(line) or _SCENE_HEADING.match(line)
         if _SCENE_BREAK.match(line):
-            scenes.append(_OpenScene())
+            scenes.append(("", []))
         elif heading is None:
-            scenes[-1].lines.append(line)
-        elif scenes[-1].text:
-            scenes.append(_OpenScene(heading["title"].strip()))
+            scenes[-1][1].append(line)
         else:
-            scenes[-1].title = heading["title"].strip()
+            scenes.append((heading["title"].strip(), []))
     return scenes

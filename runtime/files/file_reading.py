@@ -8,7 +8,6 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
@@ -44,32 +43,24 @@ class DecodedText(NamedTuple):
 
 def read_text_file(file: Path) -> str:
     """Read a text file whole, in UTF-8, GB18030 (GBK) or Big5; a byte order mark is dropped, line ends become `\\n`."""
-    data = _bytes_of(file)
-    decoded = _decoded(data)
-    if decoded is None or decoded.unreadable:
-        raise _unknown_encoding(file, data)
-    return decoded.text
+    return read_story_text(file, may_be_damaged=False).text
 
 
-def read_story_text(file: Path) -> DecodedText:
+def read_story_text(file: Path, *, may_be_damaged: bool = True) -> DecodedText:
     """Read the text of a story as `read_text_file` does, but for a few bytes that were damaged on the way."""
-    data = _bytes_of(file)
-    decoded = _decoded(data)
-    if decoded is None:
-        raise _unknown_encoding(file, data)
-    return decoded
-
-
-def _bytes_of(file: Path) -> bytes:
     try:
         size_bytes = file.stat().st_size
         if size_bytes > MAX_FILE_BYTES:
             raise InvalidFileError(
                 f"{str(file)!r} has {size_bytes} bytes; the limit is {MAX_FILE_BYTES}, split the file"
             )
-        return file.read_bytes()
+        data = file.read_bytes()
     except OSError as error:
         raise InvalidFileError(f"cannot read {str(file)!r}: {error.strerror or error}") from error
+    decoded = _decoded(data)
+    if decoded is None or (decoded.unreadable and not may_be_damaged):
+        raise _unknown_encoding(file, data, decoded)
+    return decoded
 
 
 def read_json_file(file: Path) -> Any:
@@ -152,14 +143,12 @@ def _plain_lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _unknown_encoding(file: Path, data: bytes) -> InvalidFileError:
+def _unknown_encoding(file: Path, data: bytes, decoded: DecodedText | None) -> InvalidFileError:
+    place = "damaged"
     try:
         data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         place = f"byte {data[error.start]:#04x} at offset {error.start}"
-    else:
-        place = "damaged"
-    decoded = None if data.startswith(_UTF16_MARKS) else _decoded(data)
     likely = "UTF-16" if data.startswith(_UTF16_MARKS) else decoded.encoding if decoded else "WINDOWS-1252"
     return InvalidFileError(
         f"{str(file)!r} is not UTF-8 ({place}); it looks like {likely}, convert it: iconv -f {likely} -t UTF-8"
@@ -187,8 +176,7 @@ def _is_common(character: str, encoding: str) -> bool:
     return len(rest) == 1 and (0xA1 <= first <= 0xA3 or first_of_used <= first <= last)
 
 
-@dataclass(frozen=True, slots=True)
-class NumberedLine(Generic[Model]):
+class NumberedLine(NamedTuple, Generic[Model]):
     """A line of a file: its number, and what it holds or why it cannot be used."""
 
     number: int

@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
-from itertools import groupby, pairwise
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, groupby, pairwise, repeat
 from pathlib import Path
 from statistics import median
 from typing import Any, Literal, NamedTuple
@@ -25,7 +25,6 @@ from runtime.files.chapter_headings import (
     without_remarks,
 )
 from runtime.files.chapter_text import SCENE_TITLE_FIELD, chapter_from_text, chapter_number, unwrapped, wrapped_at
-from runtime.files.damaged_text import damaged_lines
 from runtime.files.file_reading import DecodedText, read_story_text
 
 _TEXT_SUFFIXES = frozenset({".txt", ".md", ".markdown"})
@@ -102,7 +101,15 @@ class Manuscript(BaseModel):
                 words=chapter.total_words,
                 part=self.part_of(chapter.chapter_number),
                 opening=_opening(chapter.scenes[0].content),
-                cut=_scenes_of(chapter),
+                # A single scene is told by its chapter.
+                cut=[
+                    ManuscriptScene(
+                        title=str(scene.extra.get(SCENE_TITLE_FIELD) or ""),
+                        words=scene.word_count or 0,
+                        opening=_opening(scene.content),
+                    )
+                    for scene in (chapter.scenes if len(chapter.scenes) > 1 else ())
+                ],
             )
             for chapter in self.chapters
         ]
@@ -117,27 +124,13 @@ def _opening(text: str) -> str:
     return told if cut == told else f"{cut if is_cjk(cut[-1]) else cut.rpartition(' ')[0] or cut}…"
 
 
-def _scenes_of(chapter: GeneratedChapter) -> list[ManuscriptScene]:
-    """Return the scenes of a chapter; a single one is told by its chapter."""
-    if len(chapter.scenes) < 2:
-        return []
-    return [
-        ManuscriptScene(
-            title=str(scene.extra.get(SCENE_TITLE_FIELD) or ""),
-            words=scene.word_count or 0,
-            opening=_opening(scene.content),
-        )
-        for scene in chapter.scenes
-    ]
-
-
 class _Piece(NamedTuple):
     """A chapter as it was found, before it has its number."""
 
     title: str
-    body: str
-    number: int | None
-    volume: str
+    body: str = ""
+    number: int | None = None
+    volume: str = ""
 
 
 def is_manuscript(file: Path) -> bool:
@@ -180,7 +173,7 @@ def split_manuscript(text: str, *, title: str = "", keep_remarks: bool = False) 
     lines = text.split("\n")
     headings = find_headings(lines)
     if not headings:
-        pieces = [_Piece("", text, None, "")]
+        pieces = [_Piece("", text)]
         left_out = ""
     else:
         pieces, title_pages = _without_title_pages(_pieces(lines, headings))
@@ -327,27 +320,22 @@ def _natural(name: str) -> tuple[int, list[tuple[int, str]]]:
     return rank, [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
 
 
-class _ChapterName(NamedTuple):
-    title: str
-    number: int | None
-
-
-def _chapter_name(file: Path) -> _ChapterName | None:
+def _chapter_name(file: Path) -> _Piece | None:
     """Return what the name of a file says of its chapter; None for a file that is none."""
     stem = unicodedata.normalize("NFKC", file.stem).strip()
     plain = _PLAIN_CHAPTER_NAME.fullmatch(stem)
     if plain is not None:
-        return _ChapterName((plain["title"] or "").strip(), int(plain["number"]))
+        return _Piece((plain["title"] or "").strip(), number=int(plain["number"]))
     heading = heading_of(stem.replace("_", " "))
     if heading is None:
         return None
-    return _ChapterName(heading.title, chapter_number(heading.title) if heading.kind == "chapter" else None)
+    return _Piece(heading.title, number=chapter_number(heading.title) if heading.kind == "chapter" else None)
 
 
 def _read_folder(folder: Path, *, keep_remarks: bool, every_file: bool, while_waiting: Callable[[], Any]) -> Manuscript:
     files = [(file, _chapter_name(file)) for file in _files_of(folder)]
     if every_file and not any(name for _, name in files):
-        files = [(file, _ChapterName(file.stem.strip(), None)) for file, _ in files]
+        files = [(file, _Piece(file.stem.strip())) for file, _ in files]
     pieces: list[_Piece] = []
     encodings: list[str] = []
     passed_over: list[str] = []
@@ -382,7 +370,7 @@ def _numbered_by_headings(pieces: Sequence[_Piece]) -> Sequence[_Piece]:
     ]
 
 
-def _pieces_of_file(text: str, name: _ChapterName, volume: str) -> list[_Piece]:
+def _pieces_of_file(text: str, name: _Piece, volume: str) -> list[_Piece]:
     """Return the chapters of a chapter's file: one, unless several begin in it."""
     lines = text.split("\n")
     told = [line for line in lines if line.strip()]
@@ -405,3 +393,44 @@ def _read_file(file: Path, while_waiting: Callable[[], Any]) -> DecodedText:
         return read_story_text(file)
     kinds = ", ".join(sorted(_TEXT_SUFFIXES | BOOK_FORMATS.keys()))
     raise InvalidFileError(f"{str(file)!r} is of no kind that can be read; convert it to one of {kinds}")
+
+
+_LOST = "[\N{REPLACEMENT CHARACTER}\ue000-\uf8ff]|锟斤|烫烫烫|屯屯屯"
+"""What programs put for bytes that they cannot read, and what that looks like read once more as GBK."""
+
+_FOREIGN = re.compile(r"[^\x00-\x7f]{2,}")
+_READ_AS = ("cp1252", "gb18030")
+_TOLD = re.compile(r"[\x80-\xff\u2000-\ufffc\U00010000-\U0010ffff]")
+"""What such bytes tell: letters with marks, signs, Chinese. A capital before a quotation mark (`CAFÉ”`) is none."""
+_MOST_UNREADABLE_SHARE = 0.2
+_SHOWN_BEFORE, _SHOWN = 20, 60
+_QUESTION = re.compile(r"(?<=[\u3400-\u9fff])\?")
+_FULL_WIDTH_PER_PLAIN = 20
+"""A text that asks with so many `？` for a `?` lost a character where a `?` stands."""
+
+
+def damaged_lines(chapters: Iterable[tuple[int, str]]) -> list[Remark]:
+    """Return the lines of chapters, given by number and text, that look damaged, each from shortly before where."""
+    listed = list(chapters)
+    plain = sum(len(_QUESTION.findall(text)) for _, text in listed)
+    is_lost = 0 < plain * _FULL_WIDTH_PER_PLAIN <= sum(text.count("？") for _, text in listed)
+    lost = re.compile(f"{_LOST}|{_QUESTION.pattern}" if is_lost else _LOST)
+    return [
+        Remark(chapter_number=number, line=index, text=line[max(0, place - _SHOWN_BEFORE) :][:_SHOWN].strip())
+        for number, text in listed
+        for index, line in enumerate(text.split("\n"), start=1)
+        for place in _places(line, lost)
+    ]
+
+
+def _places(line: str, lost: re.Pattern[str]) -> list[int]:
+    """Return where a line looks damaged first: a list of one, or empty."""
+    wrong = (run for run in _FOREIGN.finditer(line) if any(map(_is_wrongly_read, repeat(run[0]), _READ_AS)))
+    return sorted(found.start() for found in chain(wrong, lost.finditer(line)))[:1]
+
+
+def _is_wrongly_read(run: str, encoding: str) -> bool:
+    """Tell whether the bytes of foreign characters are UTF-8: those of a text in another encoding hardly ever are."""
+    read = run.encode(encoding, "ignore").decode("utf-8", "replace")
+    untold = len(_TOLD.sub("", read))
+    return untold < len(read) and untold <= len(read) * _MOST_UNREADABLE_SHARE

@@ -7,12 +7,10 @@ the value. Chapters may have the shape of either version of novel-gen.
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -23,12 +21,12 @@ from novelgen.models.context import SceneMemoryContext
 from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
 from novelgen.models.plan import ChapterPlan, GeneratedChapter, ScenePlan
 from novelgen.models.record import SceneRecord
-from novelgen.models.user_file import CharactersConfig, Settings, StoryPart, UserFileModel
+from novelgen.models.user_file import CharactersConfig, Settings, UserFileModel
 from runtime.files.file_reading import described, parse_json, read_json_file, read_text_file, validated
 from runtime.files.paths import ProjectPaths
 
 if TYPE_CHECKING:
-    from runtime.files.chapter_headings import Remark
+    from runtime.files.manuscripts import Manuscript
 
 
 class AliasEntry(UserFileModel):
@@ -70,11 +68,9 @@ class EntityEntry(UserFileModel):
         known = self.model_dump(exclude={"extra", "aliases", "profile", "translation"})
         by_alias = {each.alias: each.translation for each in self.aliases if each.translation}
         told = {TRANSLATION: self.translation, ALIAS_TRANSLATIONS: by_alias}
-        return Entity(
-            **known,
-            aliases=[EntityAlias(**each.model_dump(exclude={"extra", "translation"})) for each in self.aliases],
-            profile={**{name: value for name, value in told.items() if value}, **self.extra, **self.profile},
-        )
+        aliases = [EntityAlias(**each.model_dump(exclude={"extra", "translation"})) for each in self.aliases]
+        profile = {**{name: value for name, value in told.items() if value}, **self.extra, **self.profile}
+        return Entity(**known, aliases=aliases, profile=profile)
 
 
 _CHAPTER_FILE = re.compile(r"^chapter_(?P<number>\d{1,6})\.(?:json|txt|md)$", re.IGNORECASE)
@@ -109,7 +105,7 @@ def load_chapter_plan(file: Path) -> ChapterPlan | None:
     if not file.exists():
         return None
     plan = validated(ChapterPlan, in_first_shape(read_json_file(file)), where=repr(str(file)))
-    _refuse_repeats([scene.scene_number for scene in plan.scenes], file=file, field="scenes.scene_number")
+    _refuse_repeats([scene.scene_number for scene in plan.scenes], file, "scenes.scene_number")
     return plan
 
 
@@ -123,29 +119,21 @@ def record_files(folder: Path) -> dict[int, Path]:
     return _numbered_files(folder, _RECORDS_FILE)
 
 
-class ReadChapters(NamedTuple):
-    """The chapters of a file, and what beside them it holds."""
-
-    chapters: list[GeneratedChapter]
-    parts: list[StoryPart]
-    remarks: list[Remark]
-
-
-def load_chapters(file: Path, *, keep_remarks: bool = False) -> ReadChapters:
+def load_chapters(file: Path, *, keep_remarks: bool = False) -> Manuscript:
     """Read a chapter's file, and several chapters where a text holds the numbered headings of several."""
     from runtime.files.chapter_headings import numbered_headings, without_remarks
     from runtime.files.chapter_text import chapter_from_text
-    from runtime.files.manuscripts import split_manuscript
+    from runtime.files.manuscripts import Manuscript, split_manuscript
 
     number = _number_of(file, _CHAPTER_FILE, example="chapter_001.json")
     if file.suffix.lower() == ".json":
-        return ReadChapters([load_chapter(file)], [], [])
+        return Manuscript(title="", chapters=[load_chapter(file)])
     text = read_text_file(file)
     manuscript = split_manuscript(text, keep_remarks=keep_remarks)
     if len(manuscript.chapters) > 1 and len(numbered_headings(text.split("\n"))) > 1:
-        return ReadChapters(manuscript.chapters, manuscript.parts, manuscript.remarks)
+        return manuscript
     told, remarks = (text, []) if keep_remarks else without_remarks(text, chapter_number=number)
-    return ReadChapters([chapter_from_text(told, chapter_number=number)], [], remarks)
+    return Manuscript(title="", chapters=[chapter_from_text(told, chapter_number=number)], remarks=remarks)
 
 
 def load_chapter(file: Path) -> GeneratedChapter:
@@ -161,7 +149,7 @@ def load_chapter(file: Path) -> GeneratedChapter:
             f"{str(file)!r}: chapter_number is {chapter.chapter_number!r} but the file's name says {number}; "
             "rename the file or correct the number"
         )
-    _refuse_repeats([scene.scene_number for scene in chapter.scenes], file=file, field="scenes.scene_number")
+    _refuse_repeats([scene.scene_number for scene in chapter.scenes], file, "scenes.scene_number")
     return chapter
 
 
@@ -169,8 +157,7 @@ def load_records(file: Path) -> list[SceneRecord]:
     """Read the supplied records of a chapter: `{"chapter_number", "records": […]}` or a bare list."""
     if not file.exists():
         return []
-    data = _listed(read_json_file(file), under="records")
-    records = validated(_RecordsFile, data, where=repr(str(file))).records
+    records = validated(_RecordsFile, _listed(file, under="records"), where=repr(str(file))).records
     number = _number_of(file, _RECORDS_FILE, example="chapter_001_records.json")
     stray = next((each for each in records if each.chapter_index != number), None)
     if stray is not None:
@@ -178,7 +165,7 @@ def load_records(file: Path) -> list[SceneRecord]:
             f"{str(file)!r}: records.chapter_index is {stray.chapter_index!r} but the file's name says "
             f"{number}; move the record or correct the number"
         )
-    _refuse_repeats([each.scene_index for each in records], file=file, field="records.scene_index")
+    _refuse_repeats([each.scene_index for each in records], file, "records.scene_index")
     return records
 
 
@@ -186,9 +173,8 @@ def load_entities(file: Path) -> list[Entity]:
     """Read supplied entities: `{"entities": […]}` or a bare list; aliases are strings or objects."""
     if not file.exists():
         return []
-    data = _listed(read_json_file(file), under="entities")
-    entries = validated(_EntitiesFile, data, where=repr(str(file))).entities
-    _refuse_repeats([each.entity_id for each in entries], file=file, field="entities.entity_id")
+    entries = validated(_EntitiesFile, _listed(file, under="entities"), where=repr(str(file))).entities
+    _refuse_repeats([each.entity_id for each in entries], file, "entities.entity_id")
     return [entry.entity() for entry in entries]
 
 
@@ -214,11 +200,12 @@ def _number_of(file: Path, pattern: re.Pattern[str], *, example: str) -> int:
     return int(match["number"])
 
 
-def _listed(data: Any, *, under: str) -> Any:
+def _listed(file: Path, *, under: str) -> Any:
+    data = read_json_file(file)
     return {under: data} if isinstance(data, list) else data
 
 
-def _refuse_repeats(values: Sequence[int | str | None], *, file: Path, field: str) -> None:
+def _refuse_repeats(values: Sequence[object], file: Path, field: str) -> None:
     repeated = [value for value, count in Counter(values).items() if count > 1]
     if repeated:
         raise InvalidFileError(f"{str(file)!r}: {field} {repeated[0]!r} stands more than once")
@@ -287,9 +274,9 @@ class _Snapshot(BaseModel):
 class _Timeline(BaseModel):
     """What an entry of each section must hold to be shown; a file may have been edited by hand."""
 
-    open_loops: list[_Loop] = Field(default_factory=list)
-    relationships: list[_Relationship] = Field(default_factory=list)
-    snapshots: list[_Snapshot] = Field(default_factory=list)
+    open_loops: list[_Loop] = []
+    relationships: list[_Relationship] = []
+    snapshots: list[_Snapshot] = []
 
 
 class _ContextFile(BaseModel):
@@ -373,70 +360,50 @@ class _Lines(UserFileModel, Generic[Line]):
     lines: list[Line]
 
 
-@dataclass(frozen=True, slots=True)
-class Book:
+class _Meta(BaseModel):
+    title: str = ""
+    language: str = ""
+
+
+class Book(NamedTuple):
     """A book read from a folder."""
 
     title: str
     language: str
     scenes: list[BookScene]
-    entities: list[Entity] = field(default_factory=list)
-    records: dict[tuple[int, int], SceneRecord] = field(default_factory=dict)
+    entities: list[Entity]
+    records: dict[tuple[int, int], SceneRecord]
 
 
 def load_book(folder: Path, *, records: bool = False) -> Book:
     """Read a book's folder; plans and answer keys in it are never opened."""
-    unordered = _read_lines(folder / "scenes.jsonl", BookScene)
-    scenes = sorted(unordered, key=lambda scene: (scene.chapter_index, scene.scene_index))
-    title, language = _title_and_language(folder)
-    _refuse_repeated_lines([(each.chapter_index, each.scene_index) for each in scenes], folder / "scenes.jsonl")
+    scenes = sorted(_read_lines(folder / "scenes.jsonl", BookScene), key=_place)
+    _refuse_repeats([_place(each) for each in scenes], folder / "scenes.jsonl", "scene")
+    meta = folder / "meta.json"
+    told = validated(_Meta, read_json_file(meta) if meta.exists() else {}, where=repr(str(meta)))
+    book = Book(told.title or folder.resolve().name, told.language, scenes, [], {})
     if not records:
-        return Book(title=title, language=language, scenes=scenes)
+        return book
     entities = [entry.entity() for entry in _read_lines(folder / "entities.jsonl", EntityEntry)]
-    _refuse_repeated_lines([each.entity_id for each in entities], folder / "entities.jsonl")
-    return Book(title, language, scenes, entities, _records(folder / "records.jsonl", scenes))
-
-
-def _records(file: Path, scenes: Sequence[BookScene]) -> dict[tuple[int, int], SceneRecord]:
-    records = _read_lines(file, SceneRecord)
-    positions = [(each.chapter_index, each.scene_index) for each in records]
-    _refuse_repeated_lines(positions, file)
-    stray = set(positions) - {(each.chapter_index, each.scene_index) for each in scenes}
+    _refuse_repeats([each.entity_id for each in entities], folder / "entities.jsonl", "entity_id")
+    file = folder / "records.jsonl"
+    recorded = _read_lines(file, SceneRecord)
+    _refuse_repeats([_place(each) for each in recorded], file, "scene")
+    stray = {_place(each) for each in recorded} - {_place(each) for each in scenes}
     if stray:
         raise InvalidFileError(f"{str(file)!r} has a record of {min(stray)!r}, a scene that scenes.jsonl lacks")
-    return dict(zip(positions, records, strict=True))
+    return book._replace(entities=entities, records={_place(each): each for each in recorded})
 
 
-def _title_and_language(folder: Path) -> tuple[str, str]:
-    file = folder / "meta.json"
-    meta = read_json_file(file) if file.exists() else {}
-    if not isinstance(meta, dict):
-        raise InvalidFileError(f"{str(file)!r} must hold an object, not {type(meta).__name__}")
-    title, language = meta.get("title", folder.resolve().name), meta.get("language", "")
-    for name, value in (("title", title), ("language", language)):
-        if not isinstance(value, str):
-            raise InvalidFileError(f"{str(file)!r}: {name} cannot be {value!r}; write a string")
-    return title, language
+def _place(each: BookScene | SceneRecord) -> tuple[int, int]:
+    return each.chapter_index, each.scene_index
 
 
 def _read_lines(file: Path, kind: type[Line]) -> list[Line]:
-    numbered = list(_documents(file))
+    numbered = [each for each in enumerate(read_text_file(file).split("\n"), start=1) if each[1].strip()]
+    documents = [parse_json(line, where=f"{str(file)!r} line {number}") for number, line in numbered]
     try:
-        return _Lines[kind].model_validate({"lines": [document for _, document in numbered]}).lines  # type: ignore[valid-type]
+        return _Lines[kind].model_validate({"lines": documents}).lines  # type: ignore[valid-type]
     except ValidationError as error:
         number, _ = numbered[int(error.errors(include_url=False)[0]["loc"][1])]
         raise InvalidFileError(f"{str(file)!r} line {number}: {described(error, loc_start=2)}") from error
-
-
-def _documents(file: Path) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(read_text_file(file).split("\n"), start=1):
-        if line.strip():
-            yield number, parse_json(line, where=f"{str(file)!r} line {number}")
-
-
-def _refuse_repeated_lines(keys: Sequence[object], file: Path) -> None:
-    seen: set[object] = set()
-    for key in keys:
-        if key in seen:
-            raise InvalidFileError(f"{str(file)!r} has {json.dumps(key)} more than once; keep one line of it")
-        seen.add(key)

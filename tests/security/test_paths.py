@@ -19,19 +19,7 @@ from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
 from tests.support.demo_project import FAKE_MEMORY, demo_request, settings_for
 
-TRAPS = [
-    "../trap",
-    "../../trap",
-    "/tmp/trap",
-    "a/../../trap",
-    "nul",
-    "CON",
-    ".",
-    "..",
-    "x\\..\\trap",
-    "~/trap",
-    "%2e%2e",
-]
+TRAPS = "../trap ../../trap /tmp/trap a/../../trap nul CON . .. x\\..\\trap ~/trap %2e%2e".split()
 
 
 def _everything_below(folder: Path) -> set[str]:

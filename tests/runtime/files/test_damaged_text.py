@@ -2,8 +2,7 @@
 
 import pytest
 
-from runtime.files.damaged_text import damaged_lines
-from runtime.files.manuscripts import split_manuscript
+from runtime.files.manuscripts import damaged_lines, split_manuscript
 
 TOLD = "他提灯入山，雪落无声。“快走！”"
 

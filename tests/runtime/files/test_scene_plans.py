@@ -87,23 +87,15 @@ def test_the_plan_of_the_chapter_goes_before_the_kept_one(paths: ProjectPaths, c
     assert planned.purpose == "of the chapter"
 
 
-@pytest.mark.parametrize("content", [None, "{"])
-def test_without_a_chapter_plan_and_a_readable_context_there_is_no_plan(
-    paths: ProjectPaths, content: str | None
-) -> None:
-    """A file that cannot be read keeps no plan; that is said where the file itself is asked for."""
-    if content is not None:
-        paths.context_file(2, 2).write_text(content, encoding="utf-8")
-    assert own_scene_plan(paths, chapter_index=2, scene_index=2) == (None, None)
-
-
-def test_a_context_written_before_plans_were_kept_has_none(paths: ProjectPaths, context: SceneMemoryContext) -> None:
-    """Files of earlier versions are read; they have no plan to give."""
-    data = context.model_dump(mode="json")
-    del data["report"]["scene_plan"]
-    paths.context_file(2, 2).write_text(json.dumps(data), encoding="utf-8")
+def test_where_no_plan_was_made_there_is_none(paths: ProjectPaths, context: SceneMemoryContext) -> None:
+    """A file that is not there, cannot be read, or was written before plans were kept has none to give."""
+    before = context.model_dump(mode="json")
+    del before["report"]["scene_plan"]
+    for content in (None, "{", json.dumps(before)):
+        if content is not None:
+            paths.context_file(2, 2).write_text(content, encoding="utf-8")
+        assert own_scene_plan(paths, chapter_index=2, scene_index=2) == (None, None)
     assert load_context(paths, 2, 2) is not None
-    assert own_scene_plan(paths, chapter_index=2, scene_index=2) == (None, None)
 
 
 def test_a_wrong_chapter_plan_is_refused(paths: ProjectPaths) -> None:
