@@ -1,4 +1,4 @@
-"""Cards of characters, places, things, groups and terms."""
+"""Cards of characters, places, things, groups and terms, and who of them, and of the readers, knows what."""
 
 from __future__ import annotations
 
@@ -9,59 +9,41 @@ from typing import Any, NamedTuple, get_args
 from starlette.responses import Response
 
 from novelgen.context.lines import labels_for, render_value
+from novelgen.errors import UserInputError
 from novelgen.lorebook import LorebookForm
+from novelgen.memory.knowledge_rules import why_unknown
 from novelgen.models.entity import Entity, EntityType
-from novelgen.models.knowledge import KnownMemory
-from novelgen.models.position import END_OF_STORY
+from novelgen.models.knowledge import KNOWLEDGE_KINDS, KNOWLEDGE_SOURCES, READER, KnownMemory, UnknownMemory
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.nearest import nearest_names
-from runtime.page.visits import MAX_SHOWN, Name, Shown, Visited, download, router
-from runtime.story.entities import EntityCard, StoryEntities
-from runtime.story.knowledge import Narrowing
-from runtime.story.relationships import StoryRelationships
-from runtime.story.states import AttributeHistory, StateStep, StoryStates
-from runtime.story.threads import StoryThreads
-from runtime.story.who_is_who import EVERY_STATUS, Order, StoryAppearances
+from runtime.page.visits import MAX_SHOWN, Name, Offset, Shown, Visit, Visited, download, router
+from runtime.story.knowledge import Knower, KnowledgeRow, Narrowing, Unaware
+from runtime.story.states import AttributeHistory
+from runtime.story.story import Story
+from runtime.story.who_is_who import EVERY_STATUS, Order
 
-CARDS_AT_ONCE = 60
-MEMORIES_AT_ONCE = 20
 FACTS_AT_ONCE = 6
 KINDS: tuple[EntityType, ...] = get_args(EntityType)
-CANDIDATES_AT_ONCE = 30
 CHANGES_SHOWN = 30
 ORDERS: tuple[Order, ...] = get_args(Order)
 
 
-class ToldStep(NamedTuple):
-    """A value of an attribute in words, with where it was said."""
+EMPTY: tuple[Any, ...] = (None, [], "")
 
-    value: str
-    step: StateStep
-
-
-class ToldAttribute(NamedTuple):
-    """An attribute as a card shows it: how it stands, and what it was before."""
-
-    attribute: str
-    name: str
-    now: ToldStep
-    before: list[ToldStep]
-    field: str | None
-    """The value as a form has it, one entry of a list a line; None where a form cannot have it."""
+UNTOLD = ("metadata", "current_state", "translation", "alias_translations", "generic", "same_as")
+"""What a profile holds for the program."""
 
 
 @router.get("/page/projects/{project_id}/cards")
-def cards_page(
-    visit: Visited, kind: Name = "", find: Name = "", order: Name = "weight", shown: Shown = CARDS_AT_ONCE
-) -> Response:
+def cards_page(visit: Visited, kind: Name = "", find: Name = "", order: Name = "weight", shown: Shown = 60) -> Response:
     """List characters, places, things, groups and terms."""
     ordered: Order = order if order in ORDERS else "weight"
-    known = visit.kept(StoryAppearances.list_appearances, order=ordered)
+    known = visit.kept(Story.list_appearances, order=ordered)
     wanted = find.strip().casefold()
-    matching = [each for each in known if not wanted or any(wanted in name.casefold() for name in each.entity.names())]
+    matching = [each for each in known if any(wanted in name.casefold() for name in each.entity.names())]
     counts = {kind: sum(each.entity.entity_type == kind for each in matching) for kind in KINDS}
     found = [each for each in matching if kind in ("", each.entity.entity_type)]
-    return visit.frame("cards").page(
+    return visit.page(
         "cards",
         cards=found[:shown],
         count=len(found),
@@ -71,7 +53,6 @@ def cards_page(
         order=ordered,
         orders=ORDERS,
         most=max((each.scenes for each in known), default=0),
-        at_once=CARDS_AT_ONCE,
     )
 
 
@@ -80,7 +61,7 @@ def new_card_page(visit: Visited, kind: Name = "") -> Response:
     """Show the form of a new card, with the fields of its kind."""
     chosen = kind if kind in KINDS else KINDS[0]
     templates = visit.story.card_templates()
-    return visit.frame("cards").page(
+    return visit.page(
         "new_card",
         kind=chosen,
         kinds=KINDS,
@@ -91,47 +72,51 @@ def new_card_page(visit: Visited, kind: Name = "") -> Response:
 
 
 @router.get("/page/projects/{project_id}/card")
-def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> Response:
+def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
     """Show an entity: its names, how it stands, its relationships, what it knows and what is remembered of it."""
     as_of = visit.as_of
-    # At the end, too, each name is told with the scene from which it counts.
-    card = visit.kept(StoryEntities.entity, entity=entity, as_of=as_of or END_OF_STORY)
+    card = visit.kept(Story.entity, entity=entity, as_of=visit.until)
     entity_id = card.entity.entity_id
     is_person = card.entity.entity_type == "character"
-    known = visit.kept(StoryAppearances.list_appearances)
+    profile = card.entity.profile
+    known = visit.kept(Story.list_appearances)
     names = {each.entity.entity_id: each.entity.name for each in known}
     about = visit.story.memories_about(entity=entity_id, limit=shown, as_of=as_of)
-    threads = visit.kept(StoryThreads.threads, statuses=EVERY_STATUS)
-    frame = visit.frame("cards")
-    histories = visit.kept(StoryStates.attribute_histories, entity=entity_id)
-    standing, over = _attributes(card, histories, names, frame.language)
-    lasting = [
-        each
-        for each in visit.story.card_templates().fields
-        if each.kind == card.entity.entity_type
-        and not each.changes
-        and (not isinstance(card.entity.profile.get(each.kept_as), dict))
-    ]
-    return frame.page(
+    threads = visit.kept(Story.threads, statuses=EVERY_STATUS)
+    labels = labels_for(visit.language)
+    histories = visit.kept(Story.attribute_histories, entity=entity_id)
+    states = {} if card.state is None else card.state.state_data
+    attributes: dict[bool, list[AttributeHistory]] = {True: [], False: []}
+    for each in histories:
+        if each.attribute != PRESENCE_ATTRIBUTE:
+            attributes[states.get(each.attribute) not in EMPTY].append(each)
+    fields = [each for each in visit.story.card_templates().fields if each.kind == card.entity.entity_type]
+    return visit.page(
         "card",
         card=card,
         appearance=next(each for each in known if each.entity.entity_id == entity_id),
-        profile=_profile(card.entity, names, frame.language),
-        fields=lasting,
+        profile={
+            name: value
+            for name, value in profile.items()
+            if name not in UNTOLD and value not in (*EMPTY, {}, card.entity.description)
+        },
+        fields=[each for each in fields if not each.changes and not isinstance(profile.get(each.kept_as), dict)],
         values=field_values(card.entity, names),
         names_by_kind=_names_by_kind(visit),
-        related=visit.kept(StoryRelationships.relationships_of, character=entity_id) if is_person else [],
+        related=visit.kept(Story.relationships_of, character=entity_id) if is_person else [],
         knows=_facts(visit, entity_id, "known") if is_person else [],
         kept_from=_facts(visit, entity_id, "secret") if is_person else [],
         threads=[each for each in threads if entity_id in each.related_entities],
         memories=about.memories,
         more=min(about.more, MAX_SHOWN - shown),
         shown=shown,
-        at_once=MEMORIES_AT_ONCE,
         names=names,
         alike=[each.entity for each in known if each.entity.entity_type == card.entity.entity_type],
-        standing=standing,
-        over=over,
+        standing=attributes[True],
+        over=attributes[False],
+        attribute_name=lambda attribute: labels.attribute(attribute).replace("_", " "),
+        worded=lambda value: "—" if value in EMPTY else render_value(value, names, labels),
+        in_field=lambda value: _in_field(value, names),
     )
 
 
@@ -141,21 +126,21 @@ def rename_page(visit: Visited, entity: Name, new_name: Name) -> Response:
     old = visit.story.entity(entity=entity).entity
     preview = visit.story.rename_card(old.entity_id, new_name.strip())
     names = visit.story.entity_names()
-    return visit.frame("cards").page("rename", preview=preview, old=old.name, names=names, in_text=False)
+    return visit.page("rename", preview=preview, old=old.name, names=names, in_text=False)
 
 
 @router.get("/page/projects/{project_id}/card/merge")
 def merge_page(visit: Visited, keep: Name, gone: Name) -> Response:
     """Show what would be joined if two cards were one."""
-    preview = visit.story.preview_merge(keep=keep, gone=gone, as_of=visit.as_of or END_OF_STORY)
-    return visit.frame("cards").page("merge", preview=preview)
+    preview = visit.story.preview_merge(keep=keep, gone=gone, as_of=visit.until)
+    return visit.page("merge", preview=preview)
 
 
 @router.get("/page/projects/{project_id}/lore")
 def lore_page(visit: Visited) -> Response:
     """Show the lorebook: notes that are read at a word of the plan, or always; it is taken in and out here."""
     entries = visit.story.lore(as_of=visit.as_of)
-    return visit.frame("cards").page("lore", entries=entries, forms=get_args(LorebookForm))
+    return visit.page("lore", entries=entries, forms=get_args(LorebookForm))
 
 
 @router.get("/page/projects/{project_id}/lore/{form}")
@@ -163,25 +148,24 @@ def export_lorebook(visit: Visited, form: LorebookForm) -> Response:
     """Give the lorebook as SillyTavern or NovelAI reads it."""
     written = json.dumps(visit.story.export_lore(form), ensure_ascii=False, indent=2).encode("utf-8", "replace")
     suffix = "lorebook" if form == "novelai" else "json"
-    return download(written, visit.served.project_id, suffix, "application/json")
+    return download(written, visit.project_id, suffix, "application/json")
 
 
 @router.get("/page/projects/{project_id}/who-is-who")
-def identities_page(visit: Visited, shown: Shown = CANDIDATES_AT_ONCE) -> Response:
+def identities_page(visit: Visited, shown: Shown = 30) -> Response:
     """Show names that nobody bears yet, and the latest decisions on who is who."""
     as_of = visit.as_of
     offered = visit.story.candidates(as_of=as_of)
-    known = visit.story.entities(as_of=as_of or END_OF_STORY)
+    known = visit.story.entities(as_of=visit.until)
     bearers = {name: each.name for each in reversed(known) for name in each.names()}
     changes = visit.story.list_entity_changes()[::-1]
-    return visit.frame("cards").page(
+    return visit.page(
         "who_is_who",
         candidates=[
             (each, list(dict.fromkeys(bearers[near] for near in nearest_names(each.name, bearers, at_most=3))))
             for each in offered[:shown]
         ],
         count=len(offered),
-        at_once=CANDIDATES_AT_ONCE,
         known=known,
         kinds=KINDS,
         # What was decided may tell of what comes later; it is listed where all of the story is shown.
@@ -191,7 +175,7 @@ def identities_page(visit: Visited, shown: Shown = CANDIDATES_AT_ONCE) -> Respon
 
 
 def _names_by_kind(visit: Visited) -> dict[str, list[str]]:
-    known = [each.entity for each in visit.kept(StoryAppearances.list_appearances)]
+    known = [each.entity for each in visit.kept(Story.list_appearances)]
     return {kind: [each.name for each in known if each.entity_type == kind] for kind in KINDS}
 
 
@@ -213,37 +197,8 @@ def _facts(visit: Visited, character: str, narrowing: Narrowing) -> list[tuple[A
     return [(row, cell if isinstance(cell, KnownMemory) else None) for row, cell in zip(table.rows, cells, strict=True)]
 
 
-def _attributes(
-    card: EntityCard, histories: list[AttributeHistory], names: Mapping[str, str], language: str
-) -> tuple[list[ToldAttribute], list[ToldAttribute]]:
-    """Return the attributes that hold, and those that hold no more."""
-    labels = labels_for(language)
-    data = {} if card.state is None else card.state.state_data
-    standing: list[ToldAttribute] = []
-    over: list[ToldAttribute] = []
-    for history in histories:
-        if history.attribute == PRESENCE_ATTRIBUTE:
-            continue
-        steps = [
-            ToldStep("—" if _is_empty(each.value) else render_value(each.value, names, labels), each)
-            for each in history.steps
-        ]
-        told = ToldAttribute(
-            history.attribute,
-            labels.attribute(history.attribute).replace("_", " "),
-            steps[0],
-            steps[1:],
-            _field(history.steps[0].value, names),
-        )
-        (over if _is_empty(data.get(history.attribute)) else standing).append(told)
-    return standing, over
-
-
-def _is_empty(value: Any) -> bool:
-    return value in (None, [], "")
-
-
-def _field(value: Any, names: Mapping[str, str]) -> str | None:
+def _in_field(value: Any, names: Mapping[str, str]) -> str | None:
+    """Return a value as a form has it, one entry of a list a line; None where a form cannot have it."""
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return "\n".join(names.get(each, each) for each in value)
     if isinstance(value, str):
@@ -251,12 +206,112 @@ def _field(value: Any, names: Mapping[str, str]) -> str | None:
     return "" if value is None else str(value) if isinstance(value, int | float) else None
 
 
-def _profile(entity: Entity, names: Mapping[str, str], language: str) -> list[tuple[str, str]]:
-    """Return what the card of an entity says besides, in words."""
-    labels = labels_for(language)
-    untold = ("metadata", "current_state", "translation", "alias_translations", "generic", "same_as")
-    return [
-        (labels.attribute(name).replace("_", " "), render_value(value, names, labels))
-        for name, value in entity.profile.items()
-        if name not in untold and value not in (None, "", [], {}) and value != entity.description
+ROWS_AT_ONCE = 30
+MAX_PEOPLE = 300
+"""So many characters are offered in a list; of a greater cast the rest is asked by name."""
+MAX_WORDS = 60
+NARROWINGS: tuple[Narrowing, ...] = get_args(Narrowing)
+UNSURE_BELOW = 0.8
+"""What a rule or a record says with less than the certainty of somebody concerned who was away."""
+
+
+class Cell(NamedTuple):
+    """A cell of the picture: its mark, what it says in words, and the words of the story that prove it."""
+
+    mark: str
+    label: str
+    words: str
+    is_said: bool
+
+
+@router.get("/page/projects/{project_id}/knowledge")
+def knowledge_page(
+    visit: Visited,
+    about: Name = "",
+    of: Name = "",
+    only: Name = "all",
+    alone: Name = "",
+    offset: Offset = 0,
+    cell: Name = "",
+) -> Response:
+    """Show who of the cast knows what, since when and how; the reader, too."""
+    known = visit.story.entities(as_of=visit.as_of)
+    names = {each.entity_id: each.name for each in known} | {READER: visit.word("reader")}
+    whose = of.strip() or None
+    narrowing = only if only in NARROWINGS and (whose or only not in ("known", "unknown")) else "all"
+    table = visit.story.knowledge_table(
+        as_of=visit.as_of,
+        about=about.strip() or None,
+        narrowing=narrowing,
+        of=whose,
+        is_of_one=bool(alone and whose),
+        offset=offset,
+        limit=ROWS_AT_ONCE,
+    )
+    rows = [
+        (row, [(who, _cell(visit, row, who, told, names)) for who, told in zip(table.cast, row.cells, strict=True)])
+        for row in table.rows
     ]
+    return visit.page(
+        "knowledge",
+        table=table,
+        rows=rows,
+        names=names,
+        people=[each for each in known if each.entity_type == "character"][:MAX_PEOPLE],
+        about=about,
+        of=whose or "",
+        only=narrowing,
+        alone=bool(alone and whose),
+        offset=offset,
+        narrowings=NARROWINGS,
+        kinds=KNOWLEDGE_KINDS,
+        sources=[each for each in KNOWLEDGE_SOURCES if each != "author"],
+        shown=_shown(visit, cell, names) if cell else None,
+    )
+
+
+def _cell(
+    visit: Visit, row: KnowledgeRow, who: str, told: KnownMemory | UnknownMemory, names: Mapping[str, str]
+) -> Cell:
+    name, is_said = names.get(who, who), who in row.said_of
+    if isinstance(told, UnknownMemory):
+        parts = [why_unknown(told.why, visit.language)]
+        if other := names.get(told.might_know_from or ""):
+            parts.append(visit.word("might_know_from", name=other))
+        if is_said:
+            parts.append(visit.word("author"))
+        mark = told.kind if told.kind != "unknown" else "might" if told.might_know else "unknown"
+        return Cell(mark, visit.word("cell_unknown", name=name, why=visit.comma.join(parts)), "", is_said)
+    parts = [visit.word("unsaid_how" if told.how == "author" and not is_said else told.how)]
+    if other := names.get(told.learned_from or ""):
+        parts.append(visit.word("told_by", name=other))
+    if told.since_chapter is not None:
+        parts.append(visit.word("since", place=visit.place(told.since_chapter, told.since_scene)))
+    is_unsure = told.certainty < UNSURE_BELOW
+    if is_unsure:
+        parts.append(visit.word("rumour"))
+    if is_said and told.how != "author":
+        parts.append(visit.word("author"))
+    is_second_hand = is_unsure or (told.how in ("told", "overheard", "read", "deduced") and who != READER)
+    label = visit.word("cell_knows", name=name, how=visit.comma.join(parts))
+    return Cell("second_hand" if is_second_hand else "first_hand", label, told.quote[:MAX_WORDS], is_said)
+
+
+def _shown(visit: Visited, cell: str, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a cell by its name, `M001:C0`: its fact, what it says, and who knows the fact."""
+    memory_id, _, character = cell.rpartition(":")
+    fact = visit.story.who_knows(memory_id=memory_id, as_of=visit.as_of)
+    everybody: list[Knower | Unaware] = [*fact.known_by, *fact.not_known_by]
+    asked = next((each for each in everybody if each.character_id == character), None)
+    if asked is None:
+        raise UserInputError(f"nobody {character!r} is known by then; choose a cell of the table")
+    said = visit.story.author_words(character=character, memory_id=memory_id)
+    row = KnowledgeRow(source_id=fact.source_id, content="", said_of=[character] if said else [])
+    return {
+        "fact": fact,
+        "character_id": character,
+        "name": names.get(character, asked.name),
+        "told": _cell(visit, row, character, asked, names),
+        "words": asked.quote if isinstance(asked, KnownMemory) else "",
+        "knowers": [(each.character_id, names.get(each.character_id, each.name)) for each in fact.known_by],
+    }

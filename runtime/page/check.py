@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 from starlette.responses import RedirectResponse, Response
@@ -11,16 +14,15 @@ from novelgen.chains.checked_writing_chain import CheckedWriting
 from novelgen.checking.rules import RULES
 from novelgen.errors import NovelgenError, UserInputError
 from novelgen.language.normalise import scrub_text
-from novelgen.models.continuity import ContinuityIssue, DraftCheck
+from novelgen.language.sentences import split_sentences
+from novelgen.models.continuity import DraftCheck
 from runtime.doors.http.house import READS, House, ServedProject
 from runtime.doors.http.jobs import OVER, Job, JobOrder
-from runtime.doors.http.problems import Problem, Refusal, problem_of
-from runtime.page.frame import Here
-from runtime.page.passages import changed_passages
-from runtime.page.visits import Form, Visit, Visited, place_of, router, scene_of
-from runtime.story.scene_reading import StorySceneReading
+from runtime.doors.http.problems import Problem, Refusal
+from runtime.page.visits import Form, Visit, Visited, place_in, problem_in, router
+from runtime.story.story import Story
 
-DRAFT_FIELDS = ("chapter", "scene", "pov", "text", "with_model")
+DRAFT_FIELDS = ("pov", "text", "with_model")
 
 DRAFT_FILE = "draft.txt"
 
@@ -48,68 +50,63 @@ def offer_draft_work(house: House) -> None:
 @router.get("/page/projects/{project_id}/check")
 def check_page(visit: Visited, kept: str = "", stored: str = "") -> Response:
     """Show the form for a draft; of a draft that is kept, or of a stored scene, also what it contradicts."""
-    here = visit.here()
+    form = visit.blank(*DRAFT_FIELDS)
     if stored:
-        return _stored_page(visit, here, stored)
-    if not kept:
-        return _page(visit, here, blank_draft(here))
-    found = visit.kept_form(kept)
+        return _stored_page(visit, form, stored)
+    found = visit.kept_form(kept) if kept else None
     if found is None:
-        return _page(visit, here, blank_draft(here), is_gone=True)
-    form = {**blank_draft(here), **found.form}
+        return _page(visit, form, is_gone=bool(kept))
+    form |= found.form
     try:
-        check = _checked(visit, here, form)
+        check = _checked(visit, form)
     except (NovelgenError, Refusal) as error:
-        return _page(visit, here, form, problem=_problem(visit, error))
-    return _page(visit, here, form, check=check, kept=kept)
+        return _page(visit, form, problem=problem_in(visit.request, error))
+    return _page(visit, form, check=check, kept_as={"kept": kept})
 
 
 @router.post("/page/projects/{project_id}/check", openapi_extra=READS)
 def check_draft(visit: Visited, form: Form) -> Response:
     """Lead to what a draft contradicts; where a model shall look at it, to the job that does."""
-    here = visit.here()
-    filled = {**blank_draft(here), **{name: form[name] for name in DRAFT_FIELDS if name in form}}
+    blank = visit.blank(*DRAFT_FIELDS)
+    filled = blank | {name: form[name] for name in blank if name in form}
     try:
-        if not filled["text"].strip():
-            raise UserInputError("the draft is empty; paste its text")
-        scene_of(filled, here)
+        _text_of(filled)
+        visit.scene_of(filled)
         if filled["with_model"] and _has_model(visit):
-            return _started(visit, here, filled, "check")
+            return _started(visit, filled, "check")
     except (NovelgenError, Refusal) as error:
-        return _page(visit, here, filled, problem=_problem(visit, error))
+        return _page(visit, filled, problem=problem_in(visit.request, error))
     key = visit.keep_form(filled)
     if visit.kept_form(key) is None:
-        return _page(visit, here, filled, check=_checked(visit, here, filled))
-    return RedirectResponse(visit.address("check", kept=key), status_code=303)
+        return _page(visit, filled, check=_checked(visit, filled))
+    return RedirectResponse(visit.link("check", kept=key), status_code=303)
 
 
 @router.get("/page/projects/{project_id}/check/job")
 def draft_job_page(visit: Visited, job: str) -> Response:
     """Show how far the work on a draft is, and what it came to."""
-    here = visit.here()
     found = _job_of(visit, job)
-    form = {**blank_draft(here), **_draft_of(visit, found)}
-    if here.as_of is not None and (int(form["chapter"]), int(form["scene"])) > here.next_scene:
-        return _page(visit, here, form, is_later=True)
-    if found.state not in OVER:
-        return _page(visit, here, form, job=found)
+    form = {**visit.blank(*DRAFT_FIELDS), **_draft_of(visit, found)}
+    if visit.here.as_of is not None and (int(form["chapter"]), int(form["scene"])) > visit.here.next_scene:
+        return _page(visit, form, is_later=True)
     if found.state != "done":
-        return _page(visit, here, form, job=found, problem=found.problem)
+        return _page(visit, form, job=found, problem=found.problem if found.state in OVER else None)
     if found.kind == "check":
-        check = _with_waivers(visit, DraftCheck.model_validate(found.result))
-        return _page(visit, here, form, check=check, job=found)
+        return _page(visit, form, check=_with_waivers(visit, DraftCheck.model_validate(found.result)), job=found)
     writing = CheckedWriting.model_validate(found.result)
     check = _with_waivers(visit, writing.first_check or writing.check)
-    return _page(visit, here, form, check=check, job=found, writing=writing)
+    return _page(visit, form, check=check, job=found, writing=writing)
 
 
 @router.post("/page/projects/{project_id}/check/repair", openapi_extra=READS)
 def propose_repair(visit: Visited, form: Form) -> Response:
     """Let the chat model change what was found in a draft; it is a proposal, and nothing is stored."""
-    here = visit.here()
-    filled = {**blank_draft(here), **_found_draft(visit, form)}
+    kept = visit.kept_form(form.get("kept", ""))
+    if kept is None and not form.get("job"):
+        raise UserInputError("the draft is no longer kept here; paste it again")
+    found = kept.form if kept is not None else _draft_of(visit, _job_of(visit, form["job"]))
     visit.served.speaking_model()
-    return _started(visit, here, filled, "repair")
+    return _started(visit, {**visit.blank(*DRAFT_FIELDS), **found}, "repair")
 
 
 @router.post("/page/projects/{project_id}/check/cancel", openapi_extra=READS)
@@ -118,49 +115,40 @@ def cancel_draft_job(visit: Visited, form: Form) -> Response:
     job = _job_of(visit, form.get("job", ""))
     if job.state not in OVER:
         visit.served.house.jobs.cancel(job.job_id)
-    return RedirectResponse(visit.address("check/job", job=job.job_id), status_code=303)
+    return RedirectResponse(visit.link("check/job", job=job.job_id), status_code=303)
 
 
-def blank_draft(here: Here) -> dict[str, str]:
-    """Return the form for a draft of the scene that would be written at the page's position."""
-    chapter_index, scene_index = here.next_scene
-    return {**dict.fromkeys(DRAFT_FIELDS, ""), "chapter": str(chapter_index), "scene": str(scene_index)}
-
-
-def _stored_page(visit: Visit, here: Here, stored: str) -> Response:
-    position = place_of(stored, "stored")
+def _stored_page(visit: Visit, form: dict[str, str], stored: str) -> Response:
+    position = place_in({"stored": stored}, "stored")
     if position is None or position.chapter_index is None or position.scene_index is None:
         raise UserInputError(f"{stored[:50]!r} is no scene; write chapter:scene such as 3:1")
-    place = (position.chapter_index, position.scene_index)
     # One that lies after the position is unknown there, and says so.
     read = visit.story.read_scene(position=position, as_of=visit.as_of)
-    form = {**blank_draft(here), "chapter": str(place[0]), "scene": str(place[1]), "text": read.scene.text or ""}
-    checks = visit.story.check_stored(chapter_index=place[0], scene_index=place[1], use_model=False).checks
-    return _page(visit, here, form, check=checks[0] if checks else None, stored=place)
+    chapter_index, scene_index = position.chapter_index, position.scene_index
+    form |= {"chapter": str(chapter_index), "scene": str(scene_index), "text": read.scene.text or ""}
+    checks = visit.story.check_stored(chapter_index=chapter_index, scene_index=scene_index, use_model=False).checks
+    return _page(visit, form, check=checks[0] if checks else None, kept_as={"stored": str(position)})
 
 
 def _page(
     visit: Visit,
-    here: Here,
-    form: dict[str, str],
+    form: Mapping[str, str],
     *,
     check: DraftCheck | None = None,
     problem: Problem | None = None,
     job: Job | None = None,
     writing: CheckedWriting | None = None,
-    kept: str = "",
-    stored: tuple[int, int] | None = None,
+    kept_as: Mapping[str, str] | None = None,
     is_gone: bool = False,
     is_later: bool = False,
 ) -> Response:
     known = visit.story.entities(as_of=visit.as_of)
-    asked = (int(form["chapter"] or 0), int(form["scene"] or 0)) if form["chapter"].isdecimal() else None
-    if check is not None and asked is not None and asked != (check.chapter_index, check.scene_index):
-        is_later = True
-    kept_as = {"kept": kept, "stored": ":".join(map(str, stored or ())), "job": job.job_id if job else ""}
-    frame = visit.frame("check", here)
-    frame.kept = [("kept", kept)] if kept else []
-    return frame.page(
+    if check is not None and form["chapter"].isdecimal():
+        asked = int(form["chapter"] or 0), int(form["scene"] or 0)
+        is_later = is_later or asked != (check.chapter_index, check.scene_index)
+    found_by: dict[str, Any] = dict(kept_as or ({"job": job.job_id} if job else {}))
+    visit.narrowed = {name: key for name, key in found_by.items() if name == "kept"}
+    return visit.page(
         "check",
         status=200 if problem is None or job is not None else problem.status,
         form=form,
@@ -172,9 +160,8 @@ def _page(
         is_over=job is None or job.state in OVER,
         writing=writing,
         repaired=changed_passages(writing.written, writing.draft) if writing and writing.is_repaired else [],
-        kept_as={name: value for name, value in kept_as.items() if value},
-        stored=stored,
-        scenes=visit.kept(StorySceneReading.list_scene_states, with_counts=False),
+        kept_as=found_by,
+        scenes=visit.kept(Story.list_scene_states, with_counts=False),
         is_gone=is_gone,
         is_later=is_later,
         has_model=_has_model(visit),
@@ -185,8 +172,8 @@ def _page(
     )
 
 
-def _checked(visit: Visit, here: Here, form: dict[str, str]) -> DraftCheck:
-    chapter_index, scene_index = scene_of(form, here)
+def _checked(visit: Visit, form: Mapping[str, str]) -> DraftCheck:
+    chapter_index, scene_index = visit.scene_of(form)
     return visit.story.check(
         text=form["text"],
         chapter_index=chapter_index,
@@ -197,46 +184,37 @@ def _checked(visit: Visit, here: Here, form: dict[str, str]) -> DraftCheck:
     )
 
 
+def _text_of(form: Mapping[str, str]) -> str:
+    text = scrub_text(form["text"])
+    if not text.strip():
+        raise UserInputError("the draft is empty; paste its text")
+    return text
+
+
 def _has_model(visit: Visit) -> bool:
     house, settings = visit.served.house, visit.served.stores.settings
     return bool(house.chat_model or settings.memory.summarization.model or settings.model)
 
 
-def _started(visit: Visit, here: Here, form: dict[str, str], work: DraftWork) -> Response:
-    chapter_index, scene_index = scene_of(form, here)
-    text = scrub_text(form["text"])
-    if not text.strip():
-        raise UserInputError("the draft is empty; paste its text")
+def _started(visit: Visit, form: Mapping[str, str], work: DraftWork) -> Response:
+    chapter_index, scene_index = visit.scene_of(form)
+    text = _text_of(form)
+    asked = {"chapter_index": chapter_index, "scene_index": scene_index, "pov": form["pov"].strip()}
     job = visit.served.house.jobs.start(
         work,
-        visit.served.project_id,
-        {
-            "chapter_index": chapter_index,
-            "scene_index": scene_index,
-            "pov": form["pov"].strip(),
-            "with_model": bool(form["with_model"]),
-        },
+        visit.project_id,
+        {**asked, "with_model": bool(form["with_model"])},
         source=(DRAFT_FILE, text.encode("utf-8", "replace")),
     )
-    return RedirectResponse(visit.address("check/job", job=job.job_id), status_code=303)
+    return RedirectResponse(visit.link("check/job", job=job.job_id), status_code=303)
 
 
 def _job_of(visit: Visit, job_id: str) -> Job:
     """Return a job on a draft of this project."""
     job = visit.served.house.jobs.get(job_id)
-    if job.project_id != visit.served.project_id or job.kind not in ("check", "repair"):
+    if job.project_id != visit.project_id or job.kind not in ("check", "repair"):
         raise Refusal(404, "unknown-job", f"no work on a draft has the id {job_id[:50]!r}; check the draft again")
     return job
-
-
-def _found_draft(visit: Visit, form: dict[str, str]) -> dict[str, str]:
-    """Return the draft that a form of a finding is about."""
-    kept = visit.kept_form(form.get("kept", ""))
-    if kept is not None:
-        return dict(kept.form)
-    if not form.get("job"):
-        raise UserInputError("the draft is no longer kept here; paste it again")
-    return _draft_of(visit, _job_of(visit, form["job"]))
 
 
 def _draft_of(visit: Visit, job: Job) -> dict[str, str]:
@@ -253,9 +231,8 @@ def _draft_of(visit: Visit, job: Job) -> dict[str, str]:
 
 def _with_waivers(visit: Visit, check: DraftCheck) -> DraftCheck:
     """Return a check of some time ago with what is meant so by now."""
-    waivers = visit.story.waived_findings()
-    notes = {each.issue_id: each.note for each in waivers}
-    told: list[ContinuityIssue] = [
+    notes = {each.issue_id: each.note for each in visit.story.waived_findings()}
+    told = [
         each.model_copy(update={"waived_note": notes.get(each.issue_id)}) for each in (*check.issues, *check.waived)
     ]
     return check.model_copy(
@@ -266,7 +243,29 @@ def _with_waivers(visit: Visit, check: DraftCheck) -> DraftCheck:
     )
 
 
-def _problem(visit: Visit, error: NovelgenError | Refusal) -> Problem:
-    if isinstance(error, Refusal):
-        return error.problem
-    return problem_of(error, folders=[visit.served.house.stores.settings.projects_dir])
+class ChangedPassage(NamedTuple):
+    """A stretch of two versions of a text."""
+
+    change: Literal["same", "out", "in"]
+    text: str
+
+
+def changed_passages(was: str, now: str) -> list[ChangedPassage]:
+    """Return two versions of a text as one: what stands in both, and sentence by sentence what went and came."""
+    old, new = _sentences(was), _sentences(now)
+    passages: list[ChangedPassage] = []
+    for tag, old_start, old_end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        went, came = "".join(old[old_start:old_end]), "".join(new[new_start:new_end])
+        told = (
+            [ChangedPassage("same", went)]
+            if tag == "equal"
+            else [ChangedPassage("out", went), ChangedPassage("in", came)]
+        )
+        passages += [each for each in told if each.text]
+    return passages
+
+
+def _sentences(text: str) -> list[str]:
+    """Return the sentences of a text, each with what stands between it and the next one."""
+    borders = sorted({0, *(start for start, _ in split_sentences(text)), len(text)})
+    return [text[start:end] for start, end in pairwise(borders)]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
-from typing import Any, Literal, get_args
+from itertools import accumulate, groupby, pairwise
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
+from pydantic import BaseModel, ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from novelgen.context.context_difference import compare_contexts
 from novelgen.context.lines import labels_for, render_attribute, render_timeline_entry
 from novelgen.context.prompt_block import NEEDS, ContextLine
-from novelgen.errors import UserInputError
+from novelgen.errors import InvalidRequestError, UserInputError
 from novelgen.models.context import (
     ContextDifference,
     ContextReport,
@@ -27,95 +27,69 @@ from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from runtime.doors.http.house import READS
 from runtime.doors.http.problems import Refusal
-from runtime.page.frame import Frame, Here, project_address
-from runtime.page.visits import Form, Visit, Visited, names_in, number_in, router, scene_of
+from runtime.files.file_reading import described
+from runtime.page.frame import project_address
+from runtime.page.visits import Form, Visit, Visited, names_in, router
 from runtime.story.contexts import ContextBounds, ContextLook, ContextOptions
 from runtime.story.scene_plans import PlannedScene, read_plan_text
 
-PLAN_FIELDS = (
-    "chapter",
-    "scene",
-    "purpose",
-    "characters",
-    "location",
-    "key_actions",
-    "pov",
-    "knowledge",
-    "memory_budget",
-    "state_budget",
-    "timeline_budget",
-    "top_k",
-)
+Model = TypeVar("Model", bound=BaseModel)
+
+BUDGETS = ("memory_budget", "state_budget", "timeline_budget")
+
+PLAN_FIELDS = (*("purpose", "characters", "location", "key_actions", "pov", "knowledge", *BUDGETS, "top_k"),)
 """The fields of the form, under the names that an address gives them."""
 
-KNOWLEDGE_MODES: tuple[KnowledgeMode, ...] = get_args(KnowledgeMode)
 
-MOST_TOKENS = 1_000_000
-
-
-def blank_plan(here: Here) -> dict[str, str]:
-    """Return the form for the scene that would be written at the page's position."""
-    chapter_index, scene_index = here.next_scene
-    return {**dict.fromkeys(PLAN_FIELDS, ""), "chapter": str(chapter_index), "scene": str(scene_index)}
-
-
-def plan_in(given: Mapping[str, str], here: Here) -> dict[str, str]:
+def plan_in(visit: Visit, given: Mapping[str, str]) -> dict[str, str]:
     """Return the form as an address or a body fills it; what it leaves out is as in a blank one."""
-    return {**blank_plan(here), **{name: given[name] for name in PLAN_FIELDS if name in given}}
+    blank = visit.blank(*PLAN_FIELDS)
+    return blank | {name: given[name] for name in blank if name in given}
 
 
-def told_fields(form: Mapping[str, str], here: Here) -> dict[str, str]:
-    """Return the fields of a form that an address has to tell."""
-    blank = blank_plan(here)
-    return {name: form[name] for name in PLAN_FIELDS if form[name] != blank[name] or name in ("chapter", "scene")}
-
-
-def asked_scene(form: dict[str, str]) -> tuple[int, int] | None:
-    """Return the scene that a form names, or None where it names none; it may be later than the position."""
-    chapter_index, scene_index = number_in(form, "chapter"), number_in(form, "scene")
-    return None if chapter_index is None or scene_index is None else (chapter_index, scene_index)
-
-
-def request_of(form: dict[str, str], here: Here, project_id: str) -> MemoryContextRequest:
+def request_of(visit: Visit, form: dict[str, str]) -> MemoryContextRequest:
     """Return what a form asks for, for a scene that is never later than the page's position."""
-    characters = names_in(form["characters"])
     plan = ScenePlan(
         location=form["location"].strip(),
-        characters=characters,
+        characters=names_in(form["characters"]),
         purpose=form["purpose"].strip(),
         key_actions=[each.strip() for each in form["key_actions"].splitlines() if each.strip()],
     )
     if not (plan.location or plan.characters or plan.purpose or plan.key_actions):
         raise UserInputError("the plan is empty; say at least who appears, where, or what the scene is for")
-    chapter_index, scene_index = scene_of(form, here)
-    return MemoryContextRequest(
-        project_id=project_id,
-        chapter_index=chapter_index,
-        scene_index=scene_index,
-        scene_plan=plan,
-        pov=form["pov"].strip(),
-        knowledge=_knowledge_mode(form["knowledge"]),
-        top_k=_tokens_in(form, "top_k", most=10_000),
-    )
+    chapter_index, scene_index = visit.scene_of(form)
+    place = {
+        "project_id": visit.project_id,
+        "chapter_index": chapter_index,
+        "scene_index": scene_index,
+        "scene_plan": plan,
+    }
+    return _filled(MemoryContextRequest, form, "pov", "knowledge", "top_k", **place)
 
 
 def bounds_of(form: dict[str, str]) -> ContextBounds:
     """Return the budgets that a form asks for; what is left empty stays as the settings say."""
-    names = ("memory_budget", "state_budget", "timeline_budget")
-    return ContextBounds(**{name: _tokens_in(form, name, most=MOST_TOKENS) for name in names})
+    return _filled(ContextBounds, form, *BUDGETS)
+
+
+def _filled(model: type[Model], form: Mapping[str, str], *names: str, **given: Any) -> Model:
+    """Return a model out of fields of a form that are not empty."""
+    said = {name: form[name].strip() for name in names if form[name].strip()}
+    try:
+        return model.model_validate({**given, **said})
+    except ValidationError as error:
+        raise InvalidRequestError(described(error)) from error
 
 
 def form_of(planned: PlannedScene) -> dict[str, str]:
     """Return the fields of a form that a plan fills."""
     plan = planned.plan
     told = {
+        **{name: getattr(plan, name) for name in ("purpose", "location", "pov")},
         "chapter": str(planned.chapter_index),
         "scene": str(planned.scene_index),
-        "purpose": plan.purpose,
         "characters": ", ".join(plan.characters),
-        "location": plan.location,
         "key_actions": "\n".join(plan.key_actions),
-        "pov": plan.pov,
     }
     return {name: value for name, value in told.items() if value}
 
@@ -130,26 +104,6 @@ def planned_scene(plan: ScenePlan | ChapterPlan, place: tuple[int, int]) -> Plan
     number = place[1] if plan.chapter_number == place[0] else plan.scenes[0].scene_number or 0
     chosen = plan.scene(number) or plan.scenes[0]
     return PlannedScene(plan.chapter_number, chosen.scene_number or 0, chosen, plan)
-
-
-def _knowledge_mode(told: str) -> KnowledgeMode | None:
-    for mode in KNOWLEDGE_MODES:
-        if told == mode:
-            return mode
-    if told:
-        raise UserInputError(f"{told[:50]!r} is none of {', '.join(KNOWLEDGE_MODES)}")
-    return None
-
-
-def _tokens_in(form: dict[str, str], name: str, *, most: int) -> int | None:
-    told = form[name].strip()
-    if not told:
-        return None
-    if not (told.isascii() and told.isdecimal() and len(told) <= 7 and int(told) <= most):
-        raise Refusal(
-            422, "invalid-request", f"{name} {told[:50]!r} is no number up to {most}; write 2000, or leave it empty"
-        )
-    return int(told)
 
 
 LONGEST_ADDRESS = 6000
@@ -170,22 +124,16 @@ ContextFile = Literal["text", "json", "plan"]
 FILE_ENDINGS: dict[ContextFile, str] = {"text": "prompt.txt", "json": "memory.json", "plan": "plan.json"}
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Lines of a context that serve one need."""
+class Group(NamedTuple):
+    """Lines of a context that serve one need, each with its number."""
 
     need: str
     is_hidden: bool
-    lines: tuple[tuple[int, ContextLine], ...]
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of all lines together."""
-        return sum(line.tokens for _, line in self.lines)
+    lines: list[tuple[int, ContextLine]]
+    tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """A part of the picture of the tokens."""
 
     need: str
@@ -194,74 +142,67 @@ class Share:
     width: float
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """One thing that came in, went, or is told otherwise."""
+class Changed(NamedTuple):
+    """One thing that came in, went, or is told otherwise, and of a memory what knows its place."""
 
     what: str
     was: str = ""
     now: str = ""
-    chapter_index: int | None = None
-    scene_index: int | None = None
+    at: Any = None
 
 
 @router.get("/page/projects/{project_id}/context")
 def context_page(visit: Visited) -> Response:
     """Show the form of a scene's plan, and with a plan in the address the context that it gives."""
-    here = visit.here()
     given = dict(visit.request.query_params)
-    form = _form_asked(visit, given, here)
+    form = _form_asked(visit, given)
     if "built" not in given:
-        return _page(visit, here, form)
-    look = _built(visit, form, here)
+        return _page(visit, form)
+    look = _built(visit, form)
     shown = visit.keep_form(form, look.context)
     kept = visit.kept_form(given.get("before", ""))
     before = kept.context() if kept is not None else None
     # One of a scene after the page's position tells what must not be seen.
-    is_open = before is not None and _is_open(before, here)
-    return _page(visit, here, form, look=look, shown=shown, before=before if is_open else None)
+    is_open = before is not None and _is_open(visit, before)
+    return _page(visit, form, look=look, shown=shown, before=before if is_open else None)
 
 
 @router.post("/page/projects/{project_id}/context", openapi_extra=READS)
 def plan_context(visit: Visited, form: Form) -> Response:
     """Lead to the page of a plan: its address holds the plan, so that it can be read again, kept and sent."""
-    here = visit.here()
-    filled = plan_in(form, here)
+    filled = plan_in(visit, form)
     text = form.get("plan_text", "").strip()
     if text:
-        place = asked_scene(filled) or here.next_scene
-        filled = {**blank_plan(here), **form_of(planned_scene(read_plan_text(text), place))}
+        filled = plan_in(visit, form_of(planned_scene(read_plan_text(text), visit.asked_scene(filled))))
     # What is wrong with a form is said where it was sent, not at an address that is wrong from then on.
-    request_of(filled, here, visit.served.project_id)
+    request_of(visit, filled)
     bounds_of(filled)
     compared = form.get("before", "") if form.get("compare") else ""
-    address = _address(visit, filled, here, before=compared)
+    address = _address(visit, filled, before=compared)
     return RedirectResponse(f"{address}#result", status_code=303)
 
 
 @router.post("/page/projects/{project_id}/context/keep")
 def keep_context(visit: Visited, form: Form) -> Response:
     """Keep a context, and with it its plan, as a file of the project; then show it."""
-    here = visit.here()
-    filled = plan_in(form, here)
-    look = _built(visit, filled, here, write_file=True)
+    filled = plan_in(visit, form)
+    look = _built(visit, filled, write_file=True)
     report = look.context.report or ContextReport()
     failed = next((each.message for each in report.issues if each.stage == "write"), None)
     if failed is not None:
         raise Refusal(507, "context-write", failed)
-    return RedirectResponse(f"{_address(visit, filled, here, stored='yes')}#result", status_code=303)
+    return RedirectResponse(f"{_address(visit, filled, stored='yes')}#result", status_code=303)
 
 
 @router.get("/page/projects/{project_id}/context/download")
 def download_context(visit: Visited, file: ContextFile = "json") -> Response:
     """Give the block, the whole context or the plan as a file, as it was shown where that is still kept."""
-    here = visit.here()
     given = dict(visit.request.query_params)
-    form = _form_asked(visit, given, here)
+    form = _form_asked(visit, given)
     kept = visit.kept_form(given.get("shown", ""))
     context = kept.context() if kept is not None and dict(kept.form) == form else None
-    if context is None or not _is_open(context, here):
-        context = _built(visit, form, here).context
+    if context is None or not _is_open(visit, context):
+        context = _built(visit, form).context
     if file == "text":
         text = context.as_prompt()
     elif file == "json":
@@ -278,7 +219,6 @@ def download_context(visit: Visited, file: ContextFile = "json") -> Response:
 
 def _page(
     visit: Visit,
-    here: Here,
     form: dict[str, str],
     *,
     look: ContextLook | None = None,
@@ -286,75 +226,73 @@ def _page(
     before: SceneMemoryContext | None = None,
 ) -> Response:
     given = visit.request.query_params
-    frame = visit.frame("context", here)
     if shown:
-        frame.kept = [("kept", shown), ("built", "yes")]
-    asked = asked_scene(form)
+        visit.narrowed = {"kept": shown, "built": "yes"}
     known = visit.story.entities(as_of=visit.as_of)
-    own_plans = visit.story.list_own_plans(until=here.next_scene, last=PLANS_OFFERED)[::-1]
+    own_plans = visit.story.list_own_plans(until=visit.here.next_scene, last=PLANS_OFFERED)[::-1]
     values: dict[str, Any] = {
         "form": form,
         "look": look,
         "shown": shown,
-        "modes": KNOWLEDGE_MODES,
-        "own_plans": [(each, _address(visit, plan_in(form_of(each), here), here)) for each in own_plans],
+        "modes": get_args(KnowledgeMode),
+        "own_plans": [(each, _address(visit, plan_in(visit, form_of(each)))) for each in own_plans],
         "people": [each.name for each in known if each.entity_type == "character"][:NAMES_OFFERED],
         "locations": [each.name for each in known if each.entity_type == "location"][:NAMES_OFFERED],
-        "is_later": asked is not None and here.as_of is not None and asked > here.next_scene,
+        "is_later": visit.as_of is not None and visit.asked_scene(form) > visit.here.next_scene,
         "is_stored": bool(given.get("stored")),
         "is_gone": bool(given.get("before") and before is None) or bool(given.get("kept") and not look),
     }
     if look is not None:
-        values.update(_told(look, frame))
-        values["back"] = _address(visit, form, here, before=shown)
-        values["difference"] = _told_difference(before, look.context, frame) if before else None
-        fields = told_fields(form, here)
+        values.update(_told(visit, look))
+        values["back"] = _address(visit, form, before=shown)
+        values["difference"] = _told_difference(visit, before, look.context) if before else None
         values["downloads"] = {
-            file: frame.link("context/download", file=file, shown=shown, **_kept_or_told(visit, form, fields))
+            file: visit.link("context/download", file=file, shown=shown, **_kept_or_told(visit, form))
             for file in FILE_ENDINGS
         }
-    return frame.page("context", **values)
+    return visit.page("context", **values)
 
 
-def _form_asked(visit: Visit, given: Mapping[str, str], here: Here) -> dict[str, str]:
+def _form_asked(visit: Visit, given: Mapping[str, str]) -> dict[str, str]:
     kept = visit.kept_form(given.get("kept", ""))
-    return plan_in(given if kept is None else kept.form, here)
+    return plan_in(visit, given if kept is None else kept.form)
 
 
-def _built(visit: Visit, form: dict[str, str], here: Here, *, write_file: bool = False) -> ContextLook:
+def _built(visit: Visit, form: dict[str, str], *, write_file: bool = False) -> ContextLook:
     served = visit.served
     served.house.awaken(served.project_id, served.stores)
     return visit.story.look_at_context(
-        request=request_of(form, here, served.project_id),
+        request=request_of(visit, form),
         options=ContextOptions(model=served.house.chat_model, bounds=bounds_of(form)),
         write_file=write_file,
     )
 
 
-def _is_open(context: SceneMemoryContext, here: Here) -> bool:
-    return here.as_of is None or (context.chapter_index, context.scene_index) <= here.next_scene
+def _is_open(visit: Visit, context: SceneMemoryContext) -> bool:
+    return visit.as_of is None or (context.chapter_index, context.scene_index) <= visit.here.next_scene
 
 
-def _address(visit: Visit, form: dict[str, str], here: Here, **more: str) -> str:
-    return visit.address("context", **_kept_or_told(visit, form, told_fields(form, here)), built="yes", **more)
+def _address(visit: Visit, form: dict[str, str], **more: str) -> str:
+    return visit.link("context", **_kept_or_told(visit, form), built="yes", **more)
 
 
-def _kept_or_told(visit: Visit, form: dict[str, str], told: dict[str, str]) -> dict[str, str]:
+def _kept_or_told(visit: Visit, form: dict[str, str]) -> dict[str, str]:
     """Return what of a form stands in an address: its fields, or where they are too long a key to them."""
-    if len(project_address(visit.served.project_id, "context", **told)) <= LONGEST_ADDRESS:
+    told = {name: value for name, value in form.items() if value}
+    if len(project_address(visit.project_id, "context", **told)) <= LONGEST_ADDRESS:
         return told
     given = visit.request.query_params.get("kept", "")
     found = visit.kept_form(given)
     return {"kept": given if found is not None and dict(found.form) == form else visit.keep_form(form)}
 
 
-def _told(look: ContextLook, frame: Frame) -> dict[str, Any]:
+def _told(visit: Visit, look: ContextLook) -> dict[str, Any]:
     """Return what of a context the page shows beside its block."""
     report = look.context.report or ContextReport()
     numbered = list(enumerate(look.lines, start=1))
+    by_need = groupby(numbered, key=lambda each: (each[1].need, each[1].is_hidden))
     groups = [
-        Group(need, is_hidden, tuple(lines))
-        for (is_hidden, need), lines in groupby(numbered, key=lambda each: (each[1].is_hidden, each[1].need))
+        Group(*serves, told, sum(each.tokens for _, each in told)) for serves, lines in by_need if (told := list(lines))
     ]
     chosen = [line.item for line in look.lines if line.item is not None and not line.is_hidden]
     hidden_names = look.context.hidden.names if look.context.hidden else {}
@@ -365,60 +303,50 @@ def _told(look: ContextLook, frame: Frame) -> dict[str, Any]:
         "names": {**hidden_names, **report.names},
         "lowest": min((each.score for each in chosen), default=None),
         "numbers": {line.item.chunk_id: number for number, line in numbered if line.item is not None},
-        "worded": partial(_worded_parts, frame),
-        "why_not": partial(_why_not, frame),
+        "worded": partial(_worded_parts, visit),
+        "why_not": partial(_why_not, visit),
     }
 
 
 def _shares(tokens_per_need: Mapping[str, int]) -> list[Share]:
-    total = sum(tokens_per_need.get(need, 0) for need in NEEDS)
-    shares: list[Share] = []
-    start = 0.0
-    for need in NEEDS:
-        tokens = tokens_per_need.get(need, 0)
-        if tokens:
-            width = BAR_WIDTH * tokens / total
-            shares.append(Share(need, tokens, round(start, 1), round(width, 1)))
-            start += width
-    return shares
+    spent = {need: tokens_per_need[need] for need in NEEDS if tokens_per_need.get(need)}
+    ends = list(accumulate((BAR_WIDTH * tokens / sum(spent.values()) for tokens in spent.values()), initial=0.0))
+    return [
+        Share(need, tokens, round(start, 1), round(end - start, 1))
+        for (need, tokens), (start, end) in zip(spent.items(), pairwise(ends), strict=True)
+    ]
 
 
-def _worded_parts(frame: Frame, parts: Mapping[str, float]) -> list[tuple[str, float]]:
+def _worded_parts(visit: Visit, parts: Mapping[str, float]) -> list[tuple[str, float]]:
     """Return the parts of a score in words, what weighs most first; those that hardly weigh are put together."""
     telling = sorted(
         ((name, points) for name, points in parts.items() if abs(points) >= NOTABLE_POINTS),
         key=lambda part: -abs(part[1]),
     )
-    worded = [(frame.word_of("part", name), points) for name, points in telling]
+    worded = [(visit.word_of("part", name), points) for name, points in telling]
     rest = sum(parts.values()) - sum(points for _, points in telling)
-    return [*worded, (frame.word("part_rest"), rest)] if abs(rest) >= 0.005 else worded
+    return [*worded, (visit.word("part_rest"), rest)] if abs(rest) >= 0.005 else worded
 
 
-def _why_not(frame: Frame, each: Any) -> str:
+def _why_not(visit: Visit, each: Any) -> str:
     """Return why something was left out, in the page's language."""
     if each.why is None:
         return str(each.reason)
     values = {
-        name: frame.word_of("section", str(value)) if name == "section" else value
+        name: visit.word_of("section", str(value)) if name == "section" else value
         for name, value in each.why.values.items()
     }
-    told = frame.word(f"left_{each.why.code}", **values)
+    told = visit.word(f"left_{each.why.code}", **values)
     if not each.why.lowered_as:
         return told
-    parts = frame.word("between_parts").join(frame.word_of("part", name) for name in each.why.lowered_as)
-    return frame.word("left_and_lowered", why=told, parts=parts)
+    parts = visit.word("between_parts").join(visit.word_of("part", name) for name in each.why.lowered_as)
+    return visit.word("left_and_lowered", why=told, parts=parts)
 
 
-def _told_difference(was: SceneMemoryContext, now: SceneMemoryContext, frame: Frame) -> dict[str, Any]:
+def _told_difference(visit: Visit, was: SceneMemoryContext, now: SceneMemoryContext) -> dict[str, Any]:
     """Return what a change did: what came in, went, is told otherwise or moved, and the tokens of both."""
     difference = compare_contexts(was, now)
-    changes = [
-        *_changed_memories(difference),
-        *_changed_states(difference, frame),
-        *_changed_timeline(difference, frame),
-    ]
-    if difference.has_other_end:
-        changes.append(Changed("left_off", was=difference.left_off_was, now=difference.left_off_now))
+    changes = list(_changes(visit, difference))
     sections = [
         each
         for each in ("states", "story_so_far", "left_off", "timeline", "memories", "hidden")
@@ -435,39 +363,28 @@ def _told_difference(was: SceneMemoryContext, now: SceneMemoryContext, frame: Fr
     }
 
 
-def _changed_memories(difference: ContextDifference) -> Iterable[Changed]:
-    for each in difference.memories:
-        yield Changed(
-            "memories",
-            was=each.was.text if each.was else "",
-            now=each.now.text if each.now else "",
-            chapter_index=each.chapter_index,
-            scene_index=each.scene_index,
-        )
-
-
-def _changed_states(difference: ContextDifference, frame: Frame) -> Iterable[Changed]:
-    labels = labels_for(frame.language)
-    for each in difference.states:
-        name = difference.names.get(each.entity_id, each.entity_id)
-        for attribute in each.attributes:
-            if attribute.attribute == PRESENCE_ATTRIBUTE:
-                continue
-            was, now = (
-                "" if value is None else render_attribute(attribute.attribute, value, difference.names, labels)
-                for value in (attribute.was, attribute.now)
-            )
-            yield Changed("states", was=was and f"{name} · {was}", now=now and f"{name} · {now}")
-
-
-def _changed_timeline(difference: ContextDifference, frame: Frame) -> Iterable[Changed]:
-    labels = labels_for(frame.language)
-    for each in difference.timeline:
+def _changes(visit: Visit, difference: ContextDifference) -> Iterable[Changed]:
+    labels, names = labels_for(visit.language), difference.names
+    for memory in difference.memories:
+        was, now = ("" if each is None else each.text for each in (memory.was, memory.now))
+        yield Changed("memories", was, now, memory if memory.chapter_index is not None else None)
+    for state in difference.states:
+        name = names.get(state.entity_id, state.entity_id)
+        for attribute in state.attributes:
+            if attribute.attribute != PRESENCE_ATTRIBUTE:
+                was, now = (
+                    "" if value is None else render_attribute(attribute.attribute, value, names, labels)
+                    for value in (attribute.was, attribute.now)
+                )
+                yield Changed("states", was and f"{name} · {was}", now and f"{name} · {now}")
+    for entry in difference.timeline:
         was, now = (
-            "" if entry is None else render_timeline_entry(each.section, entry, difference.names, labels=labels)
-            for entry in (each.was, each.now)
+            "" if each is None else render_timeline_entry(entry.section, each, names, labels=labels).removeprefix("- ")
+            for each in (entry.was, entry.now)
         )
-        yield Changed(each.section, was=was.removeprefix("- "), now=now.removeprefix("- "))
+        yield Changed(entry.section, was, now)
+    if difference.has_other_end:
+        yield Changed("left_off", difference.left_off_was, difference.left_off_now)
 
 
 def _as_json(data: Any) -> str:

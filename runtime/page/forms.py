@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, get_origin
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from starlette.responses import RedirectResponse, Response
 
 from novelgen.errors import UnknownEntityError, UnknownSceneError, UserInputError
-from novelgen.models.entity import Entity, is_entity_id
-from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.state import DIMENSION_RANGES
+from novelgen.models.entity import is_entity_id
+from novelgen.models.position import StoryPosition
 from runtime.doors.arguments import arguments_of, read_arguments
 from runtime.doors.operations import OPERATIONS, change_number
 from runtime.page.cards import field_values
-from runtime.page.frame import ENGLISH, MAX_TOLD, NOTICE_FIELDS, named_by_words
+from runtime.page.frame import MAX_TOLD, NOTICE_FIELDS, named_by_words
 from runtime.page.visits import Form, Visit, Visited, names_in, own_address, place_in, router
+from runtime.story.entities import EntityCard
 
 Sent = Mapping[str, str]
 
@@ -32,25 +33,25 @@ DECISIONS = ("confirm", "delete", "pin", "unpin", "ban", "unban")
 
 _OPERATIONS = {each.name: each for each in OPERATIONS}
 
+_description = attrgetter("description")
+_card_name = attrgetter("entity.name")
+_card_id = attrgetter("entity.entity_id")
 
-def _nothing(sent: Sent, result: Any) -> str:
-    return ""
 
-
-def _description(sent: Sent, result: Any) -> str:
-    return str(result.description)
+def _memory_words(result: Any) -> str:
+    return named_by_words(result.memory.chunk.content)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageForm:
-    """A form of the page.
+    """A form of the page, which says itself where it leads back to.
 
     Args:
         operation: Its name in the table, or which one it is by what was sent.
         done: The words of the notice, `did_…`.
         read: The arguments, where they are not the fields of the form under their own names; None changes nothing.
-        told: What the notice names.
-        to: Where it leads, where that is not back to where the form stood.
+        told: What the notice names, of the result, or the first of these fields that is filled.
+        to_card: Whose card it leads to, of the result.
         keeps_empty: Arguments that an empty field clears; other empty fields say nothing.
         confirmed: Whether somebody must have ticked that it is meant.
     """
@@ -58,8 +59,8 @@ class PageForm:
     operation: str | Callable[[Sent], str]
     done: str
     read: Callable[[Visit, Sent], dict[str, Any] | None] | None = None
-    told: Callable[[Sent, Any], str] = _nothing
-    to: Callable[[Visit, Sent, Any], str] | None = None
+    told: Callable[[Any], str] | tuple[str, ...] = ()
+    to_card: Callable[[Any], str] | None = None
     keeps_empty: tuple[str, ...] = ()
     confirmed: bool = False
 
@@ -70,18 +71,19 @@ class PageForm:
         operation = _OPERATIONS[self.operation if isinstance(self.operation, str) else self.operation(sent)]
         model = arguments_of(operation.function, operation.without)
         payload = _fields(visit, sent, model.model_fields) if self.read is None else self.read(visit, sent)
+        back = sent.get("back") or visit.link(visit.view)
         if payload is None:
-            return led_back(sent.get("back", ""), "same", at=sent.get("at", ""))
+            return led_back(back, "same", at=sent.get("at", ""))
         kept = {name: value for name, value in payload.items() if value not in ("", None) or name in self.keeps_empty}
-        arguments = read_arguments(model, kept)
-        result = operation.function(visit.story, **arguments)
+        result = operation.function(visit.story, **read_arguments(model, kept))
         number = change_number(result)
         # What has no number, or several, tells by itself what it changed.
         is_same = number is None and any(hasattr(result, name) for name in ("change", "change_id"))
+        told = self.told(result) if callable(self.told) else next(filter(None, map(sent.get, self.told)), "")
         return led_back(
-            self.to(visit, sent, result) if self.to else sent.get("back", ""),
+            visit.link("card", entity=self.to_card(result)) if self.to_card else back,
             "same" if is_same else self.done,
-            told=self.told(sent, result),
+            told=told,
             lost=len(getattr(result, "lost", ())),
             undo="" if number is None else str(number),
             at=sent.get("at", ""),
@@ -89,21 +91,29 @@ class PageForm:
 
 
 def _fields(visit: Visit, sent: Sent, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a form that are arguments, several names in one as a list; it holds from the slider on."""
-    payload: dict[str, Any] = {
-        name: names_in(sent[name]) if get_origin(info.annotation) is list else sent[name].strip()
-        for name, info in fields.items()
-        if name in sent
-    }
-    standing = {name: visit.standing for name in ("start", "as_of") if name in fields}
-    scene = {name: str(scene_meant(visit, sent, name)) for name in ("position", "place") if name in fields}
-    return {**standing, **payload, **scene}
+    """Return the fields of a form that are arguments; what is not said otherwise holds from the slider on.
+
+    Several names in one field are a list; `scenes:3` is one more entry of a list, `fields:role` one of an object.
+    """
+    payload: dict[str, Any] = {name: visit.standing for name in ("start", "as_of") if name in fields}
+    for field, said in sent.items():
+        name, _, part = field.partition(":")
+        if name not in fields:
+            continue
+        is_list = get_origin(fields[name].annotation) is list
+        if name in ("position", "place"):
+            payload[name] = str(scene_meant(visit, sent, name))
+        elif not part:
+            payload[name] = [*names_in(said), *payload.get(name, ())] if is_list else said.strip()
+        elif is_list:
+            payload.setdefault(name, []).append(said)
+        elif said.strip():
+            payload.setdefault(name, {})[part] = said.strip()
+    return payload
 
 
 def led_back(back: str, done: str, *, told: str = "", lost: int = 0, undo: str = "", at: str = "") -> Response:
     """Lead to a page of the page's own that says what was changed; `at` names the element to come back to."""
-    if f"did_{done}" not in ENGLISH:
-        raise KeyError(f"did_{done}")
     parts = urlsplit(own_address(back))
     kept = [each for each in parse_qsl(parts.query, keep_blank_values=True) if each[0] not in NOTICE_FIELDS]
     said = [("done", done), ("told", told[:MAX_TOLD]), ("lost", str(lost or "")), ("undo", undo)]
@@ -116,14 +126,14 @@ def led_back(back: str, done: str, *, told: str = "", lost: int = 0, undo: str =
 def take_back(visit: Visited, form: Form) -> Response:
     """Take a change back, and lead to where it was told."""
     number = form.get("undo", "")
-    if not (number.isascii() and number.isdecimal() and len(number) <= MAX_DIGITS):
+    if not (number.isdecimal() and len(number) <= MAX_DIGITS):
         raise UserInputError(
             "what is to be taken back is not said whole; use the button beside the notice, or the list of changes"
         )
     undone = visit.story.undo(change_id=int(number))
     if undone.change.kind == "add" and undone.change.subject == "entity":
         # Its card, where the notice stood, is gone.
-        return led_back(visit.address("cards"), "undo")
+        return led_back(visit.link("cards"), "undo")
     return led_back(form.get("back", ""), "undo")
 
 
@@ -197,33 +207,7 @@ def _scene_moved(visit: Visit, sent: Sent) -> dict[str, Any]:
     return {"source": str(scene_meant(visit, sent)), "target": target}
 
 
-def _to_scene(visit: Visit, sent: Sent, result: Any) -> str:
-    place = scene_meant(visit, sent, "place" if "place" in sent else "position")
-    return visit.address("story", chapter=place.chapter_index, scene=place.scene_index)
-
-
-def _to_scenes(visit: Visit, sent: Sent, result: Any) -> str:
-    return visit.address("story", show="scenes")
-
-
-# --- Threads, relationships and knowledge ---
-
-
-def _to_board(visit: Visit, sent: Sent, result: Any) -> str:
-    return visit.address("threads", **{name: sent.get(name, "")[:400] for name in ("person", "kind")})
-
-
-def _feelings(visit: Visit, sent: Sent) -> dict[str, Any]:
-    felt = {name: sent[name].strip() for name in DIMENSION_RANGES if sent.get(name, "").strip()}
-    if not felt:
-        raise UserInputError("what is felt is not said; write a number for one feeling or more")
-    named = {name: sent.get(name, "") for name in ("first", "second")}
-    return {**named, "dimensions": felt, "start": visit.standing}
-
-
-def _to_pair(visit: Visit, sent: Sent, result: Any) -> str:
-    pair = result.relationship.relationship_id
-    return visit.address("relationships", pair=pair, person=sent.get("person"))
+# --- Knowledge ---
 
 
 def _known(visit: Visit, sent: Sent) -> dict[str, Any]:
@@ -240,45 +224,32 @@ def _known(visit: Visit, sent: Sent) -> dict[str, Any]:
 # --- Cards ---
 
 
-def _card(visit: Visit, sent: Sent, as_of: StoryPosition | None = None) -> Entity:
-    """Return the entity of a form, whole, or as it is known at a position."""
+def _card(visit: Visit, sent: Sent) -> EntityCard:
+    """Return the card of a form, as it is known at the position of the page."""
     name = sent.get("entity", "").strip()
     if not name:
         raise UserInputError("which card is changed is not said; open it from the list of cards")
-    return visit.story.entity(name, as_of=as_of).entity
+    return visit.story.entity(name, as_of=visit.until)
 
 
 def _card_edited(visit: Visit, sent: Sent) -> dict[str, Any]:
     """Return name, role and description where they are not as the page shows them; of the others nothing is written."""
-    shown = _card(visit, sent, visit.as_of or END_OF_STORY)
+    shown = _card(visit, sent).entity
     said = {each: sent[each].strip()[:MAX_TEXT] for each in CARD_FIELDS if each in sent}
     if "name" in said and not said["name"]:
         raise UserInputError("a card needs a name; write one")
-    names = {each.entity_id: each.name for each in visit.story.entities(as_of=visit.as_of or END_OF_STORY)}
+    names = {each.entity_id: each.name for each in visit.story.entities(as_of=visit.until)}
     stood = field_values(shown, names)
     changed: dict[str, Any] = {each: value for each, value in said.items() if value != getattr(shown, each)}
-    changed |= {name: value for name, value in _fields_said(sent).items() if value != stood.get(name, "")}
+    fields = {name.removeprefix("fields:"): text.strip() for name, text in sent.items() if name.startswith("fields:")}
+    changed |= {name: value for name, value in fields.items() if value != stood.get(name, "")}
     if not changed:
         raise UserInputError("nothing of the card was changed; write another name, role or description")
     return {"entity": shown.entity_id, "changes": changed}
 
 
-def _fields_said(sent: Sent) -> dict[str, str]:
-    """Return the fields of a card's template that a form has."""
-    return {name.removeprefix("field:"): text.strip() for name, text in sent.items() if name.startswith("field:")}
-
-
-def _card_added(visit: Visit, sent: Sent) -> dict[str, Any]:
-    return {
-        **{name: sent.get(name, "").strip() for name in ("name", "kind", "role", "description")},
-        "aliases": names_in(sent.get("aliases", "")),
-        "fields": {name: text for name, text in _fields_said(sent).items() if text},
-        "start": visit.standing,
-    }
-
-
 def _alias_changed(visit: Visit, sent: Sent) -> dict[str, Any]:
-    whole = _card(visit, sent)
+    whole = visit.story.entity(_card(visit, sent).entity.entity_id).entity
     alias, gone = sent.get("alias", "").strip()[:400], sent.get("gone", "").strip()
     if gone:
         kept = [each.model_dump() for each in whole.aliases if each.alias != gone]
@@ -294,11 +265,11 @@ def _alias_changed(visit: Visit, sent: Sent) -> dict[str, Any]:
 
 def _state_said(visit: Visit, sent: Sent) -> dict[str, Any]:
     """Return how an attribute stands from the page's position on, in the shape that it had: lists have lines."""
-    entity = _card(visit, sent, visit.as_of or END_OF_STORY)
+    card = _card(visit, sent)
     attribute = sent.get("attribute", "").strip()[:200]
     if not attribute:
         raise UserInputError("which attribute is corrected is not said; write one, such as status")
-    old = _stood(visit, entity.entity_id, attribute)
+    old = None if card.state is None else card.state.state_data.get(attribute)
     if old is not None and not isinstance(old, str | list):
         raise UserInputError(f"{attribute!r} is neither a text nor a list; correct it over HTTP or in Python")
     text = sent.get("value", "").strip()[:MAX_TEXT]
@@ -309,138 +280,76 @@ def _state_said(visit: Visit, sent: Sent) -> dict[str, Any]:
     value = None if not text else lines if isinstance(old, list) else "\n".join(lines)
     if value == old:
         raise UserInputError(f"{attribute!r} stands like that already; write another value")
-    return {"entity": entity.entity_id, "changes": {}, "state": {attribute: value}, "start": visit.standing}
-
-
-def _stood(visit: Visit, entity_id: str, attribute: str) -> Any:
-    card = visit.story.entity(entity_id, as_of=visit.as_of or END_OF_STORY)
-    return None if card.state is None else card.state.state_data.get(attribute)
+    return {"entity": card.entity.entity_id, "changes": {}, "state": {attribute: value}, "start": visit.standing}
 
 
 def _meant(visit: Visit, text: str) -> str:
     """Return the id of whom a text names, or the text."""
     try:
-        return _card(visit, {"entity": text}, visit.as_of or END_OF_STORY).entity_id
+        return visit.story.entity(text, as_of=visit.until).entity.entity_id
     except UnknownEntityError:
         return text
-
-
-def _split(visit: Visit, sent: Sent) -> dict[str, Any]:
-    return {
-        "entity": sent.get("entity", ""),
-        "new_name": sent.get("new_name", "").strip()[:400],
-        "aliases": [value for name, value in sorted(sent.items()) if name.startswith("alias_") and value],
-        "scenes": [part for each in names_in(sent.get("scenes", "")) for part in each.split()],
-    }
-
-
-def _to_card(visit: Visit, sent: Sent, result: Any) -> str:
-    changed = result.change
-    return visit.address("card", entity=changed.other_id if "new_name" in sent else changed.entity_id)
-
-
-def _card_name(sent: Sent, result: Any) -> str:
-    return str(result.entity.name)
-
-
-def _sent_name(sent: Sent, result: Any) -> str:
-    return sent.get("name") or sent.get("other", "")
 
 
 FORMS: dict[str, PageForm] = {
     **{
         f"memory/{each}": PageForm(
-            operation=f"{each}_memory",
-            done="check" if each == "confirm" else each,
-            told=lambda sent, result: named_by_words(result.memory.chunk.content),
+            operation=f"{each}_memory", done="check" if each == "confirm" else each, told=_memory_words
         )
         for each in DECISIONS
     },
     "story/fact": PageForm(
-        operation="edit_memory",
-        done="change",
-        read=_fact_edited,
-        told=lambda sent, result: named_by_words(result.memory.chunk.content),
-        keeps_empty=("evidence",),
+        operation="edit_memory", done="change", read=_fact_edited, told=_memory_words, keeps_empty=("evidence",)
     ),
     "story/add": PageForm(operation="add_note", done="add", read=_noted),
     "lore/add": PageForm(operation="add_note", done="add"),
-    "lore/import": PageForm(operation="import_lore", done="lore", told=lambda sent, result: str(len(result.added))),
+    "lore/import": PageForm(operation="import_lore", done="lore", told=lambda result: str(len(result.added))),
     "story/recorded": PageForm(
         operation="amend_recorded_fact", done="record", read=_fact_recorded, keeps_empty=("text",)
     ),
-    "story/text": PageForm(operation="edit_scene", done="text", to=_to_scene, keeps_empty=("text", "title")),
-    "story/insert": PageForm(
-        operation="insert_scene", done="scene_insert", to=_to_scene, keeps_empty=("text",), confirmed=True
-    ),
-    "story/move": PageForm(operation="move_scene", done="scene_move", read=_scene_moved, to=_to_scenes, confirmed=True),
-    "story/delete": PageForm(operation="delete_scene", done="scene_delete", to=_to_scenes, confirmed=True),
+    "story/text": PageForm(operation="edit_scene", done="text", keeps_empty=("text", "title")),
+    "story/insert": PageForm(operation="insert_scene", done="scene_insert", keeps_empty=("text",), confirmed=True),
+    "story/move": PageForm(operation="move_scene", done="scene_move", read=_scene_moved, confirmed=True),
+    "story/delete": PageForm(operation="delete_scene", done="scene_delete", confirmed=True),
     "story/summary": PageForm(operation="write_summary", done="summary", keeps_empty=("text",)),
     "threads/end": PageForm(
         operation=lambda sent: "resolve_thread" if sent.get("ending") in ("", "paid", None) else "abandon_thread",
         done="end_thread",
         told=_description,
-        to=_to_board,
     ),
-    "threads/reopen": PageForm(operation="reopen_thread", done="undo", to=_to_board),
-    "threads/advance": PageForm(operation="advance_thread", done="advance_thread", told=_description, to=_to_board),
+    "threads/reopen": PageForm(operation="reopen_thread", done="undo"),
+    "threads/advance": PageForm(operation="advance_thread", done="advance_thread", told=_description),
     "threads/edit": PageForm(
         operation="edit_thread",
         done="edit_thread",
         told=_description,
-        to=_to_board,
         keeps_empty=("description", "category", "pay_off"),
     ),
-    "threads/add": PageForm(operation="add_thread", done="add_thread", told=_description, to=_to_board),
-    "relationships/feelings": PageForm(operation="edit_relationship", done="feelings", read=_feelings, to=_to_pair),
+    "threads/add": PageForm(operation="add_thread", done="add_thread", told=_description),
+    "relationships/feelings": PageForm(operation="edit_relationship", done="feelings"),
     "knowledge/say": PageForm(
         operation=lambda sent: "forget_knowledge" if sent.get("kind") == "as_told" else "set_knowledge",
         done="say",
         read=_known,
-        told=lambda sent, result: sent["memory_id"],
+        told=("memory_id",),
         keeps_empty=("kind",),
     ),
     "card/edit": PageForm(operation="edit_entity", done="edit_card", read=_card_edited, told=_card_name),
-    "card/alias": PageForm(
-        operation="edit_entity",
-        done="alias",
-        read=_alias_changed,
-        told=lambda sent, result: sent.get("alias") or sent["gone"],
-    ),
+    "card/alias": PageForm(operation="edit_entity", done="alias", read=_alias_changed, told=("alias", "gone")),
     "card/state": PageForm(operation="edit_entity", done="state", read=_state_said, told=_card_name),
-    "cards/add": PageForm(
-        operation="add_card",
-        done="confirm_card",
-        read=_card_added,
-        told=_card_name,
-        to=lambda visit, sent, result: visit.address("card", entity=result.entity.entity_id),
-    ),
+    "cards/add": PageForm(operation="add_card", done="confirm_card", told=_card_name, to_card=_card_id),
     "cards/template": PageForm(operation="use_card_template", done="template"),
-    "card/rename": PageForm(
-        operation="rename_card",
-        done="rename",
-        read=lambda visit, sent: {
-            "entity": sent.get("name", ""),
-            "new_name": sent.get("new_name", ""),
-            "in_text": sent.get("in_text") == "true",
-            "is_applied": True,
-        },
-        told=_card_name,
-        to=lambda visit, sent, result: visit.address("card", entity=result.entity.entity_id),
-    ),
-    "card/merge": PageForm(operation="merge_entities", done="merge", told=_card_name, to=_to_card),
+    "card/rename": PageForm(operation="rename_card", done="rename", told=_card_name, to_card=_card_id),
+    "card/merge": PageForm(operation="merge_entities", done="merge", told=_card_name, to_card=_card_id),
     "card/split": PageForm(
-        operation="split_entity", done="split", read=_split, told=lambda sent, result: sent["new_name"], to=_to_card
+        operation="split_entity", done="split", told=("new_name",), to_card=attrgetter("other.entity_id")
     ),
-    "who-is-who/confirm": PageForm(operation="confirm_candidate", done="confirm_card", told=_sent_name),
+    "who-is-who/confirm": PageForm(operation="confirm_candidate", done="confirm_card", told=("name",)),
     "who-is-who/confirm-several": PageForm(
-        operation="confirm_candidates",
-        done="confirm_card",
-        read=lambda visit, sent: {"names": [value for name, value in sent.items() if name.startswith("one_")]},
-        told=lambda sent, result: ", ".join(each.entity.name for each in result),
+        operation="confirm_candidates", done="confirm_card", told=lambda result: ", ".join(map(_card_name, result))
     ),
-    "who-is-who/name": PageForm(operation="merge_candidate", done="name", told=_sent_name),
-    "who-is-who/drop": PageForm(operation="drop_candidate", done="drop", told=_sent_name),
+    "who-is-who/name": PageForm(operation="merge_candidate", done="name", told=("other",)),
+    "who-is-who/drop": PageForm(operation="drop_candidate", done="drop", told=("name",)),
     "check/waive": PageForm(operation="add_waiver", done="waive"),
     "check/unwaive": PageForm(operation="remove_waiver", done="unwaive"),
 }

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, urlencode
 
 from fastapi import Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
-from pydantic import BaseModel, Field
-from starlette.datastructures import QueryParams
 from starlette.responses import HTMLResponse
 
 from novelgen.context.lines import labels_for
@@ -27,7 +24,6 @@ from novelgen.words import filled
 from novelgen.words.messages import message_in
 from runtime.doors.http.house import house_of
 from runtime.doors.http.problems import told
-from runtime.page.passages import marked_paragraphs
 from runtime.story.projects import list_project_ids
 from runtime.story.scene_plans import next_place
 
@@ -44,30 +40,19 @@ ENGLISH = _catalogue("en")
 CHINESE = _catalogue("zh")
 
 CATALOGUES: Mapping[PageLanguage, Mapping[str, str]] = {"en": ENGLISH, "zh": CHINESE}
-
-COMMAS: Mapping[PageLanguage, str] = {"en": ", ", "zh": "，"}
-"""What stands between parts of a sentence, or names."""
-
-_WISH = re.compile(r"\s*([A-Za-z*]{1,8})(?:-[A-Za-z0-9-]{1,20})?\s*(?:;\s*q=([01](?:\.[0-9]{1,3})?))?\s*")
+_WISH = re.compile(r"(?:^|,)\s*(en|zh)\b[^,;]{0,20}(?:;\s*q=([01](?:\.[0-9]{1,3})?))?", re.IGNORECASE)
 
 
 def language_wished(header: str) -> PageLanguage:
     """Return the language of the page that a browser wishes for most, English where it has none of ours."""
-    best: PageLanguage = "en"
-    best_weight = 0.0
-    for wish in header[:500].split(","):
-        found = _WISH.fullmatch(wish)
-        if found is None:
-            continue
-        weight = float(found[2]) if found[2] else 1.0
-        name = found[1].lower()
-        if name in ("en", "zh") and weight > best_weight:
-            best, best_weight = ("zh" if name == "zh" else "en"), weight
-    return best
+    weights = {"en": 0.0, "zh": 0.0}
+    for name, weight in _WISH.findall(header[:500]):
+        weights[name.lower()] = max(weights[name.lower()], float(weight or 1))
+    return "zh" if weights["zh"] > weights["en"] else "en"
 
 
 NOTICE_FIELDS = frozenset({"done", "told", "lost", "undo"})
-"""What an address says of a change."""
+"""What an address says of a change: `did_` and `done` are a word, of whom, facts without words, and how to undo it."""
 
 MAX_TOLD = 400
 
@@ -75,34 +60,12 @@ LONGEST_NAME = 60
 """Characters by which a memory is named."""
 
 
-class Notice(BaseModel):
-    """What was changed just now: `did_` and `done` are a word, of whom it tells, and how to take it back."""
-
-    done: str
-    told: str = ""
-    lost: int = Field(default=0, description="So many facts of a scene have lost their words.")
-    undo: str = Field(default="", description="Number of the change, by which it is taken back.")
-
-
-def notice_of(query: QueryParams) -> Notice | None:
-    """Return what the query of an address says was changed; None where it says nothing."""
-    done, lost = query.get("done", ""), query.get("lost", "")
-    if f"did_{done}" not in ENGLISH:
-        return None
-    return Notice(
-        done=done,
-        told=query.get("told", "")[:MAX_TOLD],
-        lost=int(lost) if lost.isascii() and lost.isdecimal() and len(lost) <= 7 else 0,
-        undo=query.get("undo", ""),
-    )
-
-
 def named_by_words(content: str) -> str:
     """Return a memory's words, in short, by which a notice names it."""
     return f"“{content if len(content) <= LONGEST_NAME else f'{content[:LONGEST_NAME]}…'}”"
 
 
-Theme = Literal["system", "light", "dark"]
+THEMES = ("system", "light", "dark")
 
 LANGUAGE_COOKIE = "novelgen_language"
 THEME_COOKIE = "novelgen_theme"
@@ -133,8 +96,7 @@ _MOMENTARY = NOTICE_FIELDS | {"edit", "thread"}
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Here:
+class Here(NamedTuple):
     """The point of the story as of which a page tells."""
 
     as_of: StoryPosition | None
@@ -146,6 +108,11 @@ class Here:
         if self.as_of is None:
             return len(self.places)
         return sum(self.as_of.admits(*place) for place in self.places)
+
+    @property
+    def known_places(self) -> tuple[tuple[int, int], ...]:
+        """Chapter and scene of the scenes before the position."""
+        return self.places[: self.known]
 
     @property
     def next_scene(self) -> tuple[int, int]:
@@ -167,42 +134,48 @@ class Here:
         ]
         return starts[:: len(starts) // MAX_TICKS + 1]
 
-    @property
-    def query(self) -> str:
-        """The position as a link has it; empty at the end."""
-        return "" if self.as_of is None else str(self.as_of)
-
 
 class Frame:
     """What every page of one request has: words, links and colours."""
 
-    def __init__(self, request: Request, project_id: str = "", here: Here | None = None, view: str = "") -> None:
-        cookies = request.cookies
+    as_of: StoryPosition | None = None
+    view = ""
+
+    def __init__(self, request: Request, project_id: str = "") -> None:
+        self.request = request
+        chosen = request.cookies.get(LANGUAGE_COOKIE)
         wished = language_wished(request.headers.get("accept-language", ""))
-        chosen = cookies.get(LANGUAGE_COOKIE)
         self.language: PageLanguage = "zh" if chosen == "zh" else "en" if chosen == "en" else wished
-        theme = cookies.get(THEME_COOKIE)
-        self.theme: Theme = "light" if theme == "light" else "dark" if theme == "dark" else "system"
+        theme = request.cookies.get(THEME_COOKIE)
+        self.theme = theme if theme in THEMES else THEMES[0]
+        self.comma = "，" if self.language == "zh" else ", "
+        """What stands between parts of a sentence, or names."""
+        self.always = labels_for(self.language).everywhere
+        """The word for what always holds."""
         self.project_id = project_id
-        self.here = here
-        self.view = view
         self.may_write = request.scope.get("access", "all") == "all"
-        self.address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-        if request.method != "GET":
-            self.address = "/"
-
-        self._request = request
-
-        query = request.query_params
-        self.notice = notice_of(query) if project_id else None
+        url, query = request.url, request.query_params
+        self.address = url.path + (f"?{url.query}" if url.query else "") if request.method == "GET" else "/"
+        said = {name: query.get(name, "")[:MAX_TOLD] for name in NOTICE_FIELDS}
+        self.notice = said if project_id and f"did_{said['done']}" in ENGLISH else None
         kept = [(name, value) for name, value in query.multi_items() if name not in _MOMENTARY]
-        self.back = request.url.path + (f"?{urlencode(kept, errors='replace')}" if kept else "")
-        self.kept = [(name, value) for name, value in kept if name not in _PLACED]
+        self.back = url.path + (f"?{urlencode(kept, errors='replace')}" if kept else "")
+        self.narrowed = {name: value for name, value in kept if name not in _PLACED}
+
+    @cached_property
+    def here(self) -> Here | None:
+        """The point of the story as of which the page tells; None where it tells of no project."""
+        return None
+
+    @property
+    def standing(self) -> str:
+        """The position as an address has it; empty at the end."""
+        return "" if self.as_of is None else str(self.as_of)
 
     @property
     def projects(self) -> list[str]:
         """Projects of the folder that one may go over to, this one among them."""
-        listed = list_project_ids(house_of(self._request).stores.common)
+        listed = list_project_ids(house_of(self.request).stores.common)
         shown = listed[:MAX_SWITCHED]
         return shown if self.project_id in shown else [self.project_id, *shown[: MAX_SWITCHED - 1]]
 
@@ -228,21 +201,11 @@ class Frame:
         kind = self.word("trouble_waits") if is_waiting else self.word_of("trouble", issue.kind)
         return f"{self.word_of('stage', issue.stage)}{'：' if self.language == 'zh' else ': '}{kind}"
 
-    @property
-    def comma(self) -> str:
-        """What stands between parts of a sentence, or names."""
-        return COMMAS[self.language]
-
     def place(self, chapter_index: int | None, scene_index: int | None = None) -> str:
         """Return a place of the story as everybody is shown it; a chapter says that it is one."""
         if chapter_index is not None and scene_index is None:
             return self.word("chapter", number=chapter_index)
         return place_text(chapter_index, scene_index, always=self.always)
-
-    @property
-    def always(self) -> str:
-        """The word for what always holds."""
-        return labels_for(self.language).everywhere
 
     def place_link(self, chapter_index: int | None, scene_index: int | None = None) -> Markup:
         """Return a place with its scene's address where it is one."""
@@ -263,35 +226,20 @@ class Frame:
 
     def link(self, view: str, **query: Any) -> str:
         """Return the address of a view of the project, at the position of this page unless told otherwise."""
-        asked = {"as_of": self.here.query if self.here else "", **query}
-        return project_address(self.project_id, view, **asked)
+        return project_address(self.project_id, view, **{"as_of": self.standing, **query})
 
     def at(self, known: int) -> str:
         """Return the address of this view where so many scenes are known; what it was narrowed to is kept."""
         places = self.here.places if self.here else ()
         as_of = "{}:{}".format(*places[known]) if known < len(places) else ""
-        is_card = any(name == "entity" for name, _ in self.kept)
-        view = "card" if self.view == "cards" and is_card else self.view
-        address = project_address(self.project_id, view)
-        told = [*self.kept, *([("as_of", as_of)] if as_of else [])]
-        return f"{address}?{urlencode(told, errors='replace')}" if told else address
+        view = "card" if self.view == "cards" and "entity" in self.narrowed else self.view
+        return project_address(self.project_id, view, **{**self.narrowed, "as_of": as_of})
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """Return a page."""
-        html = (
-            templates()
-            .get_template(f"{template}.html")
-            .render(
-                frame=self,
-                t=self.word,
-                word_or=self.word_or,
-                said=self.said,
-                place=self.place,
-                link=self.link,
-                here=self.here,
-                **told(values),
-            )
-        )
+        # Of every page: its words, places and links.
+        common = {"t": self.word, "word_or": self.word_or, "said": self.said, "place": self.place, "link": self.link}
+        html = templates().get_template(f"{template}.html").render(frame=self, here=self.here, **common, **told(values))
         response = HTMLResponse(without_unprintable(html), status_code=status)
         response.headers["Content-Security-Policy"] = POLICY
         response.headers["Referrer-Policy"] = "same-origin"
@@ -311,6 +259,45 @@ def without_unprintable(html: str) -> str:
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", html)
 
 
+_LINE = re.compile("[^\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]+")
+
+
+class Piece(NamedTuple):
+    """A stretch of text within one paragraph."""
+
+    text: str
+    numbers: tuple[int, ...] = ()
+    begins: tuple[int, ...] = ()
+    ends: tuple[int, ...] = ()
+
+
+def marked_paragraphs(text: str, passages: Mapping[int, tuple[int, int]]) -> list[list[Piece]]:
+    """Return the lines of a text that are not empty, cut where marked passages begin and end.
+
+    A passage over several paragraphs begins in one and ends in another.
+    """
+    within = {number: span for number, span in passages.items() if max(0, span[0]) < min(len(text), span[1])}
+    borders = sorted({border for span in within.values() for border in span})
+    paragraphs: list[list[Piece]] = []
+    last: dict[int, tuple[int, int]] = {}
+    for line in _LINE.finditer(text):
+        if not line[0].strip():
+            continue
+        start, end = line.span()
+        pieces: list[Piece] = []
+        for begin, stop in pairwise([start, *(border for border in borders if start < border < end), end]):
+            numbers = tuple(number for number, (first, after) in within.items() if first < stop and begin < after)
+            pieces.append(Piece(text[begin:stop], numbers, tuple(each for each in numbers if each not in last)))
+            last |= dict.fromkeys(numbers, (len(paragraphs), len(pieces) - 1))
+        paragraphs.append(pieces)
+    for number in within:
+        if number in last:
+            paragraph, index = last[number]
+            piece = paragraphs[paragraph][index]
+            paragraphs[paragraph][index] = piece._replace(ends=(*piece.ends, number))
+    return paragraphs
+
+
 @lru_cache(maxsize=1)
 def templates() -> Environment:
     """Return the templates; whatever is put into one is escaped, and what it was not given is an error."""
@@ -322,6 +309,5 @@ def templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    functions: Mapping[str, Any] = {"project_address": project_address, "views": VIEWS, "marked": marked_paragraphs}
-    environment.globals.update(functions)
+    environment.globals.update(project_address=project_address, views=VIEWS, marked=marked_paragraphs)
     return environment

@@ -9,16 +9,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Any, Literal, NamedTuple
 
-from fastapi import Query
 from starlette.responses import Response
 
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import DIMENSION_RANGES, Relationship, RelationshipDimension
-from runtime.page.frame import Here
-from runtime.page.visits import Name, Visited, router
+from runtime.page.visits import Name, Shown, Visit, Visited, router
 from runtime.story.relationships import CourseStep
 
 HEIGHT = 560.0
@@ -33,9 +30,7 @@ LONGEST_NAME = 34
 
 _LETTER = 9.2
 
-_DOT = 8.0
-_GAP = 6.0
-_HEAD = 11.0
+_DOT, _GAP, _HEAD = 8.0, 6.0, 11.0
 
 Warmth = Literal["warm", "cold", "even", "unsaid"]
 Change = Literal["new", "better", "worse", "other", ""]
@@ -50,8 +45,7 @@ _KIND: Mapping[RelationshipDimension, int] = {"trust": 1, "affection": 1, "respe
 """Dimensions that make a side warm, or cold; merely knowing somebody does neither."""
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """How one of two stands to the other."""
 
     who: str
@@ -96,12 +90,11 @@ def change_of(side: Side, pair: Relationship, earlier: Relationship | None) -> C
     if side.mean is not None and was.mean is not None and abs(side.mean - was.mean) >= BETTER_FROM:
         return "better" if side.mean > was.mean else "worse"
     told, told_then = ((each.status, each.relationship_type, each.intensity) for each in (pair, earlier))
-    return "other" if (told, side.view, side.feelings) != (told_then, was.view, was.feelings) else ""
+    return "other" if (told, side) != (told_then, was) else ""
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnPerson:
-    """Somebody in the picture."""
+class DrawnPerson(NamedTuple):
+    """Somebody in the picture; who is chosen has a plate with the name in the middle."""
 
     entity_id: str
     name: str
@@ -112,9 +105,18 @@ class DrawnPerson:
     text_y: float
     plate: float = 0.0
 
+    def rim(self, towards: complex) -> complex:
+        """Return where a line towards a point begins: at the rim of the dot, or of the plate."""
+        middle = complex(self.x, self.y)
+        way = towards - middle
+        room = _DOT + _GAP
+        if self.plate:
+            long, short = self.plate + _GAP, 17 + _GAP
+            room = long * short * abs(way) / (math.hypot(short * way.real, long * way.imag) or 1.0)
+        return middle + _straight(way) * room
 
-@dataclass(frozen=True, slots=True)
-class DrawnArrow:
+
+class DrawnArrow(NamedTuple):
     """How one side stands to the other, or a line without a head where no side is told."""
 
     pair: Relationship
@@ -122,47 +124,38 @@ class DrawnArrow:
     path: str
     head: str
     width: float
-    sign_x: float
-    sign_y: float
-    mark_x: float
-    mark_y: float
-    change: Change
-    is_beside: bool = False
+    sign: complex
+    mark: complex
+    is_beside: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RelationshipGraph:
+class RelationshipGraph(NamedTuple):
     """People and arrows, and how many people had no room."""
 
     people: Sequence[DrawnPerson]
     arrows: Sequence[DrawnArrow]
-    width: float = LEAST_WIDTH
-    left_out: int = 0
+    width: float
+    left_out: int
 
 
 def relationship_graph(
-    pairs: Sequence[Relationship],
-    names: Mapping[str, str],
-    *,
-    earlier: Mapping[str, Relationship] | None = None,
-    chosen: str = "",
+    pairs: Sequence[Relationship], names: Mapping[str, str], *, chosen: str = ""
 ) -> RelationshipGraph:
     """Return where people and arrows stand."""
     named = [each for each in pairs if each.character_a in names and each.character_b in names]
-    near = {each.character_a for each in named} | {each.character_b for each in named}
-    if chosen in near:
-        near = {who for each in named for who in _both(each) if chosen in _both(each)} - {chosen}
-        named = [each for each in named if {*_both(each)} <= {*near, chosen}]
-    else:
-        chosen = ""
+    near = {who for each in named for who in _both(each)}
+    chosen = chosen if chosen in near else ""
+    if chosen:
+        near = {who for each in named if chosen in _both(each) for who in _both(each)}
+        named = [each for each in named if near.issuperset(_both(each))]
     weight: Counter[str] = Counter()
     for each in named:
         for who in _both(each):
             weight[who] += 1 + each.intensity + (1000 if chosen in _both(each) else 0)
-    kept = {who for who, _ in weight.most_common() if who in near and who != chosen}
-    kept = set([who for who, _ in weight.most_common() if who in kept][:MAX_DRAWN])
+    del weight[chosen]
+    kept = {who for who, _ in weight.most_common(MAX_DRAWN)}
     order = [who for who in _seriated(named) if who in kept]
-    written = {who: shortened(names[who], LONGEST_NAME) for who in (*order, *([chosen] if chosen else ()))}
+    written = {who: shortened(names[who], LONGEST_NAME) for who in near}
     margin = 22 + max((_length(written[who]) for who in order), default=0.0)
     width = max(LEAST_WIDTH, round(2 * (_LEAST_RADIUS + margin)))
     people = {
@@ -170,17 +163,15 @@ def relationship_graph(
         for index, who in enumerate(order)
     }
     if chosen:
-        room = 14.0 + _length(written[chosen]) / 2
-        people[chosen] = DrawnPerson(
-            chosen, written[chosen], width / 2, HEIGHT / 2, "middle", width / 2, HEIGHT / 2 + 6, plate=round(room, 1)
-        )
+        middle, plate = (width / 2, HEIGHT / 2), round(14.0 + _length(written[chosen]) / 2, 1)
+        people[chosen] = DrawnPerson(chosen, written[chosen], *middle, "middle", middle[0], middle[1] + 6, plate)
     arrows = [
         arrow
         for each in named
-        if each.character_a in people and each.character_b in people
-        for arrow in _arrows(each, people, earlier, chosen, complex(width, HEIGHT) / 2)
+        if people.keys() >= {*_both(each)}
+        for arrow in _arrows(each, people, complex(width, HEIGHT) / 2, is_beside=chosen not in ("", *_both(each)))
     ]
-    return RelationshipGraph(list(people.values()), arrows, width, left_out=len(near) - len(kept))
+    return RelationshipGraph(list(people.values()), arrows, width, left_out=len(weight) - len(kept))
 
 
 def _both(pair: Relationship) -> tuple[str, str]:
@@ -218,52 +209,35 @@ def _length(name: str) -> float:
 
 def _on_the_rim(entity_id: str, name: str, angle: float, middle: float, radius: float) -> DrawnPerson:
     across, down = math.sin(angle), -math.cos(angle)
-    x, y = middle + radius * across, HEIGHT / 2 + _RADIUS * down
-    anchor = "middle" if abs(across) < 0.05 else "start" if across > 0 else "end"
-    text_x = x + (0 if anchor == "middle" else 15 if anchor == "start" else -15)
-    text_y = y + (30 if down > 0.9 and anchor == "middle" else -18 if down < -0.9 and anchor == "middle" else 6)
-    return DrawnPerson(entity_id, name, round(x, 1), round(y, 1), anchor, round(text_x, 1), round(text_y, 1))
+    x, y = round(middle + radius * across, 1), round(HEIGHT / 2 + _RADIUS * down, 1)
+    if abs(across) >= 0.05:
+        away, anchor = (15, "start") if across > 0 else (-15, "end")
+        return DrawnPerson(entity_id, name, x, y, anchor, x + away, y + 6)
+    return DrawnPerson(entity_id, name, x, y, "middle", x, y + (30 if down > 0.9 else -18 if down < -0.9 else 6))
 
 
 def _arrows(
-    pair: Relationship,
-    people: Mapping[str, DrawnPerson],
-    earlier: Mapping[str, Relationship] | None,
-    chosen: str,
-    centre: complex,
+    pair: Relationship, people: Mapping[str, DrawnPerson], centre: complex, *, is_beside: bool
 ) -> Iterable[DrawnArrow]:
     """Return how both sides of a pair stand, as curves from one to the other; points are complex numbers."""
     sides = sides_of(pair)
     told = [each for each in sides if each.is_told]
-    is_beside = bool(chosen) and chosen not in _both(pair)
     width = round(1.2 + pair.intensity * 0.38, 1)
-    size = _HEAD + width
     for side in told or sides[:1]:
         start, end = people[side.who], people[side.other]
         way = complex(end.x - start.x, end.y - start.y)
         # Both sides of a pair bend away from each other, and lines between neighbours a little towards the middle.
         control = complex(start.x, start.y) + way / 2 + 1j * _straight(way) * min(34.0, 0.16 * abs(way))
         control += (centre - control) * (0.0 if start.plate or end.plate else 0.1 if is_beside else 0.22)
-        begin, tip = _rim(start, control), _rim(end, control)
-        back = _straight(control - tip) * size
+        begin, tip = start.rim(control), end.rim(control)
+        back = _straight(control - tip) * (_HEAD + width)
         neck = tip + back * 0.8 if told else tip
-        corners = (tip, tip + back * (1 + 0.42j), tip + back * (1 - 0.42j))
+        corners = (tip, tip + back * (1 + 0.42j), tip + back * (1 - 0.42j)) if told else ()
         sign, mark = (
             (1 - share) ** 2 * begin + 2 * (1 - share) * share * control + share**2 * neck for share in (0.3, 0.52)
         )
-        yield DrawnArrow(
-            pair=pair,
-            side=side,
-            path=f"M{_at(begin, ' ')} Q{_at(control, ' ')} {_at(neck, ' ')}",
-            head=" ".join(_at(each, ",") for each in corners) if told else "",
-            width=width,
-            sign_x=round(sign.real, 1),
-            sign_y=round(sign.imag, 1),
-            mark_x=round(mark.real, 1),
-            mark_y=round(mark.imag, 1),
-            change="" if earlier is None else change_of(side, pair, earlier.get(pair.relationship_id)),
-            is_beside=is_beside,
-        )
+        path = f"M{_at(begin)} Q{_at(control)} {_at(neck)}"
+        yield DrawnArrow(pair, side, path, " ".join(map(_at, corners)), width, sign, mark, is_beside)
 
 
 def _straight(way: complex) -> complex:
@@ -271,19 +245,8 @@ def _straight(way: complex) -> complex:
     return way / (abs(way) or 1.0)
 
 
-def _rim(person: DrawnPerson, control: complex) -> complex:
-    """Return where a line in a direction begins at somebody: at the rim of the dot, or of the plate with a name."""
-    middle = complex(person.x, person.y)
-    way = control - middle
-    room = _DOT + _GAP
-    if person.plate:
-        long, short = person.plate + _GAP, 17 + _GAP
-        room = long * short * abs(way) / (math.hypot(short * way.real, long * way.imag) or 1.0)
-    return middle + _straight(way) * room
-
-
-def _at(point: complex, between: str) -> str:
-    return f"{point.real:.1f}{between}{point.imag:.1f}"
+def _at(point: complex) -> str:
+    return f"{point.real:.1f},{point.imag:.1f}"
 
 
 CHART_WIDTH, CHART_HEIGHT = 460.0, 170.0
@@ -291,8 +254,7 @@ _CHART_LEFT, _CHART_RIGHT, _CHART_TOP, _CHART_BOTTOM = 34.0, 110.0, 12.0, 22.0
 _LABEL_HEIGHT = 15.0
 
 
-@dataclass(frozen=True, slots=True)
-class CourseLine:
+class CourseLine(NamedTuple):
     """One dimension over the scenes."""
 
     name: str
@@ -301,8 +263,7 @@ class CourseLine:
     label_y: float
 
 
-@dataclass(frozen=True, slots=True)
-class CourseChart:
+class CourseChart(NamedTuple):
     """What one side felt over the scenes; `zero_y` is where nothing lies, `top` and `bottom` the bounds."""
 
     lines: Sequence[CourseLine]
@@ -313,145 +274,88 @@ class CourseChart:
 
 def course_chart(
     steps: Sequence[CourseStep],
-    values: Sequence[Mapping[str, int]],
+    values: Sequence[Mapping[Any, int]],
     places: Sequence[tuple[int, int]],
     *,
     top: int = 100,
 ) -> CourseChart:
-    """Return how values ran over the scenes, as lines with steps."""
+    """Return how values ran over the scenes, as lines with steps, from the highest to the lowest."""
     bottom = -top if any(value < 0 for each in values for value in each.values()) else 0
-    plot = CHART_HEIGHT - _CHART_TOP - _CHART_BOTTOM
     right = CHART_WIDTH - _CHART_RIGHT
-    # A statement for a whole chapter stands behind its scenes, one without a place before all of them.
-    index_of = {place: index for index, place in enumerate(places)}
 
     def x_of(step: CourseStep) -> float:
-        if step.chapter_index is None:
-            return _CHART_LEFT
-        place = (step.chapter_index, 10**9 if step.scene_index is None else step.scene_index)
-        index = index_of.get(place, sum(each <= place for each in places) - 1)
+        # A statement for a whole chapter stands behind its scenes, one without a place before all of them.
+        scene = 10**9 if step.scene_index is None else step.scene_index
+        index = -1 if step.chapter_index is None else sum(each <= (step.chapter_index, scene) for each in places) - 1
         return _CHART_LEFT + (right - _CHART_LEFT) * max(0, index) / max(1, len(places))
 
     def y_of(value: int) -> float:
-        return _CHART_TOP + plot * (top - value) / (top - bottom)
+        return _CHART_TOP + (CHART_HEIGHT - _CHART_TOP - _CHART_BOTTOM) * (top - value) / (top - bottom)
 
-    lines = []
+    drawn = []
     for name in dict.fromkeys(name for each in values for name in each):
-        path = ""
-        value = 0
-        for step, held in zip(steps, values, strict=True):
-            if name in held:
-                value = held[name]
-                x, y = x_of(step), y_of(value)
-                path += f"H{x:.1f} V{y:.1f} " if path else f"M{x:.1f} {y:.1f} "
-        lines.append(CourseLine(name, f"{path}H{right:.1f}", value, y_of(value)))
-    return CourseChart(_spread(lines), round(y_of(0), 1), top, bottom)
-
-
-def _spread(lines: Iterable[CourseLine]) -> list[CourseLine]:
-    """Return the lines from the highest to the lowest, their names moved apart."""
-    spread: list[CourseLine] = []
-    ordered = sorted(lines, key=lambda each: each.label_y)
-    lowest = CHART_HEIGHT - 6 - _LABEL_HEIGHT * len(ordered)
-    for each in ordered:
-        above = spread[-1].label_y + _LABEL_HEIGHT if spread else _CHART_TOP
-        lowest += _LABEL_HEIGHT
-        y = round(max(above, min(each.label_y + 5, lowest)), 1)
-        spread.append(CourseLine(each.name, each.path, each.value, y))
-    return spread
+        held = [(x_of(step), y_of(each[name])) for step, each in zip(steps, values, strict=True) if name in each]
+        path = " ".join(f"H{x:.1f} V{y:.1f}" for x, y in held[1:])
+        last = [each[name] for each in values if name in each][-1]
+        start = f"M{held[0][0]:.1f} {held[0][1]:.1f}"
+        drawn.append((held[-1][1], str(name), " ".join(filter(None, (start, path, f"H{right:.1f}"))), last))
+    lines: list[CourseLine] = []
+    drawn.sort(key=lambda each: each[0])
+    for index, (y, name, path, last) in enumerate(drawn):
+        # The names of the lines are moved apart.
+        above = lines[-1].label_y + _LABEL_HEIGHT if lines else _CHART_TOP
+        lowest = CHART_HEIGHT - 6 - _LABEL_HEIGHT * (len(drawn) - 1 - index)
+        lines.append(CourseLine(name, path, last, round(max(above, min(y + 5, lowest)), 1)))
+    return CourseChart(lines, round(y_of(0), 1), top, bottom)
 
 
 LATELY = (3, 5, 10, 25, 100)
 """How many scenes back the drawing may look for what changed."""
 
-ROWS_AT_ONCE = 40
-
-Lately = Annotated[int, Query(ge=1, le=1000, description="Scenes back to look for what changed.")]
-Rows = Annotated[int, Query(ge=1, le=1000, description="How many pairs the table shows.")]
-
-
-@dataclass(frozen=True, slots=True)
-class PairRow:
-    """A pair as the table has it: both sides, each with what became of it of late."""
-
-    pair: Relationship
-    first: Side
-    second: Side
-    first_change: Change
-    second_change: Change
-
-
-@dataclass(frozen=True, slots=True)
-class PairView:
-    """A pair that was chosen."""
-
-    row: PairRow
-    charts: Sequence[tuple[Side, CourseChart]]
-    strength: CourseChart
-
 
 @router.get("/page/projects/{project_id}/relationships")
 def relationships_page(
-    visit: Visited, person: Name = "", pair: Name = "", lately: Lately = 5, rows: Rows = ROWS_AT_ONCE
+    visit: Visited, person: Name = "", pair: Name = "", lately: Shown = 5, rows: Shown = 40
 ) -> Response:
     """Draw how people stand to each other, and list it; a person or a pair may be chosen."""
-    here = visit.here()
+    places = visit.here.known_places
     names = visit.story.entity_names(as_of=visit.as_of)
     pairs = visit.story.relationships(as_of=visit.as_of)
-    earlier = _earlier(visit, here, lately)
-    people = {who for each in pairs for who in (each.character_a, each.character_b) if who in names}
+    # Before the first scene none were known.
+    then = visit.story.relationships(as_of=StoryPosition(*places[-lately])) if len(places) > lately else []
+    earlier = {each.relationship_id: each for each in then}
+    people = {who for each in pairs for who in _both(each) if who in names}
     chosen = person if person in people else ""
-    listed = [each for each in pairs if chosen in ("", each.character_a, each.character_b)]
+    listed = [each for each in pairs if chosen in ("", *_both(each))]
     found = next((each for each in pairs if each.relationship_id == pair), None)
-    return visit.frame("relationships", here).page(
+    return visit.page(
         "relationships",
-        rows=[_row(each, earlier) for each in listed[:rows]],
+        rows=listed[:rows],
         count=len(listed),
-        at_once=ROWS_AT_ONCE,
         names=names,
         people=sorted(people, key=lambda each: names[each]),
         chosen=chosen,
         lately=lately,
         lately_choices=sorted({*LATELY, lately}),
-        graph=relationship_graph(pairs, names, earlier=earlier, chosen=chosen),
+        sides_of=sides_of,
+        change_of=lambda side, pair: change_of(side, pair, earlier.get(pair.relationship_id)),
+        graph=relationship_graph(pairs, names, chosen=chosen),
         height=HEIGHT,
         chart_size=(CHART_WIDTH, CHART_HEIGHT),
-        viewed=None if found is None else _pair_view(visit, here, found, earlier),
+        viewed=found,
+        charts=[] if found is None else _charts(visit, found, places),
         ranges=DIMENSION_RANGES,
     )
 
 
-def _earlier(visit: Visited, here: Here, lately: int) -> Mapping[str, Relationship]:
-    """Return how pairs stood so many scenes before the position; none were known before the first scene."""
-    if here.known <= lately:
-        return {}
-    then = StoryPosition(*here.places[here.known - lately])
-    pairs = visit.story.relationships(as_of=then)
-    return {each.relationship_id: each for each in pairs}
-
-
-def _row(pair: Relationship, earlier: Mapping[str, Relationship]) -> PairRow:
+def _charts(
+    visit: Visit, pair: Relationship, places: Sequence[tuple[int, int]]
+) -> list[tuple[Side | None, CourseChart]]:
+    """Return what became of each side of a pair of which something is told, and of its strength."""
+    steps = visit.story.relationship_course(first=pair.character_a, second=pair.character_b, as_of=visit.as_of).steps
     first, second = sides_of(pair)
-    was = earlier.get(pair.relationship_id)
-    return PairRow(pair, first, second, change_of(first, pair, was), change_of(second, pair, was))
-
-
-def _pair_view(visit: Visited, here: Here, pair: Relationship, earlier: Mapping[str, Relationship]) -> PairView:
-    row = _row(pair, earlier)
-    course = visit.story.relationship_course(first=pair.character_a, second=pair.character_b, as_of=visit.as_of)
-    places = here.places[: here.known]
-    charts = [
-        (
-            side,
-            course_chart(
-                course.steps, [{str(name): value for name, value in felt.items()} for felt in all_felt], places
-            ),
-        )
-        for side, all_felt in (
-            (row.first, [each.dimensions_a for each in course.steps]),
-            (row.second, [each.dimensions_b for each in course.steps]),
-        )
-        if any(all_felt)
+    felt = ((first, [each.dimensions_a for each in steps]), (second, [each.dimensions_b for each in steps]))
+    charts: list[tuple[Side | None, CourseChart]] = [
+        (side, course_chart(steps, values, places)) for side, values in felt if any(values)
     ]
-    strength = course_chart(course.steps, [{"strength": each.intensity} for each in course.steps], places, top=10)
-    return PairView(row, charts, strength)
+    return [*charts, (None, course_chart(steps, [{"strength": each.intensity} for each in steps], places, top=10))]

@@ -9,9 +9,9 @@ from fastapi import Query
 from starlette.responses import RedirectResponse, Response
 
 from runtime.doors.http.problems import Refusal
-from runtime.page import cards, check, context, forms, knowledge, projects, relationships, story, threads, timeline  # noqa: F401 - each adds its routes to the one router
-from runtime.page.frame import LANGUAGE_COOKIE, THEME_COOKIE, VIEWS
-from runtime.page.visits import Known, Visited, own_address, router
+from runtime.page import cards, check, context, forms, projects, relationships, story, threads, timeline  # noqa: F401 - each adds its routes to the one router
+from runtime.page.frame import LANGUAGE_COOKIE, THEME_COOKIE, THEMES, VIEWS
+from runtime.page.visits import Offset, Visited, own_address, router
 
 STATIC = Path(__file__).parent / "static"
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -33,24 +33,20 @@ def change_look(back: Annotated[str, Query(max_length=8000)] = "/", language: st
     """Keep the language or the colours that somebody chose, and go back to where they were."""
     # A link of another site must not lead through here to anywhere else.
     answer = RedirectResponse(own_address(back), status_code=303)
-    for cookie, value, allowed in (
-        (LANGUAGE_COOKIE, language, ("en", "zh")),
-        (THEME_COOKIE, theme, ("system", "light", "dark")),
-    ):
+    for cookie, value, allowed in ((LANGUAGE_COOKIE, language, ("en", "zh")), (THEME_COOKIE, theme, THEMES)):
         if value in allowed:
             answer.set_cookie(cookie, value, max_age=YEAR_S, httponly=True, samesite="strict", path="/")
     return answer
 
 
 @router.get("/page/projects/{project_id}/at/{view}")
-def move_to(visit: Visited, view: str, known: Known = None) -> Response:
+def move_to(visit: Visited, view: str, known: Offset | None = None) -> Response:
     """Lead to a view at the place where the slider was put, narrowed to what it was; a card stays that card."""
-    here = visit.here()
-    frame = visit.frame(view if view in VIEWS else VIEWS[0], here)
-    return RedirectResponse(frame.at(len(here.places) if known is None else known), status_code=303)
+    visit.view = view if view in VIEWS else VIEWS[0]
+    return RedirectResponse(visit.at(len(visit.here.places) if known is None else known), status_code=303)
 
 
 @router.get("/page/projects/{project_id}/places")
 def list_places(visit: Visited) -> dict[str, Any]:
     """Return chapter and scene of every stored scene, which the slider names while it moves."""
-    return {"places": visit.here().places}
+    return {"places": visit.here.places}

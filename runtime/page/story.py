@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
 from itertools import groupby
-from typing import Annotated, Any, NamedTuple
+from typing import Any, Literal
 
-from fastapi import Query
 from starlette.responses import Response
 
 from novelgen.models.memory import EVENT_TYPES
 from novelgen.models.position import StoryPosition
 from runtime.doors.http.jobs import OVER, Job
 from runtime.page.forms import scene_meant
-from runtime.page.frame import Here
 from runtime.page.visits import Form, Name, Shown, Visit, Visited, router
 from runtime.story.scene_editing import RECORDED_WITH_WORDS
-from runtime.story.scene_reading import ListedState, ReadScene, StorySceneReading, reading_state
+from runtime.story.scene_reading import ListedState, ReadScene, reading_state
+from runtime.story.story import Story
 from runtime.story.summaries import ListedSummary
-
-Part = Annotated[str, Query(pattern="^(scenes|summaries|changes|)$")]
-
-SCENES_AT_ONCE = 200
 
 DAYS_SHOWN = 31
 
@@ -31,50 +25,40 @@ UNTOLD_AT_ONCE = 3
 """So many chapters in a row without a summary are told one by one, more are folded."""
 
 
-class Reading(NamedTuple):
-    """What the last reading of a scene by a model took, as far as its job is still kept."""
-
-    job_id: str
-    ended_at: datetime | None
-    input_tokens: int
-    output_tokens: int
-
-
 @router.get("/page/projects/{project_id}/story")
 def story_page(
     visit: Visited,
     chapter: int | None = None,
     scene: int | None = None,
-    show: Part = "",
+    show: Literal["", "scenes", "summaries", "changes"] = "",
     edit: Name = "",
-    shown: Shown = SCENES_AT_ONCE,
+    shown: Shown = 200,
 ) -> Response:
     """Show a scene beside what it established, or one of the lists that belong to the story."""
-    here = visit.here()
-    known = here.places[: here.known]
+    known = visit.here.known_places
     if show == "changes":
-        return visit.frame("story", here).page("changes", changes=visit.story.author_changes(as_of=visit.as_of))
+        return visit.page("changes", changes=visit.story.author_changes(as_of=visit.as_of))
     if not known:
-        return visit.frame("story", here).page("story", read=None, chapters=[], before=None, after=None)
+        return visit.page("story", read=None, chapters=[], before=None, after=None)
     if show == "scenes":
-        return _scenes_page(visit, here, shown)
+        return _scenes_page(visit, shown)
     if show == "summaries":
-        return _summaries_page(visit, here, chapter)
+        return _summaries_page(visit, chapter)
     place = known[-1] if chapter is None or scene is None else (chapter, scene)
-    return _scene_page(visit, here, place, edit)
+    return _scene_page(visit, place, edit)
 
 
-def _scene_page(visit: Visit, here: Here, place: tuple[int, int], edit: str) -> Response:
+def _scene_page(visit: Visit, place: tuple[int, int], edit: str) -> Response:
     read = visit.story.read_scene(position=StoryPosition(*place), as_of=visit.as_of)
-    known = here.places[: here.known]
+    known = visit.here.known_places
     index = known.index(place)
-    states = visit.kept(StorySceneReading.list_scene_states, with_counts=False)
+    states = visit.kept(Story.list_scene_states, with_counts=False)
     chapters = [
         (chapter, chapter_title(scenes), [(each, _state(each)) for each in scenes])
-        for chapter, scenes in ((number, list(part)) for number, part in groupby(states, _chapter))
+        for chapter, scenes in _chapters(states).items()
     ]
-    jobs = visit.served.house.jobs.list(visit.served.project_id)
-    return visit.frame("story", here).page(
+    jobs = visit.served.house.jobs.list(visit.project_id)
+    return visit.page(
         "story",
         read=read,
         state=_state(read.scene),
@@ -91,14 +75,13 @@ def _scene_page(visit: Visit, here: Here, place: tuple[int, int], edit: str) -> 
     )
 
 
-def _scenes_page(visit: Visit, here: Here, shown: int) -> Response:
+def _scenes_page(visit: Visit, shown: int) -> Response:
     states = visit.story.list_scene_states(as_of=visit.as_of)
     counts = Counter(map(_state, states))
     by_day: Counter[str] = Counter()
     for each in states:
         by_day[str(each.created_at)[:10]] += each.characters
-    chapters = {number: list(scenes) for number, scenes in groupby(states, _chapter)}
-    return visit.frame("story", here).page(
+    return visit.page(
         "scenes",
         scenes=[(each, _state(each)) for each in states[:shown]],
         count=len(states),
@@ -107,21 +90,17 @@ def _scenes_page(visit: Visit, here: Here, shown: int) -> Response:
         characters=by_day.total(),
         chapters={
             number: (chapter_title(scenes), sum(each.characters for each in scenes), len(scenes))
-            for number, scenes in chapters.items()
+            for number, scenes in _chapters(states).items()
         },
         unread={each.chapter_index for each in states if not each.has_record and each.characters},
-        at_once=SCENES_AT_ONCE,
     )
 
 
-def _summaries_page(visit: Visit, here: Here, chapter: int | None) -> Response:
+def _summaries_page(visit: Visit, chapter: int | None) -> Response:
     listed = visit.story.list_summaries(as_of=visit.as_of)
-    states = visit.kept(StorySceneReading.list_scene_states, with_counts=False)
-    by_scene = []
-    if chapter is not None:
-        places = [each for each in here.places[: here.known] if each[0] == chapter]
-        # Texts and records of one chapter alone are read.
-        by_scene = [(read, read.summary or read.key_events) for read in (_read(visit, *place) for place in places)]
+    states = visit.kept(Story.list_scene_states, with_counts=False)
+    # Texts and records of one chapter alone are read.
+    by_scene = [_read(visit, *place) for place in visit.here.known_places if place[0] == chapter]
     parts, chapters = ([each for each in listed if each.level == level] for level in ("part", "chapter"))
 
     def runs(part: ListedSummary) -> list[tuple[bool, list[ListedSummary]]]:
@@ -129,12 +108,12 @@ def _summaries_page(visit: Visit, here: Here, chapter: int | None) -> Response:
         told = groupby(of_part, lambda each: bool(each.told or each.written) or each.number == chapter)
         return [(is_told, list(run)) for is_told, run in told]
 
-    return visit.frame("story", here).page(
+    return visit.page(
         "summaries",
         parts=parts,
         runs={part.number: runs(part) for part in parts},
         unfolded=UNTOLD_AT_ONCE,
-        titles={number: chapter_title(list(scenes)) for number, scenes in groupby(states, _chapter)},
+        titles={number: chapter_title(scenes) for number, scenes in _chapters(states).items()},
         opened=chapter,
         by_scene=by_scene,
     )
@@ -144,7 +123,7 @@ def _summaries_page(visit: Visit, here: Here, chapter: int | None) -> Response:
 def text_page(visit: Visited, chapter: int, scene: int) -> Response:
     """Show a scene's text and title in a form."""
     read = _read(visit, chapter, scene)
-    return visit.frame("story").page(
+    return visit.page(
         "scene_text", read=read, text=read.scene.text or "", title=read.scene.title, outcome=None, record="keep"
     )
 
@@ -154,7 +133,7 @@ def place_page(visit: Visited, chapter: int, scene: int) -> Response:
     """Offer to insert a scene before one, to move it, or to delete it."""
     read = _read(visit, chapter, scene)
     own = [each for each in read.facts if each.kind == "memory"]
-    return visit.frame("story").page("scene_place", read=read, facts=len(own))
+    return visit.page("scene_place", read=read, facts=len(own))
 
 
 @router.post("/page/projects/{project_id}/story/text/preview")
@@ -162,7 +141,7 @@ def preview_text(visit: Visited, form: Form) -> Response:
     """Tell what a new text would do to the facts of its scene."""
     place, text = scene_meant(visit, form, "place"), form.get("text", "")
     outcome = visit.story.preview_scene_text(position=place, text=text)
-    return visit.frame("story").page(
+    return visit.page(
         "scene_text",
         read=visit.story.read_scene(position=place, as_of=visit.as_of),
         text=text,
@@ -182,8 +161,8 @@ def chapter_title(scenes: Sequence[ListedState]) -> str:
     return titles.pop() if len(titles) == 1 else ""
 
 
-def _chapter(scene: ListedState) -> int:
-    return scene.chapter_index
+def _chapters(scenes: Sequence[ListedState]) -> dict[int, list[ListedState]]:
+    return {number: list(part) for number, part in groupby(scenes, key=lambda each: each.chapter_index)}
 
 
 def _state(scene: Any) -> str:
@@ -205,12 +184,13 @@ def _running(jobs: list[Job], place: tuple[int, int]) -> Job | None:
     return None
 
 
-def _last_reading(jobs: list[Job], place: tuple[int, int]) -> Reading | None:
+def _last_reading(jobs: list[Job], place: tuple[int, int]) -> dict[str, Any] | None:
+    """Return what the last reading of a scene by a model took, as far as its job is still kept."""
     for job in jobs:
         result = job.result if job.kind == "extract" and isinstance(job.result, dict) else {}
         for each in result.get("scenes") or ():
             if (each.get("chapter_index"), each.get("scene_index")) == place:
                 usage = each.get("usage") or {}
-                tokens = usage.get("input_tokens") or 0, usage.get("output_tokens") or 0
-                return Reading(job.job_id, job.ended_at, *tokens)
+                tokens = {name: usage.get(name) or 0 for name in ("input_tokens", "output_tokens")}
+                return {"job_id": job.job_id, **tokens}
     return None

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from starlette.responses import Response
 
-from novelgen.memory.ledger import LedgerEntry, ThreadLedger, ThreadMove, shown_category
+from novelgen.memory.ledger import LedgerEntry, ThreadMove, shown_category
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LoopImportance
 from runtime.page.relationships import shortened
 from runtime.page.visits import Name, Shown, Visited, router
-from runtime.story.base import StoryBase
-from runtime.story.threads import StoryThreads
+from runtime.story.story import Story
 
 WIDTH = 1000.0
 LEFT, RIGHT = 330.0, 990.0
@@ -28,29 +26,19 @@ NAME_ROOM = 38
 Place = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A move of a thread, at its scene."""
-
-    x: float
-    move: ThreadMove
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadLine:
-    """A thread over the book."""
+class ThreadLine(NamedTuple):
+    """A thread over the book, with the places of its moves and the band in which it is due."""
 
     entry: LedgerEntry
     name: str
     y: float
     start: float
     end: float
-    steps: Sequence[Step]
+    steps: Sequence[tuple[float, ThreadMove]]
     due: tuple[float, float] | None
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadLines:
+class ThreadLines(NamedTuple):
     """The lines of many threads, with the chapters above them."""
 
     lines: Sequence[ThreadLine]
@@ -84,29 +72,21 @@ def _index_of(chapter: int | None, scene: int | None, places: Sequence[Place]) -
 
 
 def _line(entry: LedgerEntry, places: Sequence[Place], y: float) -> ThreadLine:
-    steps = [Step(_x(_index_of(each.chapter_index, each.scene_index, places), places), each) for each in entry.moves]
+    steps = [(_x(_index_of(each.chapter_index, each.scene_index, places), places), each) for each in entry.moves]
     planted = _index_of(entry.chapter_index, entry.scene_index, places)
     start = _x(planted, places)
-    return ThreadLine(
-        entry=entry,
-        name=shortened(entry.description, NAME_ROOM),
-        y=y,
-        start=start,
-        end=RIGHT if entry.is_waiting else max(start, steps[-1].x),
-        steps=steps,
-        due=_due(entry, planted, places),
-    )
+    end = RIGHT if entry.is_waiting else max(start, steps[-1][0])
+    name = shortened(entry.description, NAME_ROOM)
+    return ThreadLine(entry, name, y, start, end, steps, _due(entry, planted, places))
 
 
 def _due(entry: LedgerEntry, planted: int, places: Sequence[Place]) -> tuple[float, float] | None:
     window = entry.window
     if window is None or not entry.is_waiting:
         return None
-    first: int | None
-    last: int | None
     if window.source == "rhythm":
-        first = None if window.due_after_scenes is None else planted + window.due_after_scenes
-        last = None if window.overdue_after_scenes is None else planted + window.overdue_after_scenes
+        after = (window.due_after_scenes, window.overdue_after_scenes)
+        first, last = (None if each is None else planted + each for each in after)
     else:
         first, last = (
             None if each is None else bisect_right(places, (each[0], each[1] - 1))
@@ -118,40 +98,31 @@ def _due(entry: LedgerEntry, planted: int, places: Sequence[Place]) -> tuple[flo
     return _x(begins, places), RIGHT if last is None or last == begins else _x(last, places)
 
 
-ENDED_AT_ONCE = 12
-WAITING_AT_ONCE = 20
 BOARD = ("planted", "moved", "due", "overdue")
-ENDINGS: tuple[ThreadEnding, ...] = ("paid", "broken", "dropped", "moot")
-WEIGHTS: tuple[LoopImportance, ...] = get_args(LoopImportance)
 MANY_CARDS = 6
 
 
 @router.get("/page/projects/{project_id}/threads")
 def threads_page(
-    visit: Visited,
-    ended: Shown = ENDED_AT_ONCE,
-    waiting: Shown = WAITING_AT_ONCE,
-    person: Name = "",
-    kind: Name = "",
-    thread: Name = "",
+    visit: Visited, ended: Shown = 12, waiting: Shown = 20, person: Name = "", kind: Name = "", thread: Name = ""
 ) -> Response:
     """Show where every thread stands; one may be chosen, to be moved, changed or ended."""
-    ledger = visit.kept(StoryThreads.thread_ledger)
-    here = visit.here()
-    places = here.places[: here.known]
-    names = visit.kept(StoryBase.entity_names)
-    shown = _filtered(ledger, person, kind)
+    ledger = visit.kept(Story.thread_ledger)
+    places = visit.here.known_places
+    names = visit.kept(Story.entity_names)
+    shown = ledger.of_category(kind).entries if kind else ledger.entries
+    shown = [each for each in shown if person in ("", *each.related_entities)]
     over = sorted(
-        shown.at("over"), key=lambda each: (each.last_chapter_index or 0, each.last_scene_index or 0), reverse=True
+        (each for each in shown if each.stage == "over"),
+        key=lambda each: (each.last_chapter_index or 0, each.last_scene_index or 0),
+        reverse=True,
     )
-    columns: dict[str, list[LedgerEntry]] = {stage: shown.at(stage) for stage in BOARD}  # type: ignore[arg-type]
+    columns = {stage: [each for each in shown if each.stage == stage] for stage in BOARD}
     columns["paid"] = [each for each in over if each.ending == "paid"]
     columns["dropped"] = [each for each in over if each.ending != "paid"]
-    reopenable = visit.kept(StoryThreads.reopenable_threads)
-    by_id = {each.loop_id: each for each in ledger.entries}
-    frame = visit.frame("threads", here)
     categories = sorted({each.category for each in ledger.entries if each.category})
-    return frame.page(
+    people = {who for each in ledger.entries for who in each.related_entities if who in names}
+    return visit.page(
         "threads",
         columns=columns,
         limits={stage: waiting if stage in BOARD else ended for stage in columns},
@@ -159,28 +130,17 @@ def threads_page(
         names=names,
         greatest=max((each.pressure for each in ledger.entries), default=0.0),
         last=places[-1] if places else None,
-        people=sorted(
-            {who for each in ledger.entries for who in each.related_entities if who in names},
-            key=lambda each: names[each],
-        ),
-        category_of=lambda category: shown_category(category, frame.language),
-        kinds={shown_category(each, frame.language): each for each in categories},
+        people=sorted(people, key=lambda each: names[each]),
+        category_of=lambda category: shown_category(category, visit.language),
+        kinds={shown_category(each, visit.language): each for each in categories},
         person=person,
         kind=kind,
         count=len(ledger.entries),
-        viewed=by_id.get(thread),
-        reopenable=reopenable,
-        lines=thread_lines([*(each for each in shown.entries if each.is_waiting), *over], places),
+        viewed=next((each for each in ledger.entries if each.loop_id == thread), None),
+        reopenable=visit.kept(Story.reopenable_threads),
+        lines=thread_lines([*(each for each in shown if each.is_waiting), *over], places),
         line_sizes=(WIDTH, HEAD),
-        weights=WEIGHTS,
-        endings=ENDINGS,
+        weights=get_args(LoopImportance),
+        endings=get_args(ThreadEnding),
         many=MANY_CARDS,
     )
-
-
-def _filtered(ledger: ThreadLedger, person: str, kind: str) -> ThreadLedger:
-    """Return the ledger of the threads that are about somebody and of a kind, as far as either was asked for."""
-    kept = ledger.of_category(kind) if kind else ledger
-    if not person:
-        return kept
-    return kept.model_copy(update={"entries": [each for each in kept.entries if person in each.related_entities]})

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
-from typing import Annotated, Literal
+from typing import Literal, NamedTuple
 
-from fastapi import Query
 from starlette.responses import Response
 
 from novelgen.context.lines import Labels, labels_for, render_value
@@ -18,9 +16,9 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.state import StateChange
 from novelgen.models.story_time import SceneTime
 from runtime.page.relationships import shortened
-from runtime.page.visits import Visited, router
-from runtime.story.base import StoryBase
-from runtime.story.states import StatedStretch, StoryTimes
+from runtime.page.visits import Offset, Visited, router
+from runtime.story.states import StatedStretch
+from runtime.story.story import Story
 
 LANE = 50.0
 HEAD = 66.0
@@ -52,8 +50,7 @@ _KINDS: Mapping[str, MarkKind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """Something that became of one of the cast in a scene."""
 
     who: str
@@ -63,8 +60,7 @@ class Change:
     words: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A scene: where it stands, and what is written above it."""
 
     scene: SceneTime
@@ -73,8 +69,7 @@ class Column:
     opens_day: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Stay:
+class Stay(NamedTuple):
     """One of the cast at one place, over scenes side by side."""
 
     start: float
@@ -84,22 +79,16 @@ class Stay:
     is_move: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """What became of one of the cast in a scene; several things at once are one mark."""
+class Mark(NamedTuple):
+    """What became of one of the cast in a scene, the kinds with the weightiest first."""
 
     x: float
     place: Place
     changes: Sequence[Change]
-
-    @property
-    def kinds(self) -> list[MarkKind]:
-        """What kinds of changes there are, the weightiest first."""
-        return [each for each in BY_WEIGHT if any(one.kind == each for one in self.changes)]
+    kinds: Sequence[MarkKind]
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(NamedTuple):
     """One of the cast: the scenes on stage, where, and what became of them."""
 
     entity_id: str
@@ -107,13 +96,11 @@ class Lane:
     y: float
     stays: Sequence[Stay]
     dots: Sequence[Column]
-    gaps: Sequence[tuple[float, float]]
     marks: Sequence[Mark]
-    died_at: float | None = None
+    died_at: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class LanePicture:
+class LanePicture(NamedTuple):
     """A stretch of scenes with its lanes."""
 
     columns: Sequence[Column]
@@ -124,8 +111,7 @@ class LanePicture:
     height: float
 
 
-@dataclass(frozen=True, slots=True)
-class HeatColumn:
+class HeatColumn(NamedTuple):
     """A chapter, or several side by side in a long book."""
 
     first: int
@@ -134,78 +120,48 @@ class HeatColumn:
     is_shown: bool
 
 
-@dataclass(frozen=True, slots=True)
-class HeatRow:
-    """How many scenes of each column name one of the cast."""
+class HeatMap(NamedTuple):
+    """How many scenes of each column name whom; of each count how dark it is."""
 
-    entity_id: str
-    counts: Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class HeatMap:
-    """The cast by chapters; `greatest` is the count that is darkest."""
-
-    columns: Sequence[HeatColumn] = ()
-    rows: Sequence[HeatRow] = ()
-    greatest: int = 0
-    levels: Mapping[int, int] = field(default_factory=dict)
+    columns: Sequence[HeatColumn]
+    rows: Mapping[str, Sequence[int]]
+    levels: Mapping[int, int]
 
 
 def windows_of(scenes: Sequence[SceneTime], *, is_told_order: bool) -> list[tuple[int, int]]:
     """Return the stretches in which scenes are drawn, as first and behind the last; as told, chapters stay whole."""
-    if not is_told_order:
-        return [(start, min(start + WINDOW_SCENES, len(scenes))) for start in range(0, len(scenes), WINDOW_SCENES)]
-    windows: list[tuple[int, int]] = []
-    start = end = 0
-    for _, chapter in groupby(scenes, key=lambda each: each.chapter_index):
-        size = len(list(chapter))
-        if end > start and end + size - start > WINDOW_SCENES:
-            windows.append((start, end))
-            start = end
-        while end + size - start > WINDOW_SCENES:
-            # A chapter of more scenes than are drawn at once comes in parts.
-            windows.append((start, start + WINDOW_SCENES))
-            size -= start + WINDOW_SCENES - end
-            start = end = start + WINDOW_SCENES
-        end += size
-    return [*windows, (start, end)] if end > start else windows
+    together = groupby(scenes, key=lambda each: each.chapter_index if is_told_order else each.place)
+    starts, at = [0], 0
+    for size in [len(list(chapter)) for _, chapter in together]:
+        # A chapter of more scenes than are drawn at once comes in parts.
+        for part in (min(WINDOW_SCENES, size - done) for done in range(0, size, WINDOW_SCENES)):
+            if starts[-1] < at and at + part - starts[-1] > WINDOW_SCENES:
+                starts.append(at)
+            at += part
+    return list(pairwise([*starts, at])) if at else []
 
 
 def changes_in(stretch: StatedStretch, scenes: Sequence[SceneTime]) -> list[Change]:
     """Return what became of whom in some scenes; a thing that changes hands is lost by one and got by another."""
-    places = {scene.place for scene in scenes}
-    last_of = {scene.chapter_index: scene.place for scene in sorted(scenes, key=lambda each: each.place)}
-    stage = {scene.place: (scene.location_id, scene.participants) for scene in scenes}
-    holders = dict(stretch.holders)
+    stage: dict[tuple[int | None, int | None], SceneTime] = {}
+    for scene in sorted(scenes, key=lambda each: each.place):
+        # What is told of a whole chapter stands at its last scene.
+        stage[scene.place] = stage[scene.chapter_index, None] = scene
+    holders: dict[str, str | None] = dict(stretch.holders)
     found: list[Change] = []
     for each in stretch.changes:
-        place = _place_of(each, last_of)
+        at = stage.get((each.chapter_index, each.scene_index))
         if each.attribute == HOLDER_ATTRIBUTE:
             before, now = holders.get(each.entity_id), each.value if isinstance(each.value, str) else None
-            if before == now:
-                continue
-            if now is None:
-                holders.pop(each.entity_id, None)
-            else:
-                holders[each.entity_id] = now
-            if place in places and place is not None:
+            holders[each.entity_id] = now
+            if at is not None and before != now:
                 told: tuple[tuple[str | None, MarkKind], ...] = ((before, "lost"), (now, "got"))
-                found += [Change(who, place, kind, each) for who, kind in told if who is not None]
-        elif place is not None and place in places and each.entity_type == "character":
-            location_id, on_stage = stage[place]
-            if each.attribute == "location_id" and each.entity_id in on_stage and each.value == location_id:
-                continue
-            found.append(Change(each.entity_id, place, _kind_of(each), each))
+                found += [Change(who, at.place, kind, each) for who, kind in told if who is not None]
+        elif at is not None and each.entity_type == "character":
+            is_here = each.entity_id in at.participants and each.value == at.location_id
+            if not (each.attribute == "location_id" and is_here):
+                found.append(Change(each.entity_id, at.place, _kind_of(each), each))
     return found
-
-
-def _place_of(change: StateChange, last_of: Mapping[int, Place]) -> Place | None:
-    if change.chapter_index is None:
-        return None
-    if change.scene_index is None:
-        return last_of.get(change.chapter_index)
-    return change.chapter_index, change.scene_index
 
 
 def _kind_of(change: StateChange) -> MarkKind:
@@ -223,66 +179,51 @@ def lane_picture(scenes: Sequence[SceneTime], changes: Iterable[Change], names: 
         Column(
             scene,
             column * (index + 0.5),
-            opens_chapter=index == 0 or scenes[index - 1].chapter_index != scene.chapter_index,
-            opens_day=scene.story_day is not None and (index == 0 or scenes[index - 1].story_day != scene.story_day),
+            opens_chapter=before is None or before.chapter_index != scene.chapter_index,
+            opens_day=scene.story_day is not None and (before is None or before.story_day != scene.story_day),
         )
-        for index, scene in enumerate(scenes)
+        for index, (before, scene) in enumerate(zip([None, *scenes], scenes, strict=False))
     ]
-    of_whom: dict[str, list[Change]] = {}
+    of_whom: defaultdict[str, list[Change]] = defaultdict(list)
     for each in changes:
-        of_whom.setdefault(each.who, []).append(each)
+        of_whom[each.who].append(each)
     seen = Counter(who for scene in scenes for who in scene.participants if who in names)
     seen.update(who for who in of_whom if who in names and who not in seen)
     order = [who for who, _ in seen.most_common()]
     lanes = [
-        _lane(who, names, HEAD + LANE * (index + 0.5), columns, column, of_whom.get(who, []))
+        _lane(who, names, HEAD + LANE * (index + 0.5), columns, column, of_whom[who])
         for index, who in enumerate(order[:MAX_LANES])
     ]
-    return LanePicture(
-        columns, lanes, order[MAX_LANES:], column=column, width=column * len(columns), height=HEAD + LANE * len(lanes)
-    )
+    return LanePicture(columns, lanes, order[MAX_LANES:], column, column * len(columns), HEAD + LANE * len(lanes))
 
 
 def _lane(
     who: str, names: Mapping[str, str], y: float, columns: Sequence[Column], width: float, changes: Sequence[Change]
 ) -> Lane:
     dots = [each for each in columns if who in each.scene.participants]
-    runs: list[list[Column]] = []
+    stays: list[Stay] = []
     for dot in dots:
-        is_next = (
-            runs and dot.x - runs[-1][-1].x < 1.5 * width and runs[-1][-1].scene.location_id == dot.scene.location_id
-        )
-        if is_next:
-            runs[-1].append(dot)
-        else:
-            runs.append([dot])
-    stays = []
-    for index, run in enumerate(runs):
-        before = runs[index - 1][-1].scene.location_id if index else None
-        here = run[0].scene.location_id
-        is_new = here is not None and (index == 0 or before != here)
-        following = next(
-            (later[0].x for later in runs[index + 1 :] if later[0].scene.location_id != here), width * len(columns)
-        )
-        letters = int((following - run[0].x - 2) / _LETTER) if is_new else 0
-        label = shortened(names.get(here, ""), letters) if here is not None and letters >= 5 else ""
-        stays.append(Stay(run[0].x, run[-1].x, here, label, is_move=is_new and index > 0))
+        here, before = dot.scene.location_id, stays[-1] if stays else None
+        is_same = before is not None and before.location_id == here
+        if before is not None and is_same and dot.x - before.end < 1.5 * width:
+            stays[-1] = before._replace(end=dot.x)
+            continue
+        label = ""
+        if here is not None and not is_same:
+            # The name of a place has room up to where the next one begins.
+            following = (each.x for each in dots if each.x > dot.x and each.scene.location_id != here)
+            letters = int((next(following, width * len(columns)) - dot.x - 2) / _LETTER)
+            label = shortened(names.get(here, ""), letters) if letters >= 5 else ""
+        stays.append(Stay(dot.x, dot.x, here, label, is_move=bool(stays) and here is not None and not is_same))
     x_of = {each.scene.place: each.x for each in columns}
-    marks = [
-        Mark(x_of[place], place, list(together))
-        for place, together in groupby(sorted(changes, key=lambda each: x_of[each.place]), lambda each: each.place)
-    ]
+    marks = []
+    for place, group in groupby(sorted(changes, key=lambda each: x_of[each.place]), lambda each: each.place):
+        together = list(group)
+        kinds = sorted({each.kind for each in together}, key=BY_WEIGHT.index)
+        marks.append(Mark(x_of[place], place, together, kinds))
     fates = [each for each in changes if each.kind in ("died", "returned")]
-    return Lane(
-        entity_id=who,
-        name=shortened(names[who], LONGEST_NAME),
-        y=y,
-        stays=stays,
-        dots=dots,
-        gaps=[(one[-1].x, other[0].x) for one, other in pairwise(runs)],
-        marks=marks,
-        died_at=x_of[fates[-1].place] if fates and fates[-1].kind == "died" else None,
-    )
+    died_at = x_of[fates[-1].place] if fates and fates[-1].kind == "died" else None
+    return Lane(who, shortened(names[who], LONGEST_NAME), y, stays, dots, marks, died_at)
 
 
 def heat_map(
@@ -293,56 +234,42 @@ def heat_map(
     shown: frozenset[Place] = frozenset(),
 ) -> HeatMap:
     """Return how many scenes of each chapter name whom, chapters of a long book several together."""
-    chapters = list(dict.fromkeys(each.chapter_index for each in scenes))
-    together = -(-len(chapters) // MAX_HEAT_COLUMNS) or 1
     starts: dict[int, int] = {}
     for index, each in enumerate(scenes):
         starts.setdefault(each.chapter_index, index)
+    chapters, together = list(starts), -(-len(starts) // MAX_HEAT_COLUMNS) or 1
     groups = [chapters[index : index + together] for index in range(0, len(chapters), together)]
-    column_of = {chapter: index for index, group in enumerate(groups) for chapter in group}
     shown_chapters = {chapter for chapter, _ in shown}
-    columns = [
-        HeatColumn(each[0], each[-1], starts[each[0]], is_shown=not shown_chapters.isdisjoint(each)) for each in groups
-    ]
+    columns = [HeatColumn(each[0], each[-1], starts[each[0]], not shown_chapters.isdisjoint(each)) for each in groups]
     most = sorted((who for who in named if who in names), key=lambda who: (-len(named[who]), names[who]))
-    rows = []
+    rows = {}
     for who in most[:MAX_LANES]:
-        counts = [0] * len(columns)
-        for chapter, _ in named[who]:
-            if chapter in column_of:
-                counts[column_of[chapter]] += 1
-        rows.append(HeatRow(who, counts))
-    greatest = max((count for row in rows for count in row.counts), default=0)
+        counts = Counter(chapter for chapter, _ in named[who])
+        rows[who] = [sum(counts[chapter] for chapter in group) for group in groups]
+    greatest = max((count for row in rows.values() for count in row), default=0)
     levels = {count: -(-count * HEAT_LEVELS // greatest) for count in range(1, greatest + 1)}
-    return HeatMap(columns, rows, greatest, levels)
-
-
-Order = Literal["told", "lived"]
-Start = Annotated[int | None, Query(ge=0, le=10_000_000, description="Number of a scene to be shown.")]
+    return HeatMap(columns, rows, levels)
 
 
 @router.get("/page/projects/{project_id}/timeline")
-def timeline_page(visit: Visited, start: Start = None, order: Order = "told") -> Response:
+def timeline_page(visit: Visited, start: Offset | None = None, order: Literal["told", "lived"] = "told") -> Response:
     """Show a stretch of the story with a lane for each of its cast, and the whole of it by chapters."""
-    told = visit.kept(StoryTimes.story_times).scenes
-    names = visit.kept(StoryBase.entity_names)
-    scenes = (
-        told
-        if order == "told"
-        else sorted(told, key=lambda each: (each.lived_order is None, each.lived_order or 0, each.told_order))
-    )
+    told = visit.kept(Story.story_times).scenes
+    names = visit.kept(Story.entity_names)
+    scenes = list(told)
+    if order == "lived":
+        scenes.sort(key=lambda each: (each.lived_order is None, each.lived_order or 0, each.told_order))
     windows = windows_of(scenes, is_told_order=order == "told")
     asked = len(scenes) - 1 if start is None else min(start, len(scenes) - 1)
     number = next((index for index, (first, end) in enumerate(windows) if first <= asked < end), 0)
     first, end = windows[number] if windows else (0, 0)
     window = scenes[first:end]
-    frame = visit.frame("timeline")
-    labels = labels_for(frame.language)
+    labels = labels_for(visit.language)
     changes = [
-        replace(each, words=_told(each, names, labels)) for each in changes_in(_stated(visit, told, window), window)
+        each._replace(words=_told(each, names, labels)) for each in changes_in(_stated(visit, told, window), window)
     ]
-    named = visit.kept(StoryTimes.scenes_naming_characters).places
-    return frame.page(
+    named = visit.kept(Story.scenes_naming_characters).places
+    return visit.page(
         "timeline",
         scenes=window,
         count=len(scenes),
@@ -353,7 +280,7 @@ def timeline_page(visit: Visited, start: Start = None, order: Order = "told") ->
         names=names,
         picture=lane_picture(window, changes, names),
         heat=heat_map(told, named, names, shown=frozenset(each.place for each in window)),
-        changes=_by_place(changes),
+        changes=changes,
     )
 
 
@@ -374,10 +301,3 @@ def _told(change: Change, names: Mapping[str, str], labels: Labels) -> str:
         return names.get(stated.entity_id, stated.entity_id)
     told = "—" if stated.value in (None, [], "") else render_value(stated.value, names, labels)
     return f"{labels.attribute(stated.attribute)}: {told}"
-
-
-def _by_place(changes: Sequence[Change]) -> dict[tuple[int, int], list[Change]]:
-    found: dict[tuple[int, int], list[Change]] = {}
-    for each in changes:
-        found.setdefault(each.place, []).append(each)
-    return found

@@ -14,15 +14,14 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from novelgen.errors import ConfigurationError, NovelgenError
+from novelgen.errors import NovelgenError
 from novelgen.models.context import SceneMemoryContext
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.doors.http.house import AsOf, Project, ServedProject, house_of
 from runtime.doors.http.problems import Problem, Refusal, invalid_request, problem_of
 from runtime.doors.http.uploads import KeptForm
-from runtime.page.frame import Frame, Here, project_address
+from runtime.page.frame import VIEWS, Frame, Here
 from runtime.search.kept_readings import KeptReadings
-from runtime.story.extraction import build_extraction_model
 from runtime.story.story import Story
 
 FORM_TYPE = "application/x-www-form-urlencoded"
@@ -56,27 +55,36 @@ class PageRoute(APIRoute):
         async def handle_for_people(request: Request) -> Response:
             try:
                 return await handle(request)
-            except NovelgenError as error:
-                folder = house_of(request).stores.settings.projects_dir
-                return problem_page(request, problem_of(error, folders=[folder]))
-            except RequestValidationError as error:
-                return problem_page(request, invalid_request(error.errors()))
-            except Refusal as refusal:
-                return problem_page(request, refusal.problem)
-            except HTTPException as error:
-                problem = Problem(type="", title="", status=error.status_code, detail=str(error.detail))
-                return problem_page(request, problem)
+            except (NovelgenError, RequestValidationError, HTTPException) as error:
+                return problem_page(request, problem_in(request, error))
 
         return handle_for_people
 
 
-class Visit:
+def problem_in(request: Request, error: NovelgenError | RequestValidationError | HTTPException) -> Problem:
+    """Return what a person is told of an error."""
+    if isinstance(error, NovelgenError):
+        return problem_of(error, folders=house_of(request).secret_folders)
+    if isinstance(error, RequestValidationError):
+        return invalid_request(error.errors())
+    if isinstance(error, Refusal):
+        return error.problem
+    return Problem(type="", title="", status=error.status_code, detail=str(error.detail))
+
+
+_WITHIN = {"card": "cards", "who-is-who": "cards", "lore": "cards", "reading": "health"}
+"""What lies within a view of another name."""
+
+
+class Visit(Frame):
     """A visit to a view of a project."""
 
     def __init__(self, request: Request, served: ServedProject, as_of: StoryPosition | None) -> None:
-        self.request = request
+        super().__init__(request, served.project_id)
         self.served = served
         self.as_of = as_of
+        place = request.scope["route"].path.split("/")[4]
+        self.view = place if place in VIEWS else _WITHIN.get(place, VIEWS[0])
 
     def kept(self, answer: Callable[..., Answer], **asked: Hashable) -> Answer:
         """Return what a use case tells of the project as of the position, kept from an earlier visit if it holds.
@@ -84,11 +92,9 @@ class Visit:
         It is for use cases that read the database alone; nobody may change what they answer.
         """
         given = {"as_of": self.as_of, **asked}
+        key = (answer.__module__, answer.__qualname__, frozenset(given.items()))
         told: Answer = _kept.read(
-            self.served.stores,
-            self.served.project_id,
-            (answer.__module__, answer.__qualname__, frozenset(given.items())),
-            read=lambda _: answer(self.story, **given),
+            self.served.stores, self.served.project_id, key, read=lambda _: answer(self.story, **given)
         )
         return told
 
@@ -97,19 +103,25 @@ class Visit:
         """The story of the project; its vector index starts with the first search."""
         return Story(self.served.stores, self.served.project_id, chat_model=self.served.house.chat_model)
 
+    @cached_property
     def here(self) -> Here:
-        """Return the point of the story as of which the view tells."""
+        """The point of the story as of which the view tells."""
         return Here(self.as_of, tuple(self.story.scene_places()))
 
-    def reading_model(self) -> dict[str, Any]:
-        """Return the model that reads scenes, and why none can; nothing is asked of it."""
-        settings = self.served.stores.settings
-        trouble = ""
-        try:
-            build_extraction_model(settings, self.served.house.chat_model)
-        except ConfigurationError as error:
-            trouble = str(error)
-        return {"model": settings.memory.summarization.model or settings.model or "", "trouble": trouble}
+    def blank(self, *fields: str) -> dict[str, str]:
+        """Return a form for the scene that would be written at the position, with these fields empty."""
+        chapter_index, scene_index = self.here.next_scene
+        return {"chapter": str(chapter_index), "scene": str(scene_index), **dict.fromkeys(fields, "")}
+
+    def asked_scene(self, form: Mapping[str, str]) -> tuple[int, int]:
+        """Return the scene that a form names, later than the position or not; else the one that would be written."""
+        chapter_index, scene_index = number_in(form, "chapter"), number_in(form, "scene")
+        return self.here.next_scene if chapter_index is None or scene_index is None else (chapter_index, scene_index)
+
+    def scene_of(self, form: Mapping[str, str]) -> tuple[int, int]:
+        """Return the scene that a form is about, never later than the position."""
+        asked = self.asked_scene(form)
+        return asked if self.as_of is None else min(asked, self.here.next_scene)
 
     def kept_form(self, key: str) -> KeptForm | None:
         """Return a form of the project that is kept under a key for a while."""
@@ -120,17 +132,9 @@ class Visit:
         return self.served.house.kept_forms.keep(self.served.project_id, form, context)
 
     @property
-    def standing(self) -> str:
-        """The position as an address has it; empty at the end."""
-        return "" if self.as_of is None else str(self.as_of)
-
-    def address(self, view: str, /, **query: Any) -> str:
-        """Return the address of a view of the project at the position; what is empty is left out of its query."""
-        return project_address(self.served.project_id, view, as_of=self.standing, **query)
-
-    def frame(self, view: str, here: Here | None = None) -> Frame:
-        """Return the frame of a view's page."""
-        return Frame(self.request, self.served.project_id, here or self.here(), view)
+    def until(self) -> StoryPosition:
+        """The position, with the end said; where it is, cards have each name with the scene from which it counts."""
+        return self.as_of or END_OF_STORY
 
 
 async def _visit(request: Request, served: Project, as_of: AsOf = None) -> Visit:
@@ -155,9 +159,6 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 Visited = Annotated[Visit, Depends(_visit)]
 Form = Annotated[dict[str, str], Depends(_form)]
-Known = Annotated[int | None, Query(ge=0, le=10_000_000, description="Where the slider was put.")]
-
-
 Shown = Annotated[int, Query(ge=1, le=MAX_SHOWN, description="How many to show.")]
 Offset = Annotated[int, Query(ge=0, le=10_000_000, description="How many to pass over.")]
 Name = Annotated[str, Query(max_length=400)]
@@ -168,18 +169,14 @@ def number_in(form: Mapping[str, str], name: str) -> int | None:
     told = form.get(name, "").strip()
     if not told:
         return None
-    if not (told.isascii() and told.isdecimal() and len(told) <= 7):
+    if not (told.isdecimal() and len(told) <= 7):
         raise Refusal(422, "invalid-request", f"{name} {told[:50]!r} is no number of a chapter or scene; write 3")
     return int(told)
 
 
 def place_in(form: Mapping[str, str], name: str) -> StoryPosition | None:
     """Return a place of the story of a form, or None where it was left empty."""
-    return place_of(form.get(name, "").strip(), name)
-
-
-def place_of(told: str, name: str) -> StoryPosition | None:
-    """Return the place of the story that somebody wrote, or None where it is empty; raises as `place_in`."""
+    told = form.get(name, "").strip()
     if not told:
         return None
     if not _PLACE.fullmatch(told):
@@ -209,12 +206,3 @@ def problem_page(request: Request, problem: Problem, headers: Mapping[str, str] 
     page = Frame(request).page("problem", status=problem.status, problem=problem)
     page.headers.update(headers or {})
     return page
-
-
-def scene_of(form: dict[str, str], here: Here) -> tuple[int, int]:
-    """Return the scene that a form is about, never later than the page's position."""
-    chapter_index, scene_index = number_in(form, "chapter"), number_in(form, "scene")
-    if chapter_index is None or scene_index is None:
-        return here.next_scene
-    asked = (chapter_index, scene_index)
-    return asked if here.as_of is None else min(asked, here.next_scene)

@@ -25,7 +25,9 @@ _SAYING = re.compile(r".*(?:Error|Refusal|Issue|Finding|Problem)|warning|error|f
 _DESCRIBING = frozenset({"help", "description", "epilog", "metavar", "doc", "summary", "examples", "cut_by"})
 """Names of arguments whose words are help, for `--help` and /openapi.json."""
 
-_SILENT_CALLS = frozenset({"debug", "info", "compile", "getLogger", "Query", "Field", "FieldInfo", "Header", "option"})
+_SILENT_CALLS = frozenset(
+    {"debug", "info", "compile", "getLogger", "Query", "Field", "FieldInfo", "Header", "option", "lazy_exports"}
+)
 
 BOTH_LANGUAGES = (
     "novelgen/characters/dispositions.py",
@@ -115,7 +117,8 @@ class _Reader(ast.NodeVisitor):
 
     def _visit_call(self, node: ast.Call) -> None:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if name in _SILENT_CALLS:
+        is_word_list = name == "split" and isinstance(node.func, ast.Attribute) and _pieces(node.func.value) is not None
+        if name in _SILENT_CALLS or is_word_list:
             return
         before, self._is_saying = self._is_saying, self._is_saying or bool(_SAYING.fullmatch(name))
         for each in node.args:

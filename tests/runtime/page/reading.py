@@ -1,7 +1,9 @@
 """Reading a page as a browser does: its elements, their attributes, and the text that a person sees."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -10,6 +12,8 @@ from httpx import Response
 from runtime.page.routes import STATIC_TYPES
 
 VOID = frozenset({"meta", "link", "input", "br"})
+
+HERE = "/page/projects/demo"
 
 
 @dataclass
@@ -23,6 +27,10 @@ class Seen:
     def all(self, tag: str) -> list[dict[str, str | None]]:
         """The attributes of every element of a tag, in order."""
         return [attributes for name, attributes in self.elements if name == tag]
+
+    def fields(self, name: str) -> list[str]:
+        """The values of every input of a name, in order."""
+        return [each.get("value") or "" for each in self.all("input") if each.get("name") == name]
 
     @property
     def addresses(self) -> list[str]:
@@ -82,6 +90,30 @@ def read(response: Response) -> Seen:
     assert scripts[0] == "/page/static/page.js"
     assert {*scripts[1:]} <= {f"/page/static/{name}" for name in STATIC_TYPES}
     return seen
+
+
+def send(client: httpx.Client, address: str, /, **form: str) -> Seen:
+    """Send a form of the demo and return the page to which it leads."""
+    answer = client.post(f"{HERE}/{address}", data=form, follow_redirects=True)
+    assert answer.status_code == 200, answer.text[-1500:]
+    return read(answer)
+
+
+def take_back(client: httpx.Client, seen: Seen) -> Seen:
+    """Press the button of the notice."""
+    return send(client, "undo", back=seen.fields("back")[0], undo=seen.fields("undo")[0])
+
+
+def assert_refused(
+    client: httpx.Client, told_by: Sequence[str], *cases: tuple[str, dict[str, str], int], query: str = ""
+) -> None:
+    """Each form is answered with a page of its status, and what the addresses of the API tell stays as it was."""
+    before: list[Any] = [client.get(each).json() for each in told_by]
+    for address, form, status in cases:
+        answer = client.post(f"{HERE}/{address}{query}", data=form, follow_redirects=False)
+        assert answer.status_code == status, (address, form, answer.text[-800:])
+        read(answer)
+    assert [client.get(each).json() for each in told_by] == before
 
 
 def later_words(client: httpx.Client, project: str, as_of: str) -> list[str]:

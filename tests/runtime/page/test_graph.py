@@ -28,45 +28,31 @@ PAIRS = st.lists(
 
 
 def _pair(first: str, second: str, intensity: int = 5, **told: object) -> Relationship:
-    given = {"perspective_a": "sees", "perspective_b": "is seen", **told}
-    return Relationship.model_validate(
-        {
-            "relationship_id": f"{first}-{second}",
-            "character_a": first,
-            "character_b": second,
-            "intensity": intensity,
-            **given,
-        }
-    )
+    given = {"perspective_a": "sees", "perspective_b": "is seen", "intensity": intensity, **told}
+    ids = {"relationship_id": f"{first}-{second}", "character_a": first, "character_b": second}
+    return Relationship.model_validate({**ids, **given})
 
 
-def _names(told: list[tuple[str, str, int]]) -> dict[str, str]:
-    return {each: each for pair in told for each in pair[:2]}
-
-
-def _order(graph: RelationshipGraph) -> list[str]:
-    return [each.entity_id for each in graph.people]
+def _drawn(told: list[tuple[str, str, int]], chosen: str = "") -> RelationshipGraph:
+    names = {each: each for pair in told for each in pair[:2]}
+    return relationship_graph([_pair(*each) for each in told], names, chosen=chosen)
 
 
 @given(PAIRS, WHO)
 def test_everybody_stands_within_the_picture(told: list[tuple[str, str, int]], chosen: str) -> None:
     """No more than fit are drawn, each once and within the borders; arrows stay within, between those who are drawn."""
     for centre in ("", chosen):
-        graph = relationship_graph([_pair(*each) for each in told], _names(told), chosen=centre)
-        at = {each.entity_id: (each.x, each.y) for each in graph.people}
-        is_around = centre in at
-        assert len(at) == len(graph.people) <= MAX_DRAWN + is_around
-        for each in graph.people:
-            assert 0 < each.text_x < graph.width
-            assert 0 < each.text_y < HEIGHT
+        graph = _drawn(told, centre)
+        drawn = {each.entity_id for each in graph.people}
+        assert len(drawn) == len(graph.people) <= MAX_DRAWN + (centre in drawn)
+        assert all(0 < each.text_x < graph.width and 0 < each.text_y < HEIGHT for each in graph.people)
         for arrow in graph.arrows:
-            assert {arrow.side.who, arrow.side.other} <= at.keys()
+            assert {arrow.side.who, arrow.side.other} <= drawn
             numbers = [float(each) for each in re.findall(r"-?[0-9.]+", arrow.path + " " + arrow.head)]
             assert all(0 < x < graph.width for x in numbers[::2])
             assert all(0 < y < HEIGHT for y in numbers[1::2])
-    near = {who for pair in told for who in pair[:2]}
-    if len(near) <= MAX_DRAWN:
-        assert len(relationship_graph([_pair(*each) for each in told], _names(told)).arrows) == 2 * len(told)
+    if len({who for pair in told for who in pair[:2]}) <= MAX_DRAWN:
+        assert len(_drawn(told).arrows) == 2 * len(told)
 
 
 @given(st.integers(2, MAX_DRAWN), st.sampled_from(["Ines", "Captain Ysolde Varga of Saltmouth", "齐天大圣孙悟空行者"]))
@@ -81,54 +67,44 @@ def test_names_are_whole_and_cover_nobodys(count: int, name: str) -> None:
         left = each.text_x - {"start": 0, "middle": length / 2, "end": length}[each.anchor]
         assert 0 <= left <= graph.width - length
         boxes.append((left, each.text_y))
-    apart = [
-        abs(first[0] - second[0]) >= length or abs(first[1] - second[1]) >= 18
-        for first, second in combinations(boxes, 2)
-    ]
-    assert all(apart)
+    for first, second in combinations(boxes, 2):
+        assert abs(first[0] - second[0]) >= length or abs(first[1] - second[1]) >= 18
 
 
 @given(PAIRS, PAIRS)
 def test_who_is_there_keeps_the_order(told: list[tuple[str, str, int]], later: list[tuple[str, str, int]]) -> None:
     """While the story goes on, people stand in the same order around the picture, and others come between them."""
     whole = [*told, *(each for each in later if each[:2] not in {one[:2] for one in told})]
-    if len(_names(whole)) > MAX_DRAWN:
-        return
-    before = _order(relationship_graph([_pair(*each) for each in told], _names(told)))
-    after = _order(relationship_graph([_pair(*each) for each in whole], _names(whole)))
-    assert [each for each in after if each in before] == before
+    if len({who for pair in whole for who in pair[:2]}) <= MAX_DRAWN:
+        before, after = ([each.entity_id for each in _drawn(pairs).people] for pairs in (told, whole))
+        assert [each for each in after if each in before] == before
 
 
 def test_around_one_person_stand_their_neighbours_alone() -> None:
-    """Who has no room is counted, who is not known is not drawn, and an empty story is an empty picture."""
-    pairs = [_pair("C0", "C1"), _pair("C0", "C2"), _pair("C1", "C2"), _pair("C2", "C3")]
-    graph = relationship_graph(pairs, {f"C{number}": "X" for number in range(4)}, chosen="C0")
-    assert sorted(_order(graph)) == ["C0", "C1", "C2"]
+    """Who has no room is counted, and who is not known is not drawn."""
+    graph = _drawn([("C0", "C1", 5), ("C0", "C2", 5), ("C1", "C2", 5), ("C2", "C3", 5)], "C0")
+    assert sorted(each.entity_id for each in graph.people) == ["C0", "C1", "C2"]
     assert [each.pair.relationship_id for each in graph.arrows if each.is_beside] == ["C1-C2", "C1-C2"]
-    pairs = [_pair("C00", f"C{number:02}", number % 11) for number in range(1, 31)]
-    graph = relationship_graph(pairs, _names([("C00", f"C{number:02}", 0) for number in range(1, 31)]))
+    graph = _drawn([("C00", f"C{number:02}", number % 11) for number in range(1, 31)])
     assert (len(graph.people), graph.left_out) == (MAX_DRAWN, 31 - MAX_DRAWN)
-    assert "C00" in _order(graph)
+    assert "C00" in [each.entity_id for each in graph.people]
     graph = relationship_graph([_pair("C0", "C1"), _pair("C0", "C2")], {"C0": "Ines", "C1": "Reed"})
-    assert [each.name for each in graph.people] == ["Ines", "Reed"]
-    assert len(graph.arrows) == 2
-    assert relationship_graph([], {"C0": "Ines"}).people == []
+    assert ([each.name for each in graph.people], len(graph.arrows)) == (["Ines", "Reed"], 2)
 
 
 def test_a_side_is_as_warm_as_its_feelings() -> None:
     """Its own goes before what both feel; a side of which nothing is told has no arrow."""
-    pair = _pair("C0", "C1", dimensions={"trust": 40}, dimensions_a={"trust": -50, "fear": 30})
-    first, second = sides_of(pair)
-    assert (first.mean, first.warmth) == (-40, "cold")
-    assert (second.mean, second.warmth) == (40, "warm")
+    first, second = sides_of(_pair("C0", "C1", dimensions={"trust": 40}, dimensions_a={"trust": -50, "fear": 30}))
+    assert [(each.mean, each.warmth) for each in (first, second)] == [(-40, "cold"), (40, "warm")]
     known = sides_of(_pair("C0", "C1", dimensions={"familiarity": 90}))[0]
     assert (known.mean, known.warmth) == (None, "unsaid")
     assert sides_of(_pair("C0", "C1", dimensions={"respect": 9}))[0].warmth == "even"
-    names = {"C0": "Ines", "C1": "Reed"}
-    one = relationship_graph([_pair("C0", "C1", perspective_b="")], names).arrows
-    assert [(each.side.who, bool(each.head)) for each in one] == [("C0", True)]
-    none = relationship_graph([_pair("C0", "C1", perspective_a="", perspective_b="")], names).arrows
-    assert [bool(each.head) for each in none] == [False]
+    for told, arrows in (
+        ({"perspective_b": ""}, [("C0", True)]),
+        ({"perspective_a": "", "perspective_b": ""}, [("C0", False)]),
+    ):
+        graph = relationship_graph([_pair("C0", "C1", **told)], {"C0": "Ines", "C1": "Reed"})
+        assert [(each.side.who, bool(each.head)) for each in graph.arrows] == arrows
 
 
 def test_what_changed_is_told_from_what_was() -> None:
@@ -136,11 +112,9 @@ def test_what_changed_is_told_from_what_was() -> None:
     now = _pair("C0", "C1", dimensions={"trust": 20})
     side = sides_of(now)[0]
     assert change_of(side, now, None) == "new"
-    assert change_of(side, now, _pair("C0", "C1", dimensions={"trust": 10})) == "better"
-    assert change_of(side, now, _pair("C0", "C1", dimensions={"trust": 40})) == "worse"
-    assert change_of(side, now, _pair("C0", "C1", dimensions={"trust": 18})) == "other"
+    for trust, change in ((10, "better"), (40, "worse"), (18, "other"), (20, "")):
+        assert change_of(side, now, _pair("C0", "C1", dimensions={"trust": trust})) == change
     assert change_of(side, now, _pair("C0", "C1", 7, dimensions={"trust": 20})) == "other"
-    assert change_of(side, now, now) == ""
     assert shortened("Sherlock Holmes of Baker Street", 18) == "Sherlock Holmes of…"
     assert shortened("齐天大圣孙悟空行者", 10) == "齐天大圣孙…"
     assert shortened("Ines", 18) == "Ines"
@@ -149,8 +123,8 @@ def test_what_changed_is_told_from_what_was() -> None:
 def test_a_course_runs_over_the_scenes() -> None:
     """Each value holds from its scene to the next change, the last to the end, and names do not cover each other."""
     steps = [
-        CourseStep(chapter_index=1, scene_index=1, intensity=5, dimensions_a={}, dimensions_b={}),
-        CourseStep(chapter_index=2, scene_index=1, intensity=5, dimensions_a={}, dimensions_b={}),
+        CourseStep(chapter_index=chapter, scene_index=1, intensity=5, dimensions_a={}, dimensions_b={})
+        for chapter in (1, 2)
     ]
     values = [{"trust": 0, "respect": 0}, {"trust": 50, "respect": 50}]
     chart = course_chart(steps, values, [(1, 1), (1, 2), (2, 1), (2, 2)])

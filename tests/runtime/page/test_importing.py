@@ -19,6 +19,9 @@ BOOK = (
     "At night Tom Reave came for the ledger.\n\n# Chapter 2: High water\n\nIt rose. Ada hid the ledger.\n"
 )
 
+PROJECTS = "/page/projects"
+WEIR = {"project": "", "project_id": "weir", "title": "The Weir", "language": "en"}
+
 
 def _zip(contents: dict[str, str | bytes]) -> bytes:
     packed = io.BytesIO()
@@ -58,12 +61,11 @@ def test_a_book_is_looked_at_and_taken_in(empty: TestClient) -> None:
     seen = read(empty.get(address))
     for told in ("Chapter 1: Low water", "At night Tom Reave", "The Low Weir", "UTF-8"):
         assert told in seen.text, told
-    assert "The Weir draft" in [each.get("value") for each in seen.all("input")]
+    assert seen.fields("project_id") == ["The Weir draft"]
     assert empty.get("/v1/projects").json()["projects"] == []
-    form = {"project": "", "project_id": "weir", "title": "The Weir", "language": "en"}
-    job = _job_of(empty, address, form)
+    job = _job_of(empty, address, WEIR)
     assert _ended(empty, job) == "done"
-    assert {"/page/projects/weir/story", "/page/projects/weir/context"} <= set(read(empty.get(job)).addresses)
+    assert {f"{PROJECTS}/weir/story", f"{PROJECTS}/weir/context"} <= set(read(empty.get(job)).addresses)
     overview = empty.get("/v1/projects/weir").json()
     assert (overview["name"], overview["language"], overview["scenes"]) == ("The Weir", "en", 3)
     assert empty.get(address).status_code == 404
@@ -75,7 +77,7 @@ def test_a_book_is_looked_at_and_taken_in(empty: TestClient) -> None:
     assert ENGLISH["same_scenes"].format(count=3) in same
     taken = read(empty.get(again.partition("?")[0], params={"project_id": "weir"})).text
     assert ENGLISH["id_taken"].format(project="weir") in taken
-    assert empty.post(again.partition("?")[0], data=form).status_code == 409
+    assert empty.post(again.partition("?")[0], data=WEIR).status_code == 409
     assert empty.get("/v1/projects/weir").json()["scenes"] == 3
 
 
@@ -91,19 +93,13 @@ def test_chapters_come_as_files_and_as_an_archive(empty: TestClient) -> None:
         table = seen.text.partition(CHINESE["how_cut"])[2]
         assert 0 < table.index("第001章 雪夜") < table.index("第002章 破庙")
         assert "GB18030" in seen.text
-    assert [each["value"] for each in seen.all("input") if each.get("name") == "title"] == ["古灯"]
+    assert seen.fields("title") == ["古灯"]
 
 
 def test_files_that_cannot_be_kept_are_refused(empty: TestClient) -> None:
     """No file, another kind, and an archive among others are each refused with a page."""
-    cases: list[tuple[dict[str, bytes], int]] = [
-        ({}, 400),
-        ({"cover.png": b"x"}, 415),
-        ({"book.zip": b"x", "1.txt": b"x"}, 415),
-    ]
-    for files, status in cases:
-        sent = [("files", (name, content)) for name, content in files.items()] or [("files", ("", b""))]
-        answer = empty.post("/page/imports", files=sent)
+    for names, status in (([""], 400), (["cover.png"], 415), (["book.zip", "1.txt"], 415)):
+        answer = empty.post("/page/imports", files=[("files", (name, b"x")) for name in names])
         read(answer)
         assert answer.status_code == status
 
@@ -131,27 +127,27 @@ def test_uploads_have_bounds(tmp_path: Path) -> None:
 
 def test_a_project_is_made_taken_out_and_deleted(empty: TestClient) -> None:
     """An empty project asks for its story; its export comes back as another; deleting wants its name typed."""
-    made = empty.post("/page/projects", data={"title": "古灯"}, follow_redirects=False)
+    made = empty.post(PROJECTS, data={"title": "古灯"}, follow_redirects=False)
     assert made.headers["location"] == "/page/import?project=%E5%8F%A4%E7%81%AF"
-    assert empty.post("/page/projects", data={"title": " "}).status_code == 400
+    assert empty.post(PROJECTS, data={"title": " "}).status_code == 400
     job = _job_of(empty, _send(empty, {"w.md": BOOK.encode()}, project="古灯").partition("?")[0], {"project": "古灯"})
     assert _ended(empty, job) == "done"
 
-    packed = empty.get("/page/projects/古灯/export.zip")
+    packed = empty.get(f"{PROJECTS}/古灯/export.zip")
     assert packed.headers["content-type"] == "application/zip"
     address = _send(empty, {"export.zip": packed.content})
-    assert not [each for each in read(empty.get(address)).all("input") if each.get("name") == "title"]
+    assert read(empty.get(address)).fields("title") == []
     assert _ended(empty, _job_of(empty, address, {"project": "", "project_id": "again"})) == "done"
     documents = [empty.get(f"/v1/projects/{name}/export").json()["files"] for name in ("古灯", "again")]
     assert documents[0]["scenes/S001.json"]["text"] == documents[1]["scenes/S001.json"]["text"]
-    text = empty.get("/page/projects/again/story.md").text
+    text = empty.get(f"{PROJECTS}/again/story.md").text
     assert text.startswith("# Chapter 1: Low water\n\nThe weir was low.")
     assert text.count("***") == 1
-    assert empty.get("/page/projects/again/story.docx").content.startswith(b"PK")
-    assert empty.get("/page/projects/again/story.pdf").status_code == 400
+    assert empty.get(f"{PROJECTS}/again/story.docx").content.startswith(b"PK")
+    assert empty.get(f"{PROJECTS}/again/story.pdf").status_code == 400
 
-    assert empty.post("/page/projects/again/delete", data={"confirm": "agai"}).status_code == 400
-    answer = empty.post("/page/projects/again/delete", data={"confirm": "again"}, follow_redirects=False)
+    assert empty.post(f"{PROJECTS}/again/delete", data={"confirm": "agai"}).status_code == 400
+    answer = empty.post(f"{PROJECTS}/again/delete", data={"confirm": "again"}, follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert [each["project_id"] for each in empty.get("/v1/projects").json()["projects"]] == ["古灯"]
     assert [each["project_id"] for each in empty.get("/v1/jobs").json()["jobs"]] == ["古灯"]
@@ -170,12 +166,11 @@ def test_reading_is_estimated_cancelled_and_resumed(tmp_path: Path) -> None:
         return json.dumps({"summary": ["Nothing is told."], "memories": []})
 
     with client_of(tmp_path, chat_model=SpeakingModel(answer=answer)) as client:
-        form = {"project": "", "project_id": "weir", "title": "The Weir", "language": "en"}
-        assert _ended(client, _job_of(client, _send(client, {"w.md": BOOK.encode()}), form)) == "done"
-        seen = read(client.get("/page/projects/weir/reading"))
+        assert _ended(client, _job_of(client, _send(client, {"w.md": BOOK.encode()}), WEIR)) == "done"
+        seen = read(client.get(f"{PROJECTS}/weir/reading"))
         assert ENGLISH["what_it_takes"] in seen.text
         assert ENGLISH["no_model"] not in seen.text
-        job = _job_of(client, "/page/projects/weir/reading", {"chapter": "", "retry": "1"})
+        job = _job_of(client, f"{PROJECTS}/weir/reading", {"chapter": "", "retry": "1"})
         assert at_work.wait(60)
         page = client.get(job)
         assert ('http-equiv="refresh"' in page.text, len(read(page).all("progress"))) == (True, 1)
@@ -198,13 +193,12 @@ def test_reading_is_estimated_cancelled_and_resumed(tmp_path: Path) -> None:
 
 def test_without_a_model_the_page_says_how_to_set_one(empty: TestClient) -> None:
     """Nothing is offered that could not work, and health does not complain of scenes that nobody can read."""
-    form = {"project": "", "project_id": "weir", "title": "The Weir", "language": "en"}
-    assert _ended(empty, _job_of(empty, _send(empty, {"w.md": BOOK.encode()}), form)) == "done"
-    seen = read(empty.get("/page/projects/weir/reading"))
+    assert _ended(empty, _job_of(empty, _send(empty, {"w.md": BOOK.encode()}), WEIR)) == "done"
+    seen = read(empty.get(f"{PROJECTS}/weir/reading"))
     assert ENGLISH["no_model"] in seen.text
     assert ENGLISH["start_reading"] not in seen.text
-    assert empty.post("/page/projects/weir/reading", data={"chapter": ""}).status_code == 409
-    health = read(empty.get("/page/projects/weir/health", headers={"Accept-Language": "zh-CN"}))
+    assert empty.post(f"{PROJECTS}/weir/reading", data={"chapter": ""}).status_code == 409
+    health = read(empty.get(f"{PROJECTS}/weir/health", headers={"Accept-Language": "zh-CN"}))
     assert "没有读过" not in health.text
-    mended = read(empty.post("/page/projects/weir/health", data={"do": "reindex"}))
+    mended = read(empty.post(f"{PROJECTS}/weir/health", data={"do": "reindex"}))
     assert ENGLISH["findings"] in mended.text

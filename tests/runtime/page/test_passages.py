@@ -3,7 +3,8 @@
 import hypothesis.strategies as st
 from hypothesis import given
 
-from runtime.page.passages import ChangedPassage, Piece, changed_passages, marked_paragraphs
+from runtime.page.check import ChangedPassage, changed_passages
+from runtime.page.frame import Piece, marked_paragraphs
 
 TEXTS = st.text(alphabet="ab 字\n\r\u2028\U0001f600", max_size=40)
 SPANS = st.dictionaries(st.integers(1, 5), st.tuples(st.integers(-3, 45), st.integers(-3, 45)), max_size=5)

@@ -12,7 +12,7 @@ from novelgen.models.context import SceneMemoryContext
 from runtime.doors.http.uploads import KeptForms
 from runtime.page.frame import CHINESE, ENGLISH
 from tests.runtime.doors.http.serving import client_of
-from tests.runtime.page.reading import Seen, read
+from tests.runtime.page.reading import HERE, Seen, assert_refused, read, take_back
 from tests.support.scripted_chat_model import ScriptedChatModel
 
 PLAN = {
@@ -22,8 +22,8 @@ PLAN = {
     "characters": "Ines, Sparrow",
     "location": "St Orla's tower",
 }
-CONTEXT = "/page/projects/demo/context"
-CHECK = "/page/projects/demo/check"
+CONTEXT = f"{HERE}/context"
+CHECK = f"{HERE}/check"
 DEAD = "Elias Marrow came in and shook her hand. Ines smiled."
 
 
@@ -35,10 +35,6 @@ def _built(client: TestClient, **changes: str) -> tuple[str, Seen]:
     return address, read(client.get(address))
 
 
-def _field(seen: Seen, name: str) -> str:
-    return next(each["value"] or "" for each in seen.all("input") if each.get("name") == name)
-
-
 def test_the_address_holds_the_plan(reader: TestClient) -> None:
     """It gives the same block again, in either language; moved on, plan and draft are the same."""
     address, seen = _built(reader, memory_budget="150", pov="Ines", key_actions="Ines lifts the lid.")
@@ -47,18 +43,18 @@ def test_the_address_holds_the_plan(reader: TestClient) -> None:
     assert told["memory_budget"] == ["150"]
     assert "scene" in told
     assert "state_budget" not in told
-    assert _field(seen, "memory_budget") == "150"
+    assert seen.fields("memory_budget")[0] == "150"
     again = read(reader.get(address, headers={"Accept-Language": "zh"}))
     assert CHINESE["prompt_block"] in again.text
     assert CHINESE["need_memories"] in again.text
     blocks = [each.text.split("# What the story has established", 1)[1][:400] for each in (seen, again)]
     assert blocks[0] == blocks[1]
     _, seen = _built(reader)
-    moved = read(reader.get(f"/page/projects/demo/at/context?known=4&kept={_field(seen, 'kept')}&built=yes"))
-    assert _field(moved, "characters") == PLAN["characters"]
+    moved = read(reader.get(f"/page/projects/demo/at/context?known=4&kept={seen.fields('kept')[0]}&built=yes"))
+    assert moved.fields("characters")[0] == PLAN["characters"]
     assert ENGLISH["prompt_block"] in moved.text
     draft = read(reader.post(CHECK, data={"chapter": "3", "scene": "1", "text": DEAD}))
-    moved = read(reader.get(f"/page/projects/demo/at/check?known=4&kept={_field(draft, 'kept')}"))
+    moved = read(reader.get(f"/page/projects/demo/at/check?known=4&kept={draft.fields('kept')[0]}"))
     assert DEAD in moved.text
     assert ENGLISH["looked_at"] in moved.text
 
@@ -82,7 +78,7 @@ def test_the_receipts_say_why_in_the_language_of_the_page(reader: TestClient) ->
     seen = read(reader.get(later.replace("?", "?as_of=3:1&")))
     assert "lies after the point where the slider stands" in seen.text
     assert seen.text.count("6:2") == 1
-    shown = _field(read(reader.get(later)), "before")
+    shown = read(reader.get(later)).fields("before")[0]
     compared = read(reader.get(f"{CONTEXT}?as_of=3:1&before={shown}&built=yes&purpose=Bell"))
     assert ENGLISH["difference"] not in compared.text
     assert ENGLISH["no_longer_kept"] in compared.text
@@ -111,8 +107,8 @@ def test_a_plan_file_fills_the_form(reader: TestClient) -> None:
     _, seen = _built(reader)
     given = reader.get(next(each for each in seen.addresses if "file=plan" in each)).text
     taken = read(reader.post(CONTEXT, data={"chapter": "3", "scene": "1", "plan_text": given}))
-    assert _field(taken, "characters") == PLAN["characters"]
-    assert _field(taken, "location") == PLAN["location"]
+    assert taken.fields("characters")[0] == PLAN["characters"]
+    assert taken.fields("location")[0] == PLAN["location"]
     chapter = {
         "chapter_number": 4,
         "scenes": [
@@ -121,35 +117,41 @@ def test_a_plan_file_fills_the_form(reader: TestClient) -> None:
         ],
     }
     form = {"chapter": "4", "scene": "2", "plan_text": json.dumps(chapter)}
-    assert _field(read(reader.post(CONTEXT, data=form)), "characters") == "Sparrow"
-    assert _field(read(reader.post(CONTEXT, data={**form, "chapter": "2"})), "characters") == "Ines"
+    assert read(reader.post(CONTEXT, data=form)).fields("characters") == ["Sparrow"]
+    assert read(reader.post(CONTEXT, data={**form, "chapter": "2"})).fields("characters") == ["Ines"]
 
 
-@pytest.mark.parametrize(
-    ("form", "status"),
-    [
+def test_a_wrong_plan_or_draft_is_refused(reader: TestClient) -> None:
+    """What is none is said to be none, as a page, and a draft stands in the form again; nothing is built or kept."""
+    plans: list[tuple[dict[str, str], int]] = [
         ({"plan_text": "{not json"}, 422),
         ({"plan_text": '{"purpose": 5}'}, 422),
         ({"plan_text": '{"chapter_number": 3, "scenes": []}'}, 400),
         ({"purpose": " ", "characters": "", "location": ""}, 400),
-        ({"memory_budget": "many"}, 422),
-        ({"memory_budget": "2000000"}, 422),
-        ({"top_k": "-1"}, 422),
+        *(({"memory_budget": budget}, 400) for budget in ("many", "2000000")),
+        ({"top_k": "-1"}, 400),
         ({"knowledge": "guess"}, 400),
         ({"chapter": "three"}, 422),
-    ],
-)
-def test_a_wrong_plan_is_refused(reader: TestClient, form: dict[str, str], status: int) -> None:
-    """What is no plan is said to be none, as a page; nothing is built."""
-    answer = reader.post(CONTEXT, data={**PLAN, **form}, follow_redirects=False)
-    assert answer.status_code == status
-    assert ENGLISH["something_wrong"] in read(answer).text
+    ]
+    drafts = [{"chapter": "3", "scene": "1", "text": DEAD, **each} for each in ({"chapter": "three"}, {"text": "\n "})]
+    assert_refused(
+        reader,
+        ["/v1/projects/demo/check/waivers"],
+        *(("context", {**PLAN, **form}, status) for form, status in plans),
+        *(("check", form, status) for form, status in zip(drafts, (422, 400), strict=True)),
+        ("check/waive", {"issue_id": "X1"}, 400),
+        ("check/unwaive", {"issue_id": "K0123456789ab"}, 404),
+    )
+    for form in drafts:
+        seen = read(reader.post(CHECK, data=form))
+        assert ENGLISH["something_wrong"] in seen.text
+        assert form["text"].strip() in seen.text
 
 
 def test_a_change_is_told_against_what_was_shown(reader: TestClient) -> None:
     """A smaller budget shows what went and the tokens of both; the same plan again changes nothing."""
     address, seen = _built(reader)
-    shown = _field(seen, "before")
+    shown = seen.fields("before")[0]
     smaller = read(reader.get(f"{address.partition('#')[0]}&memory_budget=60&before={shown}"))
     assert ENGLISH["went_out"] in smaller.text
     assert smaller.all("del")
@@ -162,13 +164,12 @@ def test_a_change_is_told_against_what_was_shown(reader: TestClient) -> None:
 def test_a_memory_is_left_out_from_here(client: TestClient) -> None:
     """The way back from a decision leads to the same plan, compared with what was shown before it."""
     _, seen = _built(client)
-    back = next(each["value"] or "" for each in seen.all("input") if each.get("name") == "back")
     button = next(each for each in seen.all("button") if (each.get("formaction") or "").endswith("memory/ban"))
-    after = read(client.post(button["formaction"] or "", data={"memory_id": button["value"] or "", "back": back}))
+    form = {"memory_id": button["value"] or "", "back": seen.fields("back")[0]}
+    after = read(client.post(button["formaction"] or "", data=form))
     assert ENGLISH["went_out"] in after.text
     assert ENGLISH["take_back"] in after.text
-    form = {name: _field(after, name) for name in ("undo", "back")}
-    assert ENGLISH["nothing_changed"] in read(client.post("/page/projects/demo/undo", data=form)).text
+    assert ENGLISH["nothing_changed"] in take_back(client, after).text
 
 
 def test_a_plan_is_kept_with_the_project(client: TestClient, demo_folder: Path) -> None:
@@ -186,7 +187,7 @@ def test_a_stored_scene_is_checked(reader: TestClient) -> None:
     """Its own text stands beside what it contradicts; a scene after the slider is refused."""
     seen = read(reader.get(f"{CHECK}?stored=3:1"))
     assert ENGLISH["looked_at"] in seen.text
-    assert _field(seen, "chapter") == "3"
+    assert seen.fields("chapter")[0] == "3"
     for address, status in (
         ("?stored=99:1", 404),
         ("?as_of=3:1&stored=3:1", 404),
@@ -198,24 +199,8 @@ def test_a_stored_scene_is_checked(reader: TestClient) -> None:
         read(answer)
 
 
-@pytest.mark.parametrize("changes", [{"chapter": "three"}, {"text": "\n "}])
-def test_a_check_that_is_refused_keeps_the_draft(reader: TestClient, changes: dict[str, str]) -> None:
-    """The draft stands in the form again, beside what was wrong."""
-    form = {"chapter": "3", "scene": "1", "text": DEAD, **changes}
-    answer = reader.post(CHECK, data=form)
-    assert answer.status_code in (400, 422)
-    seen = read(answer)
-    assert ENGLISH["something_wrong"] in seen.text
-    assert form["text"].strip() in seen.text
-
-
-def test_waivers_and_work_that_are_none_are_refused(reader: TestClient, client: TestClient) -> None:
-    """Neither an id that is none nor a finding not waived nor another kind of job nor one elsewhere has a page."""
-    for path, issue_id, status in (("waive", "X1", 400), ("unwaive", "K0123456789ab", 404)):
-        answer = reader.post(f"{CHECK}/{path}", data={"issue_id": issue_id})
-        assert answer.status_code == status
-        read(answer)
-    assert reader.get("/v1/projects/demo/check/waivers").json() == {"waivers": []}
+def test_work_that_is_none_has_no_page(client: TestClient) -> None:
+    """Neither another kind of job nor one that is nowhere."""
     job_id = client.post("/v1/projects/demo/ingest", json={}).json()["job_id"]
     for address in (f"{CHECK}/job?job={job_id}", f"{CHECK}/job?job=none"):
         answer = client.get(address)
@@ -251,17 +236,17 @@ def test_a_model_checks_as_a_job_and_proposes_a_repair(demo_folder: Path) -> Non
         assert answer.headers["location"].startswith(f"{CHECK}/job?job=")
         seen = _awaited(client, answer.headers["location"])
         assert DEAD.partition(" Ines")[0] in seen.text
-        assert _field(seen, "chapter") == "3"
+        assert seen.fields("chapter")[0] == "3"
         early = read(client.get(f"{answer.headers['location']}&as_of=2:1"))
         assert "lies after the point" in early.text
         assert not early.all("mark")
         direct = read(client.post(CHECK, data={**form, "with_model": ""}))
-        started = client.post(f"{CHECK}/repair", data={"kept": _field(direct, "kept")}, follow_redirects=False)
+        started = client.post(f"{CHECK}/repair", data={"kept": direct.fields("kept")[0]}, follow_redirects=False)
         proposed = _awaited(client, started.headers["location"])
         assert mended in proposed.text
         assert proposed.all("ins")
         assert proposed.all("del")
-        waived = {**{name: _field(proposed, name) for name in ("issue_id", "back")}, "note": "a dream"}
+        waived = {**{name: proposed.fields(name)[0] for name in ("issue_id", "back")}, "note": "a dream"}
         after = read(client.post(f"{CHECK}/waive", data=waived))
         assert "a dream" in after.text
         assert not after.all("mark")

@@ -39,3 +39,17 @@ def window(browser: Browser, demo_server: str) -> Iterator[Window]:
     """A fresh window on the demos."""
     with window_of(browser, demo_server) as opened:
         yield opened
+
+
+@pytest.fixture
+def own_server(demo_folder: Path) -> Iterator[str]:
+    """A server over demos that may be changed."""
+    with open_server(demo_folder) as address:
+        yield address
+
+
+@pytest.fixture
+def own_window(browser: Browser, own_server: str) -> Iterator[Window]:
+    """A window on demos that may be changed."""
+    with window_of(browser, own_server) as opened:
+        yield opened

@@ -5,9 +5,12 @@ from tests.support.browser import Window
 FOCUSED = "[document.activeElement.tagName, document.activeElement.textContent.trim() || document.activeElement.id]"
 
 
-def test_the_keyboard_goes_through_the_head_in_its_order(window: Window) -> None:
-    """The first tab offers to skip the head; without skipping come the home, the project, the look, views, position."""
-    page = window.open("/page/projects/demo/threads?as_of=3:1")
+def test_the_keyboard_goes_through_the_head_and_its_menus(window: Window) -> None:
+    """The first tab offers to skip the head; without skipping come the home, the project, the look, views, position.
+
+    A menu opens at Enter, closes at Escape with the focus back on it, and at a press elsewhere.
+    """
+    page = window.open("/page/projects/demo/cards?as_of=3:1")
     passed = []
     for _ in range(17):
         page.keyboard.press("Tab")
@@ -17,25 +20,17 @@ def test_the_keyboard_goes_through_the_head_in_its_order(window: Window) -> None
     page.keyboard.press("Tab")
     assert page.evaluate(FOCUSED)[1] == "›"
 
-
-def test_skipping_leads_into_the_content(window: Window) -> None:
-    """After the skip link the next tab lies in the view, below the row that stays."""
     page = window.open("/page/projects/demo/cards")
     page.keyboard.press("Tab")
     assert page.locator(".skip").bounding_box()["y"] >= 0  # type: ignore[index]
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.closest('main') !== null")
-    row = page.locator(".position").bounding_box()
-    focused = page.locator(":focus").bounding_box()
+    row, focused = (page.locator(each).bounding_box() for each in (".position", ":focus"))
     assert row is not None
     assert focused is not None
     assert focused["y"] >= row["y"] + row["height"]
 
-
-def test_a_menu_closes_at_escape_and_outside(window: Window) -> None:
-    """A menu opens at Enter, closes at Escape with the focus back on it, and at a press elsewhere."""
-    page = window.open("/page/projects/demo/check")
     menu = page.locator("details.menu", has_text="Colours")
     summary = menu.locator("summary")
     summary.focus()

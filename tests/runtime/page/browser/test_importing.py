@@ -20,10 +20,6 @@ DROP = """([form, name, content]) => {
   }
 }"""
 
-ENGLISH_STORY = [
-    ("Chapter 1: Low water", "The weir was low. Ada Penrose counted the stones and wrote the number down."),
-    ("Chapter 2: High water", "It rose in the night. Ada hid the ledger under the sluice where no one looks."),
-]
 CHINESE_STORY = [
     ("第一章 雪夜", "雪下了一夜。沈青提着灯上山，路上一个人也没有遇见。"),
     ("第二章 破庙", "破庙里坐着一个老人，名叫陆鸣。他说灯不能灭。"),
@@ -82,22 +78,4 @@ def test_a_story_comes_in_from_the_drop_to_its_context(browser: Browser, tmp_pat
         page.locator("input[name=confirm]").fill("book")
         delete.click()
         expect(page.get_by_text(words["no_projects"])).to_be_visible()
-        assert window.complaints == []
-
-
-def test_without_a_script_a_text_comes_in_by_its_form(browser: Browser, tmp_path: Path) -> None:
-    """Choosing a file, looking, taking in and the page of the job work with scripts switched off."""
-    folder = tmp_path / "projects"
-    folder.mkdir()
-    text = tmp_path / "weir.txt"
-    text.write_text("\n\n".join(f"{title}\n\n{body}" for title, body in ENGLISH_STORY), encoding="utf-8")
-    with open_server(folder) as server, window_of(browser, server, java_script_enabled=False) as window:
-        page = window.open("/")
-        page.set_default_timeout(PATIENCE_MS)
-        page.set_input_files("input[type=file]", text)
-        page.locator("form.drop button").click()
-        page.get_by_role("button", name=CATALOGUES["en"]["take_in"]).click()
-        # The page of a job that is at work loads itself again until it is over.
-        page.get_by_role("link", name=CATALOGUES["en"]["to_story"]).click()
-        expect(page.locator(".text")).to_contain_text(ENGLISH_STORY[-1][1][:10])
         assert window.complaints == []

@@ -1,27 +1,24 @@
 """Relationships, timeline and threads in a real browser: they follow the slider, and a thread is dragged to its end."""
 
-import shutil
-from pathlib import Path
-
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from runtime.page.frame import ENGLISH
-from tests.support.browser import Window, open_server, window_of
+from tests.support.browser import Window, window_of
 
 LIVE = "[data-live]"
 
 
-@pytest.mark.parametrize(("view", "drawn"), [("relationships", "svg.graph"), ("timeline", "svg.lanes-drawing")])
-def test_a_picture_follows_the_slider_and_tells_nothing_early(window: Window, view: str, drawn: str) -> None:
-    """While the slider moves, by keyboard here, the picture becomes that of its place; Enter goes there."""
-    address = f"/page/projects/demo/{view}"
+def test_a_picture_follows_the_slider_grows_and_tells_nothing_early(window: Window) -> None:
+    """While the slider moves, by keyboard here, the picture becomes that of its place; Enter goes there.
+
+    The wheel makes it larger around the pointer with all that is in it, and two clicks show the whole again.
+    """
+    address, drawn = "/page/projects/demo/relationships", "svg.graph"
     page = window.open(f"{address}?as_of=2:1")
     there = page.locator(drawn).text_content() or ""
     page = window.open(address)
-    at_the_end = page.locator(drawn).text_content() or ""
     assert there.strip()
-    assert at_the_end != there
+    assert page.locator(drawn).text_content() != there
     slider = page.locator("#known")
     slider.focus()
     page.keyboard.press("Home")
@@ -34,6 +31,14 @@ def test_a_picture_follows_the_slider_and_tells_nothing_early(window: Window, vi
     page.wait_for_url("**?as_of=2%3A1**")
     expect(page.locator(drawn)).to_have_text(there)
     assert window.barriers() == []
+    graph = page.locator(drawn)
+    whole = graph.get_attribute("viewBox") or ""
+    graph.hover()
+    page.mouse.wheel(0, -300)
+    expect(graph).not_to_have_attribute("viewBox", whole)
+    assert float((graph.get_attribute("viewBox") or "").split()[2]) < float(whole.split()[2])
+    graph.dblclick(position={"x": 5, "y": 5})
+    expect(graph).to_have_attribute("viewBox", whole)
     assert window.complaints == []
 
 
@@ -47,12 +52,10 @@ def _tab_to(page: Page, selector: str) -> None:
     raise AssertionError(f"the keyboard never comes to {selector}")
 
 
-def test_a_thread_is_dragged_to_its_end_and_taken_back(browser: Browser, ingested_demos: Path, tmp_path: Path) -> None:
+def test_a_thread_is_dragged_to_its_end_and_taken_back(browser: Browser, own_server: str) -> None:
     """A dragged card asks how its thread ends; the board tells the end and takes it back; all goes by keyboard, too."""
-    folder = tmp_path / "projects"
-    shutil.copytree(ingested_demos, folder)
     # So high that nothing scrolls between taking hold of a card and letting it go.
-    with open_server(folder) as server, window_of(browser, server, size=(1280, 2400)) as window:
+    with window_of(browser, own_server, size=(1280, 2400)) as window:
         page = window.open("/page/projects/demo/threads?as_of=4:1")
         waiting = page.locator('.planted [data-thread="OL1"]')
         waiting.drag_to(page.locator('[data-drop="dropped"]'))

@@ -2,15 +2,11 @@
 
 import json
 import re
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from runtime.page.frame import CATALOGUES
-from tests.support.browser import PHONE, Window, open_server, window_of
+from tests.support.browser import PHONE, Window, window_of
 
 DRAFT = "雨停了。陆定波从怀里掏出鹭鸶钥匙，放在柜台上。\n\n屋里很静。"
 
@@ -24,14 +20,6 @@ DROP = """([selector, name, text]) => {
 }"""
 
 
-@pytest.fixture
-def written_server(ingested_demos: Path, tmp_path: Path) -> Iterator[str]:
-    """A server over both demos, to be changed."""
-    shutil.copytree(ingested_demos, tmp_path / "projects")
-    with open_server(tmp_path / "projects") as address:
-        yield address
-
-
 def _clean(window: Window) -> None:
     assert window.barriers() == []
     assert window.complaints == []
@@ -41,10 +29,10 @@ def _is_within_screen(page: Page) -> bool:
     return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
 
 
-def test_a_plan_becomes_a_context_and_a_pin_shows_its_effect(browser: Browser, written_server: str) -> None:
+def test_a_plan_becomes_a_context_and_a_pin_shows_its_effect(browser: Browser, own_server: str) -> None:
     """The form gives the block, to be copied; leaving a memory out shows what that does, and is taken back."""
     words = CATALOGUES["en"]
-    with window_of(browser, written_server, permissions=["clipboard-read", "clipboard-write"]) as window:
+    with window_of(browser, own_server, permissions=["clipboard-read", "clipboard-write"]) as window:
         page = window.open("/page/projects/demo/context?as_of=3:1")
         page.get_by_label(words["purpose"]).fill("They open the box under the bell.")
         who = page.get_by_label(words["who"])
@@ -99,10 +87,10 @@ def test_a_plan_file_is_dropped_on_a_phone(browser: Browser, demo_server: str) -
         expect(page.locator("h1")).to_have_text(CATALOGUES["zh"]["something_wrong"])
 
 
-def test_a_finding_is_joined_to_the_draft_waived_and_told_again(browser: Browser, written_server: str) -> None:
+def test_a_finding_is_joined_to_the_draft_waived_and_told_again(browser: Browser, own_server: str) -> None:
     """Pointer, keys and tap join the words of both sides; a waiver silences a finding until it is taken back."""
     words = CATALOGUES["zh"]
-    with window_of(browser, written_server, locale="zh-CN", size=PHONE, has_touch=True) as window:
+    with window_of(browser, own_server, locale="zh-CN", size=PHONE, has_touch=True) as window:
         page = window.open("/page/projects/demo-zh/check?as_of=3:1")
         page.locator("textarea[name=text]").fill(DRAFT)
         page.reload()

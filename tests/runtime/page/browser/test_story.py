@@ -1,14 +1,9 @@
 """Correcting the story in a real browser: words and facts light each other, changes keep the place and are undone."""
 
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 from playwright.sync_api import Browser, expect
 
 from runtime.page.frame import ENGLISH
-from tests.support.browser import open_server, window_of
+from tests.support.browser import window_of
 
 CHOOSE_WORDS = """([start, end]) => {
   const line = document.querySelector("article .text p").firstChild;
@@ -20,18 +15,9 @@ CHOOSE_WORDS = """([start, end]) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def server(ingested_demos: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server over both demos, to be changed."""
-    folder = tmp_path_factory.mktemp("changed") / "projects"
-    shutil.copytree(ingested_demos, folder)
-    with open_server(folder) as address:
-        yield address
-
-
-def test_a_fact_is_noted_proved_edited_and_taken_back(browser: Browser, server: str) -> None:
+def test_a_fact_is_noted_proved_edited_and_taken_back(browser: Browser, own_server: str) -> None:
     """Words chosen in the text become a fact; keys light both; an edit stays in place and its undo restores it."""
-    with window_of(browser, server) as window:
+    with window_of(browser, own_server) as window:
         page = window.open("/page/projects/demo/story?chapter=1&scene=1")
         page.evaluate(CHOOSE_WORDS, [0, 43])
         page.get_by_role("button", name=ENGLISH["fact_from_words"]).click()
