@@ -132,7 +132,7 @@ def fill(database: DatabaseManager) -> None:
 WHEN = datetime(2031, 3, 1, tzinfo=UTC)
 
 
-def remembered(memory_id: str, character_id: str, **fields: Any) -> CharacterMemory:
+def remembered(memory_id: str, character_id: str = "C0", **fields: Any) -> CharacterMemory:
     """A memory that a character has had for long."""
     given: dict[str, Any] = {
         "memory_id": memory_id,

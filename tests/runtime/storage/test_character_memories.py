@@ -1,31 +1,13 @@
 """What characters remember, in SQL."""
 
-from datetime import UTC, datetime
-from typing import Any
-
 import numpy as np
 import pytest
 
-from novelgen.characters.memory import CharacterMemory, GamePosition
+from novelgen.characters.memory import GamePosition
 from novelgen.errors import UnknownMemoryError, UserInputError
 from runtime.storage.characters import MemoryVector, MindCache
 from runtime.storage.database import DatabaseManager
-
-NOW = datetime(2031, 3, 1, tzinfo=UTC)
-
-
-def remembered(memory_id: str, character_id: str = "C0", **fields: Any) -> CharacterMemory:
-    """Return a memory that is not stored yet."""
-    given: dict[str, Any] = {
-        "memory_id": memory_id,
-        "character_id": character_id,
-        "content": f"Memory {memory_id}.",
-        "event_id": memory_id,
-        "happened_at": NOW,
-        "known_at": NOW,
-        "created_at": NOW,
-    }
-    return CharacterMemory(**{**given, **fields})
+from tests.runtime.storage.strangers_story import remembered
 
 
 def test_memories_and_vectors_come_back_as_they_went_in(database: DatabaseManager) -> None:

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from novelgen.characters.memory import CharacterMemory, GamePosition
+from novelgen.characters.memory import GamePosition
 from novelgen.characters.secrets import Secret
 from runtime.storage.characters import PlayContents, StoredSecret
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import Disclosure, FlagChange, StoredDispositionChange
 from runtime.storage.tables import PROJECTS
+from tests.runtime.storage.strangers_story import remembered
 
 START = datetime(2031, 3, 1, tzinfo=UTC)
 ODD_NAME = 'Ines "100%_" 阿蘅\\'
@@ -25,17 +26,6 @@ def moved(by: int, *, session: int | None = None, hours: int = 0) -> StoredDispo
         session=session,
         turn=None if session is None else 1,
         happened_at=START + timedelta(hours=hours),
-    )
-
-
-def remembered(number: int, participants: list[str], **fields: Any) -> CharacterMemory:
-    when = START + timedelta(days=number)
-    return CharacterMemory(
-        memory_id=f"CM{number}",
-        character_id="C0",
-        participants=participants,
-        event_id=f"CM{number}",
-        **{"content": f"Event {number}.", "happened_at": when, "known_at": when, "created_at": when, **fields},
     )
 
 
@@ -95,7 +85,7 @@ def test_a_project_that_goes_takes_it_all_along(database: DatabaseManager) -> No
 def test_a_name_is_told_in_the_story_where_somebody_remembers_it(database: DatabaseManager, name: str) -> None:
     """Only in this project."""
     with database.project("demo").write() as unit:
-        unit.characters.add([remembered(1, [], content=f"I saw {name} at the mill.")])
+        unit.characters.add([remembered("CM1", content=f"I saw {name} at the mill.")])
     for project, is_told in (("demo", True), ("demo2", False)):
         with database.project(project).read() as unit:
             assert unit.play.is_told_in_story(name) is is_told

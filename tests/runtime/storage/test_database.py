@@ -1,6 +1,7 @@
 """Opening, transactions, backup, and what a broken file does."""
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -110,35 +111,37 @@ def test_another_thread_that_keeps_writing_is_named(sqlite_database: DatabaseMan
     impatient.close()
 
 
-def test_garbage_is_reported_and_left_as_it_is(tmp_path: Path) -> None:
-    """A file that is no database is not overwritten."""
-    path = tmp_path / "novel.db"
+def _no_database(path: Path) -> None:
     path.write_bytes(b"not a database at all" * 500)
-    before = path.read_bytes()
-
-    with pytest.raises(DatabaseError, match="restore a backup"):
-        DatabaseManager.open(path)
-    assert path.read_bytes() == before
 
 
-def test_tables_of_another_program_are_not_touched(tmp_path: Path) -> None:
-    """A SQLite file with tables of our names but without our versions is refused."""
+def _of_another_program(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as foreign:
+        foreign.execute("CREATE TABLE scenes (x)")
+        foreign.commit()
+
+
+@pytest.mark.parametrize(
+    ("made", "kind", "told"),
+    [
+        (_no_database, DatabaseError, "restore a backup"),
+        (_of_another_program, SchemaVersionError, "another program"),
+        (Path.mkdir, DatabaseError, "check the path"),
+    ],
+    ids=["no database", "tables of our names without our versions", "a folder in the file's place"],
+)
+def test_what_is_no_database_of_ours_is_named_and_left_as_it_is(
+    tmp_path: Path, made: Callable[[Path], None], kind: type[DatabaseError], told: str
+) -> None:
+    """Each has a name in the error tree, and nothing of it is overwritten."""
     path = tmp_path / "novel.db"
-    foreign = sqlite3.connect(path)
-    foreign.execute("CREATE TABLE scenes (x)")
-    foreign.commit()
-    foreign.close()
+    made(path)
+    before = path.is_file() and path.read_bytes()[100:]
 
-    with pytest.raises(SchemaVersionError, match="another program"):
+    with pytest.raises(kind, match=told):
         DatabaseManager.open(path)
-
-
-def test_a_path_that_cannot_be_opened_is_an_error_of_the_database(tmp_path: Path) -> None:
-    """A folder in the file's place has a name in the error tree."""
-    (tmp_path / "novel.db").mkdir()
-
-    with pytest.raises(DatabaseError, match="check the path"):
-        DatabaseManager.open(tmp_path / "novel.db")
+    # The header tells that a write-ahead log was asked for.
+    assert (path.is_file() and path.read_bytes()[100:]) == before
 
 
 def test_a_backup_holds_everything_and_can_be_opened(tmp_path: Path, sqlite_database: DatabaseManager) -> None:

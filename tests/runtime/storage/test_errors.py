@@ -44,22 +44,26 @@ def test_every_class_of_driver_error_is_mapped(kind: type[exc.DBAPIError]) -> No
 
 
 @pytest.mark.parametrize(
-    ("code", "expected"),
+    ("expected", "codes", "states"),
     [
-        (sqlite3.SQLITE_BUSY, DatabaseBusyError),
-        (sqlite3.SQLITE_BUSY_SNAPSHOT, DatabaseBusyError),
-        (sqlite3.SQLITE_LOCKED, DatabaseBusyError),
-        (sqlite3.SQLITE_FULL, DatabaseFullError),
-        (sqlite3.SQLITE_READONLY, DatabaseFullError),
-        (sqlite3.SQLITE_IOERR_WRITE, DatabaseFullError),
-        (sqlite3.SQLITE_CORRUPT, DatabaseError),
-        (sqlite3.SQLITE_NOTADB, DatabaseError),
-        (sqlite3.SQLITE_SCHEMA, SchemaVersionError),
+        (
+            DatabaseBusyError,
+            [sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_SNAPSHOT, sqlite3.SQLITE_LOCKED],
+            ["40001", "55P03", "57014"],
+        ),
+        (
+            DatabaseFullError,
+            [sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR_WRITE],
+            ["53100", "25006"],
+        ),
+        (DatabaseError, [sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB], ["57P01"]),
+        (SchemaVersionError, [sqlite3.SQLITE_SCHEMA], ["42P01"]),
     ],
 )
-def test_sqlite_codes_decide(code: int, expected: type[DatabaseError]) -> None:
-    """SQLite's result code, extended or not, says what happened."""
-    assert type(translated(exc.OperationalError("SELECT 1", {}, _sqlite_error(code)))) is expected
+def test_codes_decide(expected: type[DatabaseError], codes: list[int], states: list[str]) -> None:
+    """SQLite's result code, extended or not, and PostgreSQL's SQLSTATE say what happened."""
+    for error in (*map(_sqlite_error, codes), *map(_ServerError, states)):
+        assert type(translated(exc.OperationalError("SELECT 1", {}, error))) is expected, error
 
 
 def test_a_missing_table_is_a_question_of_the_schema_version() -> None:
@@ -67,23 +71,6 @@ def test_a_missing_table_is_a_question_of_the_schema_version() -> None:
     error = exc.OperationalError("SELECT 1", {}, _sqlite_error(1, "no such table: scenes"))
 
     assert isinstance(translated(error), SchemaVersionError)
-
-
-@pytest.mark.parametrize(
-    ("state", "expected"),
-    [
-        ("40001", DatabaseBusyError),
-        ("55P03", DatabaseBusyError),
-        ("57014", DatabaseBusyError),
-        ("53100", DatabaseFullError),
-        ("25006", DatabaseFullError),
-        ("42P01", SchemaVersionError),
-        ("57P01", DatabaseError),
-    ],
-)
-def test_postgresql_states_decide(state: str, expected: type[DatabaseError]) -> None:
-    """PostgreSQL's SQLSTATE says what happened."""
-    assert type(translated(exc.OperationalError("SELECT 1", {}, _ServerError(state)))) is expected
 
 
 def test_an_error_says_whether_to_try_again() -> None:

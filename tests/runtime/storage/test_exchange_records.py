@@ -6,27 +6,7 @@ from sqlalchemy import Table
 
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
-from runtime.storage.records import (
-    StoredEntity,
-    StoredKnowledge,
-    StoredLoopEvent,
-    StoredMemory,
-    StoredPair,
-    StoredRelationshipChange,
-    StoredScene,
-    StoredState,
-)
-from runtime.storage.tables import (
-    ALIASES,
-    CHUNKS,
-    ENTITIES,
-    KNOWLEDGE_EVENTS,
-    LOOP_EVENTS,
-    RELATIONSHIP_CHANGES,
-    RELATIONSHIPS,
-    SCENES,
-    STATES,
-)
+from runtime.storage import records, tables
 
 DERIVED = {"row_id", "project_id", "scene_id", "name_key", "alias_key", "content_hash", "term_count", "text_hash"}
 """Numbers, keys and hashes that are made again, and the scene, which goes by its label."""
@@ -36,15 +16,15 @@ TOLD_OTHERWISE = {"by_author": "author_aliases", "span_start": "source_span", "s
 @pytest.mark.parametrize(
     ("table", "models"),
     [
-        (ENTITIES, [Entity, StoredEntity]),
-        (ALIASES, [EntityAlias, StoredEntity, Entity]),
-        (SCENES, [StoredScene]),
-        (CHUNKS, [StoryMemoryChunk, StoredMemory]),
-        (STATES, [StoredState]),
-        (LOOP_EVENTS, [StoredLoopEvent]),
-        (KNOWLEDGE_EVENTS, [StoredKnowledge]),
-        (RELATIONSHIPS, [StoredPair]),
-        (RELATIONSHIP_CHANGES, [StoredRelationshipChange]),
+        (tables.ENTITIES, [Entity, records.StoredEntity]),
+        (tables.ALIASES, [EntityAlias, records.StoredEntity, Entity]),
+        (tables.SCENES, [records.StoredScene]),
+        (tables.CHUNKS, [StoryMemoryChunk, records.StoredMemory]),
+        (tables.STATES, [records.StoredState]),
+        (tables.LOOP_EVENTS, [records.StoredLoopEvent]),
+        (tables.KNOWLEDGE_EVENTS, [records.StoredKnowledge]),
+        (tables.RELATIONSHIPS, [records.StoredPair]),
+        (tables.RELATIONSHIP_CHANGES, [records.StoredRelationshipChange]),
     ],
     ids=lambda value: value.name if isinstance(value, Table) else "",
 )
