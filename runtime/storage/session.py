@@ -74,7 +74,6 @@ class StorageSession:
         order: Sequence[sa.ColumnElement[Any]] = (),
         group: Sequence[sa.ColumnElement[Any]] = (),
         limit: int | None = None,
-        offset: int | None = None,
     ) -> Sequence[AnyRow]:
         """Return the project's rows of a table, whole or some columns of it, that fit all conditions."""
         table, columns = (what, [what]) if isinstance(what, sa.Table) else (what[0].table, what)
@@ -86,8 +85,6 @@ class StorageSession:
             statement = statement.order_by(*order)
         if limit is not None:
             statement = statement.limit(limit)
-        if offset is not None:
-            statement = statement.offset(offset)
         return self.rows(statement)
 
     def models(
@@ -238,11 +235,10 @@ Place = tuple[int | None, int | None]
 def scene_ids_at(session: StorageSession, places: Iterable[Place]) -> dict[Place, str]:
     """Return the ids of the scenes at these places; a place without a scene is left out."""
     found: dict[Place, str] = {}
-    for batch in batches({place for place in places if None not in place}, 500):
-        statement = sa.select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.scene_id).where(
-            session.owns(SCENES), sa.tuple_(SCENES.c.chapter_index, SCENES.c.scene_index).in_(batch)
-        )
-        found.update({(row[0], row[1]): row[2] for row in session.rows(statement)})
+    place = (SCENES.c.chapter_index, SCENES.c.scene_index)
+    for batch in batches({each for each in places if None not in each}):
+        rows = session.select([*place, SCENES.c.scene_id], sa.tuple_(*place).in_(batch))
+        found.update({(row[0], row[1]): row[2] for row in rows})
     return found
 
 
