@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novelgen.language.normalise import scrub_text
+from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
 
 if TYPE_CHECKING:
@@ -145,6 +146,15 @@ def print_pairs(pairs: Mapping[str, object], labels: ViewLabels | None = None) -
 def report_line(text: str) -> None:
     """Print a line about the work itself on stderr, in the language of who reads it."""
     click.echo(in_words(scrub_text(text)), err=True)
+
+
+def report_end(failures: Sequence[str], summary: str) -> None:
+    """Report failures and what was done in all; where something failed the command does, too."""
+    for failure in failures:
+        report_line(f"error: {failure}")
+    report_line(summary)
+    if failures:
+        raise click.exceptions.Exit(ExitCode.FAILED)
 
 
 def report_warning(text: str) -> None:

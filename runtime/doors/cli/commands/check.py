@@ -124,14 +124,10 @@ def _check_drafts(stores: MemoryStores, project: str, asked: Asked) -> int:
         )
     for each in report.degraded:
         output.report_warning(each)
-    for failure in report.failures:
-        output.report_line(f"error: {failure}")
     kept = f", {report.kept} were there" if report.kept else ""
     alone = "; rules alone looked" if report.rules_alone else ""
     written = f"{report.written} of {report.asked} checks written to {folder}{kept}"
-    output.report_line(f"{written}; {report.findings} findings{alone}")
-    if report.failures:
-        raise click.exceptions.Exit(ExitCode.FAILED)
+    output.report_end(report.failures, f"{written}; {report.findings} findings{alone}")
     return report.findings
 
 

@@ -1,5 +1,6 @@
 """`novelgen context`."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,6 @@ import click
 
 from novelgen.models.context import context_document
 from runtime.doors.cli import output
-from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import view_labels_for
 from runtime.doors.cli.parameters import CliSession, opened_stores
 from runtime.doors.cli.views import print_context, print_difference, print_explanation, print_first_screen
@@ -25,7 +25,7 @@ def context(session: CliSession, project: str, *, diff: bool, explain: bool, as_
     if asked["plan_argument"] is not None and asked["plan_option"] is not None:
         raise click.UsageError("give PLAN or --plan, not both")
     plan_file = asked["plan_argument"] or asked["plan_option"]
-    spoken = _spoken_plan(asked["purpose"], asked["characters"], asked["location"], asked["actions"])
+    spoken = _spoken_plan(asked)
     place = {"chapter_index": asked["chapter"], "scene_index": asked["scene"]}
     if spoken is not None and plan_file is not None:
         raise click.UsageError("a plan is read from a file or said by --purpose, --with, --at; not both")
@@ -60,7 +60,7 @@ def context(session: CliSession, project: str, *, diff: bool, explain: bool, as_
             folder = Path(str(out))
             with output.progress_bars("contexts") as (progress,):
                 report = story.build_contexts(plans_file=plans_file, folder=folder, options=options, progress=progress)
-            _end(report.failures, f"{report.written} of {report.asked} contexts written to {folder}")
+            output.report_end(report.failures, f"{report.written} of {report.asked} contexts written to {folder}")
         else:
             planned = StoryScenePlans(stores, project).find_planned_scene(
                 **place, plan_file=plan_file, spoken_plan=spoken
@@ -109,26 +109,13 @@ def _rebuild_stale(
             print_difference(each.difference, view_labels_for(each.language), each.file)
     count, of_all = len(compared), report.stale
     summary = f"{count} of {of_all} stale contexts {'compared, none written' if diff else 'rebuilt'}"
-    _end(report.failures, summary if report.stale else "no context file is stale")
+    output.report_end(report.failures, summary if report.stale else "no context file is stale")
 
 
-def _end(failures: list[str], summary: str) -> None:
-    for failure in failures:
-        output.report_line(f"error: {failure}")
-    output.report_line(summary)
-    if failures:
-        raise click.exceptions.Exit(ExitCode.FAILED)
-
-
-def _spoken_plan(
-    purpose: str | None, characters: tuple[str, ...], location: str | None, actions: tuple[str, ...]
-) -> dict[str, Any] | None:
+def _spoken_plan(asked: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the fields of a plan that was said on the command line, or None where nothing was."""
-    if purpose is None and location is None and not characters and not actions:
+    said = {"purpose": asked["purpose"], "location": asked["location"]}
+    listed = {"characters": list(asked["characters"]), "key_actions": list(asked["actions"])}
+    if not any(listed.values()) and all(each is None for each in said.values()):
         return None
-    return {
-        "purpose": purpose or "",
-        "location": location or "",
-        "characters": list(characters),
-        "key_actions": list(actions),
-    }
+    return {name: text or "" for name, text in said.items()} | listed
