@@ -31,13 +31,7 @@ Sources = tuple[CharacterMemory, ...]
 def consolidation_groups(
     mind: Mind, view: View, settings: CharacterMemorySettings, *, target: int | None = None
 ) -> list[Sources]:
-    """Choose what of a character's memories is to become one.
-
-    The memories that weigh least are taken, as if nothing was said, until what is left and what they become come down
-    to the target; those of one day that share a topic are put together. What is protected, pinned, the value of a
-    slot, open by a pair or consolidated already stays. A group needs two: what is alone on its day stays too, so that
-    the target is not always reached.
-    """
+    """Choose what of a character's memories is to become one."""
     live = int(view.live.sum())
     wanted = settings.consolidate_target if target is None else target
     if live <= (settings.max_memories_before_consolidate if target is None else target):

@@ -1,8 +1,4 @@
-"""What one character feels for another: five dimensions, how events move them, and what they are called.
-
-Each side has feelings of its own: what Ben feels for Ada is not what Ada feels for Ben. Changes are kept as they
-happened, so that how somebody felt at an earlier time is their fold up to then.
-"""
+"""What one character feels for another: five dimensions, how events move them, and what they are called."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""An event as a game tells it, and what a character who remembers it makes of it.
-
-Its type, importance and tier, what it puts an end to, the memory of it, and how news of it travels.
-"""
+"""An event as a game tells it, and what a character who remembers it makes of it."""
 
 from __future__ import annotations
 
@@ -145,11 +142,7 @@ def detected_tier(
     interaction_type: str | None = None,
     milestone: bool = False,
 ) -> CharacterTier:
-    """Return the tier of a memory, by the first of seven rules that holds.
-
-    A marked milestone, an interaction type that pins and an event type that pins; an interaction type or an event
-    type that is important; an importance from the threshold on; else it is regular.
-    """
+    """Return the tier of a memory, by the first of seven rules that holds."""
     if milestone or interaction_type in settings.pinned_interaction_types or event_type in settings.pinned_event_types:
         return "pinned"
     is_important = (

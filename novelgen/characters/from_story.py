@@ -1,8 +1,4 @@
-"""What a character of a story knows of it, set beside the memories of its own.
-
-Nothing of it is stored: who knows what follows from the story at a position, and another position, a scene that is
-taken in again or an author's word changes it.
-"""
+"""What a character of a story knows of it, set beside the memories of its own."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -188,13 +188,7 @@ LEAST_SPREAD = 0.02
 
 
 class RelevanceScale(NamedTuple):
-    """What cosines of one embedding model amount to: a relevance between 0 and 1, by pairs that are known.
-
-    Cosines have no zero that all models share: with one model strangers stand at .1, with another at .8, and a memory
-    of .85 is then the answer or chance. So the model is asked once about remarks and memories of which it is known
-    which belongs to which: 0 is how near a remark is to memories of something else, 1 how near it is to its own, both
-    on the average, in each language. A memory counts the same whatever else is remembered.
-    """
+    """What cosines of one embedding model amount to: a relevance between 0 and 1, by pairs that are known."""
 
     unrelated: float
     related: float

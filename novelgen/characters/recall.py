@@ -1,9 +1,4 @@
-"""Which of a character's memories come back at a remark, and in which form.
-
-A few candidates are weighed: weighty events of the last days, and what is nearest in meaning to what was said. Each
-has the score tier × importance × recency × relevance; the best fill a hard budget. Above them stands what is protected
-and does not compete: how the two stand, the player's name, who is dead.
-"""
+"""Which of a character's memories come back at a remark, and in which form."""
 
 from __future__ import annotations
 
@@ -274,10 +269,7 @@ class _Choice:
         return [found[place] for place in sorted(found, key=order)]
 
     def filled(self, ranked: Sequence[RecalledMemory], budget: int) -> tuple[list[RecalledMemory], list[LeftOutMemory]]:
-        """Return what fits, best first, and what does not.
-
-        Which form is told goes by relevance alone; where the full one finds no room, the short one stands in.
-        """
+        """Return what fits, best first, and what does not."""
         items: list[RecalledMemory] = []
         left_out: list[LeftOutMemory] = []
         for each in ranked:

@@ -360,10 +360,7 @@ _FOUND: WeakKeyDictionary[Mind, dict[_Asked, list[int]]] = WeakKeyDictionary()
 
 
 def withheld_places(mind: Mind, closed: Sequence[Secret], *, own_names: Sequence[str] = ()) -> list[int]:
-    """Return the places of the memories that tell a secret, marked so or by their text, or stand for such.
-
-    What was found in a mind is kept with it, for a character is asked again at every remark.
-    """
+    """Return the places of the memories that tell a secret, marked so or by their text, or stand for such."""
     asked = tuple((each.secret_id, each.text, tuple(each.key_words)) for each in closed), tuple(own_names)
     known = _FOUND.setdefault(mind, {})
     if asked not in known:

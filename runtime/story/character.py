@@ -1,7 +1,4 @@
-"""One character of a story or a game, who remembers, feels, keeps secrets and speaks.
-
-What it says is streamed from a chat model, checked, and remembered with what it changed.
-"""
+"""One character of a story or a game, who remembers, feels, keeps secrets and speaks."""
 
 import asyncio
 import json

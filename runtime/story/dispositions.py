@@ -6,17 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from novelgen.characters.dispositions import (
-    PLAYER,
-    Disposition,
-    as_player,
-    deltas_of,
-    disposition_words,
-    folded_disposition,
-    relationship_header,
-    require_dimensions,
-    status_of,
-)
+from novelgen.characters import dispositions as feeling
 from novelgen.characters.events import STATE_DELTAS
 from novelgen.characters.memory import CharacterMemory, CharacterMemorySettings, GamePosition, Moment, as_moment
 from novelgen.characters.mind import Mind
@@ -38,7 +28,7 @@ class Feelings(BaseModel):
     character_id: str
     other_id: str
     other_name: str
-    disposition: Disposition
+    disposition: feeling.Disposition
     has_met: bool
     days_known: int = Field(description="Whole days since they met first; 0 where they have not.")
     status: str
@@ -53,7 +43,7 @@ class CharacterFeelings(CharacterPart):
     The other is the id, name or alias of a character, or any other name: "player" where nobody is named.
     """
 
-    def feelings(self, other: str = PLAYER, *, as_of: When = None) -> Feelings:
+    def feelings(self, other: str = feeling.PLAYER, *, as_of: When = None) -> Feelings:
         """Return what the character feels for another: five dimensions, a status, a header, and words.
 
         Args:
@@ -67,7 +57,7 @@ class CharacterFeelings(CharacterPart):
 
     def feel(
         self,
-        other: str = PLAYER,
+        other: str = feeling.PLAYER,
         *,
         event_type: str = "",
         deltas: Mapping[str, int] | None = None,
@@ -87,8 +77,8 @@ class CharacterFeelings(CharacterPart):
             UserInputError: When a dimension is unknown, or nothing is told to move.
         """
         settings = self._stores.settings.memory.character_memory
-        moved = {**deltas_of(event_type, settings), **require_dimensions(deltas or {})}
-        taken = require_dimensions(values or {})
+        moved = {**feeling.deltas_of(event_type, settings), **feeling.require_dimensions(deltas or {})}
+        taken = feeling.require_dimensions(values or {})
         if not moved and not taken:
             raise UserInputError(
                 f"nothing moves by {event_type!r}; pass deltas={{'trust': 5}}, values={{'trust': 45}} or a type "
@@ -113,7 +103,7 @@ class CharacterFeelings(CharacterPart):
             now = feelings_in(unit, self._mind(unit), self.character_id, other_id, as_of=None, now=moment)
         return now.model_copy(update={"change_id": kept.change_id})
 
-    def feelings_history(self, other: str = PLAYER, *, as_of: When = None) -> list[StoredDispositionChange]:
+    def feelings_history(self, other: str = feeling.PLAYER, *, as_of: When = None) -> list[StoredDispositionChange]:
         """Return how the character's feelings for another moved, in the order in which it happened.
 
         Args:
@@ -134,7 +124,7 @@ def feelings_in(
     """Return what a character feels for another, within a transaction."""
     other_id = other_id_of(unit, other)
     changes = unit.play.dispositions(character_id, other_id, as_of=as_of)
-    disposition = folded_disposition(changes)
+    disposition = feeling.folded_disposition(changes)
     # What was only heard of somebody is no meeting.
     shared = mind.shared_with(other_id)
     if shared and as_of is not None:
@@ -155,9 +145,9 @@ def feelings_in(
         disposition=disposition,
         has_met=has_met,
         days_known=days,
-        status=status_of(disposition, has_met=has_met),
-        header=relationship_header(disposition, has_met=has_met, days_known=days),
-        words=disposition_words(disposition, other=name, language=project_language(unit, name)),
+        status=feeling.status_of(disposition, has_met=has_met),
+        header=feeling.relationship_header(disposition, has_met=has_met, days_known=days),
+        words=feeling.disposition_words(disposition, other=name, language=project_language(unit, name)),
     )
 
 
@@ -172,7 +162,7 @@ def event_deltas(
     event_type: str, interaction_type: str | None, given: Mapping[str, Any], settings: CharacterMemorySettings
 ) -> dict[str, int]:
     """Return how an event moves feelings: by its rule, and where somebody says otherwise, by what they say."""
-    moved = deltas_of(event_type, settings) or deltas_of(interaction_type or "", settings)
+    moved = feeling.deltas_of(event_type, settings) or feeling.deltas_of(interaction_type or "", settings)
     for name in DIMENSION_RANGES:
         said = given.get(f"{name}_change")
         if type(said) is int:
@@ -193,7 +183,7 @@ def move_by_event(unit: UnitOfWork, memory: CharacterMemory, deltas: Mapping[str
     for other_id in memory.participants:
         if other_id == memory.character_id or not deltas:
             continue
-        before = folded_disposition(unit.play.dispositions(memory.character_id, other_id))
+        before = feeling.folded_disposition(unit.play.dispositions(memory.character_id, other_id))
         if before.moved(deltas) != before:
             unit.play.add_disposition(
                 StoredDispositionChange(
@@ -222,12 +212,12 @@ def other_id_of(unit: UnitOfWork, other: str) -> str:
     """Return the id of the character that a name means, or the name as it is: a player is no entity."""
     if not other.strip():
         raise UserInputError("the name of the other is empty; say for whom, such as 'player'")
-    return unit.characters.ids_by_name([other], [name_key(other)]).get(other) or as_player(other)
+    return unit.characters.ids_by_name([other], [name_key(other)]).get(other) or feeling.as_player(other)
 
 
 def display_name(unit: UnitOfWork, other_id: str) -> str:
     """Return the name of a character by its id; of others what they are called."""
-    if other_id == PLAYER:
+    if other_id == feeling.PLAYER:
         return _THE_PLAYER[project_language(unit, "")]
     return unit.characters.names().get(other_id, other_id)
 

@@ -29,18 +29,7 @@ from runtime.story.changes import (
     restore_scene,
     restore_taken,
 )
-from runtime.story.entity_fields import (
-    CURRENT_STATE,
-    KnownFields,
-    changed_card,
-    known_fields_of,
-    refuse_slips,
-    require_fitting_attributes,
-    restore_template,
-    start_state,
-    state_within,
-    with_known_speakers,
-)
+from runtime.story.entity_fields import known_fields_of, restore_template
 from runtime.story.renaming import restore_renamed
 
 
@@ -202,7 +191,9 @@ class StoryEntities(base.StoryBase):
             as_of = base.position_of(start) or END_OF_STORY
             _refuse_taken_name(unit, name, kind, as_of)
             known = base.known_entities(unit, None)
-            known_fields = known_fields_of(self._stores, self.project_id, kind=kind, unit=unit, template=template)
+            known_fields = known_fields_of(
+                self._stores, self.project_id, kind=kind, unit=unit, known=known, template=template
+            )
             at = base.place_of_statement(unit, as_of)
             first = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
             chapter, scene = (None, None) if at == END_OF_STORY else (as_of.chapter_index, as_of.scene_index)
@@ -217,12 +208,12 @@ class StoryEntities(base.StoryBase):
                 **{f"name_{field}": value for field, value in first.items()},
                 said_from=None if chapter is None else (chapter, 1 if scene is None else scene),
             )
-            entity, _, attributes = _with_said(unit, bare, said, known, known_fields, at, state=state, is_new=True)
+            entity, _, attributes = known_fields.with_said(unit, bare, said, at, state=state, is_new=True)
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = _store(self._stores, unit, None, entity)
                 unit.states.append(_state_changes(entity, attributes, at))
             change = unit.journal.keep("add", entity.entity_id, "", rows)
-            issues = known_fields.issues({**entity.profile, **attributes}, known)
+            issues = known_fields.issues({**entity.profile, **attributes})
         if rescanned:
             self._follow_edit()
         return AddedEntity(entity=entity, holds_after=base.place_name(at), change=change, issues=issues)
@@ -305,9 +296,10 @@ class StoryEntities(base.StoryBase):
         with self._stores.database(self.project_id).write() as unit:
             known = base.known_entities(unit, None)
             found = base.named_entity(entity, known, entity_type)
-            known_fields = known_fields_of(self._stores, self.project_id, kind=found.entity_type, unit=unit)
+            kind = found.entity_type
+            known_fields = known_fields_of(self._stores, self.project_id, kind=kind, unit=unit, known=known)
             at = base.place_of_statement(unit, base.position_of(start) or END_OF_STORY)
-            changed, plain, said = _with_said(unit, found, changes, known, known_fields, at, state=state)
+            changed, plain, said = known_fields.with_said(unit, found, changes, at, state=state)
             if name_key(changed.name) not in map(name_key, found.names()):
                 _refuse_taken_name(unit, changed.name, found.entity_type, END_OF_STORY)
             with unit.journal.recording_card(found.entity_id) as rows:
@@ -317,7 +309,7 @@ class StoryEntities(base.StoryBase):
                     unit.entities.mark_updated(found.entity_id)
             change = unit.journal.keep("edit", found.entity_id, found.name, rows) if rows else None
             told = {name: value for name, value in changed.profile.items() if name in plain}
-            issues = known_fields.issues({**told, **said}, known)
+            issues = known_fields.issues({**told, **said})
         if rescanned:
             self._follow_edit()
         return EditedEntity(
@@ -414,36 +406,6 @@ class StoryEntities(base.StoryBase):
     amerge_entities = base.async_twin(merge_entities)
     asplit_entity = base.async_twin(split_entity)
     alist_entity_changes = base.async_twin(list_entity_changes)
-
-
-def _with_said(
-    unit: UnitOfWork,
-    entity: Entity,
-    changes: Mapping[str, Any],
-    known: Sequence[Entity],
-    known_fields: KnownFields,
-    at: StoryPosition,
-    *,
-    state: Mapping[str, Any] | None = None,
-    is_new: bool = False,
-) -> tuple[Entity, list[str], dict[str, Any]]:
-    """Return an entity with what is said of its card, all fields that are said, and what is said of its state."""
-    changes = known_fields.kept(with_known_speakers(changes, known), known)
-    nested = known_fields.kept(state_within(entity, changes), known)
-    require_fitting_attributes(entity, nested, known_fields=known_fields)
-    plain = {field: value for field, value in changes.items() if field != CURRENT_STATE}
-    on_card = known_fields.on_card(entity)
-    card = {field: value for field, value in plain.items() if field in on_card}
-    said = {field: value for field, value in plain.items() if field not in card} | nested
-    told = {change.attribute for change in unit.states.changes_of() if change.kind == "explicit"}
-    refuse_slips(entity, said, told=told, known_fields=known_fields, is_new=is_new)
-    said |= known_fields.kept(state or {}, known)
-    require_fitting_attributes(entity, said, known_fields=known_fields)
-    started = start_state(entity, said)
-    if at == END_OF_STORY and started:
-        # What holds from the start is how the card says that it stands there.
-        card[CURRENT_STATE] = started
-    return changed_card(entity, card), list(plain), said
 
 
 _MADE_ANEW: Mapping[str, Callable[[UnitOfWork, Change], None]] = {

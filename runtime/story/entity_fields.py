@@ -24,7 +24,7 @@ from novelgen.language.resolver import NameResolver
 from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.nearest import did_you_mean, near_names
@@ -48,36 +48,54 @@ MIN_LIKENESS = 0.75
 
 @dataclass(frozen=True)
 class KnownFields:
-    """Which fields the cards of a kind have in a story: those of its template beside novelgen's own."""
+    """Which fields the cards of a kind have in a story, by its template too, and who is known."""
 
-    template: Sequence[CardField] = ()
-    language: str = ""
+    template: Sequence[CardField]
+    language: str
+    known: Sequence[Entity]
 
-    def on_card(self, entity: Entity) -> list[str]:
-        """Return the fields of an entity's card and profile, those included that only this profile has."""
-        model_fields = [each for each in PROFILE_MODELS[entity.entity_type].model_fields if each != "extra"]
-        lasting = [each.kept_as(self.language) for each in self.template if not each.changes]
-        fields = [*_OWN_FIELDS, *_NAME_FIELDS, *_PLACE_FIELDS, *model_fields, *lasting, *entity.profile]
-        return list(dict.fromkeys(fields))
+    def with_said(
+        self,
+        unit: UnitOfWork,
+        entity: Entity,
+        changes: Mapping[str, Any],
+        at: StoryPosition,
+        *,
+        state: Mapping[str, Any] | None = None,
+        is_new: bool = False,
+    ) -> tuple[Entity, list[str], dict[str, Any]]:
+        """Return an entity with what is said of its card, all fields that are said, and what is said of its state."""
+        attributes = STATE_MODELS[entity.entity_type].model_fields.keys() - {"extra"}
+        changes = self._kept(_with_known_speakers(changes, self.known))
+        nested = changes.get(CURRENT_STATE, {})
+        if not isinstance(nested, Mapping):
+            named = ", ".join(each for each in STATE_MODELS[entity.entity_type].model_fields if each in attributes)
+            raise UserInputError(
+                f"{CURRENT_STATE} cannot be {nested!r}: write an object with some of {named}; "
+                "a single one is given as state: NAME=VALUE"
+            )
+        nested = self._kept(nested)
+        self._require_fitting_attributes(entity, nested)
+        plain = {field: value for field, value in changes.items() if field != CURRENT_STATE}
+        on_card = self._on_card(entity)
+        card = {field: value for field, value in plain.items() if field in on_card}
+        said = {field: value for field, value in plain.items() if field not in card} | nested
+        told = {change.attribute for change in unit.states.changes_of() if change.kind == "explicit"}
+        self._refuse_slips(entity, said, told=told, is_new=is_new)
+        said |= self._kept(state or {})
+        self._require_fitting_attributes(entity, said)
+        started = {name: value for name, value in said.items() if name in attributes and value is not None}
+        if at == END_OF_STORY and started:
+            # What holds from the start is how the card says that it stands there.
+            card[CURRENT_STATE] = started
+        return changed_card(entity, card), list(plain), said
 
-    def of_state(self, entity: Entity) -> list[str]:
-        """Return the attributes of its state that have a name of their own."""
-        changing = [each.kept_as(self.language) for each in self.template if each.changes]
-        own = [*STATE_MODELS[entity.entity_type].model_fields, *labels_for("zh").attributes]
-        return [each for each in dict.fromkeys([*changing, *own]) if each not in ("extra", PRESENCE_ATTRIBUTE)]
-
-    def kept(self, said: Mapping[str, Any], known: Sequence[Entity]) -> dict[str, Any]:
-        """Return what is said by the names under which it is kept, and by id whoever has a card."""
-        told = said_under_kept_names(said, self.template, language=self.language)
-        kinds = self._kinds_named()
-        return {name: _with_ids(value, kinds[name], known) if name in kinds else value for name, value in told.items()}
-
-    def issues(self, kept: Mapping[str, Any], known: Sequence[Entity]) -> list[ReportIssue]:
+    def issues(self, kept: Mapping[str, Any]) -> list[ReportIssue]:
         """Tell of whom and what is named that has no card, so that only the text is kept."""
         found = []
         for name, kind in self._kinds_named().items():
             value = kept.get(name)
-            meant = [each for each in known if each.entity_type == kind]
+            meant = [each for each in self.known if each.entity_type == kind]
             ids = [each.entity_id for each in meant]
             for each in value if isinstance(value, list) else [value]:
                 if isinstance(each, str) and each and each not in ids:
@@ -86,9 +104,60 @@ class KnownFields:
                     found.append(ReportIssue(stage="card", kind="unresolved", message=message))
         return found
 
+    def _on_card(self, entity: Entity) -> list[str]:
+        """Return the fields of an entity's card and profile, those included that only this profile has."""
+        model_fields = [each for each in PROFILE_MODELS[entity.entity_type].model_fields if each != "extra"]
+        lasting = [each.kept_as(self.language) for each in self.template if not each.changes]
+        fields = [*_OWN_FIELDS, *_NAME_FIELDS, *_PLACE_FIELDS, *model_fields, *lasting, *entity.profile]
+        return list(dict.fromkeys(fields))
+
+    def _kept(self, said: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is said by the names under which it is kept, and by id whoever has a card."""
+        told = said_under_kept_names(said, self.template, language=self.language)
+        kinds = self._kinds_named()
+        return {
+            name: _with_ids(value, kinds[name], self.known) if name in kinds else value for name, value in told.items()
+        }
+
     def _kinds_named(self) -> dict[str, EntityType]:
         """Return the fields and attributes whose value is somebody or something that has a card, with its kind."""
         return {**_NAMES_A_CARD, **{each.kept_as(self.language): each.card for each in self.template if each.card}}
+
+    def _refuse_slips(self, entity: Entity, said: Iterable[str], *, told: Set[str], is_new: bool) -> None:
+        """Refuse attributes that look like a misspelt field or attribute, which would become facts unnoticed.
+
+        Of a new card every name must be known: nothing tells yet what its author calls things.
+        """
+        fields = self._on_card(entity)
+        changing = [each.kept_as(self.language) for each in self.template if each.changes]
+        own = [*STATE_MODELS[entity.entity_type].model_fields, *labels_for("zh").attributes]
+        known = {*changing, *own, *told} - {"extra", PRESENCE_ATTRIBUTE}
+        for name in said:
+            field, _, part = name.partition(".")
+            if part and field in fields:
+                raise UserInputError(f'{name!r} is a part of a field; write {field}={{"{part}": …}}')
+            near = [] if name in known else get_close_matches(name, [*fields, *known], n=1, cutoff=MIN_LIKENESS)
+            if near or (is_new and name not in known):
+                meant = f"; did you mean {near[0]!r}?" if near else "."
+                listed = list(dict.fromkeys([*(each.called(self.language) for each in self.template), *fields]))
+                rest = sorted(known - set(listed))
+                raise UserInputError(
+                    f"{name!r} is no field of a {entity.entity_type}{meant} Fields are {', '.join(listed)}, and"
+                    f" attributes of its state {', '.join(rest)}; where you mean an attribute of this name, give it as"
+                    f" state: {name}=VALUE"
+                )
+
+    def _require_fitting_attributes(self, entity: Entity, said: Mapping[str, Any]) -> None:
+        """Refuse fields of the card among attributes of the state, and values of the wrong shape."""
+        fields = [field for field in said if field in (*self._on_card(entity), PRESENCE_ATTRIBUTE)]
+        if fields:
+            raise UserInputError(f"{fields[0]!r} is no attribute of a state; change it as a field")
+        model = STATE_MODELS[entity.entity_type]
+        given = {name: value for name, value in said.items() if value is not None and name in model.model_fields}
+        try:
+            model.model_validate(given)
+        except ValidationError as error:
+            raise _misfit(error) from error
 
 
 _NAMES_A_CARD: Mapping[str, EntityType] = {"holder": "character", "leader": "character", "location_id": "location"}
@@ -105,65 +174,6 @@ def _with_ids(value: Any, kind: EntityType, known: Sequence[Entity]) -> Any:
     found = NameResolver(meant).resolve(value).entity_id
     # Part of a name is somebody else's as often: 林凡 without a card is not 林凡尘.
     return found if any(each.entity_id == found and bears_name(each, value) for each in meant) else value
-
-
-def state_within(entity: Entity, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of the state that stand within `current_state`."""
-    given = changes.get(CURRENT_STATE, {})
-    if isinstance(given, Mapping):
-        return dict(given)
-    fields = ", ".join(each for each in STATE_MODELS[entity.entity_type].model_fields if each != "extra")
-    raise UserInputError(
-        f"{CURRENT_STATE} cannot be {given!r}: write an object with some of {fields}; "
-        "a single one is given as state: NAME=VALUE"
-    )
-
-
-def start_state(entity: Entity, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those attributes that a card tells of the start of the story, as its `current_state` has them."""
-    known = set(STATE_MODELS[entity.entity_type].model_fields) - {"extra"}
-    return {name: value for name, value in said.items() if name in known and value is not None}
-
-
-def refuse_slips(
-    entity: Entity, said: Iterable[str], *, told: Set[str], known_fields: KnownFields, is_new: bool
-) -> None:
-    """Refuse attributes that look like a misspelt field or attribute, which would become facts unnoticed.
-
-    Of a new card every name must be known: nothing tells yet what its author calls things.
-    """
-    fields = known_fields.on_card(entity)
-    known = {*known_fields.of_state(entity), *told} - {PRESENCE_ATTRIBUTE}
-    for name in said:
-        field, _, part = name.partition(".")
-        if part and field in fields:
-            raise UserInputError(f'{name!r} is a part of a field; write {field}={{"{part}": …}}')
-        near = [] if name in known else get_close_matches(name, [*fields, *known], n=1, cutoff=MIN_LIKENESS)
-        if near or (is_new and name not in known):
-            meant = f"; did you mean {near[0]!r}?" if near else "."
-            listed = list(
-                dict.fromkeys([*(each.called(known_fields.language) for each in known_fields.template), *fields])
-            )
-            rest = sorted(known - set(listed))
-            raise UserInputError(
-                f"{name!r} is no field of a {entity.entity_type}{meant} Fields are {', '.join(listed)}, and attributes"
-                f" of its state {', '.join(rest)}; where you mean an attribute of this name, give it as"
-                f" state: {name}=VALUE"
-            )
-
-
-def require_fitting_attributes(entity: Entity, said: Mapping[str, Any], *, known_fields: KnownFields) -> None:
-    """Refuse fields of the card among attributes of the state, and values of the wrong shape."""
-    fields = [field for field in said if field in (*known_fields.on_card(entity), PRESENCE_ATTRIBUTE)]
-    if fields:
-        raise UserInputError(f"{fields[0]!r} is no attribute of a state; change it as a field")
-    model = STATE_MODELS[entity.entity_type]
-    try:
-        model.model_validate(
-            {name: value for name, value in said.items() if value is not None and name in model.model_fields}
-        )
-    except ValidationError as error:
-        raise _misfit(error) from error
 
 
 def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
@@ -234,7 +244,7 @@ def _first_shown(entity: Entity, given: Mapping[str, Any]) -> dict[str, Any]:
 _ALIAS_FIELDS = (*EntityAlias.model_fields, TRANSLATION)
 
 
-def with_known_speakers(changes: Mapping[str, Any], known: Sequence[Entity]) -> dict[str, Any]:
+def _with_known_speakers(changes: Mapping[str, Any], known: Sequence[Entity]) -> dict[str, Any]:
     """Return changes whose aliases name who uses them by id, where somebody known is meant."""
     resolver = NameResolver(known)
 
@@ -379,11 +389,17 @@ def restore_template(unit: UnitOfWork, change: Change) -> None:
 
 
 def known_fields_of(
-    stores: MemoryStores, project_id: str, *, kind: EntityType, unit: UnitOfWork, template: str | None = None
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    kind: EntityType,
+    unit: UnitOfWork,
+    known: Sequence[Entity],
+    template: str | None = None,
 ) -> KnownFields:
     """Return which fields the cards of a kind have in a story, by its template or the one that is named."""
     chosen = template_of(template or chosen_name(stores, unit=unit), templates_of(stores.paths(project_id)))
-    return KnownFields(chosen.fields(kind), card_language(unit))
+    return KnownFields(chosen.fields(kind), card_language(unit), known)
 
 
 def chosen_name(stores: MemoryStores, *, unit: UnitOfWork) -> str:

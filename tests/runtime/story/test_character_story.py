@@ -1,6 +1,6 @@
 """What a character recalls of the story that it stands in: only what it knows, only what lies before the position."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,41 +9,21 @@ import pytest
 from novelgen.memory.consolidation import ConsolidatedText, consolidated_memory
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.position import utc_now
-from novelgen.models.record import SceneRecord
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
-from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story.character import Character
-from runtime.story.knowledge import StoryKnowledge
-from runtime.story.memories import StoryMemories
 from runtime.story.story import Story
+from tests.runtime.story.key_story import PEOPLE, fact, heard, scene, stored_story
 from tests.support.scripted_chat_model import answering
 
 PROJECT = "heronsea"
 END = 99
 """A chapter after the last one."""
 
-PEOPLE = {"C0": "Ada", "C1": "Ben", "C2": "Cornelius", "C3": "Dora"}
 PEOPLE_ZH = {"C0": "阿达", "C1": "小本", "C2": "老康", "C3": "朵拉"}
-
-
-def fact(memory_id: str, content: str, *about: str, **more: Any) -> dict[str, Any]:
-    given = {"memory_id": memory_id, "content": content, "entities": list(about), "event_type": "event"}
-    return given | more
-
-
-def scene(place: tuple[int, int], text: str, present: str, **record: Any) -> SceneInput:
-    given = {"chapter_index": place[0], "scene_index": place[1], "characters_present": present.split()}
-    return SceneInput(
-        chapter_index=place[0], scene_index=place[1], text=text, record=SceneRecord.model_validate(given | record)
-    )
-
-
-def heard(who: str, what: str, by: str, **more: Any) -> dict[str, Any]:
-    return {"character_id": who, "memory_ids": [what], "from_id": by} | more
 
 
 ENGLISH = [
@@ -90,26 +70,10 @@ def stores(tmp_path: Path) -> Iterator[MemoryStores]:
         yield opened
 
 
-def told(
-    stores: MemoryStores,
-    scenes: Sequence[SceneInput],
-    people: Mapping[str, str] = PEOPLE,
-    *,
-    language: str = "en",
-    index: bool = True,
-) -> Story:
-    """Return a story of some scenes and people."""
-    stores.create_project(PROJECT, language=language)
-    known = [Entity(entity_id=each, entity_type="character", name=name) for each, name in people.items()]
-    store_entities(stores, PROJECT, known, origin="author")
-    ingest_scenes(stores, PROJECT, scenes, index=index)
-    return Story(stores, PROJECT)
-
-
 @pytest.fixture
 def story(stores: MemoryStores) -> Story:
     """A key that Ada hides, tells Ben of, and Cornelius sells."""
-    return told(stores, ENGLISH)
+    return stored_story(stores, PROJECT, ENGLISH)[0]
 
 
 def came_back(character: Character, said: str = "Where is the heron key?", **asked: Any) -> list[str]:
@@ -169,7 +133,7 @@ def test_nothing_unknown_stands_anywhere_in_a_recall(story: Story, said: str) ->
 
 def test_a_chinese_story_is_recalled_in_chinese(stores: MemoryStores) -> None:
     """The marks are in the language of the story, and what is not known stays out of it."""
-    zh = told(stores, CHINESE, PEOPLE_ZH, language="zh")
+    zh = stored_story(stores, PROJECT, CHINESE, PEOPLE_ZH, language="zh")[0]
     recalled = zh.character("小本").recall("苍鹭钥匙在哪里？", story_as_of=END)
     assert recalled.as_prompt() == "小本记得的事：\n- （听阿达说的）阿达把苍鹭钥匙藏在楼梯底下。"
     assert zh.character("老康").recall("苍鹭钥匙在哪里？", story_as_of=END).as_prompt() == ""
@@ -206,9 +170,9 @@ def test_the_authors_word_and_a_new_reading_count_at_once(stores: MemoryStores, 
     """Nothing of the story is copied, so that what is put right there is right here."""
     dora = story.character("Dora")
     assert came_back(dora, story_as_of=END) == ["M3"]
-    StoryKnowledge(stores, PROJECT).set_knowledge(character="Dora", memory_id="M3", kind="hidden")
+    story.set_knowledge(character="Dora", memory_id="M3", kind="hidden")
     assert came_back(dora, story_as_of=END) == []
-    StoryKnowledge(stores, PROJECT).set_knowledge(character="Dora", memory_id="M1", how="told", learned_from="Ada")
+    story.set_knowledge(character="Dora", memory_id="M1", how="told", learned_from="Ada")
     assert came_back(dora, story_as_of=END) == ["M1"]
     cut = scene((1, 1), "Ada sat by the lamp.", "C0")
     ingest_scenes(stores, PROJECT, [cut], index=True)
@@ -217,11 +181,11 @@ def test_the_authors_word_and_a_new_reading_count_at_once(stores: MemoryStores, 
 
 def test_notes_are_for_authors_unless_it_is_said_that_somebody_knows_them(stores: MemoryStores, story: Story) -> None:
     """What an author notes of somebody's future must not stand in that one's mouth."""
-    note = StoryMemories(stores, PROJECT).note(text="Ada will drown with the heron key.").note.chunk_id
+    note = story.note(text="Ada will drown with the heron key.").note.chunk_id
     ada = story.character("Ada")
-    assert note in [each.source_id for each in StoryKnowledge(stores, PROJECT).knowledge(character="Ada").known]
+    assert note in [each.source_id for each in story.knowledge(character="Ada").known]
     assert note not in came_back(ada, story_as_of=END)
-    StoryKnowledge(stores, PROJECT).set_knowledge(character="Ada", memory_id=note, how="deduced")
+    story.set_knowledge(character="Ada", memory_id=note, how="deduced")
     found = ada.recall("Will I drown?", story_as_of=END)
     assert "(worked it out) Ada will drown" in found.as_prompt()
 
@@ -233,7 +197,7 @@ def test_what_was_replaced_holds_for_who_does_not_know_the_new(stores: MemorySto
         text = f"The heron key lies in the {where}."
         knowing = [fact(memory_id, text, *present.split(), slot_type="I0.location", known_by=present.split())]
         scenes.append(scene(place, text, present, memories=knowing))
-    story = told(stores, scenes)
+    story = stored_story(stores, PROJECT, scenes)[0]
     over = {
         who: {
             each.memory.memory_id: each.is_over
@@ -261,7 +225,7 @@ def test_a_name_that_comes_to_light_later_is_not_told(stores: MemoryStores) -> N
         scene((1, 2), "The hooded man told Ada of the bridge.", "C0 C9", learned=[heard("C0", "M1", "C9")]),
         scene((3, 1), "It was Count Orlan.", "C0 C9"),
     ]
-    story = told(stores, [], {"C0": "Ada"})
+    story = stored_story(stores, PROJECT, [], {"C0": "Ada"})[0]
     store_entities(stores, PROJECT, [hooded], origin="author")
     ingest_scenes(stores, PROJECT, scenes, index=True)
     recalled = story.character("Ada").recall("What of the bridge?", story_as_of=(2, 1))
@@ -283,7 +247,7 @@ def test_what_was_consolidated_comes_back_in_its_own_words(stores: MemoryStores,
 
 def test_without_vectors_the_story_is_found_by_words_and_says_so(stores: MemoryStores) -> None:
     """A story whose index was not made yet is recalled all the same; what is missing is told."""
-    story = told(stores, ENGLISH, index=False)
+    story = stored_story(stores, PROJECT, ENGLISH, index=False)[0]
     recalled = story.character("Ben").recall("Where is the heron key?", story_as_of=END)
     assert "M1" in {each.memory.memory_id for each in recalled.items}
     assert any("no vector yet" in issue.message for issue in recalled.issues)

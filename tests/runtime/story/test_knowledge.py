@@ -10,20 +10,16 @@ from hypothesis import strategies as st
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
 from novelgen.memory.consolidation import ConsolidatedText, consolidated_memory
-from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
-from novelgen.models.record import SceneRecord
 from runtime.care.checks import check_minds
-from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import IngestResult, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
 from runtime.story.memories import StoryMemories
 from runtime.story.story import Story
+from tests.runtime.story.key_story import PEOPLE, fact, heard, scene, stored_story
 
 _numbers = itertools.count(1)
-
-PEOPLE = {"C0": "Ada", "C1": "Ben", "C2": "Cornelius", "C3": "Dora"}
 
 PLACES = ((1, 1), (1, 2), (2, 1), (2, 2))
 
@@ -32,52 +28,20 @@ def at(chapter: int, scene: int) -> StoryPosition:
     return StoryPosition(chapter, scene)
 
 
-def _fact(memory_id: str, content: str, *about: str, **more: Any) -> dict[str, Any]:
-    return {"memory_id": memory_id, "content": content, "entities": list(about), "event_type": "event", **more}
-
-
-def _scene(place: tuple[int, int], text: str, present: str, **record: Any) -> SceneInput:
-    chapter, number = place
-    given = {"chapter_index": chapter, "scene_index": number, "characters_present": present.split(), **record}
-    return SceneInput(chapter_index=chapter, scene_index=number, text=text, record=SceneRecord.model_validate(given))
-
-
-HIDES = _scene((1, 1), "Ada hid the heron key.", "C0", memories=[_fact("M1", "Ada hid the heron key.", "C0")])
-TELLS = _scene(
+HIDES = scene((1, 1), "Ada hid the heron key.", "C0", memories=[fact("M1", "Ada hid the heron key.", "C0")])
+TELLS = scene(
     (1, 2),
     "Ada told Ben where she had hidden the heron key. Cornelius slept.",
     "C0 C1 C2",
-    memories=[_fact("M2", "Ben swore silence.", "C1", known_by=["C1", "C0"], hidden_from=["C2"])],
-    learned=[
-        {
-            "character_id": "C1",
-            "memory_ids": ["M1"],
-            "from_id": "C0",
-            "evidence": "told Ben where she had hidden the heron key",
-        }
-    ],
+    memories=[fact("M2", "Ben swore silence.", "C1", known_by=["C1", "C0"], hidden_from=["C2"])],
+    learned=[heard("C1", "M1", "C0", evidence="told Ben where she had hidden the heron key")],
 )
-MEETS = _scene((2, 1), "Ben met Cornelius on the pier.", "C1 C2")
-ALONE = _scene((2, 2), "Ada and Ben sat by the lamp.", "C0 C1")
+MEETS = scene((2, 1), "Ben met Cornelius on the pier.", "C1 C2")
+ALONE = scene((2, 2), "Ada and Ben sat by the lamp.", "C0 C1")
 
 
 def _told(stores: MemoryStores, *scenes: SceneInput, language: str = "en") -> tuple[Story, IngestResult]:
-    project_id = f"knowing-{next(_numbers)}"
-    stores.create_project(project_id, language=language)
-    people = [
-        Entity(
-            entity_id=each,
-            entity_type="character",
-            name=name,
-            first_chapter=1,
-            first_scene=0,
-            name_first_chapter=1,
-            name_first_scene=0,
-        )
-        for each, name in PEOPLE.items()
-    ]
-    store_entities(stores, project_id, people, origin="author")
-    return Story(stores, project_id), ingest_scenes(stores, project_id, scenes, index=False)
+    return stored_story(stores, f"knowing-{next(_numbers)}", scenes, language=language, index=False)
 
 
 @pytest.fixture
@@ -112,7 +76,7 @@ def test_why_is_told_in_the_storys_language(stores: MemoryStores) -> None:
     (unknown,) = project.knowledge(character="C1").not_known
     assert unknown.why == "不在场，此后也没有谁告诉过"
     learned = [{"character_id": "C1", "memory_ids": ["M1"], "evidence": "He swore by the drowned bell."}]
-    project, _ = _told(stores, HIDES, _scene((1, 2), "Ada spoke low.", "C0 C1", learned=learned))
+    project, _ = _told(stores, HIDES, scene((1, 2), "Ada spoke low.", "C0 C1", learned=learned))
     with stores.database(project.project_id).read() as unit:
         (said,) = unit.knowledge.said()
     assert (said.verified, said.source_span) == (False, None)
@@ -164,7 +128,7 @@ def test_a_memory_that_a_new_reading_lacks_is_known_to_nobody(stores: MemoryStor
     story.set_knowledge(character="Dora", memory_id="M1", how="overheard")
     story.set_knowledge(character="Ada", memory_id="M1", kind="hidden")
     assert check_minds(stores, story.project_id) == []
-    other = _scene((1, 1), HIDES.text, "C0", memories=[_fact("N1", "Ada hid the heron key.", "C0")])
+    other = scene((1, 1), HIDES.text, "C0", memories=[fact("N1", "Ada hid the heron key.", "C0")])
     ingest_scenes(stores, story.project_id, [other], index=False)
     assert _known(story, "Dora", at(2, 1)) == []
     assert "M1" not in _known(story, "Ben", at(2, 1))
@@ -210,11 +174,11 @@ def test_what_cannot_be_said_is_refused(stores: MemoryStores, story: Story) -> N
 
 def test_a_record_round_trips_and_names_who_is_unknown(stores: MemoryStores) -> None:
     """What a record says of knowledge is stored with it; ids that nobody has are told and count for nobody."""
-    stray = _scene(
+    stray = scene(
         (1, 1),
         "Ada hid the heron key.",
         "C0",
-        memories=[_fact("M1", "Ada hid it.", "C0", known_by=["C0", "C77"])],
+        memories=[fact("M1", "Ada hid it.", "C0", known_by=["C0", "C77"])],
         learned=[{"character_id": "C0", "memory_ids": ["M99"], "from_id": "C88"}],
     )
     project, result = _told(stores, stray)
@@ -275,12 +239,12 @@ def _generated(number: int, told: dict[str, Any]) -> SceneInput:
     ]
     about = [PEOPLE[each] for each in told["about"]]
     content = f"{' and '.join(about) or 'Somebody'} knew that {told['text']}."
-    fact = _fact(f"M{number}", content, *told["about"], known_by=sorted(told["known_by"]))
-    return _scene(
+    established = fact(f"M{number}", content, *told["about"], known_by=sorted(told["known_by"]))
+    return scene(
         PLACES[number],
         f"{told['text'].capitalize()}. Scene {number}.",
         " ".join(sorted(told["present"])),
-        memories=[fact],
+        memories=[established],
         learned=learned,
     )
 
