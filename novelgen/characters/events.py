@@ -163,22 +163,19 @@ def derived_short(text: str) -> str | None:
     return None if found is None or len(found) >= len(text) else found
 
 
-def ended_by(
-    memory: CharacterMemory, earlier: Sequence[CharacterMemory], settings: CharacterMemorySettings
-) -> tuple[str | None, str | None]:
-    """Find the memory that an event puts an end to by the pairs, the promise that is broken, or why none is told."""
-    began = {first for first, ends in settings.supersession_pairs.items() if ends == memory.event_type}
+def ended_by(memory: CharacterMemory, begun: Sequence[CharacterMemory]) -> tuple[CharacterMemory | None, str | None]:
+    """Return which of what was begun a memory puts an end to, the promise that is broken, or why none is told."""
     people = set(memory.participants)
-    open_ones = [
-        Opened(each.memory_id, each.event_type, frozenset(each.participants), each.content)
-        for each in earlier
-        if each.event_type in began
-        and each.superseded_by is None
+    opened = {
+        each.memory_id: each
+        for each in begun
+        if each.superseded_by is None
         and (not people or not each.participants or people.intersection(each.participants))
-    ]
-    likeliest = [each.memory_id for each in likeliest_ended(memory.participants, memory.content, open_ones)]
+    }
+    told = [Opened(name, each.event_type, frozenset(each.participants), each.content) for name, each in opened.items()]
+    likeliest = [each.memory_id for each in likeliest_ended(memory.participants, memory.content, told)]
     if len(likeliest) <= 1:
-        return next(iter(likeliest), None), None
+        return next((opened[each] for each in likeliest), None), None
     ended = memory.event_type
     return None, f"{ended!r} may put an end to {likeliest[-1]} or {likeliest[-2]}; say which with supersedes="
 

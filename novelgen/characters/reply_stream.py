@@ -124,7 +124,7 @@ def parted(answer: str) -> ReplyParts:
     if _OBJECT.match(told):
         response = _RESPONSE.search(told)
         return ReplyParts(_ESCAPE.sub(_unescaped, response["value"]).lstrip() if response else "", told)
-    folded = told.casefold()
+    folded = told[: len(_THOUGHT_MARKS[0])].casefold()
     if _OBJECT_BEGUN.fullmatch(told) or any(
         folded.startswith(mark) or mark.startswith(folded) for mark in _THOUGHT_MARKS
     ):

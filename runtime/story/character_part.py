@@ -107,21 +107,20 @@ class CharacterWriter:
 
     def _ended(self, memory: CharacterMemory, event: GivenEvent) -> list[CharacterMemory]:
         """Return what a new memory puts an end to: what is named, the slot's value, the other half of a pair."""
-        over: dict[str, CharacterMemory] = {}
+        stored = self._unit.characters
+        over: list[CharacterMemory] = []
         if event.supersedes is not None:
-            named = self._unit.characters.require(memory.character_id, event.supersedes)
-            over[named.memory_id] = named
+            over.append(stored.require(memory.character_id, event.supersedes))
         if memory.slot is not None:
-            held = self._unit.characters.active(memory.character_id, slot=memory.slot)
-            over |= {each.memory_id: each for each in held if each.superseded_by is None}
+            held = stored.active(memory.character_id, slot=memory.slot)
+            over += [each for each in held if each.superseded_by is None]
         began = [first for first, ends in self._settings.supersession_pairs.items() if ends == memory.event_type]
         if began and event.supersedes is None:
-            earlier = self._unit.characters.active(memory.character_id, event_types=began)
-            ended, problem = ended_by(memory, earlier, self._settings)
+            ended, problem = ended_by(memory, stored.active(memory.character_id, event_types=began))
             if problem is not None:
                 self.issues.append(ReportIssue(stage="remember", kind="unresolved", message=problem))
-            over |= {each.memory_id: each for each in earlier if each.memory_id == ended}
-        return list(over.values())
+            over += [ended] if ended else []
+        return list({each.memory_id: each for each in over}.values())
 
 
 def embedded_texts(stores: MemoryStores, *, texts: Sequence[str]) -> tuple[dict[str, MemoryVector], list[ReportIssue]]:
