@@ -64,8 +64,8 @@ def check_reply(text: str, ground: ReplyGround) -> list[ReplyFinding]:
     # Of a name and a part of it, such as Matthias Wren and Wren, the whole one is told.
     whole = [
         each
-        for each, own in zip(against, taken, strict=True)
-        if not any(len(own) < len(span) and span.start <= own.start and own.stop <= span.stop for span in taken)
+        for each in against
+        if not any(each.start in span and each.end <= span.stop and len(each.quote) < len(span) for span in taken)
     ]
     found = [*_leaks(text, ground), *whole]
     found += [each for each in _unknown_names(text, ground) if not any(each.start in span for span in taken)]
@@ -164,16 +164,9 @@ def _is_surname_of(name: str, known: Sequence[str]) -> bool:
 def _meant_name(name: str, known: Sequence[str]) -> str | None:
     """The known name of which it is a near misspelling: in Chinese, one of as many characters but for one."""
     if has_cjk(name):
-        return next(
-            (
-                each
-                for each in known
-                if len(each) > 1
-                and abs(len(each) - len(name)) <= 1
-                and len(set(each) & set(name)) >= max(len(each), len(name)) - 1
-            ),
-            None,
-        ) or nearest_name(name, known, likeness=_LIKE_A_NAME)
+        alike = (each for each in known if len(each) > 1 and abs(len(each) - len(name)) <= 1)
+        near = (each for each in alike if len(set(each) & set(name)) >= max(len(each), len(name)) - 1)
+        return next(near, None) or nearest_name(name, known, likeness=_LIKE_A_NAME)
     parts = [part for each in known for part in (each, *each.split()) if part[:1].isupper()]
     bare = [name, *(each for each in name.split() if len(each) > 2)]
     return next((found for each in bare if (found := nearest_name(each, parts, likeness=_LIKE_A_NAME))), None)
@@ -184,16 +177,14 @@ def _english_people(text: str) -> Iterator[tuple[str, int]]:
     # Stage remarks in square brackets and asterisks are blanked out, every character stays in its place.
     bare = re.sub(r"\[[^\]]*\]|\*[^*]*\*", lambda match: " " * len(match.group()), text)
     lower = set(re.findall(r"\b[a-z]+\b", bare))
-    sentences = split_sentences(bare)
-    openings = {_first_letter(bare, sentence.start) for sentence in sentences}
+    openings = [found.start() for each in split_sentences(bare) if (found := _LETTER.search(bare, each.start))]
     for candidate in find_name_candidates([(1, 1, bare)], min_count=1):
         name = candidate.name
-        if candidate.kind in ("item", "faction") or has_cjk(name) or name.casefold() in _ADDRESSES:
-            continue
-        if name.startswith("of "):
-            # The rest of a title: "the Book of Tides".
-            continue
-        if candidate.kind == "location" and _is_place_only(bare, name):
+        is_thing = candidate.kind in ("item", "faction") or (
+            candidate.kind == "location" and _is_place_only(bare, name)
+        )
+        # "of Tides" is the rest of a title: "the Book of Tides".
+        if is_thing or has_cjk(name) or name.casefold() in _ADDRESSES or name.startswith("of "):
             continue
         at = bare.find(name)
         # A single word that merely begins a sentence is capitalised for that; whoever acts there is looked at below.
@@ -202,14 +193,9 @@ def _english_people(text: str) -> Iterator[tuple[str, int]]:
         is_group = bare[max(0, at - 4) : at].casefold() == "the "
         if at >= 0 and not begins and not is_group and name.casefold() not in lower:
             yield name, at
-    for sentence in sentences:
-        opening = _OPENING_SUBJECT.match(bare, _first_letter(bare, sentence.start))
-        if opening is None:
-            continue
-        name = opening["name"]
-        word = name.casefold()
-        if word not in _NOT_SUBJECTS and word not in _ADDRESSES and word not in lower and word not in _COMMON:
-            yield name, opening.start("name")
+    for opening in filter(None, (_OPENING_SUBJECT.match(bare, at) for at in openings)):
+        if opening["name"].casefold() not in {*_NOT_SUBJECTS, *_ADDRESSES, *_COMMON, *lower}:
+            yield opening["name"], opening.start("name")
 
 
 _PLACE_BEFORE = r"(?:in|at|to|into|near|from|beyond|outside|towards?|through|reach|of|leave|via)"
@@ -225,11 +211,7 @@ def _is_place_only(text: str, name: str) -> bool:
 
 _COMMON = frozenset("well now then there here yes no aye nay what why how who perhaps maybe never always".split())
 
-
-def _first_letter(text: str, start: int) -> int:
-    while start < len(text) and not text[start].isalnum():
-        start += 1
-    return start
+_LETTER = re.compile(r"[^\W_]")
 
 
 def _chinese_people(text: str) -> Iterator[tuple[str, int]]:
