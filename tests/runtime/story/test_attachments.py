@@ -97,15 +97,3 @@ def test_a_search_finds_what_hangs_on_a_chapter(guild: Story) -> None:
     found = guild.search(query="Marcus in the Archive", entities=["chapter:2"], top_k=50)
     assert "note-N0" in {each.chunk_id for each in found}
     assert {each.chapter_index for each in found} == {None, 2}
-
-
-def test_what_is_attached_to_the_book_is_listed(guild: Story) -> None:
-    """Seed 003.6: what was attached to the book, and what is attached to nothing else; a search finds it, too."""
-    guild.note(text="It never rains.")
-    guild.note(text="Marcus Vale limps.", attached_to=["book"])
-    guild.note(text="Odile Brandt has a dog.")
-    assert noted(guild, "book") == ["note-N0", "note-N1"]
-    found = guild.search(query="rain, a limp and a dog", entities=["book"], content_type="note")
-    assert {each.chunk_id for each in found} == {"note-N0", "note-N1"}
-    nothing = guild.search(query="rain", entities=["chapter:9"])
-    assert nothing == []

@@ -8,8 +8,6 @@ import pytest
 import novelgen
 from novelgen import Memory, Story
 from novelgen.errors import UserInputError
-from runtime.stores import MemoryStores
-from runtime.story.entities import StoryEntities
 from tests.runtime.test_front_door import PATIENT
 
 
@@ -23,14 +21,11 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 def a_pair(memory: Memory, project_id: str, names: tuple[str, str]) -> Story:
     """Make a story of two people, and two scenes that both are in."""
     story = memory.create(project_id, language="zh" if project_id == "zh" else "en")
-    stores: MemoryStores = story._stores
     for name in names:
-        StoryEntities(stores, project_id).add_character(name=name)
-    for scene_index in (1, 2):
+        story.add_character(name)
+    for number in (1, 2):
         record = {"characters_present": ["C0", "C1"]}
-        story.ingest(
-            text=f"{names[0]} {names[1]} {scene_index}", record=record, chapter_index=1, scene_index=scene_index
-        )
+        story.ingest(text=f"{' '.join(names)} {number}", record=record, chapter_index=1, scene_index=number)
     return story
 
 
