@@ -138,13 +138,6 @@ def test_candidates_are_listed_and_are_no_entities(stores: MemoryStores, guild: 
     assert guild.list_entity_changes() == []
 
 
-def test_a_text_that_changes_changes_its_candidates(stores: MemoryStores, project: str, guild: Story) -> None:
-    """Candidates follow the stored text: nothing of the old one stays."""
-    assert "Miss Holt" in _offered(guild)
-    ingest_scenes(stores, project, [SCENES[1].model_copy(update={"text": "Ben slept. Ben woke."})], index=False)
-    assert "Miss Holt" not in _offered(guild)
-
-
 def test_names_of_a_long_book_are_kept_for_the_next_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that starts anew reads them from beside the database, by the same rules and of the same texts alone."""
     asked: list[object] = []
