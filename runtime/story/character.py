@@ -54,16 +54,17 @@ from novelgen.nearest import did_you_mean
 from runtime.storage.records import MemoryFilter
 from runtime.story.base import Place, async_twin, known_entities, position_of
 from runtime.story.character_news import CharacterNews
-from runtime.story.character_part import When, story_share
-from runtime.story.characters import CharacterMemories
-from runtime.story.dispositions import (
+from runtime.story.character_part import (
     CharacterFeelings,
     Feelings,
+    When,
     display_name,
     event_deltas,
     other_id_of,
     project_language,
+    story_share,
 )
+from runtime.story.characters import CharacterMemories
 from runtime.story.knowledge import knower_id
 from runtime.story.secrets import CharacterSecrets, SecretView, flags_in, reveal_in, secret_view
 

@@ -31,8 +31,17 @@ from runtime.files.file_reading import described
 from runtime.storage.characters import MemoryVector
 from runtime.stores import MemoryStores
 from runtime.story.base import Number, Place, Text, Weight, async_twin, known_entities, position_of, resolved_entity
-from runtime.story.character_part import CharacterPart, CharacterWriter, When, embedded_texts, known_ids, story_share
-from runtime.story.dispositions import as_state_deltas, event_deltas, move_by_event
+from runtime.story.character_part import (
+    CharacterPart,
+    CharacterWriter,
+    When,
+    as_state_deltas,
+    embedded_texts,
+    event_deltas,
+    known_ids,
+    move_by_event,
+    story_share,
+)
 from runtime.story.entities import StoryEntities
 from runtime.story.knowledge import knower_id
 from runtime.story.secrets import require_json, towards_listener, without_told

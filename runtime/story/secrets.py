@@ -20,8 +20,7 @@ from runtime.files.file_reading import described, shown
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import Disclosure, FlagChange, Happened
 from runtime.story.base import ChangeNumber, Name, StoryBase, async_twin
-from runtime.story.character_part import CharacterPart, When
-from runtime.story.dispositions import feelings_in, happened, other_id_of
+from runtime.story.character_part import CharacterPart, When, feelings_in, happened, other_id_of
 
 
 class KeptSecret(Secret):
