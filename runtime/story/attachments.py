@@ -56,8 +56,6 @@ class MemoriesAbout(Shown, BaseModel):
         return ShownList(self.memories)
 
 
-DEFAULT_ABOUT = 10
-
 MAX_BY_NAME = 200
 """So many memories are looked at that are attached to an entity, and as many that share words with its names."""
 
@@ -105,9 +103,7 @@ class StoryAttachments(base.StoryBase):
                 _, change_id = _link(unit, ids, [entity_id], AttachmentRepository.attach)
         return MentionAttachment(target=entity, memories=found, is_attached=is_applied, change_id=change_id)
 
-    def memories_about(
-        self, entity: base.Name, *, limit: base.Count = DEFAULT_ABOUT, as_of: base.Place = None
-    ) -> MemoriesAbout:
+    def memories_about(self, entity: base.Name, *, limit: base.Count = 10, as_of: base.Place = None) -> MemoriesAbout:
         """Return what is remembered of an entity: what is attached to it, and what its names stand in.
 
         Args:

@@ -97,8 +97,6 @@ nobody named: whom it is about), or that are kept from somebody while another kn
 MAX_LOOKED_AT = 2000
 """So many memories are looked at for one part of a narrowed table; the next part goes on behind them."""
 
-MAX_CAST = 10
-
 
 class KnowledgeRow(BaseModel):
     """A memory, and of each of a cast whether they know it."""
@@ -203,7 +201,7 @@ class StoryKnowledge(base.StoryBase):
         is_of_one: bool = False,
         offset: base.Number = 0,
         limit: base.Count = 40,
-        max_cast: int = MAX_CAST,
+        max_cast: int = 10,
     ) -> KnowledgeTable:
         """Tell of each of the latest memories who knows it.
 

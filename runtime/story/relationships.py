@@ -17,8 +17,6 @@ from runtime.files.file_reading import described
 from runtime.storage.journal import Kept
 from runtime.story import base
 
-DEFAULT_INTENSITY = 5
-
 
 class RelationshipCard(Relationship):
     """How two characters stand, and what is kept and counted of the pair."""
@@ -158,7 +156,7 @@ class StoryRelationships(base.StoryBase):
         perspective_a: str = "",
         perspective_b: str = "",
         status: base.Name = "neutral",
-        intensity: base.Intensity = DEFAULT_INTENSITY,
+        intensity: base.Intensity = 5,
         dimensions: Mapping[str, int] | None = None,
         start: base.Place = None,
     ) -> AddedRelationship:
