@@ -2,36 +2,25 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from novelgen.checking.absent import death_of
 from novelgen.checking.acting import is_elsewhen
 from novelgen.checking.findings import finding, is_planned, of_change, of_memory, place_of, tight
-from novelgen.checking.notes import Held, held_in_notes
+from novelgen.checking.notes import Keeping, held_in_notes
 from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.language import has_cjk, word_pattern, wording
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention, entity_gender
 from novelgen.language.sentences import Span
 from novelgen.memory.attributes import split_slot
-from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
+from novelgen.models.continuity import ContinuityIssue
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE
-from novelgen.models.position import StoryPosition
 
 INVENTORY_ATTRIBUTE = "inventory"
 
 SENTENCES_AFTER = 3
 """So many sentences after it may tell how a thing came to whoever has it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Keeping:
-    """Where the story left a thing: with whom, since when, and what tells it."""
-
-    holder_id: str
-    since: StoryPosition
-    evidence: tuple[ContinuityEvidence, ...]
 
 
 def keeping_of(item: Entity, story: StoryBefore) -> Keeping | None:
@@ -148,7 +137,7 @@ def wrong_hands(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
             yield _issue(draft, story, mention, sentence, keeping, name)
 
 
-def _things(draft: Draft, story: StoryBefore, noted: Sequence[Held]) -> list[Mention]:
+def _things(draft: Draft, story: StoryBefore, noted: Sequence[Keeping]) -> list[Mention]:
     """Where the draft names things, and by its word one that only a note speaks of."""
     named = [each for each in draft.mentions if story.entity[each.entity_id].entity_type == "item"]
     for held in noted:
@@ -163,24 +152,20 @@ def _things(draft: Draft, story: StoryBefore, noted: Sequence[Held]) -> list[Men
     return sorted(named, key=lambda each: each.start)
 
 
-def _keeping(mention: Mention, noted: Sequence[Held], story: StoryBefore) -> Keeping | None:
+def _keeping(mention: Mention, noted: Sequence[Keeping], story: StoryBefore) -> Keeping | None:
     """Where states, memories and the author's notes left a thing; where they differ, what was told last.
 
     A note that stands at no place does not say whether it is later: then nothing is certain.
     """
     if not mention.entity_id:
-        held = next(each for each in noted if each.thing == simplified(mention.name))
-        return Keeping(held.holder_id, held.since, (held.evidence,))
+        return next(each for each in noted if each.thing == simplified(mention.name))
     keeping = keeping_of(story.entity[mention.entity_id], story)
     note = next((each for each in noted if each.thing_id == mention.entity_id), None)
-    if note is None:
-        return keeping
-    by_note = Keeping(note.holder_id, note.since, (note.evidence,))
-    if keeping is None or keeping.holder_id == note.holder_id:
-        return by_note
-    if note.evidence.chapter_index is None:
+    if note is None or keeping is None or keeping.holder_id == note.holder_id:
+        return note or keeping
+    if note.evidence[0].chapter_index is None:
         return None
-    return by_note if note.since >= keeping.since else keeping
+    return note if note.since >= keeping.since else keeping
 
 
 def _is_meant(mention: Mention, story: StoryBefore) -> bool:

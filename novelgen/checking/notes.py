@@ -17,14 +17,14 @@ from novelgen.models.state import PRESENCE_ATTRIBUTE
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A thing that a note puts into somebody's hands; `thing_id` is None for one that is only a word of the note."""
+class Keeping:
+    """Where the story or a note left a thing; a note may know it by a word alone, without an id."""
 
-    thing: str
-    thing_id: str | None
     holder_id: str
     since: StoryPosition
-    evidence: ContinuityEvidence
+    evidence: tuple[ContinuityEvidence, ...]
+    thing: str = ""
+    thing_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ _MOVING = frozenset({"transfer", "theft", "gift"})
 """Kinds of memories after which a thing may be with another."""
 
 
-def held_in_notes(story: StoryBefore) -> list[Held]:
+def held_in_notes(story: StoryBefore) -> list[Keeping]:
     """Return the things that notes put into somebody's hands, where no later note or memory moves them."""
     found = [held for note in _notes(story) for held in _held_in(note, story)]
     last = {each.thing: each for each in sorted(found, key=lambda each: each.since)}
@@ -141,26 +141,26 @@ def _says(pattern: str, text: str, *placed: tuple[Mention, str]) -> re.Match[str
     return None if _UNCERTAIN.search(text[start : min(ends, default=len(text))]) else found
 
 
-def _held_in(note: StoryMemoryChunk, story: StoryBefore) -> Iterator[Held]:
+def _held_in(note: StoryMemoryChunk, story: StoryBefore) -> Iterator[Keeping]:
     people = _named(note.content, story, "character")
     things = _named(note.content, story, "item")
-    evidence, since = of_memory(note, story), place_of(note)
+    evidence, since = (of_memory(note, story),), place_of(note)
     for person in people:
         for thing in things:
             if any(_says(pattern, note.content, (person, _HOLDER), (thing, _THING)) for pattern in _HOLDS):
-                yield Held(thing.name, thing.entity_id, person.entity_id, since, evidence)
+                yield Keeping(person.entity_id, since, evidence, thing.name, thing.entity_id)
         if things:
             continue
         for pattern in _HOLDS:
             found = _says(pattern.replace(_THING, _WORD_FOR_A_THING), note.content, (person, _HOLDER))
             if found is not None and _HOLDER not in found["thing"]:
-                yield Held(found["thing"], None, person.entity_id, since, evidence)
+                yield Keeping(person.entity_id, since, evidence, found["thing"])
                 break
 
 
-def _is_moved(held: Held, story: StoryBefore) -> bool:
+def _is_moved(held: Keeping, story: StoryBefore) -> bool:
     """Whether a memory tells that the thing changed hands since; of a note without a place, whether one does at all."""
-    is_placed = held.evidence.chapter_index is not None
+    is_placed = held.evidence[0].chapter_index is not None
     return any(
         memory.event_type in _MOVING and simplified(held.thing) in simplified(memory.content)
         for memory in story.memories

@@ -185,14 +185,6 @@ class _Now:
     events: Mapping[str, tuple[int, Certainty]] = field(default_factory=dict)
 
 
-@dataclass
-class _Laid:
-    """A scene's time, and where it sorts in the order lived; None where nothing says."""
-
-    time: SceneTime
-    lived_at: float | None = field(default=None)
-
-
 def scene_times(scenes: Sequence[TellingScene]) -> list[SceneTime]:
     """Return when scenes play, by what their records and openings say.
 
@@ -201,7 +193,7 @@ def scene_times(scenes: Sequence[TellingScene]) -> list[SceneTime]:
     """
     now: _Now | None = None
     first_year: ToldTime | None = None
-    laid: list[_Laid] = []
+    laid: list[tuple[SceneTime, float | None]] = []
     for order, scene in enumerate(scenes, 1):
         told, said_in = _told(scene)
         time = SceneTime(
@@ -221,7 +213,7 @@ def scene_times(scenes: Sequence[TellingScene]) -> list[SceneTime]:
         if not time.is_flashback or (is_told_now and not scene.is_flashback):
             now = _advance(now, told, time)
             first_year = first_year or now.year
-        laid.append(_placed(time, now, first_year))
+        laid.append((time, _lived_at(time, now, first_year)))
     return _in_lived_order(laid)
 
 
@@ -294,8 +286,7 @@ def _gap(now: _Now, told: ToldTime | None) -> _Gap:
 def _told_gap(now: _Now, told: ToldTime, shift: DaySpan) -> _Gap:
     if shift.max_days in (0, 1) and shift.min_days == 0:
         # The night goes on: after midnight it is the next day of the calendar.
-        is_past_midnight = _comes_early_after_evening(now, told)
-        if is_past_midnight:
+        if _comes_early_after_evening(now, told):
             return _Gap(DaySpan(min_days=0, max_days=1), 1, "inferred")
         return _Gap(shift, 0, "told" if shift.is_exact else "inferred")
     if shift.min_days == shift.max_days == 1 and now.has_crossed_midnight:
@@ -312,24 +303,20 @@ def _told_gap(now: _Now, told: ToldTime, shift: DaySpan) -> _Gap:
 def _gap_by_hours(now: _Now, told: ToldTime) -> _Gap:
     has_new_season = told.season is not None and now.season not in (None, told.season)
     if has_new_season or told.minutes is None or now.minutes is None:
-        least = 1 if has_new_season else 0
+        least = int(has_new_season)
         return _Gap(DaySpan(min_days=least), least, "at_least")
     if _comes_early_after_evening(now, told):
         return _Gap(DaySpan(min_days=1), 1, "inferred")
     if told.minutes[1] < now.minutes[0]:
         return _Gap(DaySpan(min_days=1), 1, "at_least")
-    if told.year is not None or told.month is not None or told.season is not None:
-        return _Gap(DaySpan(min_days=0), 0, "at_least")
-    return _Gap(DaySpan(min_days=0), 0, "inferred")
+    is_loose = told.year is not None or told.month is not None or told.season is not None
+    return _Gap(DaySpan(min_days=0), 0, "at_least" if is_loose else "inferred")
 
 
 def _comes_early_after_evening(now: _Now, told: ToldTime) -> bool:
-    return (
-        now.minutes is not None
-        and told.minutes is not None
-        and now.minutes[0] >= EVENING_BEGINS
-        and told.minutes[1] <= _MORNING_ENDS
-    )
+    if now.minutes is None or told.minutes is None:
+        return False
+    return now.minutes[0] >= EVENING_BEGINS and told.minutes[1] <= _MORNING_ENDS
 
 
 def _pinned(begun: _Now, before: _Now, told: ToldTime | None) -> _Now:
@@ -391,18 +378,18 @@ def _ended(begun: _Now, told: ToldTime, time: SceneTime) -> _Now:
     return ended if days.is_exact else replace(ended, certainty="at_least")
 
 
-def _placed(time: SceneTime, now: _Now | None, first_year: ToldTime | None) -> _Laid:
-    """Return a scene with where it sorts in the order lived."""
+def _lived_at(time: SceneTime, now: _Now | None, first_year: ToldTime | None) -> float | None:
+    """Return where a scene sorts in the order lived, None where nothing says; its time says when it was lived."""
     if not time.is_flashback:
         time.lived = "now" if now is None or now.day >= 1 else "before_story"
-        return _Laid(time, None if now is None else float(time.story_day or now.day))
+        return None if now is None else float(time.story_day or now.day)
     past = time.told.past if time.told is not None else None
     if past is None:
-        return _Laid(time)
+        return None
     time.lived, at = _lived_then(past, now, first_year)
     if time.lived == "in_story" and at is not None and time.told is not None and time.told.shift is None:
         time.story_day, time.certainty = int(at), now.certainty if now is not None else "unknown"
-    return _Laid(time, at)
+    return at
 
 
 def _lived_then(past: ToldTime, now: _Now | None, first_year: ToldTime | None) -> tuple[LivedWhen, float | None]:
@@ -429,12 +416,11 @@ def _lived_then(past: ToldTime, now: _Now | None, first_year: ToldTime | None) -
     return "unknown", None
 
 
-def _in_lived_order(laid: Sequence[_Laid]) -> list[SceneTime]:
-    known = [each for each in laid if each.lived_at is not None]
-    known.sort(key=lambda each: (each.lived_at, each.time.told_order))
-    for order, each in enumerate(known, 1):
-        each.time.lived_order = order
-    return [each.time for each in laid]
+def _in_lived_order(laid: Sequence[tuple[SceneTime, float | None]]) -> list[SceneTime]:
+    known = sorted((at, time.told_order, time) for time, at in laid if at is not None)
+    for order, (_, _, time) in enumerate(known, 1):
+        time.lived_order = order
+    return [time for time, _ in laid]
 
 
 def days_apart(times: Sequence[SceneTime], first: int, then: int) -> DaySpan | None:

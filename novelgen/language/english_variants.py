@@ -8,28 +8,19 @@ from novelgen.language.language import word_list
 from novelgen.language.normalise import ARTICLES, FEMALE_TITLES, MALE_TITLES, OTHER_TITLES, TITLES, name_key
 from novelgen.language.sightings import FoundName, ScenePlace, likely_kind
 
-_MEN = word_list("english_men")
-_WOMEN = word_list("english_women")
-
 
 def _split(entries: Iterable[str]) -> dict[str, tuple[str, ...]]:
     parts = (entry.partition(":") for entry in entries)
     return {name: tuple(filter(None, short.split(","))) for name, _, short in parts}
 
 
-_SHORT_FORMS = {**_split(_MEN), **_split(_WOMEN)}
-_MALE_NAMES = frozenset(_split(_MEN)) | {short for each in _split(_MEN).values() for short in each}
-_FEMALE_NAMES = frozenset(_split(_WOMEN)) | {short for each in _split(_WOMEN).values() for short in each}
-_FORMAL: dict[str, tuple[str, ...]] = {}
-for _name, _shorts in _SHORT_FORMS.items():
+_MEN, _WOMEN = _split(word_list("english_men")), _split(word_list("english_women"))
+_MALE_NAMES, _FEMALE_NAMES = (frozenset(names).union(*names.values()) for names in (_MEN, _WOMEN))
+_FORMAL_NAMES: defaultdict[str, list[str]] = defaultdict(list)
+"""The full given names of which each may be a short form."""
+for _name, _shorts in {**_MEN, **_WOMEN}.items():
     for _short in _shorts:
-        _FORMAL[_short] = (*_FORMAL.get(_short, ()), _name)
-
-
-def _formal_names(name: str) -> tuple[str, ...]:
-    """Return the full given names of which this may be a short form."""
-    return _FORMAL.get(name, ())
-
+        _FORMAL_NAMES[_short].append(_name)
 
 CLEARLY_MORE = 3
 """A name that several bear means the one who stands in the text so many times as often as the next."""
@@ -79,10 +70,7 @@ class _Bearer:
     @property
     def gender(self) -> str:
         """`m`, `f`, or empty where the text does not tell."""
-        by_title = _gender_of_titles(self.titles)
-        if by_title:
-            return by_title
-        return _gender_of_given(self.first) or _gender_of_pronouns(self.names)
+        return _gender_of_titles(self.titles) or _gender_of_given(self.first) or _gender_of_pronouns(self.names)
 
 
 def english_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
@@ -190,7 +178,8 @@ def _placed(word: str, named: Sequence[FoundName], people: Sequence[_Bearer], pa
     is_given = bool(given) or (word in _MALE_NAMES | _FEMALE_NAMES and not family)
     own: list[_Bearer] = []
     bare_count = sum(each.count for each in bare)
-    host = _clear_bearer(_of_gender(given, _gender_of_given(word)))
+    gender = _gender_of_given(word)
+    host = _clear_bearer([each for each in given if not gender or each.gender in (gender, "")])
     if host is not None and host.count * CLEARLY_MORE > sum(each.count for each in named) - bare_count:
         host.add(bare)
         bare = []
@@ -228,7 +217,10 @@ def _host(
 ) -> _Bearer | None:
     """Who bears a title and a name, if it is clear."""
     relatives = [
-        each for each in family if _fits(titles, each) and not _stand_apart(titles, variants, each, paragraphs)
+        each
+        for each in family
+        # The text sets two people side by side, not two names of one.
+        if _fits(titles, each) and not ("mr" in titles and _are_side_by_side(variants, each, paragraphs))
     ]
     if len(relatives) > 1:
         relatives = [each for each in relatives if each.count > 1]
@@ -270,11 +262,6 @@ def _is_called(bearer: _Bearer, titles: frozenset[str]) -> bool:
     """Tell whether somebody is called by a title and the given name."""
     called = [name_key(each.name).split() for each in bearer.names if titles & _titles(each.name)]
     return any(bearer.first in words for words in called)
-
-
-def _stand_apart(titles: frozenset[str], variants: Sequence[FoundName], bearer: _Bearer, paragraphs: int) -> bool:
-    """Tell whether the text sets two names side by side, as it does with two people, not with two names of one."""
-    return "mr" in titles and _are_side_by_side(variants, bearer, paragraphs)
 
 
 def _are_side_by_side(variants: Sequence[FoundName], bearer: _Bearer, paragraphs: int) -> bool:
@@ -320,15 +307,10 @@ def _host_of_bare(
     return by_given
 
 
-def _of_gender(people: Sequence[_Bearer], gender: str) -> list[_Bearer]:
-    return [each for each in people if not gender or each.gender in (gender, "")]
-
-
 def _clear_bearer(people: Sequence[_Bearer]) -> _Bearer | None:
     ranked = sorted(people, key=lambda each: -each.count)
-    if len(ranked) == 1 or (len(ranked) > 1 and ranked[0].count >= CLEARLY_MORE * ranked[1].count):
-        return ranked[0]
-    return None
+    is_clear = ranked and all(ranked[0].count >= CLEARLY_MORE * each.count for each in ranked[1:2])
+    return ranked[0] if is_clear else None
 
 
 def _join_nicknames(people: list[_Bearer]) -> None:
@@ -342,7 +324,7 @@ def _join_nicknames(people: list[_Bearer]) -> None:
             continue
         hosts = [
             host
-            for name in _formal_names(each.first)
+            for name in _FORMAL_NAMES.get(each.first, ())
             for host in by_first.get(name, ())
             if host is not each and host.names and not host.titles & _RANKS_BY_BIRTH and each.last in ("", host.last)
         ]
@@ -371,7 +353,9 @@ def english_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
         if any(len(core) > 1 for core in cores[at]) or likely_kind(groups[at]) in _THINGS:
             continue
         words = {core[0] for core in cores[at]}
-        asked = {host for word in words for name in (word, *_formal_names(word)) for host in whole.get(name, ())}
+        asked = {
+            host for word in words for name in (word, *_FORMAL_NAMES.get(word, ())) for host in whole.get(name, ())
+        }
         titled = frozenset(mine.titles)
         fitting = [
             host

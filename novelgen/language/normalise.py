@@ -11,7 +11,7 @@ from novelgen.language.language import CJK_RANGES, has_cjk, is_cjk, word_list
 
 if TYPE_CHECKING:
     from opencc import OpenCC
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from novelgen.errors import UserInputError
@@ -116,18 +116,15 @@ def fold_width(text: str) -> str:
     return text.translate(_SAME_LENGTH_FORMS)
 
 
-class _SimpleCharacters(dict[int, str | int]):
-    """By the number of each character that was met the simplified one: a text is translated at one go."""
+class _Translation(dict[int, str | int]):
+    """By the number of each character that was met what stands in its place: a text is translated at one go."""
+
+    def __init__(self, of: Callable[[int], str | int]) -> None:
+        self._of = of
 
     def __missing__(self, number: int) -> str | int:
-        character = chr(number)
-        # Loading the table costs a twentieth of a second; stories without Chinese never need it.
-        simple = _converter().convert(character) if is_cjk(character) else character
-        self[number] = simple if len(simple) == 1 else number
+        self[number] = self._of(number)
         return self[number]
-
-
-_SIMPLE = _SimpleCharacters()
 
 
 @lru_cache(maxsize=1)
@@ -137,22 +134,21 @@ def _converter() -> OpenCC:
     return OpenCC("t2s")
 
 
+def _simple(number: int) -> str | int:
+    # Loading the table costs a twentieth of a second; stories without Chinese never need it.
+    simple = _converter().convert(chr(number)) if is_cjk(chr(number)) else chr(number)
+    return simple if len(simple) == 1 else number
+
+
+_SIMPLE = _Translation(_simple)
+_FOLDED = _Translation(lambda number: _SIMPLE[_SAME_LENGTH_FORMS.get(number, number)])
+
+
 def simplified(text: str) -> str:
     """Return a text with each traditional character replaced by the simplified one, none more and none less."""
     if text.isascii():
         return text
     return text.translate(_SIMPLE)
-
-
-class _FoldedCharacters(dict[int, str | int]):
-    """By the number of each character that was met the one that `same_characters` has in its place."""
-
-    def __missing__(self, number: int) -> str | int:
-        self[number] = _SIMPLE[_SAME_LENGTH_FORMS.get(number, number)]
-        return self[number]
-
-
-_FOLDED = _FoldedCharacters()
 
 
 @lru_cache(maxsize=2)

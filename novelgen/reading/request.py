@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -21,6 +21,7 @@ from novelgen.models.position import ChapterIndex, Place, SceneIndex, require_pr
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship, turned_type
 
+Listed = TypeVar("Listed", bound=BaseModel)
 ExtractionFault = Literal["timeout", "unavailable", "cut", "not_json", "schema", "echo", "ungrounded", "empty"]
 _PART: Mapping[StoryLanguage, str] = {"en": ", part {part} of {parts}", "zh": "，第{part}部分，共{parts}部分"}
 
@@ -216,32 +217,27 @@ class SceneRecordResult(SceneResult):
 
 
 def in_shown_ids(request: SceneRecordRequest) -> SceneRecordRequest:
-    """Return a request in which every list speaks of those whom its entities show, and of nobody by a former id."""
+    """Return a request in which every list speaks of those whom its entities show, and of nobody by a former id.
+
+    Where two ids become one, the later state and the later standing of a pair hold; the lists of one that was
+    masked until then are added to those of the other.
+    """
     ids = _final_ids(request.stand_ins)
     if not ids:
         return request
+
+    def shown(listed: Iterable[Listed], *fields: str) -> list[Listed]:
+        return [each.model_copy(update={name: _shown(getattr(each, name), ids) for name in fields}) for each in listed]
+
     return request.model_copy(
         update={
             "stand_ins": ids,
             "states": _states(request.states, ids),
-            "open_loops": [
-                each.model_copy(update={"related_entities": _each_once(each.related_entities, ids)})
-                for each in request.open_loops
-            ],
+            "open_loops": shown(request.open_loops, "related_entities"),
             "relationships": _relationships(request.relationships, ids),
-            "present_ids": _each_once(request.present_ids, ids),
-            "memories": [
-                each.model_copy(update={"entities": _each_once(each.entities, ids)}) for each in request.memories
-            ],
-            "scenes_before": [
-                each.model_copy(
-                    update={
-                        "location_id": _shown(each.location_id, ids),
-                        "characters_present": _each_once(each.characters_present, ids),
-                    }
-                )
-                for each in request.scenes_before
-            ],
+            "present_ids": _shown(request.present_ids, ids),
+            "memories": shown(request.memories, "entities"),
+            "scenes_before": shown(request.scenes_before, "location_id", "characters_present"),
             "sightings": _sightings(request.sightings, ids),
         }
     )
@@ -261,14 +257,11 @@ def _final_ids(stand_ins: Mapping[str, str]) -> dict[str, str]:
 
 
 def _shown(value: Any, ids: Mapping[str, str]) -> Any:
-    """A value with whole strings that are former ids replaced; other words stay as they are."""
+    """A value with whole strings that are former ids replaced, in a list each once; other words stay as they are."""
     if isinstance(value, list):
-        return [_shown(each, ids) for each in value]
+        shown = [_shown(each, ids) for each in value]
+        return [each for at, each in enumerate(shown) if each not in shown[:at]]
     return ids.get(value, value) if isinstance(value, str) else value
-
-
-def _each_once(entity_ids: Iterable[str], ids: Mapping[str, str]) -> list[str]:
-    return list(dict.fromkeys(ids.get(each, each) for each in entity_ids))
 
 
 def _states(states: Sequence[EntityStateSnapshot], ids: Mapping[str, str]) -> list[EntityStateSnapshot]:
@@ -278,46 +271,32 @@ def _states(states: Sequence[EntityStateSnapshot], ids: Mapping[str, str]) -> li
         data = {name: _shown(value, ids) for name, value in state.state_data.items()}
         before = found.pop(entity_id, None)
         if before is not None:
+            held = before.state_data
             # What was taken from a list since the mask fell would come back with the mask's own list.
-            is_mask = state.entity_id in ids
-            data = _joined(before.state_data, data) if is_mask else {**before.state_data, **data}
+            for name in held.keys() & data.keys() if state.entity_id in ids else ():
+                if isinstance(held[name], list) and isinstance(data[name], list):
+                    data[name] = [*held[name], *(each for each in data[name] if each not in held[name])]
+            data = {**held, **data}
         found[entity_id] = state.model_copy(update={"entity_id": entity_id, "state_data": data})
     return list(found.values())
-
-
-def _joined(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
-    joined = {**earlier, **later}
-    for name, value in later.items():
-        held = earlier.get(name)
-        if isinstance(value, list) and isinstance(held, list):
-            joined[name] = [*held, *(each for each in value if each not in held)]
-    return joined
 
 
 def _relationships(pairs: Sequence[Relationship], ids: Mapping[str, str]) -> list[Relationship]:
     found: dict[tuple[str, str], Relationship] = {}
     for pair in sorted(pairs, key=_changed_at):
-        a, b = ids.get(pair.character_a, pair.character_a), ids.get(pair.character_b, pair.character_b)
+        a, b = (ids.get(each, each) for each in (pair.character_a, pair.character_b))
+        told: dict[str, Any] = {"character_a": min(a, b), "character_b": max(a, b)}
+        if a > b:
+            told |= {
+                "relationship_type": turned_type(pair.relationship_type),
+                "perspective_a": pair.perspective_b,
+                "perspective_b": pair.perspective_a,
+                "dimensions_a": pair.dimensions_b,
+                "dimensions_b": pair.dimensions_a,
+            }
         if a != b:
-            found[min(a, b), max(a, b)] = _between(pair, a, b)
+            found[min(a, b), max(a, b)] = pair.model_copy(update=told)
     return list(found.values())
-
-
-def _between(pair: Relationship, a: str, b: str) -> Relationship:
-    """The same standing between those whom its sides are shown as, the one first that sorts first."""
-    if a < b:
-        return pair.model_copy(update={"character_a": a, "character_b": b})
-    return pair.model_copy(
-        update={
-            "character_a": b,
-            "character_b": a,
-            "relationship_type": turned_type(pair.relationship_type),
-            "perspective_a": pair.perspective_b,
-            "perspective_b": pair.perspective_a,
-            "dimensions_a": pair.dimensions_b,
-            "dimensions_b": pair.dimensions_a,
-        }
-    )
 
 
 def _sightings(sightings: Mapping[str, EntitySighting], ids: Mapping[str, str]) -> dict[str, EntitySighting]:
