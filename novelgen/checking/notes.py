@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from novelgen.checking.findings import of_memory, place_of
 from novelgen.checking.story import Draft, StoryBefore
-from novelgen.language.language import word_pattern, wording
+from novelgen.language.language import phrases, word_pattern, wording
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import Span, split_sentences
@@ -47,42 +47,14 @@ _PLACE = "\ue002"
 
 _WORD_FOR_A_THING = r"(?P<thing>[\u4e00-\u9fff]{2,6}?|(?:[\w’'-]+ ){1,3}?[\w’'-]+)"
 
-_HOLDS = (
-    rf"{_THING}{_ALWAYS}在{_HOLDER}的?(?:手[里中上]?|身上|怀[里中]|那[里儿]|这[里儿]|处|指上|手指上|腰间|袖[里中])",
-    rf"{_THING}{_ALWAYS}(?:由|归|被){_HOLDER}{_ALWAYS}(?:收着|收藏|保管|掌管|持有|所持|带着|拿着|佩戴|戴着|藏着)",
-    rf"{_HOLDER}{_ALWAYS}(?:带着|戴着|佩着|拿着|握着|藏着|收着|保管着|持有|佩戴着?|收藏着){_THING}",
-    rf"{_THING}[^。；！？]{{0,14}}?{_HOLDER}[^。；！？]{{0,14}}?(?:从不|从未|未曾|永不|绝不|不)离身",
-    rf"{_THING}(?:从不|从未|未曾|永不|绝不)离开{_HOLDER}",
-    rf"{_HOLDER}[^。；！？]{{0,10}}?{_THING}[^。；！？]{{0,10}}?(?:从不|从未|未曾|永不|绝不|不)离身",
-    (
-        rf"(?<!\w)(?:[Tt]he )?{_THING} (?:is|stays|remains|lies) {_ADVERB}"
-        r"(?:with|in (?:the )?(?:hands?|keeping|possession) of)"
-        rf" (?:the )?{_HOLDER}"
-    ),
-    (
-        rf"(?<!\w)(?:[Tt]he )?{_THING} (?:is|stays|remains|lies) {_ADVERB}(?:in|on) (?:the )?{_HOLDER}[’']s?"
-        r" (?:hands?|keeping|possession|pocket|bag|finger|neck|wrist|belt|care)"
-    ),
-    rf"(?<!\w)(?:[Tt]he )?{_THING} is {_ADVERB}(?:held|kept|carried|worn|owned) by (?:the )?{_HOLDER}",
-    rf"{_HOLDER} {_ADVERB}(?:has|holds|keeps|carries|wears) (?:the |his |her |a |an )?{_THING}",
-    rf"{_HOLDER} never (?:parts (?:with|from)|takes off|lets go of|(?:is|goes) without) (?:the |his |her )?{_THING}",
-    rf"(?<!\w)(?:[Tt]he )?{_THING} never leaves (?:the )?{_HOLDER}",
-)
-_STAYS = (
-    (
-        rf"{_HOLDER}[^。；！？]{{0,6}}?{_ALWAYS}(?:都|守|住|待|留|困|居)?在?{_PLACE}[^。；！？]{{0,6}}?"
-        r"(?:从未|从不|未曾|不曾|从没|没有|不得|不能|不许|绝不|永不)(?:离开|外出|出门|走出|踏出)"
-    ),
-    rf"{_HOLDER}[^。；！？]{{0,4}}?(?:从未|从不|未曾|不曾|从没|没有|不得|不能|不许|绝不|永不)(?:离开|走出|踏出)过?{_PLACE}",
-    rf"{_HOLDER}(?:一直|始终|永远)(?:都)?(?:守|住|待|留|困)?在{_PLACE}",
-    (
-        rf"{_HOLDER} (?:has |have )?never (?:\w+ )?(?:leaves?|left|goes outside|sets? foot outside)(?: of)?"
-        rf" (?:the )?{_PLACE}"
-    ),
-    rf"{_HOLDER} (?:cannot|can never|may never|must never) leave (?:the )?{_PLACE}",
-    rf"{_HOLDER} (?:is|stays|remains) always (?:in|at|on) (?:the )?{_PLACE}",
-    rf"{_HOLDER} always (?:stays|lives|remains) (?:in|at|on) (?:the )?{_PLACE}",
-)
+_MARKS = {"ALWAYS": _ALWAYS, "ADVERB": _ADVERB, "THING": _THING, "HOLDER": _HOLDER, "PLACE": _PLACE}
+
+
+def _sentences_of(name: str) -> list[str]:
+    return [re.sub("|".join(_MARKS), lambda mark: _MARKS[mark[0]], each) for each in phrases(name)]
+
+
+_HOLDS, _STAYS = _sentences_of("notes_holds"), _sentences_of("notes_stays")
 _MOVING = frozenset({"transfer", "theft", "gift"})
 """Kinds of memories after which a thing may be with another."""
 

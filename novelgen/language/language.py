@@ -29,6 +29,12 @@ def wording(name: str) -> str:
     return words.replace("\n", "")
 
 
+def phrases(name: str) -> list[str]:
+    """Return a list of regular expressions."""
+    listed: list[str] = _lists()[name]
+    return listed
+
+
 def patterns(name: str) -> dict[str, Any]:
     """Return a table of regular expressions."""
     table: dict[str, Any] = _lists()[name]

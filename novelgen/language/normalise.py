@@ -7,7 +7,7 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from novelgen.language.language import CJK_RANGES, has_cjk, is_cjk, word_list
+from novelgen.language.language import CJK_RANGES, has_cjk, is_cjk, word_list, wording
 
 if TYPE_CHECKING:
     from opencc import OpenCC
@@ -200,23 +200,13 @@ def title_gender(name: str) -> str | None:
     return None
 
 
-_CHINESE_DESCRIPTION = re.compile(
-    r"^[那这某一二两三众几老小大]*[个位名条]?"
-    r"(?:老[者儿叟妪母僧妖道人翁汉爷头]|[少青]年|妇人|寡妇|女[子儿人]|男[子人]|[汉娘]子?|和尚|道[人童]|僧人?|童子?|妖[怪精王仙魔]?|怪物?"
-    r"|人|魔[王头]?|公公|婆婆|丈人|丈母|浑家|拙荆|兄弟|师[兄弟姐妹父傅祖公]|徒弟|先生|小姐|姑娘|大[哥人王仙圣]|[二三四]哥"
-    r"|先锋|将军|主人|客人|店家|掌柜|老板|大夫|医生|陌生人|黑衣人|爹|娘|哥|姐|弟|妹)$"
-)
+_CHINESE_DESCRIPTION = re.compile(wording("normalise_chinese_description"))
 
 _WORD = re.compile(r"[^\W\d_]+")
 _THIS_OR_THAT = frozenset({"this", "that", "same", "another", "one"})
 _PLACES_OF_ANYBODY = frozenset(word_list("normalise_places_of_anybody"))
 
-_CHINESE_PLACE_OF_ANYBODY = re.compile(
-    r"^[那这一某此]?[间座所个家处条片]?"
-    r"(?:房[间里屋中]?|屋[子里内中]?|客[店房栈厅]|[酒饭茶旅]?店|酒[楼家]|宅子?|院子?|庭院|庄[子院上]?|寺院?|庙|洞[府里中]?|山[上中里下]?"
-    r"|路[上边]?|街[上道]?|城[里中]?|村[子里庄]?|河边|江边|岸上|船[上中]?|车[上里]?|厅[堂上]?|堂[上前]?|门[口前外]|林[子中里]|楼[上下]"
-    r"|地方|[此那这]处|[此那这]地|[家外]里?|里面|外面)$"
-)
+_CHINESE_PLACE_OF_ANYBODY = re.compile(wording("normalise_chinese_place_of_anybody"))
 
 
 def is_description(name: str) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import log2
 from typing import Literal
 
-from novelgen.language.language import CJK_RANGES, has_cjk
+from novelgen.language.language import CJK_RANGES, has_cjk, wording
 from novelgen.language.matching import NameFinder, QuoteFinder
 from novelgen.language.normalise import ARTICLES, TITLES, fold_width, is_description, name_key
 from novelgen.models.entity import Entity
@@ -43,10 +43,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _DEFINITE = re.compile(r"\b(?:the|this|that|his|her|old|young)\s+(?:[^\W\d_]+\s+)?([^\W\d_]{3,})", re.IGNORECASE)
 _DEFINITE_NEXT = re.compile(r"\b(?:the|this|that|his|her|old|young)\s+([^\W\d_]{3,})", re.IGNORECASE)
 _CHINESE_DEFINITE = re.compile(rf"[那这老][一两]?[个位名条只]?([{CJK_RANGES}]{{2,3}})")
-_CHINESE_TRADE = re.compile(
-    r"^[那这某众老小]*(?:店[小家主]?[二家]?|小二哥?|酒保|庄[客家主]|掌柜|府尹|知[府县]|太守|县令|公[差人]|差[役人]|衙役|丫[鬟头]|使女"
-    r"|家[丁人奴]|仆[人役]|士[兵卒]|军[士兵汉]|小[厮卒校妖童]|喽[啰罗]|管家|门[子房]|更夫|船[家夫]|车夫|樵夫|渔[夫翁]|猎户|百姓|村[民人]|邻[居人舍])$"
-)
+_CHINESE_TRADE = re.compile(wording("scene_touch_chinese_trade"))
 _COMMON_KINDS = ("item", "location", "term", "faction")
 _LONGEST_COMMON_NOUN = 2
 
