@@ -8,10 +8,8 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
-from novelgen.chains.checked_writing_chain import CheckedWriting, ModelPassages, WrittenDraft, check_after_writing
+from novelgen.chains.checked_writing_chain import CheckedWriting, WrittenDraft, check_after_writing
 from novelgen.errors import UserInputError
-from novelgen.language.language import StoryLanguage
-from novelgen.model_calls.prompting import read_prompt_file
 from novelgen.models.context import ReportIssue
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, ContinuityReport, DraftCheck
 from novelgen.models.plan import GeneratedScene, ScenePlan
@@ -46,13 +44,6 @@ def repaired(*answers: Any, **changes: Any) -> CheckedWriting:
     """Return what becomes of the draft with these answers of the writer."""
     model = answering(*[each if isinstance(each, str) else json.dumps(each) for each in answers])
     return check_after_writing(find_tobin, writer=model, repair=True).invoke({**GIVEN, **changes})
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_example_fits(language: StoryLanguage) -> None:
-    """The example is an answer."""
-    example = json.loads(read_prompt_file(f"repair_draft_example.{language}.json"))
-    assert ModelPassages.model_validate(example).model_dump() == example
 
 
 def test_a_draft_is_checked_and_left_as_it_is() -> None:

@@ -5,7 +5,6 @@ import dataclasses
 import json
 from typing import Any
 
-import pytest
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
@@ -68,15 +67,6 @@ def test_plan_retrievers_and_selection_are_in_the_trace() -> None:
     assert run.inputs["as_of"] == "2:2"
     assert {"k-M1", "k-M2"} <= set(run.outputs["best"])
     assert [item.source_id for item in handler.named("select").outputs.report.items][:1]
-
-
-def test_a_refused_request_is_an_error_in_the_trace() -> None:
-    """Whoever looks at the trace sees why nothing was built, whatever the request lacked."""
-    handler = RecordingHandler()
-    asked = {**dict(lighthouse_request()), "project_id": "../etc"}
-    with pytest.raises(InvalidProjectIdError, match="etc"):
-        chain().invoke(asked, {"callbacks": [handler]})
-    assert isinstance(handler.named("read_outline").error, InvalidProjectIdError)
 
 
 def test_the_summary_of_a_retriever_counts_each_memory_once_and_names_its_failures() -> None:

@@ -1,13 +1,12 @@
 """A draft against the story before it, with scripted models and no store."""
 
-import asyncio
 import json
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
-from novelgen.chains import continuity_chain
+from novelgen.chains.checked_writing_chain import ModelPassages
 from novelgen.chains.continuity_chain import ContinuityChain, ContinuityRequest, ModelCheck
 from novelgen.checking.judging import ModelFindings, ModelVerdicts
 from novelgen.checking.story import Draft
@@ -52,8 +51,9 @@ def checked_by(model: ScriptedChatModel, *, language: str = "en", text: str = ""
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_examples_are_valid_answers(language: str) -> None:
     """Nothing of a worked example is cut off or read otherwise than it stands there."""
-    for name, shape in (("judge", ModelFindings), ("second_look", ModelVerdicts)):
-        example = json.loads(read_prompt_file(f"check_{name}_example.{language}.json"))
+    shapes = {"check_judge": ModelFindings, "check_second_look": ModelVerdicts, "repair_draft": ModelPassages}
+    for name, shape in shapes.items():
+        example = json.loads(read_prompt_file(f"{name}_example.{language}.json"))
         assert shape.model_validate(example).model_dump() == example
 
 
@@ -204,15 +204,6 @@ def test_a_draft_cannot_forge_the_prompt(language: str) -> None:
         fences = [line for line in prompt[1].text.splitlines() if "=====" in line]
         assert sum(("end of data" in line) or ("资料完" in line) for line in fences) == 1
         assert "<|" not in prompt[1].text
-
-
-def test_it_works_without_blocking_the_event_loop() -> None:
-    """The async twin gives the same findings."""
-    story = story_before_draft()
-    chain = ContinuityChain(answering(*map(json.dumps, (FOUND, STAND))))
-    found = asyncio.run(chain.ainvoke(ContinuityRequest(draft_of(story), story, gathering(story))))
-    assert len(found.issues) == 2
-    assert chain.get_name() == continuity_chain.ContinuityChain.__name__
 
 
 def test_a_long_draft_is_checked_in_parts() -> None:

@@ -275,17 +275,6 @@ def test_a_replaced_memory_holds_for_whom_the_new_one_is_unknown() -> None:
     assert anna.superseded_by == "M2"
 
 
-def test_old_contexts_are_read_without_the_new_fields() -> None:
-    """A context file of before has neither receipts of knowledge nor a point of view."""
-    dumped = built().model_dump(mode="json")
-    for item in dumped["report"]["items"]:
-        item.pop("known_by", None)
-        item.pop("not_known_by", None)
-    read = SceneMemoryContext.model_validate(dumped)
-    assert read.hidden is None
-    assert read.as_prompt() == built().as_prompt()
-
-
 @pytest.mark.parametrize(("pov", "words"), [("Anna", "Who wrote the letter, and to whom?"), ("Ben", "Who wrote it?")])
 def test_a_thread_has_the_words_of_who_was_there(pov: str, words: str) -> None:
     """What it grew to in a scene without them is not theirs to know."""

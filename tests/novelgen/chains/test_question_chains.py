@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
 from pydantic import ValidationError
 
 from novelgen.chains.question_chains import (
@@ -233,10 +232,3 @@ def test_a_short_form_that_will_not_do_is_dropped(short: str, kept: bool) -> Non
     asked = model.prompts[0][-1].text
     assert asked.index("- Ada bought") < asked.index("- Ada tied") < asked.index("- The bridge held")
     assert "Cornelius" not in "".join(message.text for message in model.prompts[0])
-
-
-def test_a_cut_memory_is_repaired() -> None:
-    """What the server broke off is not taken, and a second answer is."""
-    model = answering(AIMessage(told(MEMORY)[:40], response_metadata={"finish_reason": "length"}), told(MEMORY))
-    assert memory_of(model).text.content == MEMORY
-    assert "cut" in model.prompts[1][-1].text

@@ -1,11 +1,13 @@
-"""Tests of the cleaning of outside text."""
+"""What comes from outside is cleaned, and too deep data told."""
+
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.errors import UserInputError
-from novelgen.language.normalise import require_size, scrub_text, scrub_tree
+from novelgen.language.normalise import is_deeper, require_size, scrub_text, scrub_tree
 
 ANY_TEXT = st.text(st.characters())
 
@@ -42,3 +44,12 @@ def test_every_text_of_plain_data_is_scrubbed() -> None:
     require_size("a" * 10, "scene 1", limit_characters=10)
     with pytest.raises(UserInputError, match=r"scene 1 has 11 characters, more than the limit of 10"):
         require_size("a" * 11, "scene 1", limit_characters=10)
+
+
+@pytest.mark.parametrize(
+    ("value", "levels"), [(1, 0), ("[[", 0), ([], 1), ({"a": [1]}, 2), ([[], [{}]], 3), ([None, [[[]]]], 4)]
+)
+def test_levels_of_lists_and_mappings_count(value: Any, levels: int) -> None:
+    """A list has one level, a list in it another; texts and numbers have none."""
+    assert not is_deeper(value, than=levels)
+    assert levels == 0 or is_deeper(value, than=levels - 1)

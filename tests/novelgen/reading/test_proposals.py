@@ -4,7 +4,6 @@ from collections import Counter
 
 from novelgen.chains.scene_record_chain import SceneRecordChain
 from novelgen.reading.conclusion import AllocatedKind, with_given_ids
-from novelgen.reading.request import SceneRecordResult
 from tests.novelgen.reading.keeper_scene import ANSWER, answer, request
 from tests.support.scripted_chat_model import answering
 
@@ -53,14 +52,6 @@ def test_temporary_ids_are_replaced_everywhere() -> None:
     assert (loop.id, loop.related_characters, loop.related_items) == ("OL11", ["C11"], ["I0"])
     [kept] = record.memories
     assert (kept.entities, kept.slot_type, kept.content) == (["C11"], "C11.status", "Mr. Thorne owns new-1.")
-
-
-def test_a_failure_takes_no_ids() -> None:
-    """Nothing is allocated for an extraction without a record."""
-    counters = Counters()
-    failed = SceneRecordResult(status="failed", reason="timeout")
-    assert with_given_ids(failed, counters) == (failed, [])
-    assert counters.given == Counter()
 
 
 def test_a_loop_that_is_known_keeps_its_id() -> None:

@@ -1,8 +1,10 @@
-"""Tests of finding Chinese and telling a story's language."""
+"""Chinese is found, a story's language told, and what text costs estimated."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from novelgen.language.language import count_cjk, has_cjk, is_cjk, story_language
+from novelgen.language.language import count_cjk, estimate_tokens, has_cjk, is_cjk, story_language
 
 
 @pytest.mark.parametrize("character", ["\u3400", "行", "\u9fff", "\uf900", "\ufaff"])
@@ -40,3 +42,17 @@ def test_the_language_is_that_of_most_of_the_text(text: str, language: str) -> N
 def test_chinese_characters_are_counted_one_by_one(text: str, number: int) -> None:
     """Runs of them, too; punctuation does not count."""
     assert count_cjk(text) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("行者", 2), ("行者，走", 4)]
+)
+def test_chinese_costs_one_and_others_a_quarter(text: str, tokens: int) -> None:
+    """One token per Chinese character and one per four others, rounded up."""
+    assert estimate_tokens(text) == tokens
+
+
+@given(st.lists(st.text()))
+def test_parts_never_cost_less_than_the_whole(parts: list[str]) -> None:
+    """A budget kept by the sum of the parts is kept by the joined text."""
+    assert estimate_tokens("".join(parts)) <= sum(estimate_tokens(part) for part in parts)
