@@ -22,7 +22,7 @@ from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError
 from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens
 from novelgen.language.normalise import require_size
 from novelgen.language.sentences import reading_windows
-from novelgen.model_calls.json_model import JsonConversation, Question, issue_kind_of
+from novelgen.model_calls.json_model import Question, issue_kind_of
 from novelgen.model_calls.usage import ModelUsage, total_usage
 from novelgen.models.context import ReportIssue
 from novelgen.models.continuity import CONTINUITY_KINDS, CheckedDraft, ContinuityEvidence, ContinuityIssue
@@ -88,38 +88,30 @@ class ModelCheck(BaseModel):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Run:
-    """One draft on its way through the steps."""
+    """One draft on its way through the steps, each of which adds to its check; after a refusal no call is tried."""
 
     request: ContinuityRequest
     deadline: Deadline
-    check: ModelCheck = field(default_factory=ModelCheck)
+    check: ModelCheck
+    is_whole: bool
     exhibits: prompt_lists.Exhibits = field(default_factory=prompt_lists.Exhibits)
     is_refused: bool = False
-    is_whole: bool = True
 
-    def with_check(self, **changes: Any) -> _Run:
-        """Return the run with more known of its check."""
-        return replace(self, check=self.check.model_copy(update=changes))
-
-    def failed(self, stage: str, error: ModelError | DeadlineExceededError | StoreError, told: str) -> _Run:
-        """Return the run with a failure said aloud; after a refusal no other call is tried."""
+    def failed(self, stage: str, error: ModelError | DeadlineExceededError | StoreError, told: str) -> None:
+        """Say a failure aloud."""
         message = f"{told}: {error}"
         logger.warning("%s", message)
         kind = "unavailable" if isinstance(error, StoreError) else issue_kind_of(error)
-        issue = ReportIssue(stage=stage, kind=kind, message=message)
-        run = self.with_check(report_issues=[*self.check.report_issues, issue])
-        return replace(run, is_refused=self.is_refused or isinstance(error, ModelRefusedError))
+        self.check.report_issues.append(ReportIssue(stage=stage, kind=kind, message=message))
+        self.is_refused = self.is_refused or isinstance(error, ModelRefusedError)
 
-    def counted(self, stage: str, conversation: JsonConversation[Any]) -> _Run:
-        """Return the run with the calls, tokens and time of a stage."""
-        return self.with_check(
-            report_issues=[*self.check.report_issues, *conversation.issues(stage)],
-            model_calls=self.check.model_calls + conversation.requests,
-            usage=self.check.usage.plus(conversation.usage),
-            timings_s={**self.check.timings_s, stage: conversation.work()["elapsed_s"]},
-        )
+    def keep(self, look: judging.SecondLook) -> None:
+        """Leave what a second look left standing."""
+        if fallen := len(self.check.issues) - len(look.issues):
+            self.check.dropped[SECOND_LOOK_STAGE] = fallen
+        self.check.issues = list(look.issues)
 
 
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -170,7 +162,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             found = [moved(each, by=-window.start) for each in here]
             part = replace(request, draft=part_of(request.draft, window.start, window.end), found=found)
             run = self._steps_of_a_part.invoke(
-                _Run(part, deadline, check=ModelCheck(issues=found), is_whole=len(windows) == 1), config
+                _Run(part, deadline, ModelCheck(issues=found), is_whole=len(windows) == 1), config
             )
             issues = [moved(each, by=window.start) for each in run.check.issues]
             checks.append(run.check.model_copy(update={"issues": issues}))
@@ -193,23 +185,24 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             if request.evidence is None or not run.is_whole:
                 evidence = request.gather(request.draft)
         except StoreError as error:
-            run = run.failed(EVIDENCE_STAGE, error, "evidence is missing")
+            run.failed(EVIDENCE_STAGE, error, "evidence is missing")
         lines = prompt_lists.evidence_by_subject(
             evidence, request.draft, request.story, count_tokens=self._count_tokens
         )
         facts = prompt_lists.hard_facts(
             request.draft, request.story, max_tokens=self._fact_tokens, count_tokens=self._count_tokens
         )
-        timings_s = {**run.check.timings_s, EVIDENCE_STAGE: time.monotonic() - started_s}
-        run = run.with_check(evidence=list(evidence), timings_s=timings_s)
-        return replace(run, exhibits=prompt_lists.Exhibits(lines, facts))
+        run.check.evidence = list(evidence)
+        run.check.timings_s[EVIDENCE_STAGE] = time.monotonic() - started_s
+        run.exhibits = prompt_lists.Exhibits(lines, facts)
+        return run
 
     def _find(self, run: _Run) -> _Run:
         if run.is_refused or not (run.exhibits.facts or run.exhibits.evidence):
             return run
         request = run.request
         reader = judging.FindingReader(request.draft, request.story, run.exhibits.by_number())
-        run, read = self._asked(
+        read = self._asked(
             run,
             self._judge,
             {
@@ -223,18 +216,17 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             accept=lambda answer: (len(answer.contradictions), reader.read(answer)),
             told="no model judged the draft",
         )
-        if read is None:
-            return run
-        candidates, issues = read
-        return run.with_check(
-            candidates=candidates, issues=merge_issues([*request.found, *issues]), dropped=dict(reader.dropped)
-        )
+        if read is not None:
+            run.check.candidates, issues = read
+            run.check.issues = merge_issues([*request.found, *issues])
+            run.check.dropped = dict(reader.dropped)
+        return run
 
     def _look_again(self, run: _Run) -> _Run:
         issues, request = run.check.issues, run.request
         if run.is_refused or not issues:
             return run
-        run, look = self._asked(
+        look = self._asked(
             run,
             self._looker,
             {
@@ -248,12 +240,12 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             told="nobody looked at the findings again, only sure ones are kept",
         )
         if look is None:
-            return _kept(run, judging.without_second_look(issues))
-        if look.unjudged:
+            look = judging.without_second_look(issues)
+        elif look.unjudged:
             message = f"{look.unjudged} findings were not looked at again, only sure ones of them are kept"
-            issue = ReportIssue(stage=SECOND_LOOK_STAGE, kind="degraded", message=message)
-            run = run.with_check(report_issues=[*run.check.report_issues, issue])
-        return _kept(run, look)
+            run.check.report_issues.append(ReportIssue(stage=SECOND_LOOK_STAGE, kind="degraded", message=message))
+        run.keep(look)
+        return run
 
     def _asked(
         self,
@@ -265,7 +257,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         share: float,
         accept: Callable[[Shape], Read],
         told: str,
-    ) -> tuple[_Run, Read | None]:
+    ) -> Read | None:
         """Ask for one answer with one repair; a failure is said aloud, with what it means for the check."""
         story = run.request.story
         conversation = question.begin(share * run.deadline.remaining_s)
@@ -274,8 +266,13 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             values = {**values, "place": prompt_lists.place_text(run.request.draft, story)}
             read = question.ask(conversation, prompt_lists.language_of(story), values, accept=accept)
         except (ModelError, DeadlineExceededError) as error:
-            run = run.failed(stage, error, told)
-        return run.counted(stage, conversation), read
+            run.failed(stage, error, told)
+        check = run.check
+        check.report_issues += conversation.issues(stage)
+        check.model_calls += conversation.requests
+        check.usage = check.usage.plus(conversation.usage)
+        check.timings_s[stage] = conversation.work()["elapsed_s"]
+        return read
 
 
 def _question(model: BaseChatModel, shape: type[Shape], prompt: str, stage: str, *, key: str) -> Question[Shape]:
@@ -309,9 +306,3 @@ def joined_checks(checks: Sequence[ModelCheck]) -> ModelCheck:
         model_calls=sum(each.model_calls for each in checks),
         usage=total_usage(each.usage for each in checks),
     )
-
-
-def _kept(run: _Run, look: judging.SecondLook) -> _Run:
-    fallen = len(run.check.issues) - len(look.issues)
-    dropped = {**run.check.dropped, SECOND_LOOK_STAGE: fallen} if fallen else run.check.dropped
-    return run.with_check(issues=list(look.issues), dropped=dropped)
