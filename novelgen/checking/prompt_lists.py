@@ -80,8 +80,7 @@ def place_text(draft: Draft, story: StoryBefore) -> str:
     """Return where the draft stands, from whose point of view, whom it names, and what the plan means to happen."""
     told, labels = words(SUBJECT, story.language), labels_of(story)
     names = names_for(draft, story)
-    language: StoryLanguage = "zh" if story.language == "zh" else "en"
-    lines = [place_in_words(story.as_of.chapter_index, story.as_of.scene_index, language)]
+    lines = [place_in_words(story.as_of.chapter_index, story.as_of.scene_index, language_of(story))]
     if story.pov is not None:
         lines.append(told.text("prompt.pov", name=as_data(story.name(story.pov))))
     people = [names[each] for each in cast_of(draft, story) if story.entity[each].entity_type == "character"]

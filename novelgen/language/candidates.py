@@ -28,24 +28,6 @@ _KINSHIP = frozenset("氏母婆嫂妹姐姑妈娘妻妃夫")
 """Who is called by a surname and one of these is a relative of those of that surname."""
 
 
-def grouped_names(names: Sequence[FoundName]) -> list[list[FoundName]]:
-    """Put names together that are variants of one another; what may belong to several stays by itself."""
-    chinese = [each for each in names if has_cjk(each.name)]
-    english = [each for each in names if not has_cjk(each.name)]
-    groups = [*english_groups(english), *_chinese_groups(chinese)]
-    return [sorted(group, key=lambda each: (-each.count, -len(each.name), each.name)) for group in groups]
-
-
-def likely_same(groups: Sequence[Sequence[FoundName]]) -> dict[int, int]:
-    """Return by its number each group that is likely to be another one's bearer, too, with the other's number.
-
-    These are no proofs, so they are asked, not joined: 宋江, 宋押司; Lucy Gray, Miss Gray.
-    """
-    chinese = {at: group for at, group in enumerate(groups) if has_cjk(group[0].name)}
-    english = {at: group for at, group in enumerate(groups) if at not in chinese}
-    return english_questions(english) | _chinese_questions(chinese)
-
-
 def _chinese_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
     by_name = {simplified(each.name): each for each in names}
     parent = {name: name for name in by_name}
@@ -196,9 +178,18 @@ def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int | None =
             names[found.name].join(found)
         else:
             names[found.name] = found
-    groups = grouped_names(list(names.values()))
+    in_chinese = [each for each in names.values() if has_cjk(each.name)]
+    groups = english_groups([each for each in names.values() if not has_cjk(each.name)])
+    groups = [
+        sorted(group, key=lambda each: (-each.count, -len(each.name), each.name))
+        for group in [*groups, *_chinese_groups(in_chinese)]
+    ]
     candidates = [_candidate(group) for group in groups]
-    for at, other in likely_same(groups).items():
+    listed: dict[bool, dict[int, Sequence[FoundName]]] = {True: {}, False: {}}
+    for at, group in enumerate(groups):
+        listed[has_cjk(group[0].name)][at] = group
+    # These are no proofs, so they are asked, not joined: 宋江, 宋押司; Lucy Gray, Miss Gray.
+    for at, other in (english_questions(listed[False]) | _chinese_questions(listed[True])).items():
         candidates[at].same_as = candidates[other].name
     return often_enough(sorted(candidates, key=_rank), min_count)
 

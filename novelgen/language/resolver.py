@@ -185,16 +185,6 @@ class Mention:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class AmbiguousMention:
-    """A name in a text, at the characters [start, end), of which nobody can say whom it means."""
-
-    candidate_ids: list[str]
-    name: str
-    start: int
-    end: int
-
-
 class NameResolver:
     """Resolves names to entities, as of the position at which the entities were read.
 
@@ -239,9 +229,7 @@ class NameResolver:
                 return self._only(name, places, "part of a place's name")
         if contained:
             return self._only(name, self._of_types(contained, entity_types), "known name inside")
-        ambiguous = self.find_ambiguous(name)
-        possible = list(dict.fromkeys(each for found in ambiguous for each in found.candidate_ids))
-        if possible:
+        if possible := list(dict.fromkeys(self._read(name, ())[1])):
             return self._chosen(name, self._of_types(possible, entity_types), "known name inside")
         return Resolution(name, None, [], "unknown")
 
@@ -249,26 +237,24 @@ class NameResolver:
         """Find the entities named in a text."""
         return self._read(text, also_present)[0]
 
-    def find_ambiguous(self, text: str) -> list[AmbiguousMention]:
-        """Find the names in a text that `find_mentions` leaves out, in the order of the text."""
-        return self._read(text, ())[1]
-
     def entity_ids_in(self, text: str, *, also_present: Sequence[str] = ()) -> list[str]:
         """Return the ids of the entities that a text names, each once, in the order of first mention."""
         mentions = self.find_mentions(text, also_present=also_present)
         return list(dict.fromkeys(mention.entity_id for mention in mentions))
 
-    def _read(self, text: str, also_present: Sequence[str]) -> tuple[list[Mention], list[AmbiguousMention]]:
+    def _read(self, text: str, also_present: Sequence[str]) -> tuple[list[Mention], list[str]]:
+        """Return what a text names, and whom names may mean of which nobody can say whom they mean."""
         matches = [(match, self._candidates(match, text)) for match in self._finder.find(text)]
         certain = {ids[0] for match, ids in matches if len(ids) == 1 and not self._needs_presence(match, ids)}
         nearby = certain.union(also_present)
-        mentions, ambiguous = [], []
+        mentions: list[Mention] = []
+        ambiguous: list[str] = []
         for match, ids in matches:
             entity_id = self._meant(match, ids, nearby)
             if entity_id is not None:
                 mentions.append(Mention(entity_id, match.name, match.start, match.end))
-            elif ids:
-                ambiguous.append(AmbiguousMention(ids, match.name, match.start, match.end))
+            else:
+                ambiguous += ids
         return mentions, ambiguous
 
     def _candidates(self, match: NameMatch, text: str) -> list[str]:

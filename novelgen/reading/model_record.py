@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -20,24 +19,18 @@ MAX_IDENTITIES = 8
 MAX_NAMES = 8
 MAX_KNOWERS = 16
 LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE = 1, 10
-_ENTITY_TYPE_WORDS: Mapping[str, str] = synonyms("entity_types")
 _BOUNDS_TOLD = ", ".join(f"{name} {bound}" for name, bound in DELTA_BOUNDS.items())
-_IMPORTANCE_WORDS: Mapping[str, str] = synonyms("importances")
 
 
 LoopOutcome = Literal["advanced", "part", "resolved", "abandoned"]
-_OUTCOME_WORDS: Mapping[str, str] = synonyms("thread_outcomes")
 IdentityHow = Literal["same", "unmasked"]
-_IDENTITY_WORDS: Mapping[str, str] = synonyms("identities")
-
-
 LearningKind = Literal["knows", "deceived", "doubts"]
-_LEARNING_KIND_WORDS: Mapping[str, str] = synonyms("learning_kinds")
 LearningHow = Literal["told", "overheard", "read", "deduced", "witnessed", "own_doing"]
-_LEARNING_HOW_WORDS: Mapping[str, str] = synonyms("ways_of_learning")
 
 
-def _words(words: Mapping[str, str]) -> BeforeValidator:
+def _words(name: str) -> BeforeValidator:
+    words = synonyms(name)
+
     def known_word(value: Any) -> Any:
         folded = value.strip().casefold() if isinstance(value, str) else value
         return words.get(folded, folded) if isinstance(folded, str) else value
@@ -54,9 +47,9 @@ def _as_text(value: Any) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
 
 
-LoopOutcomeWord = Annotated[LoopOutcome, _words(_OUTCOME_WORDS)]
-IdentityWord = Annotated[IdentityHow, _words(_IDENTITY_WORDS)]
-EntityTypeWord = Annotated[EntityType, _words(_ENTITY_TYPE_WORDS)]
+LoopOutcomeWord = Annotated[LoopOutcome, _words("thread_outcomes")]
+IdentityWord = Annotated[IdentityHow, _words("identities")]
+EntityTypeWord = Annotated[EntityType, _words("entity_types")]
 
 
 class ModelNewEntity(ModelPart):
@@ -142,7 +135,7 @@ class ModelLoop(ModelPart):
 
     description: Text
     category: Text = ""
-    importance: Annotated[LoopImportance, _words(_IMPORTANCE_WORDS)] = "medium"
+    importance: Annotated[LoopImportance, _words("importances")] = "medium"
     entities: Annotated[Texts, AtMost(MAX_NAMES)] = Field(default_factory=list, description="ids")
     pay_off: Text = Field(default="", description="the term or condition that the text sets; mostly empty")
 
@@ -165,10 +158,10 @@ class ModelLearning(ModelPart):
     memories: Annotated[Texts, as_list] = Field(
         description="numbers of the memories; all: everything that from_whom has lived through"
     )
-    kind: Annotated[LearningKind, _words(_LEARNING_KIND_WORDS)] = Field(
+    kind: Annotated[LearningKind, _words("learning_kinds")] = Field(
         default="knows", description="deceived: believes the contrary; doubts: does not believe it"
     )
-    how: Annotated[LearningHow, _words(_LEARNING_HOW_WORDS)] = "told"
+    how: Annotated[LearningHow, _words("ways_of_learning")] = "told"
     from_whom: Text = Field(default="", description="id of who told or wrote it")
     certainty: Annotated[float, within(0.0, 1.0)] = Field(default=1.0, description="1 sure, 0.5 a rumour or a guess")
     quote: Text = Field(default="", description="words copied from the scene that show it")

@@ -104,21 +104,15 @@ def chosen_lists(
     """Choose what the prompt of a scene lists."""
     choice = _Choice(text, so_far, language)
     budgets = _budgets(choice, max_tokens)
+    entities = _fitting_entities(choice, budgets["entities"])
+    lists = choice.lists()
     chosen: dict[ListKind, prompt_data.Listed[Any]] = {
-        "entities": _fitting_entities(choice, budgets["entities"]),
-        "threads": prompt_data.listed(choice.threads(), choice.thread_line, budgets["threads"]),
-        "states": prompt_data.listed(choice.with_states(), choice.state_line, budgets["states"]),
-        "relationships": prompt_data.listed(choice.relationships(), choice.relationship_line, budgets["relationships"]),
+        kind: entities if kind == "entities" else prompt_data.listed(items, line_of, budgets[kind])
+        for kind, (items, line_of) in lists.items()
     }
-    wanted: Sequence[Sequence[Any]] = (
-        choice.entities(),
-        choice.threads(),
-        choice.with_states(),
-        choice.relationships(),
-    )
     left_out = {
-        kind: sum(choice.is_touched(each) for each in items if each not in listing.items)
-        for (kind, listing), items in zip(chosen.items(), wanted, strict=True)
+        kind: sum(choice.is_touched(each) for each in items if each not in chosen[kind].items)
+        for kind, (items, _) in lists.items()
     }
     memories = prompt_data.listed(choice.memories, choice.memory_line, budgets["memories"]).items
     numbered = dict(enumerate(sorted(memories, key=lambda each: each.order), start=1))
@@ -180,6 +174,15 @@ class _Choice:
     def _words(self) -> frozenset[str]:
         return significant_words(self._text)
 
+    def lists(self) -> dict[ListKind, tuple[Sequence[Any], Callable[[Any], str]]]:
+        """What may be listed, the surest first, and how its lines are written; of states those of listed entities."""
+        return {
+            "entities": (self.entities(), self.entity_line),
+            "threads": (self.threads(), self.thread_line),
+            "states": (self.with_states(), self.state_line),
+            "relationships": (self.relationships(), self.relationship_line),
+        }
+
     def needs(self, *, touched: bool = False) -> dict[ListKind, int]:
         """What the lists would cost whole, memories and scenes up to their bounds; of the others what is touched."""
         self.listed = dict.fromkeys(entity.entity_id for entity in self.entities())
@@ -187,14 +190,9 @@ class _Choice:
         def cost(items: Iterable[Any], line_of: Callable[[Any], str]) -> int:
             return _sum(line_of(each) for each in items if not touched or self.is_touched(each))
 
-        needs: dict[ListKind, int] = {
-            "entities": cost(self.entities(), self.entity_line),
-            "threads": cost(self.threads(), self.thread_line),
-            "states": cost(self.with_states(), self.state_line),
-            "relationships": cost(self.relationships(), self.relationship_line),
-            "memories": min(MAX_MEMORY_TOKENS, _sum(map(self.memory_line, self.memories))),
-            "scenes": _sum(self.scene_lines(MAX_SCENES_BEFORE * MAX_SCENE_TOKENS)),
-        }
+        needs: dict[ListKind, int] = {kind: cost(*each) for kind, each in self.lists().items()}
+        needs["memories"] = min(MAX_MEMORY_TOKENS, _sum(map(self.memory_line, self.memories)))
+        needs["scenes"] = _sum(self.scene_lines(MAX_SCENES_BEFORE * MAX_SCENE_TOKENS))
         self.listed = {}
         return needs
 
