@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
@@ -25,12 +26,7 @@ class ModelUsage(BaseModel):
 
     def plus(self, other: ModelUsage) -> ModelUsage:
         """Return the sum of both."""
-        return ModelUsage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cached_tokens=self.cached_tokens + other.cached_tokens,
-            uncounted_calls=self.uncounted_calls + other.uncounted_calls,
-        )
+        return ModelUsage(**{name: getattr(self, name) + getattr(other, name) for name in ModelUsage.model_fields})
 
 
 class ModelWork(BaseModel):
@@ -73,10 +69,7 @@ def usage_of(answer: AIMessage) -> ModelUsage:
 
 def total_usage(usages: Iterable[ModelUsage]) -> ModelUsage:
     """Return the sum of all."""
-    total = ModelUsage()
-    for usage in usages:
-        total = total.plus(usage)
-    return total
+    return reduce(ModelUsage.plus, usages, ModelUsage())
 
 
 def _deepseek_cached(answer: AIMessage) -> int:

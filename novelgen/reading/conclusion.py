@@ -12,7 +12,7 @@ from novelgen.memory.attributes import slot_of
 from novelgen.memory.merge import merge_records
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import failure_fields
-from novelgen.models.context import ReportIssue
+from novelgen.models.context import IssueKind, ReportIssue
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.record import SceneRecord
 from novelgen.reading.answer_reading import STAGE, TEMPORARY_LOOP_PREFIX, WindowReading
@@ -80,7 +80,8 @@ def concluded(request: SceneRecordRequest, *, text: str, readings: Sequence[Wind
     if not has_facts(record):
         message = f"no fact in a scene of {len(text)} characters"
         if is_of_substance(text):
-            return _failed("empty", message, [*issues, _issue("malformed", message)])
+            issues.append(_issue("malformed", message))
+            return SceneRecordResult(status="failed", fault="empty", reason=message, issues=issues)
         issues.append(_issue("degraded", message))
     unverified = _unverified(record, QuoteFinder(text))
     if unverified:
@@ -147,10 +148,6 @@ def _unverified(record: SceneRecord, finder: QuoteFinder) -> list[UnverifiedFact
     return [fact for fact in facts if fact.id not in located]
 
 
-def _failed(fault: ExtractionFault, reason: str, issues: list[ReportIssue]) -> SceneRecordResult:
-    return SceneRecordResult(status="failed", fault=fault, reason=reason, issues=issues)
-
-
 def _fault(error: ModelError | DeadlineExceededError) -> ExtractionFault:
     if isinstance(error, UnusableAnswerError):
         return error.fault
@@ -159,8 +156,8 @@ def _fault(error: ModelError | DeadlineExceededError) -> ExtractionFault:
     return "unavailable" if isinstance(error, ModelUnavailableError) else "schema"
 
 
-def _issue(kind: str, message: str) -> ReportIssue:
-    return ReportIssue.model_validate({"stage": STAGE, "kind": kind, "message": message})
+def _issue(kind: IssueKind, message: str) -> ReportIssue:
+    return ReportIssue(stage=STAGE, kind=kind, message=message)
 
 
 AllocatedKind = EntityType | Literal["open_loop"]
