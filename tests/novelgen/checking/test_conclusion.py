@@ -59,6 +59,8 @@ def test_one_place_of_the_draft_is_told_of_once() -> None:
     assert (waved.by, waved.kind) == ("model", "invented")
     assert [each.chapter_index for each in waved.evidence] == [1, 2]
     assert lamp.draft_quote == "the lamp"
+    # Neighbours that share less than half of the shorter stay two.
+    assert len(conclude([finding("Ben waved", 0), finding("waved and he", 6)], as_of=HERE, waived={}).issues) == 2
 
 
 def test_what_is_waived_hides_nothing_else() -> None:

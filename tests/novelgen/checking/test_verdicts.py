@@ -2,9 +2,8 @@
 
 import pytest
 
-from novelgen.checking.findings import merge_issues
 from novelgen.checking.judging import ModelFinding, read_kind
-from novelgen.models.continuity import CONTINUITY_KINDS, ContinuityIssue
+from novelgen.models.continuity import CONTINUITY_KINDS
 
 
 @pytest.mark.parametrize("kind", CONTINUITY_KINDS)
@@ -36,24 +35,3 @@ def test_how_sure_a_model_is_may_be_said_in_many_ways(said: object, confidence: 
     """Shares, percents and words mean the same."""
     finding = ModelFinding.model_validate({"quote": "x", "evidence": [], "confidence": said})
     assert finding.confidence == pytest.approx(confidence)
-
-
-def issue(start: int, end: int, severity: str = "medium", confidence: float = 0.9) -> ContinuityIssue:
-    """Return a finding about some characters of a draft."""
-    return ContinuityIssue.model_validate(
-        {
-            "kind": "place",
-            "severity": severity,
-            "draft_quote": "x" * (end - start),
-            "draft_span": (start, end),
-            "message": "Elsewhere.",
-            "confidence": confidence,
-            "evidence": [{"source_id": f"M{start}", "text": "Elsewhere."}],
-        }
-    )
-
-
-def test_findings_that_share_half_of_the_shorter_are_one() -> None:
-    """Neighbours that only touch stay two; the worst comes first."""
-    merged = merge_issues([issue(0, 40, "low"), issue(35, 45, "high"), issue(41, 80)])
-    assert [(each.draft_span, len(each.evidence)) for each in merged] == [((35, 45), 2), ((41, 80), 1)]

@@ -74,6 +74,9 @@ def test_the_strict_schema_bounds_its_lists() -> None:
     """The schema that servers enforce holds a bound for every list of the record, and no defaults."""
     schema = json.dumps(strict_schema(ModelSceneRecord))
     assert '"default"' not in schema
+    assert "maxLength" not in schema
+    assert strict_schema(ModelSceneRecord)["additionalProperties"] is False
+    assert "discovery" in strict_schema(ModelSceneRecord)["$defs"]["ModelMemory"]["properties"]["event_type"]["enum"]
     lists = strict_schema(ModelSceneRecord)["properties"]
     assert all("maxItems" in each for each in lists.values() if each["type"] == "array")
 
