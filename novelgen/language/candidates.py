@@ -5,20 +5,11 @@ from collections.abc import Collection, Iterable, Sequence
 
 from pydantic import BaseModel, Field
 
+from novelgen.language import normalise
 from novelgen.language.chinese_names import has_surname, looks_like_a_thing, settle_chinese, surname_of
 from novelgen.language.english_names import settle_english
 from novelgen.language.english_variants import CLEARLY_MORE, english_groups, english_questions
 from novelgen.language.language import has_cjk, story_language
-from novelgen.language.normalise import (
-    ARTICLES,
-    CHINESE_TITLES_AFTER,
-    CHINESE_TITLES_BEFORE,
-    TITLES,
-    is_description,
-    name_key,
-    simplified,
-    title_free_key,
-)
 from novelgen.language.sightings import CandidateKind, FoundName, ScenePlace, likely_kind
 
 LEAST_SIDE_BY_SIDE = 3
@@ -29,7 +20,7 @@ _KINSHIP = frozenset("氏母婆嫂妹姐姑妈娘妻妃夫")
 
 
 def _chinese_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
-    by_name = {simplified(each.name): each for each in names}
+    by_name = {normalise.simplified(each.name): each for each in names}
     parent = {name: name for name in by_name}
 
     def root(name: str) -> str:
@@ -71,8 +62,10 @@ def _parts(name: str) -> Iterable[str]:
     if "·" in name:
         yield from name.split("·")
         return
-    title = next((each for each in CHINESE_TITLES_AFTER if name.endswith(each) and len(name) - len(each) > 1), "")
-    before = surname_of(name) or (name[0] if name[0] in CHINESE_TITLES_BEFORE else "")
+    title = next(
+        (each for each in normalise.CHINESE_TITLES_AFTER if name.endswith(each) and len(name) - len(each) > 1), ""
+    )
+    before = surname_of(name) or (name[0] if name[0] in normalise.CHINESE_TITLES_BEFORE else "")
     if title:
         yield name[: -len(title)]
     elif before and len(name) - len(before) > 1:
@@ -80,23 +73,23 @@ def _parts(name: str) -> Iterable[str]:
 
 
 def _chinese_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
-    bearer = {simplified(each.name): at for at, group in groups.items() for each in group}
+    bearer = {normalise.simplified(each.name): at for at, group in groups.items() for each in group}
     counts = {at: sum(each.count for each in group) for at, group in groups.items()}
     longer = _by_part(bearer)
     families: dict[str, set[int]] = defaultdict(set)
     for name, at in bearer.items():
-        is_named = has_surname(name) and not name.endswith(CHINESE_TITLES_AFTER)
-        if is_named and not looks_like_a_thing(name) and not is_description(name):
+        is_named = has_surname(name) and not name.endswith(normalise.CHINESE_TITLES_AFTER)
+        if is_named and not looks_like_a_thing(name) and not normalise.is_description(name):
             families[surname_of(name)].add(at)
     found: dict[int, int] = {}
     for name, at in bearer.items():
         asked = {bearer[each] for each in longer[name]} | families.get(_surname_meant(name), set())
         beside = [(other, count) for each in groups[at] for other, count in each.beside.items() if each.name == name]
         asked |= {
-            bearer[simplified(other)]
+            bearer[normalise.simplified(other)]
             for other, count in beside
             if count >= LEAST_SIDE_BY_SIDE
-            and simplified(other) in bearer
+            and normalise.simplified(other) in bearer
             and count * 2 > sum(each for _, each in beside)
         }
         asked.discard(at)
@@ -107,13 +100,13 @@ def _chinese_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]
 
 def _surname_meant(name: str) -> str:
     """The surname in 老孙, 孙先生 or 孙押司; empty for any other name."""
-    if len(name) == 2 and name[0] in CHINESE_TITLES_BEFORE:
+    if len(name) == 2 and name[0] in normalise.CHINESE_TITLES_BEFORE:
         return name[1]
     surname = surname_of(name)
     title = name[len(surname) :]
     if not surname or _KINSHIP.intersection(title):
         return ""
-    return surname if title in CHINESE_TITLES_AFTER else ""
+    return surname if title in normalise.CHINESE_TITLES_AFTER else ""
 
 
 MIN_COUNT = 3
@@ -205,8 +198,8 @@ def without_known(
     candidates: Sequence[NameCandidate], known: Iterable[str], *, joined: Iterable[tuple[str, str]] = ()
 ) -> list[NameCandidate]:
     """Leave out candidates of whom a name is known, and put together those that an author said are one."""
-    keys = {name_key(name) for name in known}
-    kept = [each for each in candidates if not keys.intersection(map(name_key, each.names()))]
+    keys = {normalise.name_key(name) for name in known}
+    kept = [each for each in candidates if not keys.intersection(map(normalise.name_key, each.names()))]
     for keep, other in joined:
         first, second = (candidate_of(kept, name) for name in (keep, other))
         if first is not None and second is not None and first is not second:
@@ -218,7 +211,7 @@ def without_known(
 def candidate_of(candidates: Iterable[NameCandidate], name: str) -> NameCandidate | None:
     """Return the candidate that bears a name, or None when none does, or several do."""
     listed = list(candidates)
-    for key_of in (name_key, title_free_key):
+    for key_of in (normalise.name_key, normalise.title_free_key):
         key = key_of(name)
         found = [each for each in listed if key and key in map(key_of, each.names())]
         if found:
@@ -259,7 +252,9 @@ def _candidate(group: Sequence[FoundName]) -> NameCandidate:
     signs = sum(weights)
     # Its clearest name is the fullest of the frequent: of those that stand for a tenth of what the most frequent does.
     most = max(each.count for each in group)
-    frequent = [each for each in group if each.count * 10 >= most and not is_description(each.name)] or list(group)
+    frequent = [each for each in group if each.count * 10 >= most and not normalise.is_description(each.name)] or list(
+        group
+    )
     return NameCandidate(
         name=max(frequent, key=lambda each: (_fullness(each.name), each.count, each.name)).name,
         kind=likely_kind(group),
@@ -298,8 +293,8 @@ def better_display_name(
     counted = [
         (_scenes_with(each, texts), len(each), each)
         for each in others
-        if each not in {*taken, *CHINESE_TITLES_AFTER}
-        and not (is_description(each) or _words(each) <= own or each in name)
+        if each not in {*taken, *normalise.CHINESE_TITLES_AFTER}
+        and not (normalise.is_description(each) or _words(each) <= own or each in name)
     ]
     scenes, _, best = max(counted, default=(0, 0, ""))
     return best if scenes >= MIN_SCENES_OF_NAME else None
@@ -310,4 +305,4 @@ def _scenes_with(name: str, texts: Sequence[str]) -> int:
 
 
 def _words(name: str) -> frozenset[str]:
-    return frozenset(name_key(name).split()) - TITLES - ARTICLES
+    return frozenset(normalise.name_key(name).split()) - normalise.TITLES - normalise.ARTICLES

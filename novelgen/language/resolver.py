@@ -6,17 +6,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 
+from novelgen.language import normalise
 from novelgen.language.language import has_cjk
 from novelgen.language.matching import NameFinder, NameMatch, name_finder
-from novelgen.language.normalise import (
-    ARTICLES,
-    TITLES,
-    fold_width,
-    is_description,
-    name_key,
-    title_free_key,
-    title_gender,
-)
 from novelgen.models.entity import Entity
 
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
@@ -46,15 +38,15 @@ class NameIndex:
 
     @cached_property
     def _display(self) -> dict[str, dict[str, None]]:
-        return _by_key((each.entity_id, [name_key(each.name)]) for each in self._entities)
+        return _by_key((each.entity_id, [normalise.name_key(each.name)]) for each in self._entities)
 
     @cached_property
     def _alias(self) -> dict[str, dict[str, None]]:
-        return _by_key((each.entity_id, map(name_key, each.names())) for each in self._entities)
+        return _by_key((each.entity_id, map(normalise.name_key, each.names())) for each in self._entities)
 
     @cached_property
     def _title_free(self) -> dict[str, dict[str, None]]:
-        return _by_key((each.entity_id, map(title_free_key, each.names())) for each in self._entities)
+        return _by_key((each.entity_id, map(normalise.title_free_key, each.names())) for each in self._entities)
 
     @cached_property
     def _words(self) -> dict[str, frozenset[str]]:
@@ -62,7 +54,10 @@ class NameIndex:
 
     @cached_property
     def _chinese(self) -> list[tuple[str, list[str]]]:
-        return [(each.entity_id, [name_key(name) for name in each.names() if has_cjk(name)]) for each in self._entities]
+        return [
+            (each.entity_id, [normalise.name_key(name) for name in each.names() if has_cjk(name)])
+            for each in self._entities
+        ]
 
     @cached_property
     def _characters(self) -> set[str]:
@@ -83,20 +78,20 @@ class NameIndex:
 
     def by_name(self, name: str) -> list[str]:
         """Return the entities whose display name this is."""
-        return list(self._display.get(name_key(name), ()))
+        return list(self._display.get(normalise.name_key(name), ()))
 
     def by_alias(self, name: str) -> list[str]:
         """Return the entities that have this display name or alias."""
-        return list(self._alias.get(name_key(name), ()))
+        return list(self._alias.get(normalise.name_key(name), ()))
 
     def by_title_free_name(self, name: str) -> list[str]:
         """Return the entities with a name that equals this one when titles do not count."""
-        return self.of_fitting_gender(self._title_free.get(title_free_key(name), ()), name)
+        return self.of_fitting_gender(self._title_free.get(normalise.title_free_key(name), ()), name)
 
     def by_part(self, name: str) -> list[str]:
         """Return the entities of which this is a part of a name: a surname, a given name, 三藏 of 唐三藏."""
         if has_cjk(name):
-            key, surname = name_key(name), title_free_key(name)
+            key, surname = normalise.name_key(name), normalise.title_free_key(name)
             for stands in (str.endswith, str.startswith) if len(key) >= _SHORTEST_CHINESE_PART else ():
                 if found := [each for each, keys in self._chinese if any(stands(known, key) for known in keys)]:
                     return found
@@ -128,7 +123,7 @@ class NameIndex:
 
     def of_fitting_gender(self, entity_ids: Iterable[str], name: str) -> list[str]:
         """Leave out who is known by a title of the other gender than the name's: "Miss Holmes"."""
-        gender = title_gender(name)
+        gender = normalise.title_gender(name)
         return [each for each in entity_ids if gender is None or self._genders.get(each) in (None, gender)]
 
 
@@ -143,21 +138,21 @@ def _by_key(names: Iterable[tuple[str, Iterable[str]]]) -> dict[str, dict[str, N
 
 def _proper_words(name: str) -> frozenset[str]:
     """The capitalised words of an English name, folded, without titles and articles."""
-    words = (word.removesuffix("'s") for word in _WORD.findall(fold_width(name)) if word[0].isupper())
+    words = (word.removesuffix("'s") for word in _WORD.findall(normalise.fold_width(name)) if word[0].isupper())
     folded = frozenset(word.casefold() for word in words)
-    return folded - TITLES - ARTICLES
+    return folded - normalise.TITLES - normalise.ARTICLES
 
 
 def _longest_shared_run(text: str, entity: Entity) -> int:
-    key = name_key(text)
-    matchers = (SequenceMatcher(None, key, name_key(name), autojunk=False) for name in entity.names())
+    key = normalise.name_key(text)
+    matchers = (SequenceMatcher(None, key, normalise.name_key(name), autojunk=False) for name in entity.names())
     return max(matcher.find_longest_match().size for matcher in matchers)
 
 
 def entity_gender(entity: Entity) -> str | None:
     """Return the gender that a profile states, else the one that the titles in the names tell where they agree."""
     stated = _GENDERS.get(str(entity.profile.get("gender", "")).strip().casefold())
-    genders = {title_gender(name) for name in entity.names()} - {None}
+    genders = {normalise.title_gender(name) for name in entity.names()} - {None}
     return stated or (genders.pop() if len(genders) == 1 else None)
 
 
@@ -264,7 +259,7 @@ class NameResolver:
 
     def _needs_presence(self, match: NameMatch, ids: list[str]) -> bool:
         """A description of a person ("the porter", 老儿) counts only where that person is about."""
-        return self._types[ids[0]] == "character" and is_description(match.name)
+        return self._types[ids[0]] == "character" and normalise.is_description(match.name)
 
     def _meant(self, match: NameMatch, ids: list[str], nearby: Collection[str]) -> str | None:
         if len(ids) == 1 and not self._needs_presence(match, ids):

@@ -16,20 +16,9 @@ from novelgen.language.matching import QuoteFinder
 from novelgen.language.normalise import scrub_text
 from novelgen.memory.attributes import MEMBERS_ATTRIBUTE, attribute_named, slot_of
 from novelgen.model_calls.prompt_data import as_data
+from novelgen.models import record as records
 from novelgen.models.context import IssueKind, ReportIssue
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
-from novelgen.models.record import (
-    SHORT_FORM_LIMIT,
-    RecordedLearning,
-    RecordedLoop,
-    RecordedLoopAdvance,
-    RecordedLoopResolution,
-    RecordedMemory,
-    RecordedRelationshipChange,
-    RecordedRepetition,
-    RecordedStateChange,
-    SceneRecord,
-)
 from novelgen.reading import model_record
 from novelgen.reading.change_reading import RelationshipReader, StateReader
 from novelgen.reading.knowledge_reading import LearningReader
@@ -58,7 +47,7 @@ class WindowAnswer:
 class WindowReading:
     """What one part established: a record, the entities that it brings, and what was dropped."""
 
-    record: SceneRecord
+    record: records.SceneRecord
     proposed: list[ProposedEntity]
     issues: list[ReportIssue]
     unplaced: tuple[UnplacedItem, ...] = ()
@@ -127,7 +116,7 @@ class AnswerReader:
         new_names = [*proposals.names, *self._known_names(answer.known_names)]
         same_entities = self._same_entities(answer.same_entities)
         present = self._placer.people(answer.characters_present, field="characters_present")
-        record = SceneRecord(
+        record = records.SceneRecord(
             chapter_index=self._request.chapter_index,
             scene_index=self._request.scene_index,
             title=answer.title,
@@ -223,7 +212,7 @@ class AnswerReader:
             found.append(SameEntities(entity_id=first, other_id=second, how=each.how, quote=each.quote))
         return found
 
-    def _states(self, answer: model_record.ModelSceneRecord) -> list[RecordedStateChange]:
+    def _states(self, answer: model_record.ModelSceneRecord) -> list[records.RecordedStateChange]:
         earlier = [
             change.attribute for change in answer.state_changes if answer.is_flashback or change.when == "before"
         ]
@@ -241,7 +230,7 @@ class AnswerReader:
 
     def _relationships(
         self, changes: Sequence[model_record.ModelRelationshipChange]
-    ) -> list[RecordedRelationshipChange]:
+    ) -> list[records.RecordedRelationshipChange]:
         cut: list[str] = []
         reader = RelationshipReader(
             self._placer,
@@ -253,10 +242,10 @@ class AnswerReader:
         self._report("over_limit", "changes of a relationship were cut to a scene's bounds", cut)
         return recorded
 
-    def _loops_created(self, answer: model_record.ModelSceneRecord) -> list[RecordedLoop]:
+    def _loops_created(self, answer: model_record.ModelSceneRecord) -> list[records.RecordedLoop]:
         numbers = count(self._so_far.loops_created + 1)
         return [
-            RecordedLoop(
+            records.RecordedLoop(
                 id=f"{TEMPORARY_LOOP_PREFIX}{number}",
                 category=loop.category,
                 description=loop.description,
@@ -286,14 +275,16 @@ class AnswerReader:
                 self._placer.unknown_in(f"open_loops_moved[{number}].id", move.id)
         return {
             "open_loops_advanced": [
-                RecordedLoopAdvance(
+                records.RecordedLoopAdvance(
                     id=loop_id, note=move.note, pays_part=move.outcome == "part", description=move.description
                 )
                 for loop_id, move in moves
                 if loop_id is not None and move.outcome in ("advanced", "part")
             ],
             "open_loops_resolved": [
-                RecordedLoopResolution(id=loop_id, resolution_summary=move.note, abandoned=move.outcome == "abandoned")
+                records.RecordedLoopResolution(
+                    id=loop_id, resolution_summary=move.note, abandoned=move.outcome == "abandoned"
+                )
                 for loop_id, move in moves
                 if loop_id is not None and move.outcome not in ("advanced", "part")
             ],
@@ -306,21 +297,21 @@ class AnswerReader:
             self._told_before.append(quote)
         return not is_told_before
 
-    def _learned(self, answer: model_record.ModelSceneRecord) -> list[RecordedLearning]:
+    def _learned(self, answer: model_record.ModelSceneRecord) -> list[records.RecordedLearning]:
         reader = LearningReader(self._placer, self._memory_ids, text=self._text)
         learned = reader.read([each for each in answer.learned if self._is_of_this_window(each.quote)])
         self._report("degraded", "what was learnt is less sure without its quote", reader.unproved)
         return learned
 
     def _memories(self, answer: model_record.ModelSceneRecord, present: Sequence[str]) -> dict[str, Any]:
-        new: list[RecordedMemory] = []
-        repeated: list[RecordedRepetition] = []
+        new: list[records.RecordedMemory] = []
+        repeated: list[records.RecordedRepetition] = []
         for number, each in enumerate(answer.memories):
             field = f"memories[{number}]"
             if not self._is_of_this_window(each.evidence):
                 continue
             if known := self._known_memories(each.repeats, field=f"{field}.repeats"):
-                repeated += [RecordedRepetition(memory_id=one, evidence=each.evidence or None) for one in known]
+                repeated += [records.RecordedRepetition(memory_id=one, evidence=each.evidence or None) for one in known]
             elif each.content:
                 new.append(self._memory(each, present, field=field))
         return {"memories": new, "memories_repeated": repeated}
@@ -339,7 +330,9 @@ class AnswerReader:
     def _known_memory(self, said: str, *, field: str) -> str | None:
         return next(iter(self._known_memories(said, field=field)), None)
 
-    def _memory(self, memory: model_record.ModelMemory, present: Sequence[str], *, field: str) -> RecordedMemory:
+    def _memory(
+        self, memory: model_record.ModelMemory, present: Sequence[str], *, field: str
+    ) -> records.RecordedMemory:
         event_type = memory.event_type.strip().casefold()
         if event_type not in EVENT_TYPES:
             self._report("degraded", f"unknown event types became {OTHER_EVENT!r}", [memory.event_type])
@@ -350,7 +343,7 @@ class AnswerReader:
         memory_id = f"x-{digest[:16]}"
         # Whom neither story nor scene knows was made up: no quote can prove what is said of them alone.
         is_of_nobody = bool(memory.entities) and not entities
-        return RecordedMemory(
+        return records.RecordedMemory(
             memory_id=memory_id,
             event_type=event_type,
             content=memory.content,
@@ -378,10 +371,10 @@ class AnswerReader:
     def _short(self, memory: model_record.ModelMemory) -> str:
         """The model's short form where it fits, else a whole sentence of the content, else none."""
         for candidate in (memory.short, memory.content):
-            if 0 < len(candidate) <= SHORT_FORM_LIMIT:
+            if 0 < len(candidate) <= records.SHORT_FORM_LIMIT:
                 return candidate
         mentions = self._placer.references.names.find_mentions(memory.content)
-        return short_form(memory.content, mentions, limit_characters=SHORT_FORM_LIMIT) or ""
+        return short_form(memory.content, mentions, limit_characters=records.SHORT_FORM_LIMIT) or ""
 
     def _slot(self, said: str, *, field: str) -> str | None:
         entity, _, attribute_said = said.rpartition(".")
