@@ -12,7 +12,7 @@ from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.language import has_cjk, word_pattern, wording
 from novelgen.language.normalise import simplified
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, is_death, is_return_to_life, split_slot
-from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, Severity
+from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import StateChange
@@ -27,14 +27,6 @@ class Standing:
     kind: StandingKind
     since: StoryPosition
     evidence: tuple[ContinuityEvidence, ...]
-
-
-_HOW: dict[StandingKind, tuple[str, Severity, float]] = {
-    "dead": ("dead_act", "high", 0.9),
-    "bound": ("absent_act", "high", 0.8),
-    "held": ("absent_act", "high", 0.8),
-}
-"""Of each kind the rule, how bad it is and how sure."""
 
 
 def dead_act(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
@@ -68,10 +60,10 @@ def _acts_of(
             continue
         seen.add(who)
         if not is_explained(act, standing):
-            rule, severity, confidence = _HOW[standing.kind]
+            rule, confidence = ("dead_act", 0.9) if standing.kind == "dead" else ("absent_act", 0.8)
             yield finding(
                 standing.kind, draft, story, act.span, standing.evidence,
-                kind="dead_or_absent", rule=rule, severity=severity, confidence=confidence, entity_ids=[who],
+                kind="dead_or_absent", rule=rule, severity="high", confidence=confidence, entity_ids=[who],
                 name=act.name,
             )  # fmt: skip
 
