@@ -155,18 +155,15 @@ def retriever_summaries(search: SearchResult) -> Mapping[str, dict[str, Any]]:
             found[chunk_id] = min(hit.rank, found.get(chunk_id, hit.rank))
     timed = {name.removeprefix("arm_") for name in search.timings_s if name.startswith("arm_")}
     return {
-        retriever: _summary(retriever, ranks.get(retriever, {}), search) for retriever in sorted(timed | ranks.keys())
+        retriever: {
+            "candidates": len(found := ranks.get(retriever, {})),
+            "best": sorted(found, key=lambda chunk_id: (found[chunk_id], chunk_id))[:MAX_SHOWN_IDS],
+            "elapsed_s": search.timings_s.get(f"arm_{retriever}"),
+            "issues": [f"{issue.kind}: {issue.message}" for issue in search.issues if issue.stage == retriever],
+        }
+        for retriever in sorted(timed | ranks.keys())
     }
 
 
 def _told(output: Mapping[str, Any], _: object) -> Mapping[str, Any]:
     return output
-
-
-def _summary(retriever: str, ranks: Mapping[str, int], search: SearchResult) -> dict[str, Any]:
-    return {
-        "candidates": len(ranks),
-        "best": sorted(ranks, key=lambda chunk_id: (ranks[chunk_id], chunk_id))[:MAX_SHOWN_IDS],
-        "elapsed_s": search.timings_s.get(f"arm_{retriever}"),
-        "issues": [f"{issue.kind}: {issue.message}" for issue in search.issues if issue.stage == retriever],
-    }

@@ -7,7 +7,6 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
@@ -31,49 +30,37 @@ class Word(NamedTuple):
     end: int
 
 
-class CaseRule(Enum):
-    """How far the case of a name's letters counts."""
-
-    ANY_CASE = "any case"
-    AS_WRITTEN_OR_CAPITALS = "as written or in capitals"
-    FIRST_LETTER_FREE = "as written, the first letter in either case"
-
-
 @dataclass(frozen=True, slots=True)
 class LatinName:
-    """A name, its words and what stands between them."""
+    """A name, the words that it may be written with, and what stands between them."""
 
     name: str
-    words: tuple[str, ...]
+    length: int
+    forms: frozenset[tuple[str, ...]]
     gaps: tuple[str, ...]
-    case_rule: CaseRule
+    in_any_case: bool
 
     @classmethod
     def parse(cls, name: str, spelled: str, words: Sequence[Word]) -> LatinName:
-        """Take a name apart."""
-        texts = tuple(word.text for word in words)
-        case_rule = CaseRule.FIRST_LETTER_FREE
-        if any(text[0].isupper() for text in texts):
-            if sum(text.casefold() not in ARTICLES for text in texts) > 1:
-                case_rule = CaseRule.ANY_CASE
-            elif len(texts) == 1:
-                case_rule = CaseRule.AS_WRITTEN_OR_CAPITALS
-        return cls(name, texts, _gaps(spelled, words), case_rule)
+        """Take a name apart: how far the case of its letters counts, its words decide."""
+        own = tuple(word.text for word in words)
+        has_capital = any(text[0].isupper() for text in own)
+        in_any_case = has_capital and sum(text.casefold() not in ARTICLES for text in own) > 1
+        if in_any_case:
+            forms = {tuple(map(str.casefold, own))}
+        elif has_capital and len(own) == 1:
+            forms = {own} | ({(own[0].upper(),)} if len(name) >= _SHORTEST_NAME_IN_CAPITALS else set())
+        else:
+            first, *rest = own
+            forms = {(letter + first[1:], *rest) for letter in (first[0].lower(), first[0].upper())}
+        return cls(name, len(own), frozenset(forms), _gaps(spelled, words), in_any_case)
 
     def matches(self, text: str, words: Sequence[Word]) -> bool:
         """Tell whether these words of a text are the name, and no part of a longer compound."""
-        if len(words) != len(self.words) or not self._same_words([word.text for word in words]):
+        written = tuple(word.text.casefold() if self.in_any_case else word.text for word in words)
+        if written not in self.forms:
             return False
         return _gaps(text, words) == self.gaps and not _is_in_compound(text, words[0].start, words[-1].end)
-
-    def _same_words(self, words: list[str]) -> bool:
-        own = list(self.words)
-        if self.case_rule is CaseRule.ANY_CASE:
-            return [word.casefold() for word in words] == [word.casefold() for word in own]
-        if self.case_rule is CaseRule.FIRST_LETTER_FREE:
-            return _lower_first(words) == _lower_first(own)
-        in_capitals = len(self.name) >= _SHORTEST_NAME_IN_CAPITALS and words == [word.upper() for word in own]
-        return words == own or in_capitals
 
 
 def words_of(text: str) -> list[Word]:
@@ -84,10 +71,6 @@ def words_of(text: str) -> list[Word]:
 def _gaps(text: str, words: Sequence[Word]) -> tuple[str, ...]:
     between = (text[left.end : right.start] for left, right in pairwise(words))
     return tuple(_GAP_NOISE.sub(" ", gap).strip() for gap in between)
-
-
-def _lower_first(words: list[str]) -> list[str]:
-    return [words[0][0].lower() + words[0][1:], *words[1:]]
 
 
 def _is_in_compound(text: str, start: int, end: int) -> bool:
@@ -180,7 +163,7 @@ class NameFinder:
             words = [Word(each.group(), each.start(), each.end()) for each in following]
             seconds = ["", *(word.text.casefold() for word in words[1:2])]
             for latin in (each for second in seconds for each in beginning.get(second, ())):
-                part = words[: len(latin.words)]
+                part = words[: latin.length]
                 if latin.matches(text, part):
                     found.append(NameMatch(latin.name, part[0].start, part[-1].end))
         return found
