@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from novelgen.language.extractive import short_form
+from novelgen.language.language import word_list
 from novelgen.language.matching import QuoteFinder
 from novelgen.language.normalise import scrub_text
 from novelgen.memory.attributes import MEMBERS_ATTRIBUTE, attribute_named, slot_of
@@ -391,10 +392,7 @@ class AnswerReader:
         self._issues += dropped(STAGE, kind, message, names)
 
 
-_RUNNING_TEXT = frozenset(
-    "title story_time summary key_events emotional_beats value perspective_a perspective_b event description note"
-    " pay_off content short".split()
-)
+_RUNNING_TEXT = frozenset(word_list("answer_reading_running_text"))
 """Fields that are read as prose: an id in them says nothing to whoever writes the next scene."""
 
 
