@@ -274,8 +274,18 @@ class JudgedContext:
 
 def judge_context_files(stores: MemoryStores, project_id: str) -> list[JudgedContext]:
     """Judge all context files of a project, in story order; empty where there are none."""
-    places = context_places(stores.paths(project_id))
-    return [_judged(stores, project_id, *place) for place in places]
+    judged = []
+    for place in context_places(stores.paths(project_id)):
+        try:
+            context = load_context(stores.paths(project_id), *place)
+        except errors.InvalidFileError as error:
+            judged.append(JudgedContext(*place, problem=str(error)))
+            continue
+        with stores.database(project_id).read() as unit:
+            now = unit.story_version(StoryPosition(*place))
+        is_stale = context is not None and (context.report is None or context.report.story_version != now)
+        judged.append(JudgedContext(*place, context, is_stale=is_stale))
+    return judged
 
 
 def check_context_files(stores: MemoryStores, project_id: str) -> list[Finding]:
@@ -286,36 +296,20 @@ def check_context_files(stores: MemoryStores, project_id: str) -> list[Finding]:
     return [*findings, found("ok", "context_files", fresh=len(judged) - len(findings), count=len(judged))]
 
 
-def _judged(stores: MemoryStores, project_id: str, chapter_index: int, scene_index: int) -> JudgedContext:
-    try:
-        context = load_context(stores.paths(project_id), chapter_index, scene_index)
-    except errors.InvalidFileError as error:
-        return JudgedContext(chapter_index, scene_index, problem=str(error))
-    if context is None:
-        return JudgedContext(chapter_index, scene_index)
-    with stores.database(project_id).read() as unit:
-        now = unit.story_version(StoryPosition(chapter_index, scene_index))
-    is_stale = context.report is None or context.report.story_version != now
-    return JudgedContext(chapter_index, scene_index, context, is_stale=is_stale)
-
-
 def _finding_of_context(paths: ProjectPaths, judged: JudgedContext) -> Finding:
+    place = {"chapter_index": judged.chapter_index, "scene_index": judged.scene_index}
     command = f"novelgen context {paths.project_id} --chapter {judged.chapter_index} --scene {judged.scene_index}"
-    if not _has_plan(paths, judged):
+    try:
+        has_plan = own_scene_plan(paths, **place)[0] is not None
+    except errors.InvalidFileError:
+        has_plan = False
+    if not has_plan:
         command += " --plan FILE"
     elif judged.is_stale:
         command = f"novelgen context {paths.project_id} --stale"
-    file = paths.context_file(judged.chapter_index, judged.scene_index).name
     kind = "context_unreadable" if judged.problem else "context_stale"
+    file = paths.context_file(**place).name
     return found("degraded", kind, problem=judged.problem, command=command, file=file)
-
-
-def _has_plan(paths: ProjectPaths, judged: JudgedContext) -> bool:
-    try:
-        found, _ = own_scene_plan(paths, chapter_index=judged.chapter_index, scene_index=judged.scene_index)
-    except errors.InvalidFileError:
-        return False
-    return found is not None
 
 
 # --- Repair: the vector index is brought to what the database says, and rebuilt if it must be ---

@@ -1,6 +1,6 @@
 """Reading the project folder of novel-gen: characters, chapters and what it remembered of each chapter."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
@@ -81,161 +81,197 @@ def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectConte
     places become locations of the story. The characters' relationships hold from the beginning.
     """
     settings = project_files.load_settings_file(folder / "settings.json")
-    characters = project_files.load_characters(folder / "characters.json") or CharactersConfig()
-    numbers = count(_first_free(stored, "C"))
+    characters = _characters(folder)
+    numbers = _free_ids(stored, "C")
     known = [each.entity for each in stored.entities]
-    people = entities_of_characters(characters, known=known, take_id=lambda: f"C{next(numbers)}")
-    entries = _entries(folder / CHAPTER_MEMORY_FILE)
-    staged = _Stage(people, stored, times={each.chapter_number: each.timeline_anchor or "" for each in entries})
+    people = entities_of_characters(characters, known=known, take_id=lambda: next(numbers))
+    reading = _Reading(people, stored, _entries(folder / CHAPTER_MEMORY_FILE), project_id=project_id, now=now)
     scenes = [
         scene
         for file in project_files.chapter_files(folder / "chapters").values()
-        for scene in staged.scenes(
+        for scene in reading.scenes(
             project_files.load_chapter(file), project_files.load_chapter_plan(file.with_name(f"{file.stem}_plan.json"))
         )
     ]
-    contents, strangers = _remembered(entries, characters, people, project_id=project_id, stored=stored, now=now)
-    contents = contents.model_copy(
+    contents = reading.remembered(characters).model_copy(
         update={
             "name": settings.project_name if settings else folder.resolve().name,
             "language": settings.language if settings else "",
             "entities": [
                 records.StoredEntity(entity=each, author_aliases=[alias.alias for alias in each.aliases])
-                for each in [*people, *staged.places]
+                for each in [*people, *reading.places]
             ],
             "parts": settings.parts if settings else [],
         }
     )
-    unresolved = list(dict.fromkeys([*staged.unresolved_names, *strangers]))
     # The plans of chapters, of either version: each must be readable, so that a context can be built by it.
     files = sorted((folder / "chapters").glob("chapter_*_plan.json"))
     for file in files:
         project_files.load_chapter_plan(file)
-    return NovelGenStory(IncomingStory(contents, scenes), files, unresolved)
+    return NovelGenStory(IncomingStory(contents, scenes), files, list(reading.strangers))
 
 
 def read_chapter_memory(
     folder: Path, *, project_id: str, stored: ProjectContents, now: datetime
 ) -> NovelGenStory | None:
     """Read what novel-gen remembered of a project's chapters, for a story whose chapters and characters are stored."""
-    characters = project_files.load_characters(folder / "characters.json") or CharactersConfig()
-    entries = _entries(folder / CHAPTER_MEMORY_FILE)
+    characters, entries = _characters(folder), _entries(folder / CHAPTER_MEMORY_FILE)
     if not entries and not any(each.relationships for each in characters.everyone()):
         return None
     people = [each.entity for each in stored.entities if each.entity.entity_type == "character"]
-    contents, strangers = _remembered(entries, characters, people, project_id=project_id, stored=stored, now=now)
-    return NovelGenStory(IncomingStory(contents), unresolved_names=strangers)
-
-
-def _remembered(
-    entries: Sequence[ChapterMemoryEntry],
-    characters: CharactersConfig,
-    people: Sequence[Entity],
-    *,
-    project_id: str,
-    stored: ProjectContents,
-    now: datetime,
-) -> tuple[ProjectContents, list[str]]:
-    """Return what is said of chapters and characters, and the names in it that nobody bears."""
-    states, unresolved = _states(entries, people, now)
-    pairs, changes, strangers = _relationships(characters, people, stored)
-    contents = ProjectContents(
-        memories=[memory for entry in entries for memory in _memories(entry, project_id, now)],
-        states=states,
-        loop_events=_threads(entries, stored),
-        pairs=pairs,
-        relationship_changes=changes,
-    )
-    return contents, list(dict.fromkeys([*unresolved, *strangers]))
-
-
-class _Stage:
-    """Who is in the written scenes, and where they play, by the scenes themselves or by their plans."""
-
-    def __init__(self, people: Sequence[Entity], stored: ProjectContents, times: Mapping[int, str]) -> None:
-        self.places: list[Entity] = []
-        self.unresolved_names: list[str] = []
-        self._resolver = NameResolver(people)
-        self._times = times
-        here = [each.entity for each in stored.entities if each.entity.entity_type == "location"]
-        self._place_ids = {name: each.entity_id for each in here for name in each.names()}
-        self._numbers = count(_first_free(stored, "L"))
-
-    def scenes(self, chapter: GeneratedChapter, plan: ChapterPlan | None) -> list[SceneInput]:
-        """Return a chapter's scenes with their cast, place and time."""
-        taken_in = scenes_of_chapter(chapter)
-        for index, (scene, written) in enumerate(zip(taken_in, chapter.scenes, strict=True)):
-            planned = plan.scene(written.scene_number) if plan is not None else None
-            names = written.extra.get("characters") or (planned.characters if planned else [])
-            place = written.extra.get("location") or (planned.location if planned else "")
-            found = {
-                str(name): self._resolver.resolve(str(name)).entity_id
-                for name in (names if isinstance(names, list) else [])
-            }
-            self.unresolved_names += [name for name, entity_id in found.items() if entity_id is None]
-            taken_in[index] = scene.model_copy(
-                update={
-                    "cast": [entity_id for entity_id in found.values() if entity_id is not None],
-                    "planned_location_id": self._place(place if isinstance(place, str) else "", scene),
-                    "story_time": self._times.get(scene.chapter_index) or None,
-                }
-            )
-        return taken_in
-
-    def _place(self, name: str, scene: SceneInput) -> str | None:
-        """Return the id of a place, which the story knows from the first scene on that plays there."""
-        if not name.strip():
-            return None
-        if name not in self._place_ids:
-            self._place_ids[name] = f"L{next(self._numbers)}"
-            self.places.append(
-                Entity(
-                    entity_id=self._place_ids[name],
-                    entity_type="location",
-                    name=name,
-                    first_chapter=scene.chapter_index,
-                    first_scene=scene.scene_index,
-                )
-            )
-        return self._place_ids[name]
+    reading = _Reading(people, stored, entries, project_id=project_id, now=now)
+    contents = reading.remembered(characters)
+    return NovelGenStory(IncomingStory(contents), unresolved_names=list(reading.strangers))
 
 
 MAX_TYPE_CHARACTERS = 12
 """A relationship in so many characters is its type; a longer text only says how one side sees it."""
 
 
-def _relationships(
-    characters: CharactersConfig, people: Sequence[Entity], stored: ProjectContents
-) -> tuple[list[records.StoredPair], list[records.StoredRelationshipChange], list[str]]:
-    """Return the pairs of characters.json that are not stored yet, with what each side says of the other."""
-    resolver = NameResolver(people)
-    known = {(pair.character_a, pair.character_b) for pair in stored.pairs}
-    told: dict[tuple[str, str], dict[str, str]] = {}
-    strangers: list[str] = []
-    for character in characters.everyone():
-        this = resolver.resolve(character.name).entity_id
-        for name, text in (character.relationships or {}).items():
-            other = resolver.resolve(name).entity_id
-            if this is None or other is None or this == other:
-                strangers += [name] if other is None else []
-                continue
-            pair = (min(this, other), max(this, other))
-            told.setdefault(pair, {})["perspective_a" if this == pair[0] else "perspective_b"] = text
-    numbers = count(_first_free(stored, "R"))
-    pairs: list[records.StoredPair] = []
-    changes: list[records.StoredRelationshipChange] = []
-    for (one, two), sides in told.items():
-        if (one, two) in known:
-            continue
-        relationship_id = f"R{next(numbers)}"
-        short = [text for text in sides.values() if len(text) <= MAX_TYPE_CHARACTERS]
-        pairs.append(records.StoredPair(relationship_id=relationship_id, character_a=one, character_b=two))
-        changes.append(
-            records.StoredRelationshipChange(
-                relationship_id=relationship_id, relationship_type=short[0] if short else None, **sides
+class _Reading:
+    """What a folder says, by the ids that a story has or is given; `strangers` are names that nobody bears."""
+
+    def __init__(
+        self,
+        people: Sequence[Entity],
+        stored: ProjectContents,
+        entries: Sequence[ChapterMemoryEntry],
+        *,
+        project_id: str,
+        now: datetime,
+    ) -> None:
+        self.places: list[Entity] = []
+        self.strangers: dict[str, None] = {}
+        self._stored, self._entries = stored, entries
+        self._project_id, self._now = project_id, now
+        self._resolver = NameResolver(people)
+        here = [each.entity for each in stored.entities if each.entity.entity_type == "location"]
+        self._place_ids = {name: each.entity_id for each in here for name in each.names()}
+        self._new_place_ids = _free_ids(stored, "L")
+
+    def _id_of(self, name: str) -> str | None:
+        entity_id = self._resolver.resolve(name).entity_id
+        if entity_id is None:
+            self.strangers[name] = None
+        return entity_id
+
+    def scenes(self, chapter: GeneratedChapter, plan: ChapterPlan | None) -> list[SceneInput]:
+        """Return a chapter's scenes with their cast, place and time, by themselves or by their plans."""
+        times = {each.chapter_number: each.timeline_anchor for each in self._entries}
+        taken_in = scenes_of_chapter(chapter)
+        for index, (scene, written) in enumerate(zip(taken_in, chapter.scenes, strict=True)):
+            planned = plan.scene(written.scene_number) if plan is not None else None
+            names = written.extra.get("characters") or (planned.characters if planned else [])
+            place = written.extra.get("location") or (planned.location if planned else "")
+            found = dict.fromkeys(self._id_of(str(name)) for name in (names if isinstance(names, list) else []))
+            taken_in[index] = scene.model_copy(
+                update={
+                    "cast": [entity_id for entity_id in found if entity_id is not None],
+                    "planned_location_id": self._place(place if isinstance(place, str) else "", scene),
+                    "story_time": times.get(scene.chapter_index) or None,
+                }
             )
+        return taken_in
+
+    def _place(self, name: str, scene: SceneInput) -> str | None:
+        """Return the id of a place, which the story knows from the first scene on that plays there."""
+        if name.strip() and name not in self._place_ids:
+            entity_id = self._place_ids[name] = next(self._new_place_ids)
+            place = {"first_chapter": scene.chapter_index, "first_scene": scene.scene_index}
+            self.places.append(Entity(entity_id=entity_id, entity_type="location", name=name, **place))
+        return self._place_ids.get(name)
+
+    def remembered(self, characters: CharactersConfig) -> ProjectContents:
+        """Return what is said of chapters and characters."""
+        states = list(self._states())
+        pairs, changes = self._relationships(characters)
+        return ProjectContents(
+            memories=[memory for entry in self._entries for memory in self._memories(entry)],
+            states=states,
+            loop_events=self._threads(),
+            pairs=pairs,
+            relationship_changes=changes,
         )
-    return pairs, changes, strangers
+
+    def _relationships(
+        self, characters: CharactersConfig
+    ) -> tuple[list[records.StoredPair], list[records.StoredRelationshipChange]]:
+        """Return the pairs of characters.json that are not stored yet, with what each side says of the other."""
+        known = {(pair.character_a, pair.character_b) for pair in self._stored.pairs}
+        told: dict[tuple[str, str], dict[str, str]] = {}
+        for character in characters.everyone():
+            this = self._resolver.resolve(character.name).entity_id
+            for name, text in (character.relationships or {}).items():
+                other = self._id_of(name)
+                if this is not None and other is not None and this != other:
+                    pair = (min(this, other), max(this, other))
+                    told.setdefault(pair, {})["perspective_a" if this == pair[0] else "perspective_b"] = text
+        new = {pair: sides for pair, sides in told.items() if pair not in known}
+        ids = dict(zip(new, _free_ids(self._stored, "R"), strict=False))
+        pairs = [
+            records.StoredPair(relationship_id=ids[one, two], character_a=one, character_b=two) for one, two in new
+        ]
+        changes = []
+        for pair, sides in new.items():
+            short = next((text for text in sides.values() if len(text) <= MAX_TYPE_CHARACTERS), None)
+            changes.append(
+                records.StoredRelationshipChange(relationship_id=ids[pair], relationship_type=short, **sides)
+            )
+        return pairs, changes
+
+    def _memories(self, entry: ChapterMemoryEntry) -> Iterator[records.StoredMemory]:
+        told = [("summary", 0, entry.summary, 7)]
+        told += [("place", 0, entry.location_summary or "", 5)]
+        told += [("event", index, event, 6) for index, event in enumerate(entry.key_events)]
+        for kind, index, text, importance in told:
+            if text.strip():
+                memory_id = f"chapter-{entry.chapter_number}-{kind}-{index}"
+                chunk = StoryMemoryChunk(
+                    chunk_id=memory_id,
+                    source_id=memory_id,
+                    project_id=self._project_id,
+                    chapter_index=entry.chapter_number,
+                    content=text,
+                    content_type="note",
+                    tags=[f"chapter_{kind}"],
+                    importance=importance,
+                    origin="author",
+                    created_at=self._now,
+                )
+                yield records.StoredMemory(from_scene=False, chunk=chunk)
+
+    def _states(self) -> Iterator[records.StoredState]:
+        for entry in self._entries:
+            place = {"chapter_index": entry.chapter_number, "created_at": self._now}
+            for name, text in entry.character_states.items():
+                entity_id = self._id_of(name)
+                if entity_id is not None:
+                    yield records.StoredState(entity_id=entity_id, attribute=STATUS_ATTRIBUTE, value=text, **place)
+
+    def _threads(self) -> list[records.StoredLoopEvent]:
+        """Return each thread, planted where it is first named."""
+        stored = self._stored.loop_events
+        known = {each.detail.get("description"): each.loop_id for each in stored if each.kind == "planted"}
+        new_ids = _free_ids(self._stored, "OL")
+        first: dict[str, int] = {}
+        for entry in self._entries:
+            for thread in entry.unresolved_threads:
+                first.setdefault(thread, entry.chapter_number)
+        planted: dict[str, Any] = {f"related_{kind}": [] for kind in ("characters", "locations", "items")}
+        planted |= {"category": "", "importance": "medium"}
+        return [
+            records.StoredLoopEvent(
+                loop_id=known.get(thread) or next(new_ids),
+                kind="planted",
+                detail={**planted, "description": thread},
+                chapter_index=chapter,
+            )
+            for thread, chapter in first.items()
+        ]
+
+
+def _characters(folder: Path) -> CharactersConfig:
+    return project_files.load_characters(folder / "characters.json") or CharactersConfig()
 
 
 def _entries(file: Path) -> list[ChapterMemoryEntry]:
@@ -247,67 +283,5 @@ def _entries(file: Path) -> list[ChapterMemoryEntry]:
     return sorted(entries, key=lambda entry: entry.chapter_number)
 
 
-def _memories(entry: ChapterMemoryEntry, project_id: str, now: datetime) -> list[records.StoredMemory]:
-    told = [("summary", 0, entry.summary, 7)]
-    told += [("place", 0, entry.location_summary or "", 5)]
-    told += [("event", index, event, 6) for index, event in enumerate(entry.key_events)]
-    return [
-        records.StoredMemory(
-            from_scene=False,
-            chunk=StoryMemoryChunk(
-                chunk_id=f"chapter-{entry.chapter_number}-{kind}-{index}",
-                source_id=f"chapter-{entry.chapter_number}-{kind}-{index}",
-                project_id=project_id,
-                chapter_index=entry.chapter_number,
-                content=text,
-                content_type="note",
-                tags=[f"chapter_{kind}"],
-                importance=importance,
-                origin="author",
-                created_at=now,
-            ),
-        )
-        for kind, index, text, importance in told
-        if text.strip()
-    ]
-
-
-def _states(
-    entries: Sequence[ChapterMemoryEntry], entities: Sequence[Entity], now: datetime
-) -> tuple[list[records.StoredState], list[str]]:
-    resolver = NameResolver(entities)
-    states: list[records.StoredState] = []
-    unresolved: list[str] = []
-    for entry in entries:
-        for name, text in entry.character_states.items():
-            entity_id = resolver.resolve(name).entity_id
-            if entity_id is None:
-                unresolved.append(name)
-                continue
-            place = {"chapter_index": entry.chapter_number, "created_at": now}
-            states.append(records.StoredState(entity_id=entity_id, attribute=STATUS_ATTRIBUTE, value=text, **place))
-    return states, list(dict.fromkeys(unresolved))
-
-
-def _threads(entries: Sequence[ChapterMemoryEntry], stored: ProjectContents) -> list[records.StoredLoopEvent]:
-    known = {each.detail.get("description"): each.loop_id for each in stored.loop_events if each.kind == "planted"}
-    numbers = count(_first_free(stored, "OL"))
-    first: dict[str, int] = {}
-    for entry in entries:
-        for thread in entry.unresolved_threads:
-            first.setdefault(thread, entry.chapter_number)
-    planted: dict[str, Any] = {f"related_{kind}": [] for kind in ("characters", "locations", "items")}
-    planted |= {"category": "", "importance": "medium"}
-    return [
-        records.StoredLoopEvent(
-            loop_id=known.get(thread) or f"OL{next(numbers)}",
-            kind="planted",
-            detail={**planted, "description": thread},
-            chapter_index=chapter,
-        )
-        for thread, chapter in first.items()
-    ]
-
-
-def _first_free(stored: ProjectContents, kind: str) -> int:
-    return stored.counters.get(kind, 0)
+def _free_ids(stored: ProjectContents, kind: str) -> Iterator[str]:
+    return (f"{kind}{number}" for number in count(stored.counters.get(kind, 0)))

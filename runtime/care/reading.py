@@ -15,22 +15,7 @@ from novelgen.errors import InvalidFileError
 from novelgen.models.entity import PAIR_COUNTS, Entity, EntityAlias, computed_names
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import turned_type
-from runtime.care.documents import (
-    SCENE_NAMES,
-    Document,
-    EntityDocument,
-    HistoryEntry,
-    KnowledgeEntry,
-    LoopDocument,
-    LoopHistoryEntry,
-    MemoryDocument,
-    ProjectFile,
-    RelationshipDocument,
-    RelationshipHistoryEntry,
-    SceneDocument,
-    SummariesFile,
-    chunk_fields,
-)
+from runtime.care import documents as shapes
 from runtime.care.exporting import (
     COUNTER_NAMES,
     ENTITY_FOLDERS,
@@ -78,15 +63,15 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
     root = _root(folder)
     if root is None:
         raise InvalidFileError(f"{str(folder)!r} holds no memory folder; give the folder that holds 'memory'")
-    documents = _documents(root / SCENES_FOLDER, SceneDocument)
-    entities = [each for name in ENTITY_FOLDERS.values() for each in _documents(root / name, EntityDocument)]
+    documents = _documents(root / SCENES_FOLDER, shapes.SceneDocument)
+    entities = [each for name in ENTITY_FOLDERS.values() for each in _documents(root / name, shapes.EntityDocument)]
     context = EventContext(places={each.id: each.place for each in documents}, now=now)
-    project = _document(root / "project.json", ProjectFile)
-    relationships = _listed(root / "relationships.json", "relationships", RelationshipDocument)
+    project = _document(root / "project.json", shapes.ProjectFile)
+    relationships = _listed(root / "relationships.json", "relationships", shapes.RelationshipDocument)
     pairs, changes = relationship_events(relationships, context)
-    loops = _listed(root / "open_loops.json", "loops", LoopDocument)
+    loops = _listed(root / "open_loops.json", "loops", shapes.LoopDocument)
     stored = [each for each in documents if each.content_hash]
-    written = _document(root / "summaries.json", SummariesFile)
+    written = _document(root / "summaries.json", shapes.SummariesFile)
     standing = _listed(root / "consolidations.json", "consolidations", dict)
     file = root / "counters.json"
     data = read_json_file(file) if file.exists() else {}
@@ -114,7 +99,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         relationship_changes=changes,
         knowledge=[
             _event(records.StoredKnowledge, each, context)
-            for each in _listed(root / "knowledge.json", "knowledge", KnowledgeEntry)
+            for each in _listed(root / "knowledge.json", "knowledge", shapes.KnowledgeEntry)
         ],
         parts=written.parts,
         summaries=written.summaries,
@@ -147,41 +132,43 @@ def _document(file: Path, model: type[Read]) -> Read:
 
 def _listed(file: Path, key: str, kind: type[Entry]) -> list[Entry]:
     """Return the entries of a file that holds one list."""
-    model = create_model(key, __base__=Document, **{key: (list[kind], Field(default_factory=list))})  # type: ignore[valid-type,call-overload]
+    model = create_model(key, __base__=shapes.Document, **{key: (list[kind], Field(default_factory=list))})  # type: ignore[valid-type,call-overload]
     entries: list[Entry] = getattr(_document(file, model), key)
     return entries
 
 
-def _scene(document: SceneDocument, project_id: str, now: datetime) -> records.StoredScene:
-    names = {stored: SCENE_NAMES.get(stored, stored) for stored in records.StoredScene.model_fields}
-    told = {stored: getattr(document, name) for stored, name in names.items() if name in SceneDocument.model_fields}
+def _scene(document: shapes.SceneDocument, project_id: str, now: datetime) -> records.StoredScene:
+    names = {stored: shapes.SCENE_NAMES.get(stored, stored) for stored in records.StoredScene.model_fields}
+    told = {
+        stored: getattr(document, name) for stored, name in names.items() if name in shapes.SceneDocument.model_fields
+    }
     told["chapter_index"], told["scene_index"] = document.place
     told |= {name: told[name] or now for name in ("created_at", "updated_at")}
     said = {"project_id": project_id, "text_hash": "", "other_fields": document.other_fields()}
     return records.StoredScene(**told, **said)
 
 
-def _memory(document: MemoryDocument, project_id: str, scene_label: str | None) -> records.StoredMemory:
+def _memory(document: shapes.MemoryDocument, project_id: str, scene_label: str | None) -> records.StoredMemory:
     marks = {name: value for name, value in document.items() if name in _MARKS}
     given = {"chunk": _chunk(document, project_id, _MARKS), **marks, "scene_label": scene_label}
     return validated(records.StoredMemory, given, where=_where(document))
 
 
-def _consolidation(document: MemoryDocument, project_id: str) -> StoredConsolidation:
+def _consolidation(document: shapes.MemoryDocument, project_id: str) -> StoredConsolidation:
     given = {"chunk": _chunk(document, project_id, {"sources"}), "source_ids": document.get("sources")}
     return validated(StoredConsolidation, given, where=_where(document))
 
 
-def _chunk(document: MemoryDocument, project_id: str, but: Set[str]) -> dict[str, Any]:
-    told = chunk_fields(document) | {"project_id": project_id}
+def _chunk(document: shapes.MemoryDocument, project_id: str, but: Set[str]) -> dict[str, Any]:
+    told = shapes.chunk_fields(document) | {"project_id": project_id}
     return {name: value for name, value in told.items() if name not in but}
 
 
-def _where(document: MemoryDocument) -> str:
+def _where(document: shapes.MemoryDocument) -> str:
     return f"memory {document.get('chunk_id')!r}"
 
 
-def _told_scene(document: SceneDocument, root: Path) -> SceneInput:
+def _told_scene(document: shapes.SceneDocument, root: Path) -> SceneInput:
     chapter, number = document.place
     told = document.model_dump(
         include={"title", "pov_character_id", "location_id", "story_time", "characters_present", "summary"}
@@ -209,7 +196,7 @@ def _markdown(name: str, root: Path) -> str:
     return ""
 
 
-def exchanged_entity(document: EntityDocument) -> records.StoredEntity:
+def exchanged_entity(document: shapes.EntityDocument) -> records.StoredEntity:
     """Return the entity of a document; fields that the document does not know are its profile."""
     aliases = [_alias(each, document) for each in document.aliases]
     by_default = document.origin == "author"
@@ -228,7 +215,7 @@ def exchanged_entity(document: EntityDocument) -> records.StoredEntity:
     )
 
 
-def _alias(given: str | dict[str, Any], document: EntityDocument) -> tuple[EntityAlias, bool | None]:
+def _alias(given: str | dict[str, Any], document: shapes.EntityDocument) -> tuple[EntityAlias, bool | None]:
     if isinstance(given, str):
         given = {"alias": given}
     by_author = given.get("by_author")
@@ -282,7 +269,7 @@ class EventContext:
         return self.place(last)
 
 
-def entity_states(documents: Sequence[EntityDocument], context: EventContext) -> list[records.StoredState]:
+def entity_states(documents: Sequence[shapes.EntityDocument], context: EventContext) -> list[records.StoredState]:
     """Return the state changes of all entities, in the order in which they were stored.
 
     What stands in a `current_state` and is not what the history amounts to is the author's word after the
@@ -300,7 +287,7 @@ def entity_states(documents: Sequence[EntityDocument], context: EventContext) ->
 
 
 def relationship_events(
-    documents: Sequence[RelationshipDocument], context: EventContext
+    documents: Sequence[shapes.RelationshipDocument], context: EventContext
 ) -> tuple[list[records.StoredPair], list[records.StoredRelationshipChange]]:
     """Return the pairs and the changes of all relationships, in the order in which they were stored.
 
@@ -335,7 +322,9 @@ def relationship_events(
     return pairs, _in_order(numbered)
 
 
-def _states_of(entry: HistoryEntry, document: EntityDocument, context: EventContext) -> list[records.StoredState]:
+def _states_of(
+    entry: shapes.HistoryEntry, document: shapes.EntityDocument, context: EventContext
+) -> list[records.StoredState]:
     place = context.place(entry.scene_id, entry.chapter_index, entry.scene_index)
     is_here = entry.scene_id in context.places
     told = {**(entry.model_extra or {}), **({} if is_here or not entry.scene_id else {"scene_id": entry.scene_id})}
@@ -351,14 +340,14 @@ def _states_of(entry: HistoryEntry, document: EntityDocument, context: EventCont
 
 
 def _state(
-    document: EntityDocument,
+    document: shapes.EntityDocument,
     attribute: str,
     value: Any,
     context: EventContext,
     place: Mapping[str, Any],
-    entry: HistoryEntry | None = None,
+    entry: shapes.HistoryEntry | None = None,
 ) -> records.StoredState:
-    told = entry or HistoryEntry()
+    told = entry or shapes.HistoryEntry()
     return records.StoredState(
         entity_id=document.id,
         entity_type=told.entity_type or document.type,
@@ -371,7 +360,7 @@ def _state(
     )
 
 
-def _loop_events(document: LoopDocument, context: EventContext) -> list[_Numbered]:
+def _loop_events(document: shapes.LoopDocument, context: EventContext) -> list[_Numbered]:
     if document.history:
         told = [
             (each, _event(records.StoredLoopEvent, each, context, loop_id=document.id)) for each in document.history
@@ -395,13 +384,13 @@ def _loop_events(document: LoopDocument, context: EventContext) -> list[_Numbere
     return [(math.inf, event) for event in events]
 
 
-def _status_change(entry: RelationshipHistoryEntry) -> str:
+def _status_change(entry: shapes.RelationshipHistoryEntry) -> str:
     """Return how another program tells a change of status: "close -> strained"; our own tells it by its statuses."""
     return "" if "origin" in entry.model_fields_set else entry.status_change or ""
 
 
 def _change(
-    document: RelationshipDocument, entry: RelationshipHistoryEntry, context: EventContext
+    document: shapes.RelationshipDocument, entry: shapes.RelationshipHistoryEntry, context: EventContext
 ) -> records.StoredRelationshipChange:
     if "origin" in entry.model_fields_set:
         return _event(records.StoredRelationshipChange, entry, context, relationship_id=document.id)
@@ -412,7 +401,7 @@ def _change(
 
 def _event(
     model: type[Event],
-    entry: LoopHistoryEntry | RelationshipHistoryEntry | KnowledgeEntry,
+    entry: shapes.LoopHistoryEntry | shapes.RelationshipHistoryEntry | shapes.KnowledgeEntry,
     context: EventContext,
     **fields: Any,
 ) -> Event:
@@ -422,7 +411,7 @@ def _event(
     return model.model_validate({**told, **fields, **place})
 
 
-def _turned(values: dict[str, Any], document: RelationshipDocument) -> dict[str, Any]:
+def _turned(values: dict[str, Any], document: shapes.RelationshipDocument) -> dict[str, Any]:
     """Turn the views and feelings of a pair that is not in the order of its ids."""
     if document.character_a <= document.character_b:
         return values
@@ -435,7 +424,9 @@ def _turned(values: dict[str, Any], document: RelationshipDocument) -> dict[str,
     return {**values, **turned, "relationship_type": said and turned_type(said)}
 
 
-def _numbered(entry: HistoryEntry | LoopHistoryEntry | RelationshipHistoryEntry, event: Any) -> _Numbered:
+def _numbered(
+    entry: shapes.HistoryEntry | shapes.LoopHistoryEntry | shapes.RelationshipHistoryEntry, event: Any
+) -> _Numbered:
     return math.inf if entry.order is None else entry.order, event
 
 

@@ -145,38 +145,23 @@ def _reader(hint: Any) -> Reader | None:
     members = tuple(each for each in told if each is not types.NoneType)
     is_optional = len(members) < len(told)
     if StoryPosition in members:
-
-        def position(part: Any, name: str, value: Any) -> Any:
-            is_read = value is None or isinstance(value, StoryPosition)
-            return value if is_read else stored_position(part, value, name=name)
-
-        return position
+        return lambda part, name, value: None if value is None else stored_position(part, value, name=name)
     if get_origin(hint) is Sequence and StoryPosition in get_args(get_args(hint)[0]):
-
-        def positions(part: Any, name: str, value: Any) -> Any:
-            return [stored_position(part, each, name=name) for each in value]
-
-        return positions
+        return lambda part, name, value: [stored_position(part, each, name=name) for each in value]
     if len(members) != 1:
         return None
     [member] = members
     plain = get_args(member)[0] if get_origin(member) is Annotated else member
-    if plain is str:
-
-        def text(_part: Any, name: str, value: Any) -> Any:
-            if isinstance(value, str) or (value is None and is_optional):
-                return value
-            raise UserInputError(f"{name} must be a text, not {value!r}")
-
-        return text
     is_bounded = any(isinstance(each, FieldInfo) for each in getattr(member, "__metadata__", ()))
-    if get_origin(plain) is not Literal and not (plain in (int, float) and is_bounded):
+    if plain is not str and get_origin(plain) is not Literal and not (plain in (int, float) and is_bounded):
         return None
     adapter: TypeAdapter[Any] = TypeAdapter(member)
 
     def value_of(_part: Any, name: str, value: Any) -> Any:
-        if value is None and is_optional:
+        if (value is None and is_optional) or (plain is str and isinstance(value, str)):
             return value
+        if plain is str:
+            raise UserInputError(f"{name} must be a text, not {value!r}")
         try:
             return adapter.validate_python(value)
         except ValidationError as error:

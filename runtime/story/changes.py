@@ -9,7 +9,7 @@ from pydantic import Field
 from novelgen.errors import UserInputError
 from novelgen.models.base import Model
 from novelgen.models.entity import EntityType
-from novelgen.models.memory import memory_place_text
+from novelgen.models.memory import StoryMemoryChunk, memory_place_text
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.storage.database import UnitOfWork
@@ -242,41 +242,32 @@ def _set_meant(unit: UnitOfWork, what: Waivable, notes: Mapping[str, str | None]
 
 def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> ListedChange | None:
     """Return a change in words, None where what it is about is not known yet at the cut."""
-    listed = ListedChange(
-        change_id=change.change_id, kind=change.kind, created_at=change.created_at, undone_at=change.undone_at
-    )
+    told: dict[str, Any] = {"is_gone": True}
+    place: StoryPosition | StoredScene | StoryMemoryChunk | None = None
     if change.kind in TAKEN:
         places = sorted(base.story_position(each.after["position"]) for each in unit.journal.of_run(change))
         is_gone = len(places) == 1 and unit.scenes.by_id(change.entity_id) is None
-        told = {"position": "–".join(dict.fromkeys(map(str, (places[0], places[-1])))), "is_gone": is_gone}
-        last = places[-1]
-        return listed.model_copy(update=told) if cut.admits(last.chapter_index, last.scene_index) else None
-    if change.subject == "scene":
-        scene = unit.scenes.by_id(change.entity_id)
-        if scene is None and change.kind == "delete":
-            chapter, number, title = (change.before[name] for name in ("chapter_index", "scene_index", "title"))
-            told = {"position": f"{chapter}:{number}", "what": title}
-            return listed.model_copy(update=told) if cut.admits(chapter, number) else None
-        if scene is None:
-            return listed.model_copy(update={"is_gone": True}) if cut == END_OF_STORY else None
-        if not cut.admits(scene.chapter_index, scene.scene_index):
-            return None
-        told = {"position": str(scene.position), "what": scene.title, "was": change.before.get("position", "")}
-        return listed.model_copy(update=told)
-    memory = unit.memories.get(change.entity_id)
-    if memory is None:
-        gone = {"is_gone": True, "what": change.after.get("content", "")}
-        return listed.model_copy(update=gone) if cut == END_OF_STORY else None
-    chunk = memory.chunk
-    if not cut.admits(chunk.chapter_index, chunk.scene_index):
-        return None
-    told = {
-        "position": memory_place_text(chunk, always=""),
-        "source_id": chunk.memory_id,
-        "what": change.after.get("content", chunk.content),
-        "was": change.before.get("content", ""),
-    }
-    return listed.model_copy(update=told)
+        place = places[-1]
+        told = {"position": "–".join(dict.fromkeys(map(str, (places[0], place)))), "is_gone": is_gone}
+    elif change.subject == "scene":
+        if scene := unit.scenes.by_id(change.entity_id):
+            place = scene
+            told = {"position": str(scene.position), "what": scene.title, "was": change.before.get("position", "")}
+        elif change.kind == "delete":
+            place = StoryPosition(change.before["chapter_index"], change.before["scene_index"])
+            told = {"position": str(place), "what": change.before["title"]}
+    elif memory := unit.memories.get(change.entity_id):
+        place = memory.chunk
+        told = {
+            "position": memory_place_text(place, always=""),
+            "source_id": place.memory_id,
+            "what": change.after.get("content", place.content),
+            "was": change.before.get("content", ""),
+        }
+    else:
+        told["what"] = change.after.get("content", "")
+    is_known = cut == END_OF_STORY if place is None else cut.admits(place.chapter_index, place.scene_index)
+    return ListedChange.model_validate(change, from_attributes=True).model_copy(update=told) if is_known else None
 
 
 def _followed(stores: MemoryStores, project_id: str, deletion: Deletion) -> DeletionResult:

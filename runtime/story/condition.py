@@ -14,15 +14,8 @@ from novelgen.errors import DatabaseError
 from novelgen.language.language import StoryLanguage, stated_language
 from novelgen.words import words
 from runtime.care import checks
-from runtime.ingest.indexing import (
-    IndexingResult,
-    apply_embedding_settings,
-    drain_outbox,
-    rebuild_if_bloated,
-    reindex,
-    verify_after_crash,
-    verify_index,
-)
+from runtime.ingest import indexing as index_steps
+from runtime.storage.records import IndexingResult
 from runtime.stores import MemoryStores
 from runtime.story.base import Progress, StoryBase, async_twin
 from runtime.story.projects import StoryProjects
@@ -109,18 +102,18 @@ class StoryUpkeep(StoryBase):
         Raises:
             StoreError: When the database, the embedding model or the index fails; the old index stays.
         """
-        chosen = apply_embedding_settings(self._stores, self.project_id)
-        indexing = reindex(self._stores, self.project_id, progress=progress)
-        verification = verify_index(self._stores, self.project_id)
+        chosen = index_steps.apply_embedding_settings(self._stores, self.project_id)
+        indexing = index_steps.reindex(self._stores, self.project_id, progress=progress)
+        verification = index_steps.verify_index(self._stores, self.project_id)
         return ReindexResult(
             chosen=chosen, indexing=indexing, verification=str(verification), is_sound=verification.is_sound
         )
 
     def index_project(self, *, progress: Callable[[int, int], Any] | None = None) -> IndexingResult:
         """Bring the vector index up to what the database says, going on where an earlier run stopped."""
-        result = drain_outbox(self._stores, self.project_id, progress=progress)
-        return rebuild_if_bloated(
-            self._stores, self.project_id, verify_after_crash(self._stores, self.project_id, result)
+        result = index_steps.drain_outbox(self._stores, self.project_id, progress=progress)
+        return index_steps.rebuild_if_bloated(
+            self._stores, self.project_id, index_steps.verify_after_crash(self._stores, self.project_id, result)
         )
 
     def check_health(self, *, repair: bool = False, ask_network: bool = True) -> checks.Diagnosis:
@@ -147,7 +140,7 @@ class StoryUpkeep(StoryBase):
         return counts, [finding for finding in looked_at if finding is not None]
 
     astory_condition = async_twin(story_condition)
-    areindex = async_twin(reindex)
+    areindex = async_twin(index_steps.reindex)
     aindex_project = async_twin(index_project)
     acheck_health = async_twin(check_health)
 

@@ -17,13 +17,12 @@ from novelgen.deadlines import run_concurrently
 from novelgen.errors import ContextWriteError, InvalidFileError, NovelgenError
 from novelgen.models.context import ContextDifference, MemoryContextRequest, SceneMemoryContext
 from novelgen.models.entity import Entity
-from novelgen.models.plan import ScenePlan
-from novelgen.models.position import StoryPosition
+from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.user_file import Character, CharactersConfig
 from runtime.care.checks import judge_context_files
 from runtime.context_chain import JsonContextWriter, build_context_chain, configured_chat_model, context_json
 from runtime.files.file_reading import NumberedLine
-from runtime.files.paths import write_text_atomically
+from runtime.files.paths import ProjectPaths, write_text_atomically
 from runtime.files.project_files import load_characters, load_context, load_settings_file, own_scene_plan
 from runtime.index.token_counters import build_token_counter
 from runtime.search.story_memory import StoryMemoryTools
@@ -124,9 +123,7 @@ class StoryContexts(StoryBase):
         bounds = (chosen.bounds or ContextBounds()).model_copy(update={"full_report": True})
         builder = ContextBuilder(self._stores, self.project_id, replace(chosen, bounds=bounds), write_files=write_file)
         if request.chapter_plan is None:
-            place = {"chapter_index": request.chapter_index, "scene_index": request.scene_index}
-            chapter_plan = own_scene_plan(builder.paths, **place)[1]
-            request = request.model_copy(update={"chapter_plan": chapter_plan})
+            request = request.model_copy(update={"chapter_plan": _chapter_plan(builder.paths, request)})
         self.await_index()
         context = builder.build_request(request)
         memory = self._stores.settings.memory.model_copy(update=bounds.model_dump(exclude_none=True))
@@ -201,13 +198,12 @@ class StoryContexts(StoryBase):
             self.await_index()
         for done, was in enumerate(stale, start=1):
             try:
-                place = {"chapter_index": was.chapter_index, "scene_index": was.scene_index}
-                plan = given.get((was.chapter_index, was.scene_index))
-                if plan is None:
-                    plan, chapter_plan = find_own_plan(builder.paths, **place)
+                place = (was.chapter_index, was.scene_index)
+                if place in given:
+                    plans = given[place], _chapter_plan(builder.paths, was)
                 else:
-                    chapter_plan = own_scene_plan(builder.paths, **place)[1]
-                scene = PlannedScene(**place, plan=plan, chapter_plan=chapter_plan)
+                    plans = find_own_plan(builder.paths, chapter_index=place[0], scene_index=place[1])
+                scene = PlannedScene(*place, *plans)
                 now = _whole(builder.build(scene, as_was=was))
                 if write_files:
                     writer.write(now)
@@ -254,11 +250,7 @@ class ContextBuilder:
 
     def build_request(self, request: MemoryContextRequest) -> SceneMemoryContext:
         """Build the context of a request; characters and settings that it leaves out are the project's."""
-        given = request.model_fields_set
-        plan, chapter_plan = request.scene_plan, request.chapter_plan
-        own = self._request(PlannedScene(request.chapter_index, request.scene_index, plan, chapter_plan))
-        left_out = {name: getattr(own, name) for name in ("characters", "settings") if name not in given}
-        return self._chain.invoke(request.model_copy(update=left_out))
+        return self._chain.invoke(self._completed(request))
 
     def language(self, scene: PlannedScene) -> str:
         """Return the language of the story: as settings.json says, as stored, else as the plan is written."""
@@ -270,16 +262,6 @@ class ContextBuilder:
         return language_of(request, known_story(request, None))
 
     def _request(self, scene: PlannedScene) -> MemoryContextRequest:
-        characters = self._characters
-        if characters is None:
-            # The characters that the story has shown; none where it cannot be read, as the chain reports.
-            as_of = StoryPosition(scene.chapter_index, scene.scene_index)
-
-            def read() -> list[Entity]:
-                with self._stores.database(self._project_id).read() as unit:
-                    return unit.entities.list_as_of(as_of=as_of)
-
-            characters = characters_of_entities(self._within_deadline(read) or [])
         request = MemoryContextRequest(
             project_id=self._project_id,
             chapter_index=scene.chapter_index,
@@ -288,8 +270,21 @@ class ContextBuilder:
             chapter_plan=scene.chapter_plan,
             pov=self._pov,
         )
+        return self._completed(request)
+
+    def _completed(self, request: MemoryContextRequest) -> MemoryContextRequest:
+        own: dict[str, Any] = {"characters": self._characters, "settings": self._story_settings}
+        if own["characters"] is None and "characters" not in request.model_fields_set:
+            # The characters that the story has shown; none where it cannot be read, as the chain reports.
+
+            def read() -> list[Entity]:
+                with self._stores.database(self._project_id).read() as unit:
+                    return unit.entities.list_as_of(as_of=request.position)
+
+            own["characters"] = characters_of_entities(self._within_deadline(read) or [])
         # Files that were read, and warned of, already: a field of theirs that is misspelt must not cost every context.
-        return request.model_copy(update={"characters": characters, "settings": self._story_settings})
+        left_out = {name: value for name, value in own.items() if name not in request.model_fields_set}
+        return request.model_copy(update=left_out)
 
     def _within_deadline(self, read: Callable[[], Any]) -> Any:
         """Return what is read, or None where the store does not give it in the time of one retrieval tool."""
@@ -345,6 +340,10 @@ def _characters_of_files(given: Path | None, own: Path) -> CharactersConfig | No
             f"there is no file {str(given)!r} with characters; correct --characters, or say who appears with --with"
         )
     return characters
+
+
+def _chapter_plan(paths: ProjectPaths, scene: MemoryContextRequest | SceneMemoryContext) -> ChapterPlan | None:
+    return own_scene_plan(paths, chapter_index=scene.chapter_index, scene_index=scene.scene_index)[1]
 
 
 def _fix(project_id: str, chapter_index: int, scene_index: int) -> str:

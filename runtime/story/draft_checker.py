@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -106,12 +106,8 @@ class DraftChecker:
             raise UserInputError(f"the draft of scene {scene.chapter_index}:{scene.scene_index} is empty")
         require_size(text, f"the draft of scene {scene.chapter_index}:{scene.scene_index}")
         report = _Reporting(issues=list(self._known_issues))
-        check = DraftCheck(
-            project_id=self._project_id,
-            chapter_index=scene.chapter_index,
-            scene_index=scene.scene_index,
-            avoided=avoided_words(text, self._avoided),
-        )
+        place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
+        check = DraftCheck(project_id=self._project_id, **place, avoided=avoided_words(text, self._avoided))
         # Workers wait side by side for the model alone: all else is work of this process, and more of it at once would
         # only be slower, which costs each of them its deadline.
         with self._turn:
@@ -166,13 +162,7 @@ class DraftChecker:
     ) -> list[ContinuityEvidence]:
         """Gather evidence for a draft, or a part of one, whose sentences are searched for first."""
         if hits is None:
-            hits = find_by_sentences(
-                self._stores,
-                self._project_id,
-                sentences=[draft.text[start:end] for start, end in draft.sentences],
-                as_of=story.as_of,
-                timeout_s=self._stores.settings.memory.tool_timeout_s,
-            )
+            hits = self._search(draft.text, draft.sentences, story.as_of, self._stores.settings.memory.tool_timeout_s)
             report.issues += hits.issues
         return gather_evidence(
             draft,
@@ -188,10 +178,7 @@ class DraftChecker:
         if self._chain is None:
             return None
         timeout_s = self._model_timeout_s + self._stores.settings.memory.tool_timeout_s
-        outcome = run_concurrently({"model": partial(self._chain.invoke, request)}, timeouts_s={"model": timeout_s})[
-            "model"
-        ]
-        judged: ModelCheck | None = report.take("model", outcome)
+        judged = report.run("model", partial(self._chain.invoke, request), timeout_s)
         if judged is not None:
             report.issues += judged.report_issues
             report.timings_s |= {f"model_{stage}": spent_s for stage, spent_s in judged.timings_s.items()}
@@ -222,19 +209,11 @@ class DraftChecker:
     ) -> tuple[_ReadStory | None, SentenceHits]:
         """Read the story before the draft while the draft's sentences are searched for."""
         plan = scene.scene_plan or self._own_plan(scene, report)
-        sentences = [text[start:end] for start, end in split_sentences(text)]
-        within_s = deadline.share("story").remaining_s
+        within_s, search_s = (deadline.share(stage).remaining_s for stage in ("story", "meaning"))
         outcomes = run_concurrently(
             {
                 "story": partial(self._read_story, text, as_of, plan, scene.pov),
-                "meaning": partial(
-                    find_by_sentences,
-                    self._stores,
-                    self._project_id,
-                    sentences=sentences,
-                    as_of=as_of,
-                    timeout_s=deadline.share("meaning").remaining_s,
-                ),
+                "meaning": partial(self._search, text, split_sentences(text), as_of, search_s),
             },
             timeouts_s={"story": within_s, "meaning": within_s},
         )
@@ -248,15 +227,19 @@ class DraftChecker:
         report.issues += [*(read.issues if read else ()), *hits.issues]
         return read, hits
 
+    def _search(
+        self, text: str, sentences: Iterable[tuple[int, int]], as_of: StoryPosition, timeout_s: float
+    ) -> SentenceHits:
+        asked = [text[start:end] for start, end in sentences]
+        return find_by_sentences(self._stores, self._project_id, sentences=asked, as_of=as_of, timeout_s=timeout_s)
+
     def _own_plan(self, scene: DraftScene, report: _Reporting) -> ScenePlan | None:
+        place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
         try:
-            return own_scene_plan(
-                self._stores.paths(self._project_id), chapter_index=scene.chapter_index, scene_index=scene.scene_index
-            )[0]
+            return own_scene_plan(self._stores.paths(self._project_id), **place)[0]
         except InvalidFileError as error:
-            report.issues.append(
-                ReportIssue(stage="plan", kind="malformed", message=f"checked without a plan: {error}")
-            )
+            message = f"checked without a plan: {error}"
+            report.issues.append(ReportIssue(stage="plan", kind="malformed", message=message))
             return None
 
     def _read_story(self, text: str, as_of: StoryPosition, plan: ScenePlan | None, pov: str) -> _ReadStory:
@@ -290,10 +273,10 @@ class _Reporting:
     issues: list[ReportIssue] = field(default_factory=list)
     timings_s: dict[str, float] = field(default_factory=dict)
 
-    def run(self, stage: str, call: Callable[[], Done], deadline: Deadline) -> Done | None:
-        """Run a stage within its share of the time; None where it failed."""
-        timeouts_s = {stage: deadline.share(stage).remaining_s}
-        return self.take(stage, run_concurrently({stage: call}, timeouts_s=timeouts_s)[stage])
+    def run(self, stage: str, call: Callable[[], Done], within: Deadline | float) -> Done | None:
+        """Run a stage within so many seconds, or its share of the time; None where it failed."""
+        timeout_s = within.share(stage).remaining_s if isinstance(within, Deadline) else within
+        return self.take(stage, run_concurrently({stage: call}, timeouts_s={stage: timeout_s})[stage])
 
     def take(self, stage: str, outcome: CallOutcome[Any]) -> Any:
         """Return what a stage gave, or None and one more issue."""

@@ -30,21 +30,10 @@ from runtime.files.project_files import (
     load_settings_file,
     record_files,
 )
+from runtime.ingest import ingest as ingesting
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import IndexingResult, drain_outbox, rebuild_if_bloated, stored_otherwise
-from runtime.ingest.ingest import (
-    VOLUMES,
-    IngestResult,
-    Outcome,
-    SceneIngestResult,
-    absent_scenes,
-    follow_volumes,
-    import_book,
-    ingest_scene,
-    ingest_scenes,
-    new_run,
-)
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
 from runtime.story.base import At, ChangeNumber, Progress, SceneText, StoryBase, async_twin, story_position
@@ -58,7 +47,7 @@ class IngestReport(BaseModel):
     """What became of what was taken in, and what the project holds now."""
 
     project_id: str
-    scenes: list[SceneIngestResult] = Field(default_factory=list)
+    scenes: list[ingesting.SceneIngestResult] = Field(default_factory=list)
     failures: list[str] = Field(
         default_factory=list, description="Parts that are wrong; they were left out and did not stop the others."
     )
@@ -81,7 +70,7 @@ class IngestReport(BaseModel):
     change_id: ChangeNumber = None
 
     @classmethod
-    def of(cls, project_id: str, result: IngestResult) -> IngestReport:
+    def of(cls, project_id: str, result: ingesting.IngestResult) -> IngestReport:
         """Return what became of scenes that were taken in, whose issues are warnings."""
         issues = [*(issue for scene in result.scenes for issue in scene.issues), *result.consolidation]
         warnings = [issue.message for issue in issues]
@@ -176,14 +165,14 @@ class StoryIngest(StoryBase):
         report = IngestReport(project_id=self.project_id)
         scenes = _take_in(self._stores, sources, report, progress)
         report.remarks = sources.remarks
-        follow_volumes(self._stores, self.project_id, sources.parts)
+        ingesting.follow_volumes(self._stores, self.project_id, sources.parts)
         with _noting_failure(report):
             report.warnings += _remember(self._stores, paths)
         report.warnings += [issue.message for scene in report.scenes for issue in scene.issues]
         report.warnings += [
             f"scene {place} is stored, but its chapter has it no more; "
             f"`novelgen scene delete {self.project_id} {place}`"
-            for place in absent_scenes(self._stores, self.project_id, scenes)
+            for place in ingesting.absent_scenes(self._stores, self.project_id, scenes)
         ]
         report.indexing = rebuild_if_bloated(
             self._stores, self.project_id, drain_outbox(self._stores, self.project_id, progress=index_progress)
@@ -205,7 +194,7 @@ class StoryIngest(StoryBase):
         """Import a book of JSON Lines into a project, which is created when there is none."""
         if not folder.is_dir():
             raise InvalidFileError(f"there is no folder {str(folder)!r}; give one that holds scenes.jsonl")
-        result = import_book(
+        result = ingesting.import_book(
             self._stores,
             folder,
             project_id=self.project_id,
@@ -217,11 +206,11 @@ class StoryIngest(StoryBase):
 
     def store_scene(
         self, *, chapter_index: int, scene_index: int, text: str, title: str = "", record: SceneRecord | None = None
-    ) -> IngestResult:
+    ) -> ingesting.IngestResult:
         """Store one finished scene in the place of what came from it before; the project is created at its first."""
         scene = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text, record=record)
         self._stores.ensure_project(self.project_id)
-        return ingest_scene(self._stores, self.project_id, scene)
+        return ingesting.ingest_scene(self._stores, self.project_id, scene)
 
     def ingest_finished_scene(
         self,
@@ -280,10 +269,10 @@ class StoryIngest(StoryBase):
         with self._stores.database(self.project_id).write() as unit:
             stored = unit.projects.require()
             name, language = settings.project_name or stored.name, settings.language or stored.language
-            kept = {"parts": [], VOLUMES: False, **stored.settings}
+            kept = {"parts": [], ingesting.VOLUMES: False, **stored.settings}
             parts = [part.model_dump(exclude={"extra"}) for part in settings.parts]
-            by_manuscript = stored.settings.get(VOLUMES) and not parts
-            told = kept if given is None or by_manuscript else {**kept, "parts": parts, VOLUMES: False}
+            by_manuscript = stored.settings.get(ingesting.VOLUMES) and not parts
+            told = kept if given is None or by_manuscript else {**kept, "parts": parts, ingesting.VOLUMES: False}
             if (name, language, told) != (stored.name, stored.language, kept):
                 unit.projects.update(name=name, language=language, settings=told)
 
@@ -360,13 +349,13 @@ def _take_in(
 ) -> list[SceneInput]:
     """Store scene by scene, so that one that is wrong does not stop the others; return those that were read."""
     scenes: list[SceneInput] = []
-    run_id = new_run()
+    run_id = ingesting.new_run()
     for file in sources.files:
         with _noting_failure(report):
             scenes += sources.scenes(file)
     for number, scene in enumerate(scenes, start=1):
         with _noting_failure(report):
-            done = ingest_scenes(stores, report.project_id, [scene], run_id=run_id, index=False)
+            done = ingesting.ingest_scenes(stores, report.project_id, [scene], run_id=run_id, index=False)
             report.scenes += done.scenes
         if progress is not None:
             progress(number, len(scenes))
@@ -410,7 +399,7 @@ def _counted(stores: MemoryStores, report: IngestReport, *, tell_changes: bool) 
     follow_language(stores.paths(project_id), condition.language)
     report.memories, report.entities = condition.memories, condition.entities
     report.condition = condition
-    report.change_id = IngestResult(scenes=report.scenes).change_id
+    report.change_id = ingesting.IngestResult(scenes=report.scenes).change_id
     taken = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome in _TAKEN]
     report.warnings += StoryThreads(stores, project_id).thread_warnings(scenes=taken)
     report.changes = StoryDifferences(stores, project_id).what_taken_changed(taken=taken) if tell_changes else None
@@ -418,7 +407,7 @@ def _counted(stores: MemoryStores, report: IngestReport, *, tell_changes: bool) 
 
 
 Model = TypeVar("Model", bound=BaseModel)
-_TAKEN: tuple[Outcome, ...] = ("added", "replaced")
+_TAKEN: tuple[ingesting.Outcome, ...] = ("added", "replaced")
 
 
 def _record(record: Any, chapter_index: int, scene_index: int) -> SceneRecord:

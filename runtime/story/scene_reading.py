@@ -15,7 +15,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedMemory, SceneRecord
 from novelgen.models.state import StateChange
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import EntityOrigin, ExtractionStatus, MemoryStatus, SceneState, StoredScene
+from runtime.storage.records import EntityOrigin, ExtractionStatus, FactCount, MemoryStatus, SceneState, StoredScene
 from runtime.story.base import At, Place, StoryBase, async_twin, known_entities, position_of, story_position
 
 FactKind = Literal[
@@ -91,11 +91,8 @@ class ReadScene(BaseModel):
     )
 
 
-class ListedState(SceneState):
+class ListedState(SceneState, FactCount):
     """How far a scene was read for facts, with what it holds."""
-
-    facts: int = 0
-    unverified: int = Field(default=0, description="Facts that no words of the scene prove.")
 
 
 class StorySceneReading(StoryBase):
@@ -115,18 +112,14 @@ class StorySceneReading(StoryBase):
             entities = known_entities(unit, as_of)
             teller = _Teller(unit, scene, cut, {each.entity_id: each.name for each in entities})
             facts = [*teller.memories(), *teller.states(), *teller.newcomers(entities)]
-            if scene.record is not None:
-                facts += [*teller.threads(), *teller.relationships(), *teller.learnt(), *teller.repeated()]
+            facts += [*teller.threads(), *teller.relationships(), *teller.learnt(), *teller.repeated()]
             rejected = teller.memories(statuses=("banned", "deleted"))
-        record = scene.record
         return ReadScene(
             scene=scene,
             on_stage=[teller.name(each) for each in scene.participants],
             pov=teller.name(scene.pov or ""),
             location=teller.name(scene.location_id or ""),
-            summary=[] if record is None else record.summary,
-            key_events=[] if record is None else record.key_events,
-            emotional_beats=[] if record is None else record.emotional_beats,
+            **{name: getattr(teller.record, name) for name in ("summary", "key_events", "emotional_beats")},
             facts=sorted(facts, key=lambda fact: (fact.span is None, fact.span or (0, 0))),
             rejected=rejected,
         )
@@ -138,16 +131,14 @@ class StorySceneReading(StoryBase):
             unit.projects.require()
             states = unit.scenes.states(as_of=cut, with_lengths=with_counts)
             counts = unit.scenes.fact_counts(as_of=cut) if with_counts else {}
+        none = FactCount()
         return [
-            ListedState(**dict(each), **dict(counts.get((each.chapter_index, each.scene_index)) or _NOTHING_COUNTED))
+            ListedState(**dict(each), **dict(counts.get((each.chapter_index, each.scene_index), none)))
             for each in states
         ]
 
     aread_scene = async_twin(read_scene)
     alist_scene_states = async_twin(list_scene_states)
-
-
-_NOTHING_COUNTED = {"facts": 0, "unverified": 0}
 
 
 class _Teller:
@@ -171,14 +162,12 @@ class _Teller:
 
     def memories(self, statuses: Sequence[MemoryStatus] = ("active",)) -> list[EstablishedFact]:
         recorded = {each.memory_id: each for each in self.record.memories}
-        found = [
-            (status, each)
+        kinds: dict[str, Any] = {"as_of": self.cut, "content_types": DISTILLED_TYPES, "as_brought": True}
+        return [
+            self._memory(each, status, recorded.get(each.memory_id))
             for status in statuses
-            for each in self.unit.memories.of_scenes(
-                [self.place], as_of=self.cut, content_types=DISTILLED_TYPES, statuses=[status], as_brought=True
-            )
+            for each in self.unit.memories.of_scenes([self.place], statuses=[status], **kinds)
         ]
-        return [self._memory(each, status, recorded.get(each.memory_id)) for status, each in found]
 
     def _memory(
         self, chunk: StoryMemoryChunk, status: MemoryStatus, recorded: RecordedMemory | None
@@ -247,10 +236,8 @@ class _Teller:
     def threads(self) -> list[EstablishedFact]:
         record = self.record
         # Descriptions as they stood then: an author may have said more of a thread since.
-        going_on = [
-            *(each.id for each in record.open_loops_advanced),
-            *(each.id for each in record.open_loops_resolved),
-        ]
+        moved: list[Any] = [*record.open_loops_advanced, *record.open_loops_resolved]
+        going_on = [each.id for each in moved]
         threads = self.unit.threads.list_as_of(as_of=self.cut, loop_ids=going_on) if going_on else []
         known = {each.loop_id: each.description for each in threads}
         told: list[tuple[FactKind, str, str]] = [

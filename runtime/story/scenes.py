@@ -12,6 +12,7 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import number_of
 from runtime.storage.records import IndexingResult, MemoryFilter, StoredScene
 from runtime.story.base import At, ChangeNumber, Count, SceneText, StoryBase, async_twin, story_position
+from runtime.story.changes import keep_insertion, keep_move
 
 Offset = Annotated[int, Field(ge=0, le=100_000_000)]
 """Characters into a text."""
@@ -105,7 +106,6 @@ class StoryScenes(StoryBase):
         position = story_position(position)
         from runtime.ingest.ingest import take_in
         from runtime.ingest.scene_input import SceneInput
-        from runtime.story.changes import keep_insertion
 
         if text is not None and position.scene_index is None:
             raise InvalidPositionError(f"{str(position)!r} is a chapter; name the place of the scene: {position}:1")
@@ -128,8 +128,6 @@ class StoryScenes(StoryBase):
         """Move a scene, or a whole chapter; the others close up and make room. `undo` takes it back."""
         target = story_position(target)
         source = story_position(source)
-        from runtime.story.changes import keep_move
-
         if (source.scene_index is None) != (target.scene_index is None):
             raise InvalidPositionError(
                 f"{str(source)!r} and {str(target)!r} are not alike; move a scene to a scene's place (3:2 5:1) or a "

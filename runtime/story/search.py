@@ -161,28 +161,20 @@ class StorySearch(StoryBase):
         return {card.entity_id: value for card, value in zip(cards, likeness, strict=True)}
 
     def _scene_likeness(self, wanted: Vector, cards: Sequence[Card], as_of: StoryPosition) -> dict[str, float]:
+        """The best likeness of any memory of each scene, among the likest memories."""
         if not cards:
             return {}
-        with self._stores.database(self.project_id).read() as unit:
-            by_place = self._place_likeness(unit, wanted, as_of)
-        least = min(by_place.values(), default=0.0)
-        return {card.entity_id: by_place.get(card.place, least) for card in cards if card.place is not None}
-
-    def _place_likeness(self, unit: UnitOfWork, wanted: Vector, as_of: StoryPosition) -> dict[Any, float]:
-        """The best likeness of any memory of each scene, among the likest memories."""
-        model = self._stores.embedding_identity.model_name
-        ids, matrix = unit.embeddings.matrix(model, as_of=as_of)
-        if not ids or matrix.shape[1] != len(wanted):
-            return {}
-        likeness = unit_rows(matrix) @ unit_rows(wanted)[0]
-        likest = np.argsort(-likeness)[:MAX_SCENE_MEMORIES].tolist()
-        chunks = unit.memories.by_ids([ids[row] for row in likest], as_of=as_of)
-        by_id = {ids[row]: float(likeness[row]) for row in likest}
         best: dict[Any, float] = {}
-        for chunk in chunks:
-            place = (chunk.chapter_index, chunk.scene_index)
-            best[place] = max(best.get(place, -1.0), by_id[chunk.chunk_id])
-        return best
+        with self._stores.database(self.project_id).read() as unit:
+            ids, matrix = unit.embeddings.matrix(self._stores.embedding_identity.model_name, as_of=as_of)
+            if ids and matrix.shape[1] == len(wanted):
+                likeness = unit_rows(matrix) @ unit_rows(wanted)[0]
+                by_id = {ids[row]: float(likeness[row]) for row in np.argsort(-likeness)[:MAX_SCENE_MEMORIES].tolist()}
+                for chunk in unit.memories.by_ids(list(by_id), as_of=as_of):
+                    place = (chunk.chapter_index, chunk.scene_index)
+                    best[place] = max(best.get(place, -1.0), by_id[chunk.chunk_id])
+        least = min(best.values(), default=0.0)
+        return {card.entity_id: best.get(card.place, least) for card in cards}
 
     def search(
         self,

@@ -214,11 +214,9 @@ def _completed(
     summary: ListedSummary, told: StorySummaries, written: Sequence[StandingSummary], last_over: int
 ) -> ListedSummary:
     """Fill in what is told of a chapter or part, and how what was written stands."""
-    if summary.level == "chapter":
-        texts = {each.chapter_index: (each.summary, each.origin) for each in told.chapters}
-    else:
-        texts = {each.part_number: (each.summary, each.origin) for each in told.parts}
-    text, origin = texts.get(summary.number, ("", "made"))
+    texts = {("chapter", each.chapter_index): (each.summary, each.origin) for each in told.chapters}
+    texts |= {("part", each.part_number): (each.summary, each.origin) for each in told.parts}
+    text, origin = texts.get((summary.level, summary.number), ("", "made"))
     own = [each for each in written if (each.summary.level, each.summary.number) == (summary.level, summary.number)]
     shown = next((each for each in own if each.summary.text == text), own[-1] if own else None)
     state: SummaryState = shown.standing if shown else "current"

@@ -26,7 +26,7 @@ from tests.support.scripted_chat_model import answering
 
 PROJECT = "marked"
 CHAPTERS, SCENES = 4, 3
-CUTS = [(1, 1), (1, 3), (2, 1), (3, 2), (4, 3)]
+CUTS = [(1, 1), (2, 1), (3, 2), (4, 3)]
 MARK = re.compile(r"Zeichen(\d+)x(\d+)")
 
 
