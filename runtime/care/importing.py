@@ -184,9 +184,11 @@ class _ImportPlan:
 
     def _said_beside(self, scene: SceneInput) -> ToldScene | None:
         """What its document says beside of a scene that is taken in, or was by an import that was interrupted."""
-        stored = self._here.get(_place(scene))
+        said, stored = self._incoming.told.get(_place(scene)), self._here.get(_place(scene))
+        if said is None or scene in self.told_scenes:
+            return said
         is_bare = stored is not None and not stored.other_fields and _tells_the_same(stored, scene)
-        return self._incoming.told.get(_place(scene)) if is_bare or scene in self.told_scenes else None
+        return said if is_bare else None
 
     @property
     def new_scenes(self) -> list[StoredScene | SceneInput]:
