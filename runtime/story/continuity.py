@@ -4,7 +4,7 @@ import json
 import re
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
@@ -96,7 +96,8 @@ class StoryContinuity(StoryBase):
             ConfigurationError: When a model that is named cannot be built.
         """
         require_size(text, "the draft", limit_characters=DRAFT_CHARACTERS)
-        plan = None if scene_plan is None else _plan(scene_plan)
+        as_plan = partial(given_fields, model=ScenePlan, where="scene_plan")
+        plan = None if scene_plan is None else read_given(ScenePlan, scene_plan, by=as_plan)
         options = CheckOptions(model=model or self._chat_model, uses_model=use_model)
         checker = DraftChecker(self._stores, self.project_id, options)
         self.await_index()
@@ -293,14 +294,6 @@ def _is_check_of(file: Path, draft: DraftLine) -> bool:
         return False
     is_whole = all(each.kind not in ("timeout", "unavailable") for each in check.report.issues)
     return is_whole and (check.chapter_index, check.scene_index) == (draft.chapter_index, draft.scene_index)
-
-
-def _plan(given: Any) -> ScenePlan:
-    try:
-        fields = given_fields(given, ScenePlan, where="scene_plan")
-    except ValueError as error:
-        raise UserInputError(str(error)) from error
-    return read_given(ScenePlan, fields)
 
 
 def _of_stored(check: DraftCheck) -> DraftCheck:

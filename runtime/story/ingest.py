@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -240,15 +241,14 @@ class StoryIngest(StoryBase):
             raise InvalidPositionError(f"{str(position)!r} is no scene; pass chapter_index and scene_index")
         if (text is None and record is None) or (text is not None and not text.strip()):
             raise UserInputError(f"there is no text for scene {str(position)!r}; nothing was stored")
-        read = None if record is None else _record(record, position.chapter_index, position.scene_index)
+        place = {"chapter_index": position.chapter_index, "scene_index": position.scene_index}
+        read = None if record is None else read_given(SceneRecord, record, by=partial(given_record, **place))
         self._follow_settings(load_settings_file(self._stores.paths(self.project_id).settings_file))
         if text is None:
             with self._stores.database(self.project_id).read() as unit:
                 stored = unit.scenes.require(position)
             text, title = stored.text or "", title or stored.title
-        result = self.store_scene(
-            chapter_index=position.chapter_index, scene_index=position.scene_index, text=text, title=title, record=read
-        )
+        result = self.store_scene(**place, text=text, title=title, record=read)
         return _counted(self._stores, IngestReport.of(self.project_id, result), tell_changes=False)
 
     def _require_stored_or_demo(self) -> None:
@@ -410,16 +410,12 @@ Model = TypeVar("Model", bound=BaseModel)
 _TAKEN: tuple[ingesting.Outcome, ...] = ("added", "replaced")
 
 
-def _record(record: Any, chapter_index: int, scene_index: int) -> SceneRecord:
+def read_given(model: type[Model], given: Any, *, by: Callable[[Any], Any] = lambda given: given) -> Model:
+    """Read what a caller holds, whose fields a reader takes; what is wrong is told as any other wrong argument."""
     try:
-        fields = given_record(record, chapter_index=chapter_index, scene_index=scene_index)
+        given = by(given)
     except ValueError as error:
         raise UserInputError(str(error)) from error
-    return read_given(SceneRecord, fields)
-
-
-def read_given(model: type[Model], given: Any) -> Model:
-    """Read what a caller holds; what is wrong in it is told as any other wrong argument."""
     if is_deeper(given, than=DEEPEST):
         raise UserInputError(f"an object nests deeper than {DEEPEST} levels; nothing was stored")
     try:
