@@ -140,7 +140,7 @@ class StoryUpkeep(StoryBase):
         return counts, [finding for finding in looked_at if finding is not None]
 
     astory_condition = async_twin(story_condition)
-    areindex = async_twin(index_steps.reindex)
+    areindex = async_twin(reindex)
     aindex_project = async_twin(index_project)
     acheck_health = async_twin(check_health)
 
