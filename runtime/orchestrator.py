@@ -12,10 +12,9 @@ from novelgen.errors import NovelgenError
 from novelgen.models.context import MemoryContextRequest, ReportIssue, SceneMemoryContext
 from novelgen.models.plan import GeneratedScene
 from novelgen.models.record import SceneRecord
-from runtime.ingest.ingest import IngestResult
 from runtime.stores import MemoryStores
 from runtime.story.extraction import ExtractionReport, StoryExtraction, is_extraction_model_set
-from runtime.story.ingest import StoryIngest
+from runtime.story.ingest import IngestResult, StoryIngest
 
 logger = logging.getLogger(__name__)
 

@@ -35,6 +35,7 @@ from runtime.ingest import ingest as ingesting
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import IndexingResult, drain_outbox, rebuild_if_bloated, stored_otherwise
+from runtime.ingest.ingest import IngestResult
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
 from runtime.story.base import At, ChangeNumber, Progress, SceneText, StoryBase, async_twin, story_position
@@ -71,7 +72,7 @@ class IngestReport(BaseModel):
     change_id: ChangeNumber = None
 
     @classmethod
-    def of(cls, project_id: str, result: ingesting.IngestResult) -> IngestReport:
+    def of(cls, project_id: str, result: IngestResult) -> IngestReport:
         """Return what became of scenes that were taken in, whose issues are warnings."""
         issues = [*(issue for scene in result.scenes for issue in scene.issues), *result.consolidation]
         warnings = [issue.message for issue in issues]
@@ -207,7 +208,7 @@ class StoryIngest(StoryBase):
 
     def store_scene(
         self, *, chapter_index: int, scene_index: int, text: str, title: str = "", record: SceneRecord | None = None
-    ) -> ingesting.IngestResult:
+    ) -> IngestResult:
         """Store one finished scene in the place of what came from it before; the project is created at its first."""
         scene = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text, record=record)
         self._stores.ensure_project(self.project_id)
@@ -399,7 +400,7 @@ def _counted(stores: MemoryStores, report: IngestReport, *, tell_changes: bool) 
     follow_language(stores.paths(project_id), condition.language)
     report.memories, report.entities = condition.memories, condition.entities
     report.condition = condition
-    report.change_id = ingesting.IngestResult(scenes=report.scenes).change_id
+    report.change_id = IngestResult(scenes=report.scenes).change_id
     taken = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome in _TAKEN]
     report.warnings += StoryThreads(stores, project_id).thread_warnings(scenes=taken)
     report.changes = StoryDifferences(stores, project_id).what_taken_changed(taken=taken) if tell_changes else None
