@@ -310,13 +310,10 @@ def status_of(error: BaseException | None) -> int | None:
 
 
 def _open_server(server: locations.ChromaServer) -> ClientAPI:
+    host, port, uses_tls = server.address
     try:
         return chromadb.HttpClient(
-            host=server.host,
-            port=server.port,
-            ssl=server.uses_tls,
-            headers=server.request_headers,
-            settings=_settings(),
+            host=host, port=port, ssl=uses_tls, headers=server.request_headers, settings=_settings()
         )
     except (ValueError, httpx.HTTPError) as error:
         if status_of(error) is not None:

@@ -73,19 +73,10 @@ class ChromaServer:
                 )
 
     @property
-    def host(self) -> str:
-        """Host name or address of the server."""
-        return urlsplit(self.url).hostname or ""
-
-    @property
-    def port(self) -> int:
-        """TCP port of the server."""
-        return urlsplit(self.url).port or DEFAULT_SERVER_PORT
-
-    @property
-    def uses_tls(self) -> bool:
-        """Whether the address begins with https."""
-        return urlsplit(self.url).scheme == "https"
+    def address(self) -> tuple[str, int, bool]:
+        """Host, TCP port, and whether the server is asked over TLS."""
+        parts = urlsplit(self.url)
+        return parts.hostname or "", parts.port or DEFAULT_SERVER_PORT, parts.scheme == "https"
 
     @property
     def request_headers(self) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Extracting the records of stored scenes with a model: which are read, and what becomes of the answers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from statistics import fmean
 from typing import Any
 
@@ -17,7 +17,7 @@ from novelgen.model_calls.usage import TokenPrices
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
-from novelgen.models.record import SceneRecord, is_unsaid
+from novelgen.models.record import is_unsaid
 from novelgen.models.story_difference import StoryDifference
 from novelgen.reading.chapter_reading import ChapterRequest, ChapterScene
 from novelgen.reading.conclusion import AllocatedKind, with_given_ids
@@ -219,12 +219,11 @@ def _stored(
         return unit.threads.next_id() if kind == "open_loop" else unit.entities.next_id(kind)
 
     result, entities = with_given_ids(result, allocate, known_loops=known_loops)
+    if entities:
+        store_entities_in(unit, entities, origin="extracted", stores=stores)
     record = result.record
     if record is not None:
         record = with_loops_said_again(record, {loop.loop_id for loop in open_before})
-    if entities:
-        store_entities_in(unit, entities, origin="extracted", stores=stores)
-    if record is not None:
         record = with_supersessions(record, memories_still_true(unit, read.position))
     told = {"record": record, "record_origin": "extracted", "story_time": None}
     outcome = {"extraction_status": result.status, "failure_reason": result.reason}
@@ -235,31 +234,20 @@ def _stored(
     identities = store_identities_in(
         unit, names=result.new_names, pairs=result.same_entities, at=read.position, stores=stores
     )
-    done = _outcome(read, result.status, result, record=record, entities=entities)
-    issues = [*done.issues, *identities.issues]
-    return done.model_copy(update={"issues": issues, "change_id": number_of(change)})
+    found: dict[str, Any] = {"new_entities": list(entities), "change_id": number_of(change)}
+    if record is not None:
+        found |= {"memories": len(record.memories), "state_changes": len(record.state_changes)}
+        found |= {"unverified": result.unverified, "unplaced": result.unplaced}
+    done = _outcome(read, result.status, result, **found)
+    done.issues += identities.issues
+    return done
 
 
 def _outcome(
-    scene: StoredScene,
-    outcome: scene_passes.SceneOutcome,
-    result: SceneRecordResult,
-    *,
-    record: SceneRecord | None = None,
-    entities: Sequence[Entity] = (),
+    scene: StoredScene, outcome: scene_passes.SceneOutcome, result: SceneRecordResult, **found: Any
 ) -> SceneExtraction:
-    return SceneExtraction.of(
-        scene,
-        outcome,
-        result,
-        fault=result.fault,
-        had_record=scene.record is not None,
-        memories=len(record.memories) if record else 0,
-        state_changes=len(record.state_changes) if record else 0,
-        new_entities=list(entities),
-        unverified=result.unverified if record else [],
-        unplaced=result.unplaced if record else [],
-    )
+    told = {"fault": result.fault, "had_record": scene.record is not None}
+    return SceneExtraction.of(scene, outcome, result, **told, **found)
 
 
 SAMPLED_LISTS = 3

@@ -17,9 +17,8 @@ def test_two_spellings_of_a_folder_are_one_index(tmp_path: Path) -> None:
 
 def test_a_server_address_must_be_an_http_url() -> None:
     """Host, port and scheme come from it, the port has a default; the message shows how to write it."""
-    server = ChromaServer("https://chroma.example")
-    assert (server.host, server.port, server.uses_tls) == ("chroma.example", 8000, True)
-    assert ChromaServer("http://127.0.0.1:9").port == 9
+    assert ChromaServer("https://chroma.example").address == ("chroma.example", 8000, True)
+    assert ChromaServer("http://127.0.0.1:9").address == ("127.0.0.1", 9, False)
     for url in ("", "localhost:8000", "ftp://host", "http://", "http://host:99999"):
         with pytest.raises(ConfigurationError, match="vector server URL"):
             ChromaServer(url)
