@@ -35,7 +35,7 @@ from runtime.ingest.scene_input import SceneInput, SceneSurroundings, bare_text,
 from runtime.ingest.scene_writes import keep_of_run, new_run, read_surroundings, replace_scene, same_record
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import ChangeNumber
-from runtime.storage.records import SceneWriteResult, StoredScene
+from runtime.storage.records import StoredScene
 from runtime.stores import MemoryStores
 
 logger = logging.getLogger(__name__)
@@ -144,22 +144,26 @@ def take_in(
 ) -> SceneIngestResult:
     """Take a scene in within a running transaction; see `ingest_scenes`."""
     given = given.scrubbed()
-    stored = unit.scenes.get(StoryPosition(given.chapter_index, given.scene_index))
+    place = {"chapter_index": given.chapter_index, "scene_index": given.scene_index}
+    stored = unit.scenes.get(StoryPosition(**place))
     scene, issues = _with_stored_record(_with_ids_for_names(given, unit), stored)
     if stored is not None and _is_unchanged(scene, stored):
-        return _result(given, "unchanged", stored.scene_id, issues=issues)
+        return SceneIngestResult(**place, scene_id=stored.scene_id, outcome="unchanged", issues=issues)
     if not unit.projects.require().language:
         unit.projects.update(language=story_language(scene.text))
     surroundings = read_surroundings(unit, scene)
     before = None if stored is None or not run_id else unit.scenes.image(stored)
     written = replace_scene(unit, scene, surroundings, project_id=project_id, stored=stored, stores=stores)
-    issues += _doubts(unit, scene, surroundings)
-    outcome: Outcome = "added" if written.is_new else "replaced"
-    result = _result(given, outcome, written.scene_id, written=written, issues=issues)
-    if not run_id:
-        return result
-    change = keep_of_run(unit, "ingest", run_id, written.scene_id, before)
-    return result.model_copy(update={"change_id": change.change_id})
+    names = ("added", "changed", "removed", "unchanged", "kept")
+    return SceneIngestResult(
+        **place,
+        scene_id=written.scene_id,
+        outcome="added" if written.is_new else "replaced",
+        issues=[*issues, *_doubts(unit, scene, surroundings)],
+        ended=written.ended,
+        change_id=keep_of_run(unit, "ingest", run_id, written.scene_id, before).change_id if run_id else None,
+        **{name: len(getattr(written, f"chunks_{name}")) for name in names},
+    )
 
 
 _ID_FIELDS = frozenset(
@@ -281,29 +285,6 @@ def _unread_fields(value: Any, name: str) -> list[str]:
     known = value.model_fields_set - {"extra"}
     inner = [each for field in known for each in _unread_fields(getattr(value, field), field)]
     return [f"{name}.{field}" for field in value.extra] + inner
-
-
-def _result(
-    scene: SceneInput,
-    outcome: Outcome,
-    scene_id: str,
-    *,
-    issues: Sequence[ReportIssue],
-    written: SceneWriteResult | None = None,
-) -> SceneIngestResult:
-    counts = {}
-    if written is not None:
-        names = ("added", "changed", "removed", "unchanged", "kept")
-        counts = {name: len(getattr(written, f"chunks_{name}")) for name in names}
-    return SceneIngestResult(
-        chapter_index=scene.chapter_index,
-        scene_index=scene.scene_index,
-        scene_id=scene_id,
-        outcome=outcome,
-        issues=list(issues),
-        ended=written.ended if written is not None else {},
-        **counts,
-    )
 
 
 def absent_scenes(stores: MemoryStores, project_id: str, scenes: Sequence[SceneInput]) -> list[StoryPosition]:
