@@ -103,21 +103,16 @@ def test_one_database_can_hold_all_projects(tmp_path: Path) -> None:
         assert not (tmp_path / "projects").exists()
 
 
-def test_indexes_are_made_for_the_configured_model(stores: MemoryStores) -> None:
-    """A project's index lies beside its database, is handed out once, and knows model and dimension."""
+def test_indexes_are_made_for_the_settings(stores: MemoryStores, tmp_path: Path) -> None:
+    """A project's index lies beside its database, or on the server that is set; index and model are made once."""
     stores.create_project("a")
     index = stores.vectors("a")
     assert index is stores.vectors("a")
     assert index.location == EmbeddedIndex(stores.paths("a").vectors)
-    assert (index.embedding_model, index.dimension) == ("fake:16", 16)
-
-
-def test_a_server_url_replaces_the_embedded_index(tmp_path: Path) -> None:
-    """With a URL set every project's index is on the server; nothing is asked of it yet."""
-    memory = {"vector_store": {"url": "http://127.0.0.1:9"}}
-    with _stores(tmp_path, memory=memory) as stores:
-        stores.create_project("a")
-        assert stores.vectors("a").location == ChromaServer("http://127.0.0.1:9")
+    assert (index.embedding_model, index.dimension) == stores.embedding_identity == ("fake:16", 16)
+    assert stores.embeddings is stores.embeddings
+    with _stores(tmp_path / "projects", memory={"vector_store": {"url": "http://127.0.0.1:9"}}) as served:
+        assert served.vectors("a").location == ChromaServer("http://127.0.0.1:9")
 
 
 def test_a_server_index_cannot_be_told_without_the_database(tmp_path: Path) -> None:
@@ -128,12 +123,6 @@ def test_a_server_index_cannot_be_told_without_the_database(tmp_path: Path) -> N
     stores.paths("a").database.write_bytes(b"no database" * 100)
     with pytest.raises(VectorIndexError, match=r"of project 'a' stands in the database, which cannot be read"):
         stores.vectors("a")
-
-
-def test_embeddings_are_built_late_and_once(stores: MemoryStores) -> None:
-    """The model is the same object for everybody."""
-    assert stores.embeddings is stores.embeddings
-    assert stores.embedding_identity == ("fake:16", 16)
 
 
 def test_a_wrong_model_name_is_said_when_it_is_needed(tmp_path: Path) -> None:
