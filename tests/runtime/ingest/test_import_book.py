@@ -13,9 +13,24 @@ from runtime.ingest.ingest import import_book
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 
-
-def _lines(file: Path, documents: list[dict[str, Any]]) -> None:
-    file.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in documents), encoding="utf-8")
+PLACE = {"chapter_index": 1, "scene_index": 1}
+FILES: dict[str, list[dict[str, Any]]] = {
+    "scenes.jsonl": [
+        {**PLACE, "title": "一", "text": "阿青说道：“走吧。”"},
+        {"chapter_index": 2, "scene_index": 1, "title": "二", "text": "灯灭了。"},
+    ],
+    "entities.jsonl": [
+        {"entity_id": "C7", "entity_type": "character", "name": "阿青", "first_chapter": 1, "first_scene": 1}
+    ],
+    "records.jsonl": [
+        {
+            **PLACE,
+            "characters_present": ["C7"],
+            "memories": [{"memory_id": "M001", "content": "阿青要走。", "entities": ["C7"]}],
+            "open_loops_created": [{"id": "OL4", "description": "去哪里"}],
+        }
+    ],
+}
 
 
 @pytest.fixture
@@ -23,38 +38,9 @@ def folder(tmp_path: Path) -> Path:
     """A made-up book of two scenes with one entity and one record; its plans cannot be read."""
     book = tmp_path / "book"
     book.mkdir()
-    _lines(
-        book / "scenes.jsonl",
-        [
-            {"chapter_index": 1, "scene_index": 1, "title": "一", "text": "阿青说道：“走吧。”"},
-            {"chapter_index": 2, "scene_index": 1, "title": "二", "text": "灯灭了。"},
-        ],
-    )
-    _lines(
-        book / "entities.jsonl",
-        [
-            {
-                "entity_id": "C7",
-                "entity_type": "character",
-                "name": "阿青",
-                "aliases": ["青儿"],
-                "first_chapter": 1,
-                "first_scene": 1,
-            }
-        ],
-    )
-    _lines(
-        book / "records.jsonl",
-        [
-            {
-                "chapter_index": 1,
-                "scene_index": 1,
-                "characters_present": ["C7"],
-                "memories": [{"memory_id": "M001", "content": "阿青要走。", "entities": ["C7"]}],
-                "open_loops_created": [{"id": "OL4", "description": "去哪里"}],
-            }
-        ],
-    )
+    for name, documents in FILES.items():
+        lines = [json.dumps(each, ensure_ascii=False) + "\n" for each in documents]
+        (book / name).write_text("".join(lines), encoding="utf-8")
     (book / "meta.json").write_text('{"title": "灯", "language": "zh"}', encoding="utf-8")
     for name in ("plans.jsonl", "covers.jsonl", "shorts.jsonl"):
         (book / name).write_bytes(b"\xff never read")
