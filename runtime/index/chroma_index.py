@@ -5,9 +5,9 @@ of its stamp, so that a reader finds the old or the new index, whole, whatever h
 are of the project of one database, so that two databases never share a collection.
 """
 
+import re
 import shutil
 import sqlite3
-import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
@@ -39,6 +39,7 @@ except ImportError:  # Windows has no limits of this kind
 HNSW: CreateHNSWConfiguration = {"space": "cosine", "ef_construction": 200, "ef_search": 200}
 """Cosine must be asked for (the default is l2); the wider search costs a few ms and keeps recall."""
 
+_VECTOR_FOLDER = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PREDECESSOR_WAIT_S = 5.0
 _DELETED_AT_ONCE = 1_000
 _READ_AT_ONCE = 10_000
@@ -245,7 +246,7 @@ class ChromaIndex:
         with closing(sqlite3.connect(address, uri=True, timeout=1.0)) as database:
             used = {row[0] for row in database.execute("SELECT id FROM segments")}
         for folder in self._location.path.iterdir():
-            if folder.is_dir() and _is_uuid(folder.name) and folder.name not in used:
+            if folder.is_dir() and _VECTOR_FOLDER.fullmatch(folder.name) and folder.name not in used:
                 shutil.rmtree(folder)
 
     # The client
@@ -372,14 +373,6 @@ def _prove_vectors_stand(found: ProjectCollection) -> None:
     hits = found.store.similarity_search_by_vector_with_relevance_scores(direction, k=len(listed), ids=listed)
     if not hits:
         raise VectorIndexDamagedError("the vector index lists rows but finds none of them; rebuild it")
-
-
-def _is_uuid(name: str) -> bool:
-    try:
-        uuid.UUID(name)
-    except ValueError:
-        return False
-    return True
 
 
 def search(found: ProjectCollection, vectors: NDArray[np.float32], cut: QueryCut) -> list[list[IndexHit]]:
