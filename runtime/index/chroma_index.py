@@ -23,8 +23,6 @@ from chromadb.api.models.Collection import Collection
 from chromadb.config import Settings
 from chromadb.errors import InternalError, NotFoundError
 from filelock import FileLock, Timeout
-from langchain_chroma import Chroma
-from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from novelgen.errors import VectorIndexDamagedError, VectorIndexError
@@ -57,23 +55,10 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class ProjectCollection:
-    """One collection: LangChain's store, and Chroma's own handle for given vectors and several questions."""
+    """One collection, and what it says about itself."""
 
     stamp: locations.Stamp
-    store: Chroma
     collection: Collection
-
-
-class RefusingEmbeddings(Embeddings):
-    """Stands where LangChain wants a model: vectors are always given, text is never embedded here."""
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Refuse."""
-        raise NotImplementedError("the index embeds no text; pass vectors")
-
-    def embed_query(self, text: str) -> list[float]:
-        """Refuse."""
-        raise NotImplementedError("the index embeds no text; pass a vector")
 
 
 class ChromaIndex:
@@ -107,7 +92,6 @@ class ChromaIndex:
             if isinstance(self._location, locations.EmbeddedIndex):
                 texts_bytes = sum(_MAX_BYTES_PER_CHARACTER * len(text) for text in columns["documents"])
                 _limit_files(self._location, written_bytes=columns["embeddings"].nbytes + texts_bytes)
-            # LangChain's own write embeds the text; given vectors go through Chroma's.
             target.collection.upsert(**columns)
 
         if is_rebuild:
@@ -119,7 +103,7 @@ class ChromaIndex:
         def delete(live: ProjectCollection | None) -> None:
             if live is not None:
                 for start in range(0, len(chunk_ids), _DELETED_AT_ONCE):
-                    live.store.delete(ids=list(chunk_ids[start : start + _DELETED_AT_ONCE]))
+                    live.collection.delete(ids=list(chunk_ids[start : start + _DELETED_AT_ONCE]))
 
         self._with_live(key, delete)
 
@@ -212,16 +196,10 @@ class ChromaIndex:
         client = self._opened()
         try:
             collection = client.get_collection(name, embedding_function=None)
-            store = Chroma(
-                collection_name=name,
-                client=client,
-                embedding_function=RefusingEmbeddings(),
-                create_collection_if_not_exists=False,
-            )
         except NotFoundError:
             return None
         stamp = locations.Stamp.read(collection.metadata or {})
-        return None if stamp is None else ProjectCollection(stamp=stamp, store=store, collection=collection)
+        return None if stamp is None else ProjectCollection(stamp, collection)
 
     def _create(self, stamp: locations.Stamp, *, beside: ProjectCollection | None) -> ProjectCollection:
         name = _free_name(stamp.key, beside=beside)
@@ -361,17 +339,18 @@ def _free_name(key: locations.ProjectKey, *, beside: ProjectCollection | None) -
 
 
 def _ids_of(found: ProjectCollection) -> list[str]:
-    return list(found.store.get(include=[])["ids"])
+    return list(found.collection.get(include=[])["ids"])
 
 
 def _prove_vectors_stand(found: ProjectCollection) -> None:
     """Ask for some listed rows by id: only there does Chroma say that their vectors are gone."""
-    listed = found.store.get(limit=_CANARY_ROWS, include=[])["ids"]
+    listed = found.collection.get(limit=_CANARY_ROWS, include=[])["ids"]
     if not listed:
         return
-    direction = [1.0] + [0.0] * (found.stamp.dimension - 1)
-    hits = found.store.similarity_search_by_vector_with_relevance_scores(direction, k=len(listed), ids=listed)
-    if not hits:
+    direction = np.zeros((1, found.stamp.dimension), dtype=np.float32)
+    direction[0, 0] = 1.0
+    answer = found.collection.query(direction, n_results=len(listed), ids=listed, include=["documents"])
+    if not answer["ids"][0]:
         raise VectorIndexDamagedError("the vector index lists rows but finds none of them; rebuild it")
 
 
@@ -388,7 +367,7 @@ def search(found: ProjectCollection, vectors: NDArray[np.float32], cut: QueryCut
         if cut.chunk_ids is None:
             raise
         # Chroma fails as a whole when one id is absent: leave those out, unless that is not the cause.
-        existing = found.store.get(ids=list(cut.chunk_ids), include=[])["ids"]
+        existing = found.collection.get(ids=list(cut.chunk_ids), include=[])["ids"]
         if len(existing) == len(cut.chunk_ids):
             raise VectorIndexDamagedError(
                 f"the vector index lists rows whose vectors are gone ({error}); rebuild it"
@@ -415,8 +394,7 @@ def _ask(
     collection: Collection, vectors: NDArray[np.float32], cut: QueryCut, *, wanted: int, where: dict[str, Any] | None
 ) -> list[tuple[list[IndexHit], int]]:
     """Return for each question what may be shown of the rows that Chroma found, and how many those were."""
-    # LangChain asks one question at a time (three times slower for six, measured); Chroma takes them together.
-    # Of a row that several questions find, it would read the metadata for each: dearer than the search itself.
+    # Of a row that several questions find, Chroma would read the metadata for each: dearer than the search itself.
     ids = None if cut.chunk_ids is None else list(cut.chunk_ids)
     answer: Any = collection.query(
         query_embeddings=vectors, n_results=wanted, ids=ids, where=where, include=["distances"]
