@@ -194,9 +194,9 @@ class RelevanceScale(NamedTuple):
     related: float
 
     def of(self, cosines: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Return the relevance of each cosine, 0 to 1."""
+        """Return how near each cosine is, below 0 and above 1 where it is beyond the pairs that are known."""
         spread = max(self.related - self.unrelated, LEAST_SPREAD)
-        return np.clip((np.asarray(cosines, dtype=np.float64) - self.unrelated) / spread, 0.0, 1.0)
+        return (np.asarray(cosines, dtype=np.float64) - self.unrelated) / spread
 
 
 def scale_of(remarks: Sequence[Sequence[float]], memories: Sequence[Sequence[float]]) -> RelevanceScale:

@@ -137,9 +137,8 @@ class Recall(Shown, BaseModel):
 
 
 class Compared(NamedTuple):
-    """How near memories are to what was said: a relevance of 0 to 1, and a nearness that is not cut to it."""
+    """How near memories are to what was said: 0 is what has nothing to do with it, 1 what it is about, or beyond."""
 
-    relevance: Column | None = None
     nearness: Column | None = None
     by: RecalledBy = "standing"
 
@@ -221,8 +220,8 @@ class _Choice:
         self._settings = settings
         # What the story tells has no date: it is neither fresh nor recent, and fades no further.
         self._age_days = np.where(mind.of_story, np.inf, (view.now - mind.known_at) / SECONDS_PER_DAY)
-        given = asked.compared.relevance
-        self._relevance = np.full(len(mind), UNKNOWN_RELEVANCE) if given is None else given
+        near = asked.compared.nearness
+        self._relevance = np.full(len(mind), UNKNOWN_RELEVANCE) if near is None else np.clip(near, 0.0, 1.0)
 
     def header(self) -> list[ProtectedLine]:
         """Return what is protected, in the order of the slot types, of one type the latest first; no more than may."""
@@ -326,12 +325,11 @@ class _Choice:
         places = np.flatnonzero(pool)
         limit = self._settings.semantic_top_k
         compared = self._asked.compared
-        if compared.relevance is None:
+        if compared.nearness is None:
             weights = [-self._parts(place).score for place in places.tolist()]
             return places[np.argsort(weights, kind="stable")][:limit].tolist(), "standing"
-        nearness = self._relevance if compared.nearness is None else compared.nearness
         near = places[self._relevance[places] > 0] if compared.by == "words" else places
-        order = np.lexsort((self._age_days[near], -nearness[near]))
+        order = np.lexsort((self._age_days[near], -compared.nearness[near]))
         return near[order][:limit].tolist(), "words" if compared.by == "words" else "meaning"
 
     def _is_former(self, place: int) -> bool:

@@ -496,14 +496,11 @@ def _compared(
         return Compared(mind.word_relevance(said, live), by="words")
     # Not `@`: its threads go on spinning for a while, which doubles what the next embedding takes.
     cosines = np.einsum("ij,j->i", mind.vectors, question).astype(np.float64)
-    relevance = scale.of(cosines)
-    nearness = (cosines - scale.unrelated) / max(scale.related - scale.unrelated, 1e-6)
-    lacking = live & ~mind.has_vector
+    nearness, lacking = scale.of(cosines), live & ~mind.has_vector
     if lacking.any():
-        by_words = mind.word_relevance(said, lacking)
-        relevance = np.where(mind.has_vector, relevance, by_words)
-        nearness = np.where(mind.has_vector, nearness, by_words)
-    return Compared(relevance, nearness, by="meaning")
+        # Words of all memories are read for it: what all have vectors does without.
+        nearness = np.where(mind.has_vector, nearness, mind.word_relevance(said, lacking))
+    return Compared(nearness, by="meaning")
 
 
 def given_event(**given: Any) -> GivenEvent:

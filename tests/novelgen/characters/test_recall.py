@@ -194,7 +194,8 @@ def test_a_scale_puts_strangers_at_nothing_and_pairs_at_all() -> None:
     scale = scale_of(remarks.tolist(), remarks.tolist())
 
     assert scale.of(np.array([scale.unrelated, scale.related])) == pytest.approx([0.0, 1.0])
-    assert scale.of(np.array([-1.0, 2.0])) == pytest.approx([0.0, 1.0])
+    far = recalled([remembered("near"), remembered("far")], [1.5, -0.5])
+    assert [each.relevance for each in far.items] == [1.0, 0.0]
     assert RelevanceScale(0.7, 0.7).of(np.array([0.71])) == pytest.approx([0.5])
     assert len(words("relevance", "en")["pairs"]) == len(words("relevance", "zh")["pairs"])
     for pairs in (words("relevance", language)["pairs"] for language in ("en", "zh")):
