@@ -255,7 +255,7 @@ def test_what_ben_is_told_is_there_from_then_on(stores: MemoryStores) -> None:
     assert [item.source_id for item in context.report.items if APART in item.text] == ["M12"]
 
 
-@pytest.mark.parametrize(("cut", "mode"), zip(NEXT, ("exclude", "separate", "mark", "exclude"), strict=True))
+@pytest.mark.parametrize(("cut", "mode"), [*zip(NEXT, ("exclude", "separate", "mark", "exclude"), strict=True)])
 def test_anna_knows_her_own_secrets(stores: MemoryStores, cut: tuple[int, int], mode: KnowledgeMode) -> None:
     """Whose secret it is has it in the context proper, in memories, states and her own feelings."""
     context = built(stores, cut, "Anna", mode)
