@@ -193,7 +193,7 @@ def reading_options(engine: Engine) -> dict[str, Any]:
 Meaning = tuple[type[errors.DatabaseError], str]
 """What an error becomes, and what is to be done."""
 
-_BUSY: Meaning = errors.DatabaseBusyError, "another process or thread is writing; try again, or raise busy_timeout_s"
+_BUSY: Meaning = errors.DatabaseBusyError, "another process or thread is writing; try again once it has ended"
 _FULL: Meaning = errors.DatabaseFullError, "free disk space and check that the file and its folder can be written"
 _DAMAGED: Meaning = errors.DatabaseError, "restore a backup; the file was left as it is"
 _SCHEMA: Meaning = (errors.SchemaVersionError, "open it with DatabaseManager.open, which migrates, or update novelgen")
@@ -247,7 +247,7 @@ def database_errors() -> Iterator[None]:
     except OverflowError as error:
         raise errors.UserInputError(f"a number is too large for the database: {error}; give a smaller one") from error
     except exc.TimeoutError as error:
-        raise errors.DatabaseBusyError(f"no free database connection: {error}; raise pool_size") from error
+        raise errors.DatabaseBusyError(f"no free database connection: {error}; ask for fewer things at once") from error
 
 
 def translated(error: exc.DBAPIError) -> errors.DatabaseError:

@@ -290,7 +290,7 @@ class DatabaseManager:
         if not self._writer.acquire(timeout=self._busy_timeout_s):
             raise DatabaseBusyError(
                 f"another thread kept writing to {self.url.database!r} for {self._busy_timeout_s} s;"
-                " try again, or raise busy_timeout_s"
+                " try again once it has ended"
             )
         try:
             yield

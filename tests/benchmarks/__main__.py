@@ -2,14 +2,17 @@
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.progress import Progress, TaskID
 
 from novelgen.errors import UserInputError
 from runtime.doors.cli.error_handling import run_guarded
-from runtime.doors.cli.output import print_heading, print_json, print_pairs, print_table, staged_progress
+from runtime.doors.cli.output import print_heading, print_json, print_pairs, print_table
 from runtime.doors.cli.parameters import COUNT, FOLDER, json_option, settle_imports
 from tests.benchmarks.retrieval.book import load_bench_book
 from tests.benchmarks.retrieval.quality import QualityReport, SystemScores, measure_quality
@@ -62,6 +65,20 @@ def bench(
         print_json(report)
     else:
         print_quality(report)
+
+
+@contextmanager
+def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar for each stage on stderr, from its first report on."""
+    with Progress(console=Console(stderr=True)) as progress:
+        tasks: dict[str, TaskID] = {}
+
+        def report(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = progress.add_task(stage, total=total)
+            progress.update(tasks[stage], completed=done, total=total)
+
+        yield report
 
 
 def _budgets(text: str) -> list[int]:

@@ -25,9 +25,9 @@ from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.messages import BaseMessage
 
 from novelgen.models.entity import Entity
-from runtime.doors.cli.output import print_json, staged_progress
+from runtime.doors.cli.output import print_json
 from runtime.index.embeddings import CheckedEmbeddings
-from tests.benchmarks.__main__ import print_quality
+from tests.benchmarks.__main__ import print_quality, staged_progress
 from tests.benchmarks.retrieval.book import BenchBook, BenchPlan, load_bench_book, whole_plan
 from tests.benchmarks.retrieval.quality import QualityReport, Ranking, Rival, measure_quality
 from tests.benchmarks.retrieval.scoring import DEFAULT_BUDGETS, RankedText

@@ -84,7 +84,7 @@ def test_an_error_says_whether_to_try_again() -> None:
 
     assert not error.is_retryable
     assert not is_lost_connection(error)
-    with pytest.raises(DatabaseBusyError, match="raise pool_size"), database_errors():
+    with pytest.raises(DatabaseBusyError, match="fewer things at once"), database_errors():
         raise exc.TimeoutError("QueuePool limit reached")
     with pytest.raises(KeyError, match="ours"), database_errors():
         raise KeyError("ours")
