@@ -13,7 +13,7 @@ from rich.progress import Progress, TaskID
 from novelgen.errors import UserInputError
 from runtime.doors.cli.error_handling import run_guarded
 from runtime.doors.cli.output import print_heading, print_json, print_pairs, print_table
-from runtime.doors.cli.parameters import COUNT, FOLDER, json_option, settle_imports
+from runtime.doors.cli.parameters import COUNT, FOLDER, settle_imports
 from tests.benchmarks.retrieval.book import load_bench_book
 from tests.benchmarks.retrieval.quality import QualityReport, SystemScores, measure_quality
 
@@ -37,7 +37,7 @@ Examples:
 @click.option(
     "--work-dir", type=FOLDER, help="Keeps imported projects and vectors for the next run.  [default: none kept]"
 )
-@json_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")
 def bench(
     folder: Path,
     records: bool,
