@@ -153,14 +153,7 @@ def choose_for_chunk(
     linked: int | None = None,
     read_at: Mapping[str, datetime] = MappingProxyType({}),
 ) -> ChosenMemories:
-    """Choose the memories of a text.
-
-    The score is 0.4 relevance (reciprocal ranks of meaning and words, the best memory's being 1), 0.4 for being
-    attached to an entity of the text or naming it, or to the text's chapter (the rarer such memories, the more; to the
-    book, half of it), and 0.2 importance; what was replaced keeps a tenth. Each further memory of the same entity
-    counts 0.7 of the one before it. Passages count only where no distilled memory was found, and what repeats the text
-    or another memory does not.
-    """
+    """Choose by ranks, by what names or is attached to whom the text names, the rarer the more, and by importance."""
     here = {mention.entry.entity_id for mention in mentions}
     targets = here.union(request.targets)
     named = _naming(candidates, here, known)

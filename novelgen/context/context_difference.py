@@ -114,10 +114,7 @@ def _wordings(context: SceneMemoryContext) -> dict[_MemoryKey, MemoryWording]:
 
 
 def _moves(was: Mapping[_MemoryKey, ContextItem], now: Mapping[_MemoryKey, ContextItem]) -> list[MemoryMove]:
-    """Return the memories of both that stand elsewhere among the best, those first that moved furthest.
-
-    What came in pushes others down and what went lets them up; ranks are those among what stayed.
-    """
+    """Return the memories of both that stand elsewhere among those of both, those first that moved furthest."""
     ranks_was, ranks_now = (
         {key: rank for rank, key in enumerate((key for key in each if key in other), start=1)}
         for each, other in ((was, now), (now, was))

@@ -39,10 +39,7 @@ def scene_before(
 
 
 def left_off(scene: OutlineScene, text: str, *, budget_tokens: int, count_tokens: TokenCounter) -> LeftOff | None:
-    """Return the end of a scene from the first sentence on that fits a budget; None where not even the last fits.
-
-    Where it played and who was there is told as far as a record says it; what rules read out of a text is a guess.
-    """
+    """Return the end of a scene from the first sentence on that fits a budget; None where not even the last fits."""
     tail = text[-budget_tokens * MOST_CHARACTERS_PER_TOKEN :]
     spans = split_sentences(tail)
     # Where the text was cut no sentence begins.
@@ -76,12 +73,7 @@ def left_off(scene: OutlineScene, text: str, *, budget_tokens: int, count_tokens
 def story_so_far(
     story: StoryOutline, *, as_of: StoryPosition, budget_tokens: int, labels: Labels, count_tokens: TokenCounter
 ) -> list[ToldBefore]:
-    """Tell what came before a planned scene, oldest first: the last scenes, before them chapters, before them parts.
-
-    A chapter is told where scenes do not tell all of it, a part where nothing finer does, and what an author wrote in
-    any case. Where a row of summaries does not fit, each is told in fewer sentences; where one sentence of each is too
-    much, the nearest are.
-    """
+    """Tell what came before, oldest first: the last scenes, chapters where those do not tell all, parts before them."""
 
     def fitting(rows: Sequence[ToldBefore], room: int) -> list[ToldBefore]:
         for most in range(MAX_SENTENCES, 0, -1):

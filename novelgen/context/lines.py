@@ -139,10 +139,7 @@ LIVING_ATTRIBUTES = frozenset({"goals", "emotional_state", PASSING_ATTRIBUTE})
 
 
 class RenderedStates(BaseModel):
-    """State lines that fit a budget, and what did not.
-
-    Each snapshot that got an attribute has an entry in `lines`, in `minds` or in both, in the snapshots' order.
-    """
+    """State lines that fit a budget, in the snapshots' order, and what did not."""
 
     lines: dict[str, str] = Field(default_factory=dict, description="Entity id to what holds of it.")
     minds: dict[str, str] = Field(default_factory=dict, description="Entity id to what it wants, knows and hides.")
@@ -162,13 +159,7 @@ def render_states(
     count_tokens: Callable[[str], int],
     also_called: Mapping[str, str] | None = None,
 ) -> RenderedStates:
-    """Render states so that every entity is served before any is served twice.
-
-    Attributes enter in rounds: the weightiest attribute of each entity first, in the order of the
-    snapshots, then the second of each, until the budget is full. An attribute enters whole or not at all;
-    those that no quote proves come last, and say so. A thing of which nothing but its holder is known has no line
-    of its own where its holder has one. `also_called` are other names of some, told where their first line begins.
-    """
+    """Render states in rounds, the weightiest attribute of each first, so that all are served before any is twice."""
     others = (also_called or {}).items()
     heads = {**names, **{each: f"{names.get(each, each)}{labels.also.format(other)}" for each, other in others}}
     holders = {thing_id: each.entity_id for each in snapshots for thing_id in each.holds}
@@ -245,13 +236,7 @@ def state_parts(
     *,
     beside: Mapping[str, EntityStateSnapshot] | None = None,
 ) -> list[tuple[str, str]]:
-    """Return the attributes of a state with their lines, the weightiest first, unproven ones last.
-
-    Where somebody was seen last is told as far as a record says it: what rules read out of a text is a guess. A thing
-    is where its holder is, unless its place was said after who holds it; the dead want and feel nothing. `beside` are
-    the states that are told together, by id: a thing among them that has a line of its own says there who holds it,
-    and of the others nobody is said to hold it.
-    """
+    """Return attributes with their lines, the weightiest first, unproven last; `beside` is told together with it."""
     now = max(map(_last_place, (snapshot, *(beside or {}).values())))
     over = LIVING_ATTRIBUTES if any(is_death(*each) for each in snapshot.state_data.items()) else ()
     data = {
@@ -336,10 +321,7 @@ def _place_seen(presence: Mapping[str, Any]) -> Placing:
 
 
 def _is_unnamed(value: Any, names: Mapping[str, str]) -> bool:
-    """Tell whether a value is an id that the story has not named by then: a writer cannot use it.
-
-    Without any names, as of a context whose report was dropped, ids are all there is.
-    """
+    """Tell whether a value is an id that the story has not named by then; without any names ids are all there is."""
     return bool(names) and isinstance(value, str) and is_entity_id(value) and value not in names
 
 

@@ -52,12 +52,7 @@ class Ground:
 
 
 def ground_plan(answer: ModelRetrievalPlan, ground: Ground) -> RetrievalPlan:
-    """Keep of a model's plan what is grounded in the scene and in the known entities.
-
-    An entity is kept when its id or name is known, a thread when it is open. A search is kept when it names a known
-    entity or shares SHARED_WORDS_OF_A_GROUNDED_QUERY words with the scene, and does not come from the prompt's
-    example. Events become searches after the queries, up to MAX_QUERIES in all.
-    """
+    """Keep of a model's plan what names somebody known or shares words with the scene, and nothing of the example."""
     if not (answer.entities or answer.queries or answer.events):
         raise UnusableAnswerError("empty", "the plan is empty")
     if set(answer.entities) <= set(ground.example.entities) and _search_texts(answer) <= _search_texts(ground.example):
@@ -144,10 +139,7 @@ class FirstRound:
 
 
 class ModelPlanner:
-    """Plans retrieval with a chat model.
-
-    A planner remembers which response format its server takes; keep one per model.
-    """
+    """Plans retrieval with a chat model; keep one per model, since it remembers which format its server takes."""
 
     def __init__(self, model: BaseChatModel, *, timeout_s: float = 20.0) -> None:
         self._question = Question(

@@ -186,11 +186,7 @@ def _memories(items: list[ContextItem], context: SceneMemoryContext) -> Iterator
 
 
 def fence_mark(texts: Iterable[str]) -> str:
-    """Return a mark that occurs in none of the texts and depends on all of them.
-
-    The mark is a hash of everything that it fences, so that the same context gives the same prompt, and a
-    text that tries to hold its own fence changes the mark by holding it.
-    """
+    """Return a hash of all texts that occurs in none: a text that holds its own fence changes the mark by that."""
     body = "\x00".join(texts)
     attempt = 0
     while True:
@@ -212,21 +208,7 @@ def render_context(
     state_budget: int = DEFAULT_STATE_BUDGET,
     count_tokens: Callable[[str], int] = estimate_tokens,
 ) -> str:
-    """Render a context for the prompt of a scene writer.
-
-    What holds comes first, then the story so far and how the scene before ended, who the people are to each other and
-    what each wants, what is open, and what to pick up, in story order, each with its source scene. Story text stands
-    between fences that it cannot forge. The same context gives the same text.
-
-    Args:
-        context: What the chain returned; without a report, memories are rendered in full.
-        language: Language of the headings, `zh…` or `en`; None takes the story's.
-        state_budget: Token bound for the states.
-        count_tokens: Token counter for that bound.
-
-    Returns:
-        The block, ending in a line break; a context that holds nothing gives an empty string.
-    """
+    """Render a context for the prompt of a scene writer; see `SceneMemoryContext.as_prompt`."""
     labels = labels_for(language or _language_of(context))
     names = dict(context.report.names) if context.report else {}
     told = {

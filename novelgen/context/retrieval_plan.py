@@ -313,12 +313,7 @@ def story_sections(
 
 
 def listing_order(entities: Sequence[Entity], outline: StoryOutline, *, touched_ids: Sequence[str]) -> list[Entity]:
-    """Return the entities, those that a planner needs most first.
-
-    First what the plan touches, then who and what the last scenes showed, latest first, with what they hold, then
-    the others by what they weigh: a scene less the further it lies back, an open thread by its importance, a
-    stated change by how many came after it. Of equal weight the one that came later into the story is first.
-    """
+    """Return the entities: what the plan touches, what the last scenes showed and hold, then the others by weight."""
     by_id = {entity.entity_id: entity for entity in entities}
     recent: list[str] = []
     for scene in reversed(outline.scenes[-RECENT_SCENES_OF_A_LISTING:]):
@@ -359,10 +354,7 @@ def _ahead(story: StorySoFar, request: MemoryContextRequest) -> SceneAhead:
 
 
 def first_hits_text(found: SearchResult, language: StoryLanguage) -> str:
-    """Return what a search found, best first, each in its short form and on one line, within its budget.
-
-    Facts come before passages; of each, what more queries and retrievers put near their top comes first.
-    """
+    """Return what a search found, facts before passages, best first, each on one line, within its budget."""
     facts = {True: 0, False: 1}
     ranked = sorted(
         (candidate for candidate in found.candidates if candidate.hits),

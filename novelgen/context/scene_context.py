@@ -57,11 +57,7 @@ def with_what_holds(
     slots: Mapping[str, tuple[Place, str]],
     is_told: bool,
 ) -> Selection:
-    """Return the same with what came in the place of those that something ended.
-
-    Its words are told where no other line has them, once, and only if it still holds: what the states say of a
-    slot, else the memory that has it now. `slots` are from when on the states have them, and those words.
-    """
+    """Return the same with what came in the place of those that are over, in words where no other line has them."""
     named = {each.memory_id: each for each in found if request.position.admits(each.chapter_index, each.scene_index)}
     told = {each.memory_id for each in chosen.items}
     items: list[ContextItem] = []
@@ -129,11 +125,7 @@ def assemble_states(
     count_tokens: TokenCounter,
     also_called: Mapping[str, str] | None = None,
 ) -> AssembledStates:
-    """Take the first `max_states` snapshots of which at least one attribute fits the budget.
-
-    A snapshot is never cut: it holds its whole state. The budget bounds its lines in the prompt. One of which nothing
-    is known but where rules think that it was is left out.
-    """
+    """Take the first `max_states` snapshots, each whole, of which at least one attribute fits the budget."""
     filled = [snapshot for snapshot in snapshots if state_parts(snapshot, names, labels)]
     wanted = filled[:max_states]
     rendered = render_states(
@@ -172,10 +164,7 @@ def assemble_context(
     cut: PointOfViewCut | None = None,
     left_off: LeftOff | None = None,
 ) -> SceneMemoryContext:
-    """Choose and bound everything, and write the receipts; memories get what the story so far leaves of their budget.
-
-    Whatever lies at or after the planned scene is dropped here once more, whoever let it through.
-    """
+    """Choose and bound everything; what lies at or after the scene is dropped once more, whoever let it through."""
     language = language_of(request, story)
     assembler = _Assembler(request, story, plan, bounds, labels_for(language), count_tokens)
     found = cut.known if cut else FoundStory(story, search, states, timeline)
@@ -370,10 +359,7 @@ class _Assembler:
         )
 
     def memories(self, found: FoundStory, *, budget_tokens: int, so_far: Sequence[ToldBefore] = ()) -> Selection:
-        """Choose the memories; what the scene is like is told by the whole story.
-
-        Of scenes that the story so far tells, the writer has what their memories tell.
-        """
+        """Choose the memories; of scenes that the story so far tells, the writer has at hand what they tell."""
         told = sum(each.level == "scene" for each in so_far)
         weights, request = self.bounds.weights, self.request
         if told > weights.at_hand_scenes:

@@ -142,12 +142,7 @@ RECENT_SCENES = 3
 
 
 def entities_for_states(plan_entity_ids: Sequence[str], outline: StoryOutline, *, limit: int) -> list[str]:
-    """Choose the entities whose state is read for a planned scene.
-
-    First the plan's own, then who was on stage in the last three scenes and what they and the plan's
-    characters hold, then everyone else; after the plan's own, whose state changed last comes first. Of these
-    others, those of which no scene stated anything come last: their state is no more than where they were seen.
-    """
+    """Choose whose state is read: the plan's own, who was on stage lately and what they hold, then the last changed."""
     about = [*recently_on_stage(outline), *_held_by(plan_entity_ids, outline)]
     about += _held_by(about, outline)
     last_changed_first = [entity_id for entity_id in outline.stated_ids if entity_id in about]

@@ -35,10 +35,7 @@ def split_slot(slot: str) -> tuple[str, str] | None:
 
 
 def closed_by(holders: Sequence[SlotHolder], place: Place) -> str | None:
-    """Return what took a slot over from a memory, or None while it still holds.
-
-    A new value closes the old one at its position; values at one position stand side by side.
-    """
+    """Return what took a slot over at a later place, or None while it holds; values at one place stand together."""
     later = bisect_right(holders, place, key=lambda holder: holder.place)
     return holders[later].source_id if later < len(holders) else None
 
@@ -66,10 +63,7 @@ class Opened(NamedTuple):
 
 
 def likeliest_ended(entities: Collection[str], content: str, opened: Sequence[Opened]) -> list[Opened]:
-    """Return which of some a memory puts an end to: what shares most entities with it, of these most words.
-
-    Where several share as much it is all of them, and none is meant for sure: a wrong one would be lost.
-    """
+    """Return which of some a memory ends: what shares most entities with it, of these most words; all of equals."""
     words = significant_words(content)
     shared = [
         (len(each.entities.intersection(entities)), len(words & significant_words(each.content))) for each in opened
@@ -81,11 +75,7 @@ def likeliest_ended(entities: Collection[str], content: str, opened: Sequence[Op
 def with_supersessions(
     record: SceneRecord, earlier: Sequence[StoryMemoryChunk], *, people: Collection[str] | None = None
 ) -> SceneRecord:
-    """Return a record whose memories say what they supersede by the chains.
-
-    A memory that says itself what it supersedes is left alone. Nothing is superseded twice, and where two
-    earlier memories fit equally well, neither is.
-    """
+    """Return a record whose memories say what they supersede by the chains; where two fit equally well, neither is."""
     open_candidates = [
         Opened(chunk.source_id, chunk.event_type, frozenset(chunk.entities_mentioned), chunk.content)
         for chunk in earlier

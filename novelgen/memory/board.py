@@ -22,10 +22,7 @@ BOARD_STAGES: tuple[ThreadStage, ...] = ("overdue", "due", "moved", "planted", "
 
 
 def board_lines(ledger: ThreadLedger) -> list[tuple[str, list[str]]]:
-    """Return the board: for each stage its heading and a line per thread, what presses most first.
-
-    Of those that are over stand the last `MAX_OVER`, the latest first, and how many there are besides.
-    """
+    """Return for each stage its heading and a line per thread, what presses most first; of what is over the last."""
     catalogue = words("memory", ledger.language, "threads")
     board = []
     for stage in BOARD_STAGES:

@@ -45,11 +45,7 @@ class ChosenForm:
 def choose_form(
     chunk: StoryMemoryChunk, score: float, weights: SelectionWeights, count_tokens: TokenCounter
 ) -> ChosenForm:
-    """Choose the form of a memory by its score, never by what budget is left.
-
-    The score is standardised against all candidates of the same plan, hundreds in a book, so one memory more or less
-    does not move it.
-    """
+    """Choose the form of a memory by its score, which one memory more or less does not move, never by what is left."""
     full = chunk.content.strip()
     cost = count_tokens(full)
     short = (chunk.short or "").strip()

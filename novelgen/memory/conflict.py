@@ -48,11 +48,7 @@ def source_in(scene: TellingScene, says: str, *, value: Any = None) -> ConflictS
 def conflict_between(
     kind: ConflictKind, subject: str, entity_ids: list[str], *, first: ConflictSource, second: ConflictSource
 ) -> Conflict:
-    """Return a conflict whose id depends on nothing but what is in conflict.
-
-    The same two statements in the same scenes give the same id whenever they are found, also after a scene
-    was moved; an author's waiver therefore survives.
-    """
+    """Return a conflict whose id lasts, wherever its scenes are moved, so that an author's waiver survives."""
     parts = (kind, subject, first.scene_id, first.says, second.scene_id, second.says)
     digest = sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
     return Conflict(

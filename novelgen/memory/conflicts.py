@@ -30,12 +30,7 @@ ACTING_ATTRIBUTES = frozenset({"goals", "knowledge", "emotional_state", "disguis
 def dead_who_act(
     scenes: Sequence[TellingScene], changes: Sequence[StateChange], memories: Sequence[StoryMemoryChunk] = ()
 ) -> list[Conflict]:
-    """Find characters who are on stage, or want, learn or feel something, in a scene after their death.
-
-    A death is a status that says so, or a memory of a death in the character's own slot or that names one
-    character alone. A scene whose story time tells of the past, a dream or a ghost is no conflict, nor is
-    anything after a status that says that the character lives.
-    """
+    """Find who is on stage, or wants, learns or feels something, after their death and before a return to life."""
     by_place = {scene.place: scene for scene in scenes}
     present = {character for scene in scenes for character in scene.participants}
     characters = present | {change.entity_id for change in changes if change.entity_type == "character"}
@@ -99,12 +94,7 @@ _DATED = re.compile(r"\d|[〇零一二三四五六七八九十廿初]+[日号时
 def slot_conflicts(
     scenes: Sequence[TellingScene], changes: Sequence[StateChange], memories: Sequence[StoryMemoryChunk] = ()
 ) -> list[Conflict]:
-    """Find slots to which two scenes give different values at overlapping times.
-
-    A fixed attribute (`FIXED_ATTRIBUTES`) conflicts with its earlier value unless the scene of the new one has
-    a memory of the same entity that reveals or supersedes something. An exclusive one (`EXCLUSIVE_ATTRIBUTES`)
-    conflicts when two scenes of the same dated story time differ. Everything else simply changes.
-    """
+    """Find fixed attributes that change unrevealed, and exclusive ones that differ at one dated time."""
     by_place = {scene.place: scene for scene in scenes}
     revealed = revelations(memories)
     # Within one scene the last value of a slot stands.
@@ -161,13 +151,7 @@ class _Holding:
 def things_held_twice(
     scenes: Sequence[TellingScene], changes: Sequence[StateChange], *, entities: Sequence[Entity]
 ) -> list[Conflict]:
-    """Find items that two characters hold at one position.
-
-    An item that enters a second inventory while it stands in a first is in conflict, unless its `holder` is
-    stated in the same scene or later than the first and agrees with the second. A `holder` stated in the
-    very scene in which another's inventory lists the item is in conflict too. A later `holder` alone moves
-    the item: an inventory that was not written anew since is out of date, not wrong.
-    """
+    """Find items in a second inventory while in a first, or stated to be held while another's inventory lists them."""
     by_place = {scene.place: scene for scene in scenes}
     ledger = _Ledger(entities)
     found: dict[str, Conflict] = {}

@@ -94,12 +94,7 @@ def choose_groups(
     vectors: Mapping[str, Vector] | None = None,
     rules: ConsolidationRules = DEFAULT_RULES,
 ) -> list[ConsolidationGroup]:
-    """Choose groups so that no entity has more live memories than the limit, as far as the rules allow.
-
-    Two memories, or groups, are joined at a time, always those that lose least by it, as long as an entity of
-    all of them has too many: what is over the limit, and no more. What is over and what is in force, what is
-    proven and what is not, never mix.
-    """
+    """Choose groups so that no entity has more live memories than the limit, as far as the rules allow."""
     counts = entity_counts(memories)
     crowded = frozenset(entity_id for entity_id, count in counts.items() if count > limit)
     numbers: dict[Place | None, int] = {place: number for number, place in enumerate(scenes)}
@@ -285,10 +280,7 @@ def consolidated_memory(
 
 
 def consolidated_vector(sources: Sequence[StoryMemoryChunk], vectors: Mapping[str, Vector]) -> Vector | None:
-    """Return the embedding of the memory that stands for others: the mean of theirs.
-
-    Measured on both long books, it is found as well by the mean as by an embedding of its text, which costs.
-    """
+    """Return the mean of the sources' embeddings, by which a memory is found as well as by one of its text."""
     if not all(source.chunk_id in vectors for source in sources):
         return None
     mean: Vector = np.mean([vectors[source.chunk_id] for source in sources], axis=0, dtype=np.float32)

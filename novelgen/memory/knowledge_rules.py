@@ -64,10 +64,7 @@ Reason = Literal["hidden", "deceived", "doubts", "inner", "settled", "present", 
 
 @dataclass(frozen=True, slots=True)
 class Knowing:
-    """Whether one character knows one memory at a position, and how that is known.
-
-    `reason` is None for what is known; `how` is None for what is not. `is_said`: a record or an author says it.
-    """
+    """Whether one character knows one memory, and how, or for what reason not; `is_said` by a record or an author."""
 
     source_id: str
     character_id: str
@@ -133,10 +130,7 @@ class KnowledgeRules:
     # --- What is said ---
 
     def _said(self, character_id: str, memory: KnowledgeMemory, *, before: StoryPosition) -> KnowledgeEvent | None:
-        """Return what counts of all that is said of a memory: the author's last word, else the last word.
-
-        A whole tale opens what was kept from somebody before it, not what is kept from them there or later.
-        """
+        """Return what counts of all that is said: the author's last word, else the last, or a tale that opens it."""
         about = [
             event
             for event in self.story.events_by_memory.get(memory.source_id, ())
@@ -170,10 +164,7 @@ class KnowledgeRules:
     # --- What follows from the scene itself ---
 
     def _of_note(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
-        """An author's note: who is named as knowing it does, else whom it concerns and who was there.
-
-        Rules of the world, attached to the whole book, are known to all, and so are facts about places and things.
-        """
+        """An author's note: known to those named, else to whom it concerns, and to all if about nobody."""
         knowing = _known(memory, character_id, "author", ABSENT_CERTAINTY)
         said = self.story.events_by_memory.get(memory.source_id, ())
         if any(each.by_author and each.kind == "knows" for each in said):
@@ -251,10 +242,7 @@ class KnowledgeRules:
 
     @cached_property
     def _learnt(self) -> Mapping[str, Sequence[tuple[StoryPosition, frozenset[str]]]]:
-        """Character id to the scenes that change their `knowledge`, with the words of what they know then.
-
-        Not where the record says who learnt what: words are a guess beside that.
-        """
+        """Character id to the scenes that change their `knowledge` and do not say who learnt what, with its words."""
         found: defaultdict[str, list[tuple[StoryPosition, frozenset[str]]]] = defaultdict(list)
         for scene in (each for each in self.story.scenes if not each.tells_knowledge):
             for character_id, learnt in scene.learnt.items():
@@ -360,10 +348,7 @@ class KnowledgeRules:
         return None
 
     def _knew(self, at_last: Knowing, memory: KnowledgeMemory, *, at: StoryPosition) -> bool:
-        """Tell whether somebody knew a memory on entering a scene, by whether they do at the story's position.
-
-        Unless it is said that somebody knows or does not, who knows once knows ever after.
-        """
+        """Tell whether somebody knew a memory on entering a scene; unless said, who knows once knows ever after."""
         is_said = any(
             event.character_id == at_last.character_id
             for event in self.story.events_by_memory.get(memory.source_id, ())

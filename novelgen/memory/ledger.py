@@ -223,11 +223,7 @@ def make_ledger(story: LedgerStory, *, as_of: StoryPosition) -> ThreadLedger:
 
 
 def book_rhythm(threads: Iterable[Wait]) -> BookRhythm:
-    """Read from a book's threads how long those of each importance stay open.
-
-    Threads that still wait count for as long as they have waited (Kaplan and Meier, 1958): by those that are paid
-    alone every old thread would look late, and in a book that leaves half of them open none is.
-    """
+    """Read how long threads of each importance stay open, those that wait counted in (Kaplan and Meier, 1958)."""
     listed = list(threads)
     paid = [each for each in listed if each.is_paid]
     if len(paid) < MIN_PAID:

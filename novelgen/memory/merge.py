@@ -26,13 +26,7 @@ Item = TypeVar("Item")
 
 
 def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneRecord:
-    """Merge the records of a scene's windows.
-
-    What holds for the scene (title, point of view, place, time) comes from the first window that knows it.
-    Memories told twice become one, the weightier. Of states and relationships the later window's value
-    stands. The summary keeps bullets from the whole course of the scene. Who is on stage only in windows of an
-    earlier time is not on stage now; the scene plays earlier when all of its windows do.
-    """
+    """Merge the records of a scene's windows: of the scene the first that knows it, of states and pairs the later."""
     first = records[0]
     now = [record for record in records if not record.is_flashback] or records
     resolved = {loop.id: loop for loop in _all(records, "open_loops_resolved")}
@@ -71,12 +65,7 @@ def spread(items: Sequence[Item], limit: int) -> list[Item]:
 
 
 def is_same_fact(one: RecordedMemory, other: RecordedMemory) -> bool:
-    """Tell whether two memories of a scene tell the same.
-
-    They do when their contents are equal but for case and spacing, or when they are of one event type, the
-    entities of one are among those of the other, and they share `SHARED_WORDS_OF_A_DUPLICATE` of their words,
-    `MIN_SHARED_WORDS` at least.
-    """
+    """Tell whether two memories of a scene are equal, or of one type, the same entities and mostly the same words."""
     if folded(one.content) == folded(other.content):
         return True
     if one.event_type != other.event_type:
@@ -200,10 +189,7 @@ SAME_WORDS = 0.8
 
 
 def loops_said_again(created: Sequence[RecordedLoop], open_loops: Sequence[OpenLoop]) -> dict[str, str]:
-    """Match threads that a scene opens with open ones that say the same in nearly the same words.
-
-    A scene may be read while the one that opened the thread is not stored yet, so that the model cannot see it.
-    """
+    """Match threads that a scene opens with open ones in nearly the same words, which its reader could not see yet."""
     matched: dict[str, str] = {}
     for new in created:
         words = set(significant_words(new.description))
@@ -242,12 +228,7 @@ def with_loops_said_again(record: SceneRecord, known_ids: Collection[str]) -> Sc
 
 
 def with_joined_memory(records: Sequence[SceneRecord], gone_id: str, stays_id: str) -> list[SceneRecord] | None:
-    """Return records in which one memory stands for another, or None where they cannot become one.
-
-    The later of the two is what changes, so that whoever reads only up to the earlier scene finds what it had. Where
-    the later one stays, it supersedes the other; where it goes, its scene keeps a repetition of the one that stays,
-    and whatever spoke of it speaks of that one.
-    """
+    """Return records in which the later of two memories supersedes the other or repeats it; None where it cannot."""
     order = {memory.memory_id: (at, memory) for at, record in enumerate(records) for memory in record.memories}
     if gone_id not in order or stays_id not in order:
         return None

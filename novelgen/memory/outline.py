@@ -20,10 +20,7 @@ from novelgen.models.user_file import StoryPart
 
 @dataclass(frozen=True, slots=True)
 class OutlineScene:
-    """Where a stored scene played and who was in it.
-
-    A long story has ten thousand of them, and all are read for every context: so no model.
-    """
+    """Where a stored scene played and who was in it; no model, since ten thousand are read for every context."""
 
     chapter_index: int
     scene_index: int
@@ -238,11 +235,7 @@ def part_summaries(
     weights: Mapping[tuple[int, int], float] | None = None,
     max_bullets: int = PART_BULLETS,
 ) -> list[PartSummary]:
-    """Sum up the parts that are over at a position.
-
-    A made summary takes bullets from the whole course of the part, and of neighbouring ones that of the
-    weightiest scene.
-    """
+    """Sum up the parts that are over at a position, from their whole course, of neighbours the weightiest scene."""
     found = []
     last_chapter = max((scene.chapter_index for scene in scenes), default=-1)
     for part in finished_parts(parts, as_of=as_of, last_chapter=last_chapter):

@@ -56,14 +56,7 @@ class SceneAhead:
 
 
 def threads_by_pay_off(story: StoryOutline, ahead: SceneAhead) -> list[OpenLoop]:
-    """Return the open threads, those first that a scene could most likely pay off.
-
-    For each thread signs are summed, each standardised within the list: for how few scenes it has been silent,
-    rare words that its description shares with the plan, rare people of its own that the plan touches and their
-    share, words that it shares with the best memories of the context, its importance, its people in the scenes just
-    before, and how well the memories of the scene where it last moved did. Threads that a planning model expects to be
-    paid come before nearly all others.
-    """
+    """Return the open threads, likeliest paid first: by signs standardised within the list, and by a model's word."""
     threads = sorted(story.open_loops, key=lambda each: each.loop_id)
     if len(threads) < 2:
         return threads
@@ -117,10 +110,7 @@ def _scenes_after(places: Sequence[Place], thread: OpenLoop) -> int:
 def _shared_words(
     threads: Sequence[OpenLoop], story: StoryOutline, ahead: SceneAhead
 ) -> tuple[list[float], list[float]]:
-    """Return per thread the rarity of its words that stand in the plan, names apart, and of those in best memories.
-
-    Long descriptions are discounted; of the memories the shares of its words that they say are summed.
-    """
+    """Return the rarity of each thread's words in the plan, names apart, and of those in the best memories."""
     plan, names = _stems(ahead.texts), _stems(entity.name for entity in story.entities)
     chosen = [_stems([text]) for _, text in ahead.chosen[:FOUND_MEMORIES]]
     described = [_stems([thread.description]) for thread in threads]

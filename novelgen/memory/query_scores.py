@@ -72,11 +72,7 @@ def pool_best(scores: Matrix, best: int) -> Column:
 def semantic_scores(
     queries: Sequence[tuple[int, SceneQuery]], candidates: Sequence[Candidate], reference: Mask
 ) -> Matrix:
-    """Score every candidate against every query by meaning.
-
-    Where queries and candidates bring embeddings, by their cosine less what all of a book have in common, so that a
-    candidate found by another retriever is judged as well; else by what the semantic retriever answered.
-    """
+    """Score candidates by their cosine less what a book has in common, else by what the semantic retriever answered."""
     vectors, present = stack_vectors(candidates)
     asked = [query.vector for _, query in queries if query.vector is not None]
     if not present.any() or len(asked) != len(queries) or not asked:
@@ -209,11 +205,7 @@ WIDEST_GAP = 16
 
 
 def shared_words(table: CandidateTable, scene: SelectionScene) -> Column:
-    """Weigh the words that each candidate shares with the whole plan, and the names beside them.
-
-    One query of all words weighs the rare ones of the whole plan against each other; the mean over queries lets
-    each of its sentences bring its own commonest word.
-    """
+    """Weigh the words that each candidate shares with the plan as one query, rare ones most, beside its names."""
     is_name = np.array([query.kind in NAME_KINDS for query in scene.queries], dtype=bool)
     is_whole = np.array([query.kind == "plan" for query in scene.queries], dtype=bool)
     is_plan = is_whole if is_whole.any() else ~is_name
@@ -271,14 +263,7 @@ memories, against .095 to .974 without it, and the planner's questions find as m
 def search_order(
     candidates: Iterable[Candidate], query: str, *, holding: Mapping[str, StoryMemoryChunk] | None = None
 ) -> list[RankedMemory]:
-    """Order what one query found, best first.
-
-    Only hits of the query count: retrievers that list a story's threads or latest memories whatever is asked have no
-    say. A memory whose short form or content is the query itself comes first. Every other memory that something
-    replaced comes after the memory that holds in its place, which moves up, or is put in, right before it. A former
-    memory is not lowered beyond that: with a tenth of its score a search finds less of what planned scenes need (mean
-    reciprocal rank over both development books' questions .490 to .483 and .498 to .490).
-    """
+    """Order what one query found: its own words first, then by score; what is over right after what holds now."""
     found = [each for each in candidates if any(hit.query_index is not None for hit in each.hits)]
     scores = _scores(found)
     asked = _plain(query)
@@ -299,6 +284,7 @@ def search_order(
             name,
         ),
     )
+    # Lowered further, what is over costs a search: mean reciprocal rank .490 to .483 and .498 to .490 in two books.
     ordered: dict[str, RankedMemory] = {}
     for name in best_first:
         holder = (holding or {}).get(name)
@@ -331,11 +317,7 @@ def _scores(candidates: Sequence[Candidate]) -> dict[str, float]:
 
 
 def _scaled(retriever: str, scores: Mapping[str, float]) -> dict[str, float]:
-    """Scale scores so that the best is 1.
-
-    Cosines of any two texts of a story are alike, so that the last one listed is 0. A score by words is 0 by itself
-    where nothing is shared.
-    """
+    """Scale scores so that the best is 1; cosines, alike for any two texts of a story, so that the last is 0."""
     best = max(scores.values())
     least = min(scores.values()) if retriever == SEMANTIC_RETRIEVER else 0.0
     if best <= least:
@@ -354,11 +336,7 @@ _CHINESE_RUN = re.compile(f"[{CJK_RANGES}]+")
 
 
 def relevance(candidate: Candidate, query: str, query_vector: Vector) -> float:
-    """Return how well a memory fits a query, from 0 to 1.
-
-    It is the cosine of both, or the share of the query's words that the memory holds where that is more: who asks for
-    a name wants what holds it. Unlike the score of a search, it does not depend on what else was found.
-    """
+    """Return how well a memory fits a query, 0 to 1, whatever else was found: its cosine, or its share of the words."""
     wanted = _words(query)
     held = wanted & _words(f"{candidate.chunk.content}\n{candidate.chunk.short or ''}")
     share = len(held) / len(wanted) if wanted else 0.0

@@ -125,12 +125,7 @@ def relationships_at_odds(
     changes: Sequence[StateChange] = (),
     memories: Sequence[StoryMemoryChunk] = (),
 ) -> list[Conflict]:
-    """Find scenes that say of people what an earlier scene excludes.
-
-    Father and son cannot become son and father, nor brothers, nor unrelated; somebody who is married cannot be married
-    to another one while the first marriage lasts; enemies are not wed without anything that happened between them. A
-    memory of the later scene that reveals or supersedes something about one of them explains it.
-    """
+    """Find kin that exclude each other, a second marriage within the first, foes wed for nothing, unless revealed."""
     by_place = {each.place: each for each in scenes if not is_out_of_time(each.story_time)}
     by_pair = _by_pair(relationships, by_place)
     revealed = revelations(memories)

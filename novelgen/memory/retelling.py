@@ -30,8 +30,7 @@ _RUNS = re.compile(rf"[{CJK_RANGES}]+|[^\W_]+")
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Reduce a text to its words: numbers, Latin words of three letters and more, pairs of Chinese
-    characters."""
+    """Reduce a text to its words: numbers, Latin words of three letters and more, pairs of Chinese characters."""
     plain = _plain(text)
     if plain.isascii():
         return frozenset(_ASCII_WORDS.findall(plain))
@@ -45,11 +44,7 @@ def content_words(text: str) -> frozenset[str]:
 
 
 class DuplicateFinder:
-    """Tells, while a budget is filled best first, whether another text already stands for a candidate.
-
-    Compared are texts of one scene by their words, and all texts for being equal but for case and
-    punctuation. Of different kinds the distilled one stands, taken or not; of one kind the one taken.
-    """
+    """Tells, while a budget is filled best first, whether a text of its scene, or an equal one, stands for it."""
 
     def __init__(self, candidates: Iterable[Candidate], overlap: float) -> None:
         self._overlap = overlap
@@ -134,10 +129,7 @@ class Retellings:
                 self._scene_of.append(index)
 
     def best(self, content: str, wanted: int) -> tuple[StoryPosition, float] | None:
-        """Return the scene that tells a memory most plainly, the earliest of equals, and how plainly (0-1).
-
-        `wanted` has a bit for each scene that may be it.
-        """
+        """Return which scene, of those with a bit in `wanted`, tells a memory most plainly, and how plainly (0-1)."""
         rarities = self._rarities(content)
         whole = sum(rarities.values())
         if not whole or not len(self._scene_of):

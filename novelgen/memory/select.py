@@ -145,11 +145,7 @@ class Scores:
 
 
 def score_candidates(table: CandidateTable, scene: SelectionScene, weights: SelectionWeights) -> Scores:
-    """Score every candidate.
-
-    The score is a sum of standardised parts and of fixed points, which reads like log-odds: adding is
-    multiplying the odds, as tier x importance x recency x relevance would.
-    """
+    """Score every candidate: a sum of standardised parts and of fixed points, which reads like log-odds."""
     parts = {
         name: weight * standardise(column, table.measure)
         for name, weight, column in _weighted_columns(table, scene, weights)
@@ -160,10 +156,7 @@ def score_candidates(table: CandidateTable, scene: SelectionScene, weights: Sele
 
 
 def entity_overlap(table: CandidateTable, entity_ids: frozenset[str]) -> Column:
-    """Sum the rarity of the entities that each candidate shares with the plan.
-
-    Rarity is ln((n + 1) / (df + 1/2)) over the candidates: one whom every memory names says nothing.
-    """
+    """Sum the rarity of the entities shared with the plan: one whom every memory names says nothing."""
     named = [frozenset(row.chunk.entities_mentioned) for row in table.candidates]
     counts = Counter(entity for row, counted in zip(named, table.measure, strict=True) if counted for entity in row)
     total = int(table.measure.sum())
@@ -221,10 +214,7 @@ def _weighted_columns(
 
 
 def _scene_parts(table: CandidateTable, weights: SelectionWeights, evidence: Column) -> tuple[Column, Column]:
-    """What flows to each scene from sure scenes like it, and what lies around the scenes like it.
-
-    Scenes beyond the `MAX_SCENES` for which most speaks give nothing and get what the least of those gets.
-    """
+    """What flows to each scene from sure ones like it, and lies around those; beyond `MAX_SCENES` the least of them."""
     if len(evidence) <= MAX_SCENES:
         return _parts_of_scenes(table, weights, evidence)
     kept = np.sort(np.argsort(-evidence, kind="stable")[:MAX_SCENES])
@@ -234,12 +224,7 @@ def _scene_parts(table: CandidateTable, weights: SelectionWeights, evidence: Col
 
 
 def _parts_of_scenes(table: CandidateTable, weights: SelectionWeights, evidence: Column) -> tuple[Column, Column]:
-    """The two parts over all scenes of a table.
-
-    A scene is the surer the surer those just before and after it are: that is what flows, and what a scene
-    has in common with the scenes like it. Passages alone say too little to tell which scenes are alike, as do
-    memories without embeddings: story order stands in for it.
-    """
+    """The two parts over all scenes; where too little tells which are alike, story order stands in for it."""
     near = surroundings(table.ordinals, weights)
     around = near.gathered(evidence)
     if not table.is_distilled:

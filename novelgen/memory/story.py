@@ -89,10 +89,7 @@ class KnowledgeStory:
 
 
 def recorded_events(record: SceneRecord) -> Iterable[KnowledgeEvent]:
-    """Return what a scene record says of who knows what, in the order of the record.
-
-    `known_by` and `hidden_from` of a memory count from its own scene on, as does what is `learned` there.
-    """
+    """Return what a scene record says of who knows what from its scene on, in the order of the record."""
     place = {"chapter_index": record.chapter_index, "scene_index": record.scene_index}
     present = set(record.characters_present)
     for memory in record.memories:
