@@ -97,10 +97,7 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome(Generic[Result]):
-    """What became of one call: its value, or the error that it raised.
-
-    `error` is None exactly when the call returned in time.
-    """
+    """What became of one call: its value, or the error that it raised, None exactly when it came back in time."""
 
     value: Result | None
     error: Exception | None
@@ -148,11 +145,7 @@ class _RunningCall(Generic[Result]):
 
 
 def call_with_deadline(function: Callable[[], Result], *, timeout_s: float, stage: str) -> Result:
-    """Call a function and wait for it no longer than given.
-
-    The function runs in a daemon thread with a copy of the caller's context variables. After the deadline
-    the thread is left behind and whatever it returns is dropped.
-    """
+    """Call a function in a daemon thread and wait no longer than given; after that whatever it returns is dropped."""
     if timeout_s <= 0:
         raise DeadlineExceededError(f"{stage} was not started: no time was left for it")
     return _RunningCall(function, timeout_s=timeout_s, stage=stage).result()

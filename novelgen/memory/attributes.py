@@ -104,16 +104,11 @@ def _ended_by(memory: RecordedMemory, candidates: Sequence[Opened], people: Coll
         each
         for each in candidates
         if each.event_type == began
-        and _share_enough(entities, each.entities)
+        and 0 < min(SHARED_ENTITIES, len(entities), len(each.entities)) <= len(each.entities & entities)
         and (people is None or each.entities.intersection(people) <= entities)
     ]
     likeliest = likeliest_ended(entities, memory.content, fitting)
     return likeliest[0].memory_id if len(likeliest) == 1 else None
-
-
-def _share_enough(one: Collection[str], other: frozenset[str]) -> bool:
-    needed = min(SHARED_ENTITIES, len(one), len(other))
-    return needed > 0 and len(other.intersection(one)) >= needed
 
 
 LOCATION_ATTRIBUTE = "location_id"

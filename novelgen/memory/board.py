@@ -26,14 +26,10 @@ def board_lines(ledger: ThreadLedger) -> list[tuple[str, list[str]]]:
     catalogue = words("memory", ledger.language, "threads")
     board = []
     for stage in BOARD_STAGES:
-        found = ledger.at(stage)
-        shown = (
-            sorted(found, key=lambda entry: sort_key(entry.last_chapter_index, entry.last_scene_index), reverse=True)[
-                :MAX_OVER
-            ]
-            if stage == "over"
-            else found
-        )
+        found = shown = ledger.at(stage)
+        if stage == "over":
+            places = {each.loop_id: sort_key(each.last_chapter_index, each.last_scene_index) for each in found}
+            shown = sorted(found, key=lambda each: places[each.loop_id], reverse=True)[:MAX_OVER]
         lines = [_line(each, ledger.language) for each in shown]
         if len(found) > len(shown):
             lines.append(catalogue["earlier"].format(len(found) - len(shown)))
@@ -112,7 +108,7 @@ def _line(entry: LedgerEntry, language: StoryLanguage) -> str:
             kind,
             catalogue["moot"] if entry.moot_since else "",
             _parts(entry, catalogue),
-            *_wait(entry.age_scenes or 0, entry.silent_scenes or 0, catalogue),
+            *_waits(entry.age_scenes or 0, entry.silent_scenes or 0, catalogue),
             catalogue["by"].format(deadline_text(due_by)) if due_by else "",
             catalogue["needs"].format(entry.pay_off) if entry.pay_off else "",
         ]
@@ -121,7 +117,7 @@ def _line(entry: LedgerEntry, language: StoryLanguage) -> str:
     return f"{entry.loop_id} {entry.description}{aside}"
 
 
-def _wait(age: int, silent: int, catalogue: Mapping[str, str]) -> list[str]:
+def _waits(age: int, silent: int, catalogue: Mapping[str, str]) -> list[str]:
     if SILENT_FROM_SCENES <= silent == age:
         return [catalogue["untouched"].format(age)]
     waits = catalogue["late_one"] if age == 1 else catalogue["late"].format(age)

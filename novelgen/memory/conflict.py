@@ -1,6 +1,6 @@
 """What a contradiction is: two sides of scenes, under an id that lasts; and what explains one away."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from novelgen.language.chronology import TellingScene
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place, story_place
+from novelgen.models.story_time import SceneTime
 
 ConflictKind = Literal["slot_value", "dead_acts", "two_holders", "memories_disagree", "relationship", "story_time"]
 
@@ -34,15 +35,10 @@ class Conflict(BaseModel):
     second: ConflictSource
 
 
-def source_in(scene: TellingScene, says: str, *, value: Any = None) -> ConflictSource:
+def source_in(scene: TellingScene | SceneTime, says: str, *, value: Any = None) -> ConflictSource:
     """Return what a scene says as one side of a conflict."""
-    return ConflictSource(
-        scene_id=scene.scene_id,
-        chapter_index=scene.chapter_index,
-        scene_index=scene.scene_index,
-        says=says,
-        value=value,
-    )
+    place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
+    return ConflictSource(scene_id=scene.scene_id, **place, says=says, value=value)
 
 
 def conflict_between(
@@ -54,6 +50,11 @@ def conflict_between(
     return Conflict(
         conflict_id=f"X{digest[:12]}", kind=kind, subject=subject, entity_ids=entity_ids, first=first, second=second
     )
+
+
+def in_story_order(conflicts: Iterable[Conflict]) -> list[Conflict]:
+    """Return conflicts by where they come up."""
+    return sorted(conflicts, key=lambda each: (*story_place(each.second), each.subject))
 
 
 def said(attribute: str, value: Any) -> str:
@@ -74,8 +75,6 @@ def revelations(memories: Sequence[StoryMemoryChunk]) -> set[tuple[Place, str]]:
     return {
         (story_place(memory), entity_id)
         for memory in memories
-        if memory.chapter_index is not None
-        and memory.scene_index is not None
-        and (memory.event_type in REVEALING_EVENTS or memory.supersedes)
+        if memory.place is not None and (memory.event_type in REVEALING_EVENTS or memory.supersedes)
         for entity_id in memory.entities_mentioned
     }

@@ -14,7 +14,15 @@ from novelgen.language.normalise import title_free_key
 from novelgen.language.numerals import CHINESE_NUMERAL, ENGLISH_NUMERAL, chinese_number, english_number
 from novelgen.language.reading import is_out_of_time, read_story_time
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, is_death, is_return_to_life, slot_of, split_slot
-from novelgen.memory.conflict import Conflict, ConflictSource, conflict_between, revelations, said, source_in
+from novelgen.memory.conflict import (
+    Conflict,
+    ConflictSource,
+    conflict_between,
+    in_story_order,
+    revelations,
+    said,
+    source_in,
+)
 from novelgen.memory.relationship_conflicts import StatedRelationship, relationships_at_odds
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE
@@ -34,10 +42,9 @@ def dead_who_act(
     by_place = {scene.place: scene for scene in scenes}
     present = {character for scene in scenes for character in scene.participants}
     characters = present | {change.entity_id for change in changes if change.entity_type == "character"}
-    found = [
-        conflict for character in sorted(characters) for conflict in _acts_of(character, by_place, changes, memories)
-    ]
-    return sorted(found, key=lambda each: (each.second.chapter_index, each.second.scene_index, each.subject))
+    return in_story_order(
+        conflict for character in characters for conflict in _acts_of(character, by_place, changes, memories)
+    )
 
 
 def _acts_of(
@@ -107,22 +114,15 @@ def slot_conflicts(
         values = [(place, stated[place].value) for place in sorted(stated)]
         pairs = pairwise(values) if attribute in FIXED_ATTRIBUTES else combinations(values, 2)
         for (first, was), (second, now) in pairs if attribute in FIXED_ATTRIBUTES | EXCLUSIVE_ATTRIBUTES else ():
-            if was == now:
-                continue
-            if (
-                (second, entity_id) not in revealed
-                if attribute in FIXED_ATTRIBUTES
-                else _are_at_one_time(by_place[first], by_place[second])
+            is_fixed = attribute in FIXED_ATTRIBUTES
+            if was != now and (
+                (second, entity_id) not in revealed if is_fixed else _are_at_one_time(by_place[first], by_place[second])
             ):
-                conflict = conflict_between(
-                    "slot_value",
-                    slot_of(entity_id, attribute),
-                    [entity_id],
-                    first=source_in(by_place[first], said(attribute, was), value=was),
-                    second=source_in(by_place[second], said(attribute, now), value=now),
-                )
-                found.append(conflict)
-    return sorted(found, key=lambda each: (each.second.chapter_index, each.second.scene_index, each.subject))
+                first_side = source_in(by_place[first], said(attribute, was), value=was)
+                second_side = source_in(by_place[second], said(attribute, now), value=now)
+                slot = slot_of(entity_id, attribute)
+                found.append(conflict_between("slot_value", slot, [entity_id], first=first_side, second=second_side))
+    return in_story_order(found)
 
 
 def _are_at_one_time(*scenes: TellingScene) -> bool:
@@ -278,31 +278,24 @@ _SHORTEST_YEAR_DAYS = 354
 
 def story_time_conflicts(times: Sequence[SceneTime], changes: Sequence[StateChange] = ()) -> list[Conflict]:
     """Find times of scenes that cannot all be true, and ages that do not fit the days between two scenes."""
-    found = [*_of_times(times), *_of_ages(times, changes)]
-    return sorted(found, key=lambda each: (each.second.chapter_index, each.second.scene_index, each.subject))
+    return in_story_order([*_of_times(times), *_of_ages(times, changes)])
 
 
 def _of_times(times: Sequence[SceneTime]) -> Iterator[Conflict]:
     for each in contradictions(times):
-        first, second = times[each.first], times[each.second]
-        shared = [who for who in second.participants if who in first.participants]
+        scenes = times[each.first], times[each.second]
+        first, second = (said(STORY_TIME, scene.told.text if scene.told else "") for scene in scenes)
+        if each.first == each.second:
+            first = each.expected
+        else:
+            second = f"{second} ({each.expected})"
         yield conflict_between(
             "story_time",
             STORY_TIME,
-            shared,
-            first=_told_side(first, each.expected if first is second else _words(first)),
-            second=_told_side(second, _words(second) if first is second else f"{_words(second)} ({each.expected})"),
+            [who for who in scenes[1].participants if who in scenes[0].participants],
+            first=source_in(scenes[0], first),
+            second=source_in(scenes[1], second),
         )
-
-
-def _words(time: SceneTime) -> str:
-    return said(STORY_TIME, time.told.text if time.told is not None else "")
-
-
-def _told_side(time: SceneTime, says: str) -> ConflictSource:
-    return ConflictSource(
-        scene_id=time.scene_id, chapter_index=time.chapter_index, scene_index=time.scene_index, says=says
-    )
 
 
 def _of_ages(times: Sequence[SceneTime], changes: Sequence[StateChange]) -> Iterator[Conflict]:
@@ -324,8 +317,8 @@ def _of_ages(times: Sequence[SceneTime], changes: Sequence[StateChange]) -> Iter
                     "story_time",
                     slot_of(entity_id, attribute),
                     [entity_id],
-                    first=_told_side(times[first], said(attribute, earlier.value)),
-                    second=_told_side(times[then], said(attribute, later.value)),
+                    first=source_in(times[first], said(attribute, earlier.value)),
+                    second=source_in(times[then], said(attribute, later.value)),
                 )
 
 

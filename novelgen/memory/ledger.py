@@ -204,42 +204,38 @@ def make_ledger(story: LedgerStory, *, as_of: StoryPosition) -> ThreadLedger:
     if as_of.chapter_index is not None:
         here = sort_key(as_of.chapter_index, as_of.scene_index)
     whole = (events for events in story.events.values() if fold_loop_events(events).planted is not None)
-    threads = [_Thread(events, places) for events in whole]
+    threads = [_Thread(events, places, story, here) for events in whole]
     rhythm = book_rhythm(
-        Wait(each.planted.importance, each.waited, each.is_paid)
-        for each in threads
-        if each.planted.age_scenes is not None
+        Wait(each.loop.importance, each.waited, each.is_paid) for each in threads if each.loop.age_scenes is not None
     )
-    entries = [_entry(each, story, rhythm, here) for each in threads]
+    entries = [each.entry(rhythm) for each in threads]
     waiting = sorted((each for each in entries if each.is_waiting), key=lambda each: (-each.pressure, each.loop_id))
-    over = [each for each in entries if not each.is_waiting]
     return ThreadLedger(
         project_id=story.project_id,
         language=story.language,
         scenes=len(places),
         rhythm=rhythm,
-        entries=[*waiting, *over],
+        entries=[*waiting, *(each for each in entries if not each.is_waiting)],
     )
 
 
 def book_rhythm(threads: Iterable[Wait]) -> BookRhythm:
     """Read how long threads of each importance stay open, those that wait counted in (Kaplan and Meier, 1958)."""
     listed = list(threads)
-    paid = [each for each in listed if each.is_paid]
-    if len(paid) < MIN_PAID:
-        return BookRhythm(paid=len(paid))
-    whole = _window(listed)
+    paid = sum(each.is_paid for each in listed)
+    if paid < MIN_PAID:
+        return BookRhythm(paid=paid)
+
+    def window(waits: Sequence[Wait]) -> RhythmWindow:
+        due, overdue = (_age_by_which(waits, share) for share in (DUE_SHARE, OVERDUE_SHARE))
+        return RhythmWindow(due_after_scenes=due, overdue_after_scenes=overdue)
+
+    whole = window(listed)
     windows: dict[LoopImportance, RhythmWindow] = {}
     for importance in get_args(LoopImportance):
         own = [each for each in listed if each.importance == importance]
-        windows[importance] = _window(own) if sum(each.is_paid for each in own) >= MIN_PAID else whole
-    return BookRhythm(paid=len(paid), whole=whole, windows=windows)
-
-
-def _window(threads: Sequence[Wait]) -> RhythmWindow:
-    return RhythmWindow(
-        due_after_scenes=_age_by_which(threads, DUE_SHARE), overdue_after_scenes=_age_by_which(threads, OVERDUE_SHARE)
-    )
+        windows[importance] = window(own) if sum(each.is_paid for each in own) >= MIN_PAID else whole
+    return BookRhythm(paid=paid, whole=whole, windows=windows)
 
 
 def _age_by_which(threads: Sequence[Wait], share: float) -> int | None:
@@ -253,23 +249,22 @@ def _age_by_which(threads: Sequence[Wait], share: float) -> int | None:
     return None
 
 
-class _Thread:
-    """The events of one thread among the scenes of a story."""
+_STAGE_LATENESS: Mapping[ThreadStage, float] = {"planted": 0.0, "moved": 0.0, "due": 1.0, "overdue": 1.5}
 
-    def __init__(self, events: Sequence[ThreadEvent], places: Sequence[Place]) -> None:
-        self.events = events
-        self._places = places
-        folded = folded_loop(events, age_scenes=lambda planted: self._since(planted))
-        assert folded is not None  # it was planted, else it would be none
-        self.planted = folded
-        fold = fold_loop_events(events)
-        self.detail: Mapping[str, Any] = fold.planted.detail if fold.planted else {}
-        self.last = fold.last
-        self.is_over = fold.is_over
-        self.is_paid = fold.status == "resolved" and _said_ending(fold.last) in (None, "paid")
-        self.silent = self._since(fold.last)
-        ended_ago = (self.silent or 0) if self.is_over else 0
-        self.waited = max(0, (folded.age_scenes or 0) - ended_ago)
+
+class _Thread:
+    """One thread among the scenes of a story."""
+
+    def __init__(self, events: Sequence[ThreadEvent], places: Sequence[Place], story: LedgerStory, here: Place) -> None:
+        self._events, self._places, self._story, self._here = events, places, story, here
+        loop, fold = folded_loop(events, age_scenes=self._since), fold_loop_events(events)
+        assert loop is not None  # it was planted, else it would be none
+        self.loop, self._last, self._is_over = loop, fold.last, fold.is_over
+        self._detail: Mapping[str, Any] = fold.planted.detail if fold.planted else {}
+        self._said_ending: ThreadEnding | None = fold.last.detail.get("ending") or None
+        self.is_paid = fold.status == "resolved" and self._said_ending in (None, "paid")
+        self._silent = self._since(fold.last)
+        self.waited = max(0, (loop.age_scenes or 0) - ((self._silent or 0) if self._is_over else 0))
 
     def _since(self, event: ThreadEvent) -> int | None:
         if event.chapter_index is None:
@@ -277,104 +272,84 @@ class _Thread:
         after = sort_key(event.chapter_index, 10**9 if event.scene_index is None else event.scene_index)
         return len(self._places) - bisect_right(self._places, after)
 
+    def entry(self, rhythm: BookRhythm) -> LedgerEntry:
+        characters = list(self._detail.get("related_characters") or ())
+        deaths = self._story.deaths
+        dead = [each for each in characters if each in deaths]
+        doers = [] if asks_something(self.loop.category, self.loop.description) else characters
+        is_moot = not self._is_over and bool(doers) and len(dead) == len(doers)
+        window = self._window(rhythm)
+        stage = "over" if self._is_over else self._stage(window)
+        return LedgerEntry(
+            **dict(self.loop),
+            stage=stage,
+            ending=self._ending(doers) if self._is_over else None,
+            moves=[
+                ThreadMove(
+                    kind=event.kind,
+                    note=event.note,
+                    pays_part=bool(event.detail.get("pays_part")),
+                    chapter_index=event.chapter_index,
+                    scene_index=event.scene_index,
+                    said_from=event.detail.get("said_from"),
+                )
+                for event in self._events
+            ],
+            silent_scenes=self._silent,
+            window=window,
+            pressure=0.0 if self._is_over or is_moot else self._pressure(stage, window),
+            pay_off=said_pay_off(self._events),
+            parts=self._detail.get("parts"),
+            parts_paid=sum(bool(event.detail.get("pays_part")) for event in self._events),
+            dead_ids=dead,
+            moot_since=max(deaths[each] for each in dead) if is_moot else None,
+        )
 
-def _said_ending(event: ThreadEvent) -> ThreadEnding | None:
-    said: ThreadEnding | None = event.detail.get("ending") or None
-    return said
+    def _ending(self, doers: Sequence[str]) -> ThreadEnding:
+        if self._said_ending is not None:
+            return self._said_ending
+        if self.loop.status == "resolved":
+            return "paid"
+        deaths, end = self._story.deaths, story_place(self._last)
+        return "moot" if doers and all(each in deaths and deaths[each] <= end for each in doers) else "dropped"
 
+    def _window(self, rhythm: BookRhythm) -> ThreadWindow | None:
+        said: tuple[tuple[StatedSource, Mapping[str, Any]], ...] = (
+            ("author", self._detail),
+            ("record", self._detail.get("expected") or {}),
+        )
+        for source, stated in said:
+            places = (stated.get(name) for name in ("due_from", "due_by"))
+            due_from, due_by = ((each[0], each[1]) if each else None for each in places)
+            if due_from or due_by:
+                return ThreadWindow(source=source, due_from=due_from, due_by=due_by)
+        window = rhythm.windows.get(self.loop.importance)
+        if window is None or window.due_after_scenes is None:
+            return None
+        return ThreadWindow(source="rhythm", **dict(window))
 
-def _entry(thread: _Thread, story: LedgerStory, rhythm: BookRhythm, here: Place) -> LedgerEntry:
-    characters = list(thread.detail.get("related_characters") or ())
-    dead = [each for each in characters if each in story.deaths]
-    doers = [] if asks_something(thread.planted.category, thread.planted.description) else characters
-    is_moot = not thread.is_over and bool(doers) and len(dead) == len(doers)
-    moot_since = max(story.deaths[each] for each in dead) if is_moot else None
-    window = _expected(thread, rhythm)
-    stage = "over" if thread.is_over else _stage(thread, window, here)
-    waits = not thread.is_over and not is_moot
-    return LedgerEntry(
-        **dict(thread.planted),
-        stage=stage,
-        ending=_ending(thread, doers, story.deaths) if thread.is_over else None,
-        moves=[
-            ThreadMove(
-                kind=event.kind,
-                note=event.note,
-                pays_part=_pays_part(event),
-                chapter_index=event.chapter_index,
-                scene_index=event.scene_index,
-                said_from=event.detail.get("said_from"),
-            )
-            for event in thread.events
-        ],
-        silent_scenes=thread.silent,
-        window=window,
-        pressure=_pressure(thread, stage, window, story.on_stage) if waits else 0.0,
-        pay_off=said_pay_off(thread.events),
-        parts=thread.detail.get("parts"),
-        parts_paid=sum(map(_pays_part, thread.events)),
-        dead_ids=dead,
-        moot_since=moot_since,
-    )
+    def _stage(self, window: ThreadWindow | None) -> ThreadStage:
+        age = self.loop.age_scenes
+        if window is not None and window.source != "rhythm":
+            if window.due_by is not None and self._here >= window.due_by:
+                return "overdue"
+            due_from = window.due_from or (window.due_by[0], -1) if window.due_by else window.due_from
+            if due_from is not None and self._here >= due_from:
+                return "due"
+        elif window is not None and age is not None:
+            if window.overdue_after_scenes is not None and age > window.overdue_after_scenes:
+                return "overdue"
+            if window.due_after_scenes is not None and age >= window.due_after_scenes:
+                return "due"
+        return "moved" if self.loop.status == "advanced" else "planted"
 
-
-def _ending(thread: _Thread, doers: Sequence[str], deaths: Mapping[str, Place]) -> ThreadEnding:
-    said = _said_ending(thread.last)
-    if said is not None:
-        return said
-    if thread.planted.status == "resolved":
-        return "paid"
-    end = sort_key(thread.last.chapter_index, thread.last.scene_index)
-    if doers and all(each in deaths and deaths[each] <= end for each in doers):
-        return "moot"
-    return "dropped"
-
-
-def _expected(thread: _Thread, rhythm: BookRhythm) -> ThreadWindow | None:
-    expected: Mapping[str, Any] = thread.detail.get("expected") or {}
-    said: tuple[tuple[StatedSource, Mapping[str, Any]], ...] = (("author", thread.detail), ("record", expected))
-    for source, stated in said:
-        places = (stated.get(name) for name in ("due_from", "due_by"))
-        due_from, due_by = ((each[0], each[1]) if each else None for each in places)
-        if due_from or due_by:
-            return ThreadWindow(source=source, due_from=due_from, due_by=due_by)
-    window = rhythm.windows.get(thread.planted.importance)
-    if window is None or window.due_after_scenes is None:
-        return None
-    return ThreadWindow(source="rhythm", **dict(window))
-
-
-def _pays_part(event: ThreadEvent) -> bool:
-    return bool(event.detail.get("pays_part"))
-
-
-def _stage(thread: _Thread, window: ThreadWindow | None, here: Place) -> ThreadStage:
-    if window is not None and window.source != "rhythm":
-        if window.due_by is not None and here >= window.due_by:
-            return "overdue"
-        due_from = window.due_from or (window.due_by[0], -1) if window.due_by else window.due_from
-        if due_from is not None and here >= due_from:
-            return "due"
-    elif window is not None and thread.planted.age_scenes is not None:
-        age = thread.planted.age_scenes
-        if window.overdue_after_scenes is not None and age > window.overdue_after_scenes:
-            return "overdue"
-        if window.due_after_scenes is not None and age >= window.due_after_scenes:
-            return "due"
-    return "moved" if thread.planted.status == "advanced" else "planted"
-
-
-_STAGE_LATENESS: Mapping[ThreadStage, float] = {"planted": 0.0, "moved": 0.0, "due": 1.0, "overdue": 1.5}
-
-
-def _pressure(thread: _Thread, stage: ThreadStage, window: ThreadWindow | None, on_stage: frozenset[str]) -> float:
-    """Weight times how late and how silent it is, up to twice as much where its people and places are on stage."""
-    expected = window.overdue_after_scenes if window else None
-    lateness = (thread.planted.age_scenes or 0) / (expected or UNKNOWN_WINDOW_SCENES)
-    if window is not None and window.source != "rhythm":
-        lateness = _STAGE_LATENESS[stage]
-    silence = (thread.silent or 0) / (expected or UNKNOWN_WINDOW_SCENES)
-    own = set(thread.planted.related_entities)
-    present = len(own & on_stage) / len(own) if own else 0.0
-    waited = 0.5 + min(MAX_LATENESS, lateness) + 0.5 * min(1.0, silence)
-    return round(LOOP_WEIGHTS[thread.planted.importance] / 4 * waited * (1 + present), 3)
+    def _pressure(self, stage: ThreadStage, window: ThreadWindow | None) -> float:
+        """Weight times how late and how silent it is, up to twice as much where its people and places are on stage."""
+        expected = (window.overdue_after_scenes if window else None) or UNKNOWN_WINDOW_SCENES
+        lateness = (self.loop.age_scenes or 0) / expected
+        if window is not None and window.source != "rhythm":
+            lateness = _STAGE_LATENESS[stage]
+        own = set(self.loop.related_entities)
+        present = len(own & self._story.on_stage) / len(own) if own else 0.0
+        waited = 0.5 + min(MAX_LATENESS, lateness) + 0.5 * min(1.0, (self._silent or 0) / expected)
+        return round(LOOP_WEIGHTS[self.loop.importance] / 4 * waited * (1 + present), 3)

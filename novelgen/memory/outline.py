@@ -215,14 +215,11 @@ def chapter_summaries(
     found = []
     for chapter_index, chapter in groupby(sorted(scenes, key=story_place), key=lambda scene: scene.chapter_index):
         told = list(chapter)
-        last = told[-1]
-        stands = (written or {}).get(chapter_index) or _made(_summed_up(told, max_bullets, max_characters))
+        made = _summed_up(told, max_bullets, max_characters)
+        stands = (written or {}).get(chapter_index) or WrittenSummary(text=made, origin="made")
         if stands.text and as_of.admits(chapter_index, None):
-            found.append(
-                ChapterSummary(
-                    chapter_index=chapter_index, scene_index=last.scene_index, summary=stands.text, origin=stands.origin
-                )
-            )
+            place = {"chapter_index": chapter_index, "scene_index": told[-1].scene_index}
+            found.append(ChapterSummary(**place, summary=stands.text, origin=stands.origin))
     return found
 
 
@@ -242,7 +239,8 @@ def part_summaries(
         told = sorted((scene for scene in scenes if part.holds(scene.chapter_index)), key=story_place)
         if not told:
             continue
-        stands = (written or {}).get(part.number) or _made(_rolled_up(told, weights or {}, max_bullets))
+        made = _rolled_up(told, weights or {}, max_bullets)
+        stands = (written or {}).get(part.number) or WrittenSummary(text=made, origin="made")
         if stands.text:
             found.append(
                 PartSummary(
@@ -257,10 +255,6 @@ def part_summaries(
                 )
             )
     return found
-
-
-def _made(text: str) -> WrittenSummary:
-    return WrittenSummary(text=text, origin="made")
 
 
 def _rolled_up(scenes: Sequence[OutlineScene], weights: Mapping[tuple[int, int], float], max_bullets: int) -> str:

@@ -1,6 +1,7 @@
 """Which open threads a planned scene could pay off, by rules over its plan and what was found for it."""
 
 import math
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,8 +41,8 @@ FOUND_MEMORIES = 15
 """Best memories of the context whose words speak for a thread."""
 
 LAST_SCENES = 3
-MIN_STEM = 3
-_ENDINGS = ("ing", "ed", "es", "s", "e", "y")
+_ENDING = re.compile(r"(?<=...)(?:ing|ed|es|s|e|y)$")
+"""What a word may end in, three letters being left."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,15 @@ def _signs(
         if place is not None:
             evidence.setdefault(place, 1 - rank / len(ahead.chosen))
     last = shown[-LAST_SCENES:]
+
+    def silence(thread: OpenLoop) -> int:
+        chapter, scene = thread.last_chapter_index, thread.last_scene_index
+        if chapter is None:
+            return 0
+        return len(places) - bisect_left(places, (chapter + 1, 0) if scene is None else (chapter, scene + 1))
+
     return {
-        "silence": [-math.log(1 + _scenes_after(places, thread)) for thread in threads],
+        "silence": [-math.log(1 + silence(thread)) for thread in threads],
         "words": with_plan,
         "people": [sum(max(0.0, rarity_of(appearances[each], len(places))) for each in own) for own in met],
         "found": with_chosen,
@@ -98,13 +106,6 @@ def _signs(
             evidence.get(sort_key(thread.last_chapter_index, thread.last_scene_index), 0.0) for thread in threads
         ],
     }
-
-
-def _scenes_after(places: Sequence[Place], thread: OpenLoop) -> int:
-    chapter, scene = thread.last_chapter_index, thread.last_scene_index
-    if chapter is None:
-        return 0
-    return len(places) - bisect_left(places, (chapter + 1, 0) if scene is None else (chapter, scene + 1))
 
 
 def _shared_words(
@@ -125,12 +126,6 @@ def _shared_words(
 
 
 def _stems(texts: Iterable[str]) -> frozenset[str]:
-    return frozenset(_stem(word) for text in texts for word in significant_words(text))
-
-
-def _stem(word: str) -> str:
-    if word.isascii():
-        for ending in _ENDINGS:
-            if word.endswith(ending) and len(word) - len(ending) >= MIN_STEM:
-                return word.removesuffix(ending)
-    return word
+    return frozenset(
+        _ENDING.sub("", word) if word.isascii() else word for text in texts for word in significant_words(text)
+    )

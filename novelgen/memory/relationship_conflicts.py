@@ -17,7 +17,15 @@ from novelgen.language.chronology import TellingScene
 from novelgen.language.language import synonyms, word_pattern
 from novelgen.language.reading import is_out_of_time
 from novelgen.memory.attributes import is_death
-from novelgen.memory.conflict import Conflict, ConflictSource, conflict_between, revelations, said, source_in
+from novelgen.memory.conflict import (
+    Conflict,
+    ConflictSource,
+    conflict_between,
+    in_story_order,
+    revelations,
+    said,
+    source_in,
+)
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place, story_place
 from novelgen.models.state import Relationship, StateChange
@@ -81,8 +89,7 @@ _SEVERAL = re.compile(r"[、，,;；]")
 
 def kinship_in(relationship_type: str) -> Kinship | None:
     """Return of what blood two people are by their type, or None where it says nothing certain of that."""
-    told = (_kinship_of(each) for each in _SEVERAL.split(relationship_type.casefold()))
-    return next((each for each in told if each is not None), None)
+    return next(filter(None, map(_kinship_of, _SEVERAL.split(relationship_type.casefold()))), None)
 
 
 def _kinship_of(said_type: str) -> Kinship | None:
@@ -135,7 +142,7 @@ def relationships_at_odds(
         for conflict in (*_kin(stated, by_place, revealed), *_foes_wed(stated, by_place, revealed, memories))
     ]
     found += _married_twice(by_pair, by_place, revealed, _deaths(changes, memories))
-    return sorted(found, key=lambda each: (each.second.chapter_index, each.second.scene_index, each.subject))
+    return in_story_order(found)
 
 
 def _by_pair(

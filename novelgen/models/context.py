@@ -494,10 +494,7 @@ def context_document(context: SceneMemoryContext, *, is_full: bool = False) -> d
 
 
 def with_references_read(given: Any) -> Any:
-    """Return a context's data with what its memories leave out because it stands there already.
-
-    What is no context's data is returned as it is; validation says what is wrong with it.
-    """
+    """Return a context's data with what its memories leave out, anything else as it is, for validation to judge."""
     if not isinstance(given, Mapping) or not isinstance(given.get("relevant_memories"), list | tuple):
         return given
     return {

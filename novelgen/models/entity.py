@@ -122,11 +122,7 @@ ALIAS_TRANSLATIONS = "alias_translations"
 
 
 def profile_with_names(entity: Entity, names: Sequence[str], *, is_told: bool) -> dict[str, Any]:
-    """Return an entity's profile with the translations of some of its names only.
-
-    A translation tells a name, so that one that the story has not shown yet must not be translated either. Who
-    somebody turns out to be is never among it.
-    """
+    """Return a profile that translates some names only, since a translation tells a name, and no true identity."""
     elsewhere = (TRANSLATION, ALIAS_TRANSLATIONS, SAME_AS)
     rest = {key: value for key, value in entity.profile.items() if key not in elsewhere}
     shown: dict[str, Any] = dict(rest) if is_told else {}
@@ -188,11 +184,7 @@ def computed_names(entity_type: EntityType) -> tuple[str, ...]:
 
 
 def entity_counts(entity_id: str, entity_type: EntityType, scenes: Sequence[SceneCast]) -> dict[str, Any]:
-    """Return how often an entity appears in scenes, and the label of the last one where it does.
-
-    A character appears where it is on stage or the scene is told from its point of view, a place where the scene
-    plays there, anything else where the text names it.
-    """
+    """Return how often an entity is on stage, is where a scene plays, or is named, and the label of the last one."""
     if entity_type == "character":
         counts: dict[str, Any] = {"pov_count": sum(scene.pov == entity_id for scene in scenes)}
         return counts | _counted(scenes, lambda scene: scene.has(entity_id), *_CHARACTER_COUNTS[1:])

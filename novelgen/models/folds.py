@@ -91,11 +91,7 @@ def in_force(events: Iterable[AnyEvent]) -> list[AnyEvent]:
 def fold_state_changes(
     changes: Iterable[StateChange], as_of: StoryPosition
 ) -> tuple[dict[str, Any], int | None, int | None]:
-    """Fold one entity's changes into its state at a position.
-
-    The last value of each attribute before the position wins, lists are replaced whole, None clears the
-    key. Presence is kept under `presence` and never written over an explicit attribute.
-    """
+    """Fold an entity's changes before a position: the last value of each attribute wins, None clears it."""
     visible = [change for change in changes if as_of.admits(change.chapter_index, change.scene_index)]
     ordered = sorted(visible, key=story_place)
     state: dict[str, Any] = {}
@@ -139,10 +135,7 @@ def snapshot_of(
 
 
 def chapters_of_change(changes: Iterable[StateChange], *, first: int, last: int) -> list[int]:
-    """Return the chapters in which an entity changed, ascending.
-
-    Presence counts only where nothing was ever stated, as in a snapshot.
-    """
+    """Return the chapters in which an entity changed; presence counts only where nothing was ever stated."""
     listed = list(changes)
     stated = [change for change in listed if change.kind == "explicit"]
     chapters = {change.chapter_index for change in stated or listed}
@@ -182,10 +175,7 @@ class LoopFold(NamedTuple, Generic[AnyLoopEvent]):
 
 
 def fold_loop_events(events: Sequence[AnyLoopEvent]) -> LoopFold[AnyLoopEvent]:
-    """Fold the events of one thread: the first planting, and the last move after which it stands as it does.
-
-    Where it is planted twice at one place, by a record and by the author, the later one in order counts.
-    """
+    """Fold the events of one thread: the first planting, of two at one place the later, and the last move."""
     plantings = [event for event in events if event.kind == "planted"]
     first_place = story_place(plantings[0]) if plantings else None
     planted = next((event for event in reversed(plantings) if story_place(event) == first_place), None)
@@ -337,10 +327,7 @@ def loop_event_values(event: RecordedLoopEvent) -> dict[str, Any]:
 
 
 def relationship_change_values(change: RecordedRelationshipChange) -> dict[str, Any]:
-    """Return what a record says of a pair as a `RelationshipChange` without a position.
-
-    It is turned so that `character_a` sorts first; what was not said is None.
-    """
+    """Return what a record says of a pair, `character_a` sorting first, without a position; unsaid is None."""
     ordered = change.in_order()
     given = change.model_fields_set
     return {

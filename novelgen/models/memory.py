@@ -138,13 +138,7 @@ def read_from(chapter_index: int, scene_index: int | None) -> StoryPosition:
 
 
 def memory_place_text(thing: object, *, always: str, after: str = "{0}") -> str:
-    """Return the place of a memory, or of what tells of one, as everybody is shown it; a note's is where it begins.
-
-    Args:
-        thing: It has a chapter, a scene, and its id as memory_id, source_id or chunk_id.
-        always: The word for what always holds.
-        after: The words for what an author said holds after a scene.
-    """
+    """Return the place of a memory, or of what tells of one, as everybody is shown it; a note's is where it begins."""
     chapter, scene = place_told(thing)
     ids = (getattr(thing, name, None) or "" for name in ("memory_id", "source_id", "chunk_id"))
     if chapter is not None and any(each.startswith(NOTE_ID) for each in ids):

@@ -134,10 +134,7 @@ def given_scene_plan(given: object, *, scene_index: object) -> object:
 
 
 def given_chapter_plan(given: object, *, chapter_index: object) -> object:
-    """Return a chapter's plan so that `ChapterPlan` reads it; chapter and scenes without a number get theirs.
-
-    Scenes are counted from 1, where none of them tells its number.
-    """
+    """Return a chapter's plan so that `ChapterPlan` reads it; scenes none of which has a number are counted from 1."""
     fields = given_fields(given, ChapterPlan, where="chapter_plan")
     scenes = fields.get("scenes") if isinstance(fields, dict) else None
     if isinstance(fields, dict) and isinstance(scenes, list) and all(map(_lacks_number, scenes)):

@@ -157,10 +157,7 @@ class Placed(Protocol):
 
 
 def sort_key(chapter_index: int | None, scene_index: int | None) -> Place:
-    """Return the key by which story order sorts.
-
-    What has no position holds from the start, and a chapter as a whole comes before its scenes.
-    """
+    """Return the key of story order: what has no position is first, and a chapter as a whole before its scenes."""
     return -1 if chapter_index is None else chapter_index, -1 if scene_index is None else scene_index
 
 
@@ -170,10 +167,7 @@ def story_place(thing: Placed) -> Place:
 
 
 def place_told(thing: Any) -> tuple[int | None, int | None]:
-    """Return the chapter and scene at which people are told something: where its author said it begins, or it stands.
-
-    What is said from 9:1 on stands at the last scene before, so that it is read on entering 9:1.
-    """
+    """Return where people are told something: where its author said it begins, else the scene at which it stands."""
     of = thing.get if isinstance(thing, Mapping) else functools.partial(getattr, thing)
     said: tuple[int, int] | None = of("said_from", None)
     return (said[0], said[1]) if said else (of("chapter_index", None), of("scene_index", None))

@@ -8,11 +8,7 @@ Item = TypeVar("Item")
 
 
 def rendered(renderer: str, thing: Any, **options: Any) -> str:
-    """Return a thing as a renderer of `novelgen.context` has it.
-
-    Rendering stands above the models: this is the one place where they reach up to it, and who only holds a model does
-    not load it.
-    """
+    """Return a thing as a renderer of `novelgen.context` has it: here alone models reach up, and load it late."""
     module, name = renderer.split(".")
     text: str = getattr(import_module(f"novelgen.context.{module}"), name)(thing, **options)
     return text
