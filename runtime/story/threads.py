@@ -6,8 +6,7 @@ from typing import Any
 from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.language.language import stated_language
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
-from novelgen.memory.board import ledger_warnings
-from novelgen.memory.ledger import LedgerStory, ThreadLedger, ThreadStage, make_ledger
+from novelgen.memory.ledger import LedgerStory, ThreadLedger, ThreadStage, ledger_warnings, make_ledger
 from novelgen.models.folds import OWN_WORDS
 from novelgen.models.position import END_OF_STORY, StoryPosition, deadline_text, sort_key
 from novelgen.models.position import Place as ScenePlace

@@ -9,7 +9,7 @@ import pytest
 from runtime.ingest.ingest import import_book
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from tests.benchmarks.continuity import PROJECT, ContinuityScore, decides, is_hit, main
+from tests.benchmarks.continuity import PROJECT, ContinuityScore, decides, main
 
 BOOK_FOLDER = Path(__file__).parents[1] / "data" / "bench_book"
 
@@ -52,14 +52,6 @@ def test_found_beside_and_false_are_counted(tmp_path: Path, capsys: pytest.Captu
         ("D2", "beside"),
         ("D3", "false"),
     ]
-
-
-def test_a_quote_hits_by_half_of_the_shorter_ones_words() -> None:
-    """A finding may quote more or less than what was planted, but not something else; so in Chinese, too."""
-    assert is_hit(WRONG_HANDS, "drew the brass key from her own pocket")
-    assert not is_hit("By noon the wind had dropped", WRONG_HANDS)
-    assert is_hit("陆青崖从怀中取出罗盘，放在桌上。", "从怀中取出罗盘")
-    assert not is_hit("雨下了一夜", "从怀中取出罗盘")
 
 
 def test_where_the_deciding_evidence_stands_is_counted(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 from runtime.index.embeddings import build_embeddings
 from tests.benchmarks.retrieval.book import BenchBook, load_bench_book
 from tests.benchmarks.retrieval.quality import QualityReport
-from tests.benchmarks.rival_corpus import Bm25, Corpus, memory_texts, passage_texts, plan_queries, words_and_bigrams
-from tests.benchmarks.rivals import main, measure_with_rivals, memory_rivals, recorded_model
+from tests.benchmarks.rival_corpus import Bm25, Corpus, memory_texts, words_and_bigrams
+from tests.benchmarks.rivals import measure_with_rivals, memory_rivals, recorded_model
 
 BOOK_FOLDER = Path(__file__).parents[1] / "data" / "bench_book"
 
@@ -48,15 +48,6 @@ def test_rare_words_weigh_more_and_later_texts_change_nothing() -> None:
     assert scores[1] > scores[0] > 0
     assert Bm25(texts).scores("the key", 2) == pytest.approx(scores)
     assert Bm25(["a lamp"]).scores("lamp", 0).shape == (0,)
-
-
-def test_passages_and_queries_lose_nothing(book: BenchBook) -> None:
-    """The pieces of a scene are its text; a plan is asked as a whole and in parts, each text once."""
-    pieces = [each.text for each in passage_texts(book) if each.place == (1, 1)]
-    assert "".join(pieces) == book.book.scenes[0].text
-    queries = plan_queries(book.plans[0].scene_plan)
-    assert len(queries) == len(set(queries)) == 6
-    assert queries[-1] == "Ben the lighthouse"
 
 
 def test_no_ranking_sees_the_planned_scene(book: BenchBook, memories: Corpus) -> None:
@@ -104,12 +95,3 @@ def test_each_plan_gets_the_answer_that_was_recorded_for_it(tmp_path: Path, book
     model = recorded_model(load_bench_book(folder))
     told = {plan.plan_id: f"Plan:\n{plan.scene_plan.purpose}\nAnswer." for plan in book.plans}
     assert {name: json.loads(str(model.invoke(prompt).content)) for name, prompt in told.items()} == recorded
-
-
-def test_the_command_prints_every_system(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The table names the rivals beside novelgen."""
-    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
-    assert main([str(BOOK_FOLDER), "--no-records", "--budgets", "100", "--limit-plans", "1"]) == 0
-    printed = capsys.readouterr().out
-    assert "rules planner" in printed
-    assert "queries fused, cut" in printed

@@ -42,15 +42,6 @@ def test_values_are_never_templates() -> None:
     assert payload in messages[0].text
 
 
-@pytest.mark.parametrize(
-    "name", ["../pyproject.toml", "/etc/passwd", "a/b.en.txt", "plan_retrieval.en.txt\n", "Plan.en.txt", ""]
-)
-def test_paths_are_no_prompt_names(name: str) -> None:
-    """Only a plain file name is read."""
-    with pytest.raises(ConfigurationError, match="is not a plain name"):
-        read_prompt_file(name)
-
-
 def test_a_wrong_prompt_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Missing, with other variables than those of the code, or without a line that says who speaks."""
     with pytest.raises(ConfigurationError, match=r"'no_such_prompt\.en\.txt' is missing"):
@@ -61,3 +52,12 @@ def test_a_wrong_prompt_file_is_named(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(prompting, "CHECKOUT_PROMPTS", tmp_path)
     with pytest.raises(ConfigurationError, match=r"'odd\.en\.txt' has no line '\[system\]' or '\[human\]'"):
         load_chat_prompt("odd", "en", variables={"a"})
+
+
+@pytest.mark.parametrize(
+    "name", ["../pyproject.toml", "/etc/passwd", "a/b.en.txt", "plan_retrieval.en.txt\n", "Plan.en.txt", ""]
+)
+def test_paths_are_no_prompt_names(name: str) -> None:
+    """Only a plain file name is read."""
+    with pytest.raises(ConfigurationError, match="is not a plain name"):
+        read_prompt_file(name)

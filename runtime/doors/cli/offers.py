@@ -360,7 +360,7 @@ def _ledger(view: View) -> Any:
 
 @does("show", "get_thread_ledger")
 def _show_ledger(ledger: Any, view: View) -> None:
-    from novelgen.memory.board import board_lines, rhythm_line, unpaid_report
+    from novelgen.memory.ledger import board_lines, rhythm_line, unpaid_report
 
     ledger = ledger.model_copy(update={"language": view.labels.language})
     if view.asked["as_report"]:

@@ -1,19 +1,9 @@
 """A whole quality run over the hand-made book, with real stores and hashed embeddings."""
 
-from pathlib import Path
-
 import pytest
 
-from novelgen.errors import UserInputError
-from novelgen.memory.weights import DEFAULT_WEIGHTS
 from tests.benchmarks.retrieval.book import BenchBook
-from tests.benchmarks.retrieval.quality import (
-    SCORED_PARTS,
-    QualityReport,
-    SystemScores,
-    ablation_variants,
-    measure_quality,
-)
+from tests.benchmarks.retrieval.quality import SCORED_PARTS, QualityReport, SystemScores, measure_quality
 
 
 @pytest.fixture(scope="module")
@@ -48,14 +38,6 @@ def test_the_chain_finds_and_leaks_nothing(reports: dict[str, QualityReport]) ->
     assert again == reports["records"].systems
 
 
-@pytest.mark.parametrize("budgets", [[], [0], [100, -1]])
-def test_budgets_must_be_positive(book: BenchBook, tmp_path: Path, budgets: list[int]) -> None:
-    """No budget, or one of nothing, is refused before anything is imported."""
-    with pytest.raises(UserInputError, match="budgets cannot be"):
-        measure_quality(book, tmp_path, budgets=budgets)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_an_ablation_changes_one_thing_at_a_time(reports: dict[str, QualityReport]) -> None:
     """The whole choice stands first and scores as the chain does; every part has its row."""
     rows = [each for each in reports["again"].systems if each.group == "ablation"]
@@ -64,16 +46,3 @@ def test_an_ablation_changes_one_thing_at_a_time(reports: dict[str, QualityRepor
     assert rows[0].scores == system(reports["again"], "rules planner").scores
     assert {f"without {part}" for part in SCORED_PARTS} < {each.name for each in rows}
     assert any(each.scores != rows[0].scores for each in rows)
-
-
-def test_variants_differ_from_the_whole_in_one_setting_or_kind() -> None:
-    """No variant is the whole choice under another name, and none changes unrelated settings."""
-    variants = ablation_variants(DEFAULT_WEIGHTS)
-    whole = variants.pop("whole").model_dump()
-    changes = {
-        name: {field for field, value in weights.model_dump().items() if value != whole[field]}
-        for name, weights in variants.items()
-    }
-
-    assert all(1 <= len(changed) <= 3 for changed in changes.values())
-    assert changes["without relevance"] == {"relevance", "early_relevance"}

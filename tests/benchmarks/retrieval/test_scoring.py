@@ -134,14 +134,3 @@ def test_a_false_state_is_told_by_its_kind(book: BenchBook, state: dict[str, Any
     assert found.wrong == 1
     assert found.stale == (fault == "stale")
     assert found.later == 0
-
-
-def test_entities_that_no_context_returned_lower_coverage_alone(book: BenchBook) -> None:
-    """Of whom nothing is recorded yet none could be missed, and shares of nothing are 1."""
-    found = measure_states(book, [(book.plans[0], [snapshot("I0", holder="C2")])])
-    assert (found.coverage, found.accuracy) == (0.5, 1)
-    early = book.plans[0].model_copy(update={"chapter_index": 1, "scene_index": 1})
-    found = measure_states(book, [(early, [])])
-    assert (found.coverage, found.coverage_of_known, found.known_wanted) == (0, 1, 0)
-    found = measure_states(book, [])
-    assert (found.accuracy, found.coverage, found.snapshots) == (1, 1, 0)

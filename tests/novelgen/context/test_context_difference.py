@@ -90,17 +90,6 @@ def test_states_are_told_attribute_by_attribute() -> None:
     ]
 
 
-def test_an_entity_without_attributes_still_comes_and_goes() -> None:
-    """An empty state is a state; without a report the whole content of a memory stands for its text."""
-    difference = compare_contexts(context(states=[state("C0")]), context(states=[state("C1")]))
-    assert [(each.entity_id, each.change) for each in difference.states] == [("C1", "in"), ("C0", "out")]
-    bare = context(memories=[(KEY, "full", "x")]).model_copy(update={"report": None})
-    now = context(memories=[(KEY, "full", KEY.content)], story_version="bb")
-    difference = compare_contexts(bare, now)
-    assert difference.is_empty
-    assert difference.story_version_was is None
-
-
 @pytest.mark.parametrize(
     ("was", "now", "change"),
     [

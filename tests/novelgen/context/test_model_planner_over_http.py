@@ -58,7 +58,7 @@ def test_good_plan_comes_back_by_json_schema() -> None:
 
 @covers(41)
 @pytest.mark.parametrize("supported", ["json_object", None])
-@pytest.mark.parametrize("status", [400, 422, 500])
+@pytest.mark.parametrize("status", [400, 500])
 def test_refused_response_format_falls_back_and_is_remembered(supported: str | None, status: int) -> None:
     """Schema, then JSON mode, then the prompt alone; the next plan starts with what the server took."""
 
@@ -140,14 +140,12 @@ def test_deadline_holds_whatever_the_server_does(respond: Responder, kinds: set[
         (lambda call: call.refuse(429, "slow down", headers={"Retry-After": "3600"}), "Error code: 429"),
         (lambda call: call.refuse(500, "broken"), "Error code: 500"),
         (lambda call: call.refuse(401, f"Incorrect API key provided: {KEY}"), "Error code: 401"),
-        (lambda call: call.send("<html>Bad gateway</html>", content_type="text/html"), "the model gave no answer"),
         (lambda call: call.send("<html>Bad gateway</html>"), "the model gave no answer"),
         (lambda call: call.send('{"id": "x", "choices": []}'), "the model gave no answer"),
-        (lambda call: call.send('{"id": "x", "object": "chat.completion"}'), "the model gave no answer"),
         (lambda call: call.send(""), "the model gave no answer"),
         (lambda call: call.handler.connection.close(), "the model gave no answer"),
     ],
-    ids=["429", "500", "401", "html", "html-as-json", "no-choices", "null-choices", "empty", "closed"],
+    ids=["429", "500", "401", "html-as-json", "no-choices", "empty", "closed"],
 )
 def test_broken_server_leaves_it_to_the_rules(respond: Responder, reason: str) -> None:
     """Whatever a server answers instead of a completion becomes one issue without the key."""
@@ -157,27 +155,3 @@ def test_broken_server_leaves_it_to_the_rules(respond: Responder, reason: str) -
     assert reason in plan.planner.reason
     assert KEY not in plan.model_dump_json()
     assert [(issue.stage, issue.kind) for issue in plan.issues] == [("plan", "unavailable")]
-
-
-def test_server_that_is_not_there() -> None:
-    """A refused connection is told as such."""
-    with openai_stub(lambda call: None) as stub:
-        planner = planner_for(stub, max_retries=0)
-    plan = planned(planner)
-    assert "Connection" in plan.planner.reason
-    assert [issue.kind for issue in plan.issues] == ["unavailable"]
-
-
-def test_json_mode_loops_are_cut_too() -> None:
-    """Where the server only knows JSON mode the client raises for a cut answer as well."""
-
-    def respond(call: StubCall) -> None:
-        if call.payload.get("response_format", {}).get("type") == "json_schema":
-            call.refuse(400, REFUSED_FORMAT.format("json_schema"))
-        else:
-            call.say('{"background": "Suki-Suki-Suki-', finish_reason="length")
-
-    with openai_stub(respond) as stub:
-        plan = planned(planner_for(stub))
-    assert [issue.kind for issue in plan.issues] == ["over_limit"]
-    assert formats(stub) == ["json_schema", "json_object", "json_object"]

@@ -20,67 +20,46 @@ PAIR: dict[str, Any] = {
 NAMES = {"C0": "Ada", "C1": "Ben", "I0": "the brass key", "I1": "the rope"}
 
 
+NEUTRAL = {**PAIR, "relationship_type": "client", "status": "neutral", "intensity": 5, "perspective_a": ""}
+NEUTRAL |= {"dimensions": {"trust": -100, "respect": 0}, "dimensions_b": {}}
+
+
 @pytest.mark.parametrize(
-    ("labels", "line"),
+    ("labels", "entry", "line"),
     [
         (
             ENGLISH,
+            PAIR,
             (
-                "- [2:1] Ada – Ben: lender and borrower → strained, intensity 8, slight distrust; Ada: he lies; "
-                "Ben: fear; latest: He sold the lamp."
+                "Ada – Ben: lender and borrower → strained, intensity 8, slight distrust; Ada: he lies; Ben: fear; "
+                "latest: He sold the lamp."
             ),
         ),
         (
             CHINESE,
+            PAIR,
             (
-                "- [2:1] Ada – Ben：lender and borrower → strained、分量 8、略有戒心；Ada：he lies；Ben：畏惧；"
+                "Ada – Ben：lender and borrower → strained、分量 8、略有戒心；Ada：he lies；Ben：畏惧；"
                 "最近：He sold the lamp."
             ),
         ),
-    ],
-)
-def test_a_relationship_tells_both_sides_and_what_happened_last(labels: Labels, line: str) -> None:
-    """Type, status, weight, views and feelings of either side, and the latest event."""
-    assert render_timeline_entry("relationships", PAIR, NAMES, labels=labels) == line
-
-
-@pytest.mark.parametrize(
-    ("labels", "line"),
-    [
         (
             ENGLISH,
+            {**PAIR, "seen_by": "C1", "latest_event_place": [1, 4]},
             (
-                "- [2:1] Ben – Ada: borrower and lender → strained, intensity 8, slight distrust; Ben: fear; "
-                "Ada: he lies; latest [1:4]: He sold the lamp."
+                "Ben – Ada: borrower and lender → strained, intensity 8, slight distrust; Ben: fear; Ada: he lies; "
+                "latest [1:4]: He sold the lamp."
             ),
         ),
-        (
-            CHINESE,
-            (
-                "- [2:1] Ben – Ada：borrower and lender → strained、分量 8、略有戒心；Ben：畏惧；Ada：he lies；"
-                "最近 [1:4]：He sold the lamp."
-            ),
-        ),
+        (ENGLISH, NEUTRAL, "Ada – Ben: client, deep distrust; latest: He sold the lamp."),
+        (CHINESE, NEUTRAL, "Ada – Ben：client、毫不信任；最近：He sold the lamp."),
     ],
 )
-def test_the_point_of_view_is_told_first(labels: Labels, line: str) -> None:
-    """Seed 000.16: the point of view's own side comes first, with type → status, weight and the last event's place."""
-    entry = {**PAIR, "seen_by": "C1", "latest_event_place": [1, 4]}
-    assert render_timeline_entry("relationships", entry, NAMES, labels=labels) == line
-
-
-@pytest.mark.parametrize(
-    ("labels", "line"),
-    [
-        (ENGLISH, "- [2:1] Ada – Ben: client, deep distrust; latest: He sold the lamp."),
-        (CHINESE, "- [2:1] Ada – Ben：client、毫不信任；最近：He sold the lamp."),
-    ],
-)
-def test_what_they_feel_is_said_in_words(labels: Labels, line: str) -> None:
-    """Seeds 002.13 and 002.38: with a trust of -100 nobody reads as a neutral client."""
-    entry = {**PAIR, "relationship_type": "client", "status": "neutral", "intensity": 5, "perspective_a": ""}
-    entry |= {"dimensions": {"trust": -100, "respect": 0}, "dimensions_b": {}}
-    assert render_timeline_entry("relationships", entry, NAMES, labels=labels) == line
+def test_a_relationship_tells_both_sides_and_what_happened_last(
+    labels: Labels, entry: dict[str, Any], line: str
+) -> None:
+    """Seeds 000.16, 002.13, 002.38: type, status, weight, the point of view's side first, feelings in words."""
+    assert render_timeline_entry("relationships", entry, NAMES, labels=labels) == f"- [2:1] {line}"
 
 
 @pytest.mark.parametrize("labels", [ENGLISH, CHINESE])

@@ -8,7 +8,6 @@ from pydantic import ValidationError
 from novelgen.context.retrieval_plan import (
     MAX_ENTITIES,
     MAX_QUERIES,
-    MAX_QUERY_CHARACTERS,
     MAX_THREADS,
     ModelRetrievalPlan,
     PlannedQuery,
@@ -44,11 +43,6 @@ def test_threads_are_optional_and_spoil_no_answer() -> None:
     rules, first = RetrievalPlan(entity_ids=["C1"]), RetrievalPlan(thread_ids=["OL2", "OL1"])
     further = RetrievalPlan(thread_ids=["OL1", "OL3"])
     assert with_further(merge_plans(rules, first), further).thread_ids == ["OL2", "OL1", "OL3"]
-
-
-def test_long_query_is_clipped() -> None:
-    """A query that retells the plan is cut at its bound."""
-    assert len(filled(queries=[{"query": "a" * 5000}]).queries[0].query) == MAX_QUERY_CHARACTERS
 
 
 @pytest.mark.parametrize(
@@ -107,15 +101,3 @@ def test_model_adds_to_the_rules() -> None:
         ("bells", "llm"),
     ]
     assert (merged.unresolved_names, merged.issues, merged.planner.used) == (["Hask"], [issue], "llm")
-
-
-def test_failed_model_takes_nothing_away() -> None:
-    """Beside an empty plan the rules stand as they were, with the model's reason and issue."""
-    rules = RetrievalPlan(entity_ids=["C1"], queries=[query("the oath")])
-    failed = RetrievalPlan(
-        planner=PlannerReport(reason="cut"), issues=[ReportIssue(stage="plan", kind="over_limit", message="cut")]
-    )
-    merged = merge_plans(rules, failed)
-    assert (merged.entity_ids, merged.queries) == (rules.entity_ids, rules.queries)
-    assert (merged.planner.used, merged.planner.reason) == ("rules", "cut")
-    assert merged.issues == failed.issues

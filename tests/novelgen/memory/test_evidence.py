@@ -1,8 +1,6 @@
 """Finding quotes in the scene that they are said to come from."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from novelgen.language.matching import LONGEST_OMISSION_CHARACTERS, QuoteFinder
 
@@ -47,19 +45,3 @@ def test_an_omission_is_bounded_and_the_place_after_the_start_comes_first() -> N
     text = "The bell rang. Nobody came. The bell rang."
     assert QuoteFinder(text).find("The bell rang", start=5) == (28, 41)
     assert QuoteFinder(text).find("Nobody came", start=20) == (15, 26)
-
-
-@given(st.text(max_size=60), st.text(max_size=200))
-def test_a_found_span_lies_in_the_text(quote: str, text: str) -> None:
-    """Whatever the texts, a span is within bounds and holds something."""
-    span = QuoteFinder(text).find(quote)
-    assert span is None or 0 <= span.start < span.end <= len(text)
-
-
-@given(st.text(alphabet="abc. \n“”，灯灭了", min_size=12, max_size=80), st.data())
-def test_every_verbatim_piece_is_found(text: str, data: st.DataObject) -> None:
-    """A long enough piece of the text is always found."""
-    start = data.draw(st.integers(0, len(text) - 10))
-    quote = text[start : start + 10]
-    is_long_enough = len("".join(quote.strip(" \n“”，.").split())) >= 8
-    assert QuoteFinder(text).find(quote) is not None or not is_long_enough

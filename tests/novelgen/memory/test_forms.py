@@ -4,9 +4,8 @@ import pytest
 
 from novelgen.language.language import estimate_tokens
 from novelgen.memory.budget import choose_form, is_cut, short_form_defect
-from novelgen.memory.select import select_memories
 from novelgen.memory.weights import SelectionWeights
-from tests.novelgen.memory.build import candidate, chunk, crowd, plan_scene
+from tests.novelgen.memory.build import chunk
 
 WEIGHTS = SelectionWeights()
 FULL = "Old Sherman of the lane lends his dog gladly: a friend of Mr. Holmes is always welcome there."
@@ -69,18 +68,3 @@ def test_missing_or_equal_short_form_gives_the_full_one(short, defect):
     """Without a shorter form the full one is given, and the receipt says why."""
     chosen = choose_form(chunk("m", content=FULL, short=short), -5.0, WEIGHTS, estimate_tokens)
     assert (chosen.form, chosen.why) == ("full", defect)
-
-
-def test_form_does_not_depend_on_the_budget():
-    """The same memory has the same form at every budget that holds it."""
-    candidates = [
-        *crowd(40, importance=3),
-        *(candidate(f"m{i}", i, axis=0, content=f"{FULL} {i}", short=SHORT, importance=i) for i in range(1, 11)),
-    ]
-    forms: dict[str, set[str]] = {}
-    for budget in (30, 100, 300, 1000, 5000):
-        for item in select_memories(candidates, plan_scene(axis=0), budget_tokens=budget).items:
-            forms.setdefault(item.chunk_id, set()).add(item.text)
-    assert forms
-    assert all(len(texts) == 1 for texts in forms.values())
-    assert {"full", "short"} == {i.form for i in select_memories(candidates, plan_scene(axis=0)).items}

@@ -172,18 +172,6 @@ def test_a_whole_tale_teaches_all_that_its_teller_lived_through() -> None:
     assert [each.source_id for each in found.known] == ["M1"]
 
 
-def test_a_scene_that_says_who_learnt_what_is_not_searched() -> None:
-    """Where a record tells who learnt what, or who learnt a memory, words alike teach nobody else."""
-    story = rules(scene(1, 1, "C1"), scene(2, 1, "C1 C2", RETOLD, tells_knowledge=True), about=HID)
-    assert not story.knows("C2", HID).knows
-    told = KnowledgeEvent(
-        character_id="C2", source_id="M1", how="told", learned_from="C1", chapter_index=1, scene_index=2
-    )
-    scenes = [scene(1, 1, "C1"), scene(1, 2, "C1 C2 C3", "Ines told Ben how she hides the heron key. Ada slept.")]
-    assert rules(*scenes, about=HID).knows("C3", HID).knows
-    assert not rules(*scenes, about=HID, events=[told]).knows("C3", HID).knows
-
-
 def test_who_is_named_as_a_knower_alone_knows_it() -> None:
     """Of a memory whose record says who knows it, and of a note, nobody else does by presence, part or words."""
     said = memory("Ines gives Ben the heron key.", "C1 C2 I1", "gift", tells_knowers=True)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from novelgen.language.language import StoryLanguage
-from novelgen.memory.board import MAX_OVER, board_lines, ledger_warnings, unpaid_report
 from novelgen.memory.ledger import (
+    MAX_OVER,
     LedgerEntry,
     LedgerStory,
     Place,
@@ -15,8 +15,11 @@ from novelgen.memory.ledger import (
     ThreadEvent,
     ThreadLedger,
     Wait,
+    board_lines,
     book_rhythm,
+    ledger_warnings,
     make_ledger,
+    unpaid_report,
 )
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.position import END_OF_STORY, StoryPosition

@@ -26,19 +26,6 @@ def test_a_loop_that_is_told_anew_keeps_its_id(before: str, now: str) -> None:
     assert known_loop_ids(loops(OL3=before), loops(new1=now)) == {"new1": "OL3"}
 
 
-@pytest.mark.parametrize(
-    ("before", "now"),
-    [
-        ("Will Tom return the lamp?", "Who cut the bell rope?"),
-        ("The lamp is lent.", "The lamp is stolen by Pike."),
-        ("阿雀答应把钥匙还给青荇", "谁割断了钟绳"),
-    ],
-)
-def test_another_loop_gets_an_id_of_its_own(before: str, now: str) -> None:
-    """One common word does not make two loops one."""
-    assert known_loop_ids(loops(OL3=before), loops(new1=now)) == {}
-
-
 def test_the_likest_are_matched_first_and_each_once() -> None:
     """Two new tellings never share one old id, and a scene without loops, before or now, has nothing to keep."""
     before = loops(OL1="Will Tom return the borrowed lamp?", OL2="Who stole the silver bell?")

@@ -81,13 +81,6 @@ def test_surroundings_fade_with_distance_and_end() -> None:
     assert ties.gathered(np.ones(2)).tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize("ordinals", [[], [7]])
-def test_no_scenes_have_no_surroundings(ordinals):
-    """Nothing, and a single scene, are tied to nothing and gather nothing."""
-    ties = surroundings(np.array(ordinals, dtype=np.intp), SelectionWeights())
-    assert ties.gathered(np.ones(len(ordinals))).tolist() == [0.0] * len(ordinals)
-
-
 def test_similar_scenes_are_tied_by_meaning() -> None:
     """Those whose memories point the same way, both ways though one alone chose; without embeddings none."""
     rows = [candidate(f"m{i}", i, axis=i % 2) for i in range(1, 7)]

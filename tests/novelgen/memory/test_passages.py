@@ -15,19 +15,6 @@ def passage(name: str, scene: int = 1, axis: int | None = None, **fields):
     return candidate(name, scene, axis, content_type="scene", **fields)
 
 
-@pytest.mark.parametrize(
-    ("texts", "query"),
-    [
-        (["The key and the key.", "The key was lost.", "The rain fell."], "the KEY"),
-        (["钥匙，钥匙在此。", "他失了钥匙。", "大雨下了。"], "钥匙"),
-    ],
-)
-def test_words_count_by_how_often_they_stand(texts, query):
-    """In both languages; a text without them has none."""
-    twice, once, never = word_scores(texts, [query])[0]
-    assert twice > once > never >= 0
-
-
 def test_rare_words_weigh_more() -> None:
     """A word of every text says little, each query has its own scores, and nothing to score has none."""
     texts = ["the map", "the inn", "the inn", "the inn"]

@@ -99,12 +99,3 @@ def test_weight_decides_within_a_stretch() -> None:
     assert part_summaries(parts, [told(1, "x" * 1000)]) == []
     [written] = part_summaries(parts, [told(1)], written={1: WrittenSummary(text="Mine.")})
     assert (written.summary, written.origin) == ("Mine.", "author")
-
-
-@pytest.mark.parametrize("event", ["阿黛把铜钥匙藏了起来", "Ada hides the key"])
-def test_a_bullet_that_is_too_long_does_not_silence_its_part(event: str) -> None:
-    """The weightiest scene cannot be told in so little room; the others are."""
-    scenes = [told(1, event), told(2, "长" * 200), told(3, f"{event}!")]
-    [part] = part_summaries(story_parts([], last_chapter=3, chapters_per_part=3), scenes, weights={(2, 1): 9.0})
-    assert "长" not in part.summary
-    assert part.summary.count(event) == 2

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from novelgen.memory.conflicts import find_conflicts
-from novelgen.memory.relationship_conflicts import StatedRelationship, kinship_in, relationships_at_odds
+from novelgen.memory.relationship_conflicts import StatedRelationship, relationships_at_odds
 from tests.novelgen.memory.record_parts import scene, stated, stored
 
 SCENES = [scene(1, 1), scene(2, 1), scene(3, 1), scene(4, 1, time="years ago"), scene(5, 1)]
@@ -137,9 +137,3 @@ def test_enemies_are_not_wed_for_nothing(kind: str, wed: str) -> None:
     assert relationships_at_odds(SCENES, [foes, said(2, "friends"), said(3, wed)]) == []
     shared = [stored("M1", "event", "C0", "C1", at=(2, 1))]
     assert relationships_at_odds(SCENES, [foes, said(3, wed)], (), shared) == []
-
-
-def test_a_word_of_no_kin_says_nothing() -> None:
-    """Types without a word of blood are none."""
-    for said_type in ("", "friends", "father figure", "godfather and godson", "师徒", "干爹与干女儿", "family"):
-        assert kinship_in(said_type) is None

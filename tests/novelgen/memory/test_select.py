@@ -200,15 +200,6 @@ def test_a_receipt_says_what_the_passage_beside_it_gave():
     assert sum(item.score_parts.values()) == pytest.approx(item.score, abs=0.01)
 
 
-def test_receipts_hold_ranks_and_parts():
-    """An item names the best rank per retriever, and its parts add up to its score."""
-    hits = (lexical(4, 2.0), lexical(2, 5.0), semantic(7, 0.8))
-    selection = select_memories([*crowd(20), candidate("hit", 30, axis=0, hits=hits)], plan_scene(axis=0))
-    item = next(item for item in selection.items if item.chunk_id == "hit")
-    assert item.arm_ranks == {"lexical": 2, "semantic": 7}
-    assert sum(item.score_parts.values()) == pytest.approx(item.score, abs=0.01)
-
-
 def test_findings_of_one_chunk_are_merged():
     """A chunk found by two retrievers is one candidate with both hits and the embedding of either."""
     merged = merge_candidates(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from novelgen.memory.outline import OutlineScene, WrittenSummary, chapter_summaries
+from novelgen.memory.outline import OutlineScene, chapter_summaries
 from novelgen.models.position import END_OF_STORY, StoryPosition
 
 
@@ -47,14 +47,6 @@ def test_chapters_are_summed_up_from_their_scenes() -> None:
 def test_a_summary_is_seen_only_after_its_chapter(position: StoryPosition, chapters: list[int]) -> None:
     """A summary that was derived from a later scene is never read before it."""
     assert [each.chapter_index for each in chapter_summaries(SCENES, as_of=position)] == chapters
-
-
-def test_written_summaries_stand_and_are_cut_alike() -> None:
-    """What a person or model wrote replaces the made summary, at the same position."""
-    summaries = chapter_summaries(
-        SCENES, as_of=StoryPosition(2), written={1: WrittenSummary(text="A vow."), 2: WrittenSummary(text="A sale.")}
-    )
-    assert [each.summary for each in summaries] == ["A vow."]
 
 
 def test_bullets_are_chosen_whole_and_spread() -> None:

@@ -6,65 +6,37 @@ import pytest
 
 from novelgen.memory.attributes import is_death, is_return_to_life
 
-
-@pytest.mark.parametrize(
-    ("attribute", "value"),
-    [
-        ("status", "dead"),
-        ("status", "Dead by heart failure and fall in quarrel with Major Sholto, body hidden"),
-        ("status", "murdered"),
-        ("physical_state", "killed by the fall"),
-        ("alive", False),
-        ("alive", "no"),
-        ("status", "死亡"),
-        ("status", "被八戒打死"),
-        ("status", "已死，葬于山下"),
-        ("status", "四月已死（保密）"),
-        ("status", "圆寂"),
-    ],
-)
-def test_deaths(attribute: str, value: Any) -> None:
-    """A status that begins with the death is one."""
-    assert is_death(attribute, value)
-
-
-@pytest.mark.parametrize(
-    ("attribute", "value"),
-    [
-        ("status", "dead tired"),
-        ("status", "believed innocent of the murder"),
-        ("status", "mourns the dead"),
-        ("status", "从者已死，孤身被擒"),
-        ("status", "死里逃生"),
-        ("status", "死心塌地"),
-        ("status", "dead to the world, but alive"),
-        ("status", ["dead"]),
-        ("knowledge", "dead"),
-        ("alive", True),
-        ("status", None),
-    ],
-)
-def test_no_deaths(attribute: str, value: Any) -> None:
-    """A death of others, a figure of speech, another attribute or another shape is none."""
-    assert not is_death(attribute, value)
+SAID: list[tuple[str, Any, str]] = [
+    ("status", "dead", "death"),
+    ("status", "Dead by heart failure and fall in quarrel with Major Sholto, body hidden", "death"),
+    ("physical_state", "killed by the fall", "death"),
+    ("alive", False, "death"),
+    ("alive", "no", "death"),
+    ("status", "被八戒打死", "death"),
+    ("status", "已死，葬于山下", "death"),
+    ("status", "四月已死（保密）", "death"),
+    ("status", "圆寂", "death"),
+    ("status", "dead tired", "neither"),
+    ("status", "believed innocent of the murder", "neither"),
+    ("status", "mourns the dead", "neither"),
+    ("status", "从者已死，孤身被擒", "neither"),
+    ("status", "死里逃生", "neither"),
+    ("status", "死心塌地", "neither"),
+    ("status", ["dead"], "neither"),
+    ("knowledge", "dead", "neither"),
+    ("goals", "survived", "neither"),
+    ("status", None, "neither"),
+    ("status", "dead to the world, but alive", "life"),
+    ("status", "alive after all", "life"),
+    ("status", "a ghost", "life"),
+    ("status", "死而复生", "life"),
+    ("status", "复活，二十三果", "life"),
+    ("alive", True, "life"),
+]
 
 
-@pytest.mark.parametrize(
-    ("attribute", "value"),
-    [
-        ("status", "alive after all"),
-        ("status", "a ghost"),
-        ("status", "死而复生"),
-        ("status", "复活，二十三果"),
-        ("alive", True),
-    ],
-)
-def test_returns(attribute: str, value: Any) -> None:
-    """Who lives after all, or walks as a ghost, is told."""
-    assert is_return_to_life(attribute, value)
-
-
-@pytest.mark.parametrize(("attribute", "value"), [("status", "dead"), ("goals", "survived"), ("alive", "no")])
-def test_no_returns(attribute: str, value: Any) -> None:
-    """Nothing else says so."""
-    assert not is_return_to_life(attribute, value)
+@pytest.mark.parametrize(("attribute", "value", "told"), SAID)
+def test_a_status_that_begins_with_it_tells_a_death_or_a_return_to_life(attribute: str, value: Any, told: str) -> None:
+    """A death of others, a figure of speech, another attribute or another shape tells neither."""
+    assert is_death(attribute, value) is (told == "death")
+    assert is_return_to_life(attribute, value) is (told == "life")

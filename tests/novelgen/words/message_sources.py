@@ -36,7 +36,6 @@ BOTH_LANGUAGES = (
     "novelgen/context/difference_block.py",
     "novelgen/context/notebook.py",
     "novelgen/context/retrieval_plan.py",
-    "novelgen/memory/board.py",
     "novelgen/memory/knowledge_rules.py",
     "novelgen/reading/prompt_lists.py",
     "runtime/ingest/chapter_pass.py",
