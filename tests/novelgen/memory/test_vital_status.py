@@ -20,7 +20,7 @@ SAID: list[tuple[str, Any, str]] = [
     ("status", "believed innocent of the murder", "neither"),
     ("status", "mourns the dead", "neither"),
     ("status", "从者已死，孤身被擒", "neither"),
-    ("status", "死里逃生", "neither"),
+    ("status", "死里逃生", "life"),
     ("status", "死心塌地", "neither"),
     ("status", ["dead"], "neither"),
     ("knowledge", "dead", "neither"),
