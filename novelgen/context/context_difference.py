@@ -4,20 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from novelgen.context.lines import SECTION_ORDER
-from novelgen.models.context import (
-    AttributeChange,
-    Change,
-    ContextDifference,
-    ContextItem,
-    ContextReport,
-    MemoryChange,
-    MemoryDifference,
-    MemoryMove,
-    MemoryWording,
-    SceneMemoryContext,
-    StateDifference,
-    TimelineDifference,
-)
+from novelgen.models import context as contexts
+from novelgen.models.context import ContextReport, SceneMemoryContext
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.state import EntityStateSnapshot
 
@@ -33,7 +21,7 @@ _UNTOLD = frozenset({"age_scenes", "unverified", "tokens"})
 _MemoryKey = tuple[int | None, int | None, str]
 
 
-def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> ContextDifference:
+def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> contexts.ContextDifference:
     """Tell what changed from one context of a planned scene to a later one.
 
     Memories are the same by scene and `source_id` (by `chunk_id` where there is none), timeline entries by what
@@ -42,7 +30,7 @@ def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> Contex
     before, after = was.report or ContextReport(), now.report or ContextReport()
     ended_was, ended_now = (each.left_off.text if each.left_off else "" for each in (was, now))
     has_other_end = ended_was != ended_now
-    return ContextDifference(
+    return contexts.ContextDifference(
         project_id=now.project_id,
         chapter_index=now.chapter_index,
         scene_index=now.scene_index,
@@ -63,36 +51,38 @@ def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> Contex
     )
 
 
-def _states(was: SceneMemoryContext, now: SceneMemoryContext) -> Iterator[StateDifference]:
+def _states(was: SceneMemoryContext, now: SceneMemoryContext) -> Iterator[contexts.StateDifference]:
     before = {state.entity_id: state for state in was.entity_states}
     after = {state.entity_id: state for state in now.entity_states}
     for entity_id, state in {**after, **before}.items():
         attributes = _attributes(before.get(entity_id), after.get(entity_id))
         change = _change(entity_id in before, entity_id in after)
         if attributes or change != "changed":
-            yield StateDifference(
+            yield contexts.StateDifference(
                 entity_id=entity_id, entity_type=state.entity_type, change=change, attributes=attributes
             )
 
 
-def _attributes(before: EntityStateSnapshot | None, after: EntityStateSnapshot | None) -> list[AttributeChange]:
+def _attributes(
+    before: EntityStateSnapshot | None, after: EntityStateSnapshot | None
+) -> list[contexts.AttributeChange]:
     was = before.state_data if before else {}
     now = after.state_data if after else {}
     return [
-        AttributeChange(attribute=name, was=was.get(name), now=now.get(name))
+        contexts.AttributeChange(attribute=name, was=was.get(name), now=now.get(name))
         for name in {**now, **was}
         if was.get(name) != now.get(name)
     ]
 
 
-def _memories(was: SceneMemoryContext, now: SceneMemoryContext) -> Iterator[MemoryDifference]:
+def _memories(was: SceneMemoryContext, now: SceneMemoryContext) -> Iterator[contexts.MemoryDifference]:
     before, after = _wordings(was), _wordings(now)
     for key in {**after, **before}:
         old, new = before.get(key), after.get(key)
         if old == new:
             continue
         chapter_index, scene_index, memory_id = key
-        yield MemoryDifference(
+        yield contexts.MemoryDifference(
             memory_id=memory_id,
             change=_memory_change(old, new),
             chapter_index=chapter_index,
@@ -102,25 +92,29 @@ def _memories(was: SceneMemoryContext, now: SceneMemoryContext) -> Iterator[Memo
         )
 
 
-def _wordings(context: SceneMemoryContext) -> dict[_MemoryKey, MemoryWording]:
+def _wordings(context: SceneMemoryContext) -> dict[_MemoryKey, contexts.MemoryWording]:
     items = {item.chunk_id: item for item in context.report.items} if context.report else {}
-    wordings: dict[_MemoryKey, MemoryWording] = {}
+    wordings: dict[_MemoryKey, contexts.MemoryWording] = {}
     for chunk in context.relevant_memories:
         item = items.get(chunk.chunk_id)
         wordings[_memory_key(chunk)] = (
-            MemoryWording(form=item.form, text=item.text) if item else MemoryWording(form="full", text=chunk.content)
+            contexts.MemoryWording(form=item.form, text=item.text)
+            if item
+            else contexts.MemoryWording(form="full", text=chunk.content)
         )
     return wordings
 
 
-def _moves(was: Mapping[_MemoryKey, ContextItem], now: Mapping[_MemoryKey, ContextItem]) -> list[MemoryMove]:
+def _moves(
+    was: Mapping[_MemoryKey, contexts.ContextItem], now: Mapping[_MemoryKey, contexts.ContextItem]
+) -> list[contexts.MemoryMove]:
     """Return the memories of both that stand elsewhere among those of both, those first that moved furthest."""
     ranks_was, ranks_now = (
         {key: rank for rank, key in enumerate((key for key in each if key in other), start=1)}
         for each, other in ((was, now), (now, was))
     )
     moved = [
-        MemoryMove(
+        contexts.MemoryMove(
             memory_id=key[2], rank_was=ranks_was[key], rank_now=rank, score_was=was[key].score, score_now=now[key].score
         )
         for key, rank in ranks_now.items()
@@ -129,7 +123,7 @@ def _moves(was: Mapping[_MemoryKey, ContextItem], now: Mapping[_MemoryKey, Conte
     return sorted(moved, key=lambda each: (-abs(each.rank_now - each.rank_was), each.rank_now))
 
 
-def _receipts(context: SceneMemoryContext) -> dict[_MemoryKey, ContextItem]:
+def _receipts(context: SceneMemoryContext) -> dict[_MemoryKey, contexts.ContextItem]:
     """Return the receipts by what they are of, best first."""
     keys = {chunk.chunk_id: _memory_key(chunk) for chunk in context.relevant_memories}
     items = context.report.items if context.report else []
@@ -145,14 +139,14 @@ def _told_sections(context: SceneMemoryContext) -> dict[str, Any]:
     return {**(context.timeline_context or {}), "story_so_far": [each.model_dump() for each in context.story_so_far]}
 
 
-def _timeline(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[TimelineDifference]:
+def _timeline(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[contexts.TimelineDifference]:
     for section in ("story_so_far", *SECTION_ORDER):
         before, after = (_entries(section, timeline.get(section) or ()) for timeline in (was, now))
         for key in {**after, **before}:
             old, new = before.get(key), after.get(key)
             if old is None or new is None or _told(old) != _told(new):
                 change = _change(old is not None, new is not None)
-                yield TimelineDifference(section=section, change=change, was=old, now=new)
+                yield contexts.TimelineDifference(section=section, change=change, was=old, now=new)
 
 
 def _entries(section: str, entries: Any) -> dict[tuple[Any, ...], dict[str, Any]]:
@@ -163,13 +157,13 @@ def _told(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in entry.items() if name not in _UNTOLD}
 
 
-def _change(is_before: bool, is_after: bool) -> Change:
+def _change(is_before: bool, is_after: bool) -> contexts.Change:
     if is_before and is_after:
         return "changed"
     return "in" if is_after else "out"
 
 
-def _memory_change(old: MemoryWording | None, new: MemoryWording | None) -> MemoryChange:
+def _memory_change(old: contexts.MemoryWording | None, new: contexts.MemoryWording | None) -> contexts.MemoryChange:
     if old is None or new is None:
         return "out" if new is None else "in"
     return "form" if old.form != new.form else "text"

@@ -5,19 +5,10 @@ from typing import Any
 
 from novelgen.context.lines import ATTRIBUTE_ORDER, NEUTRAL_STATUS, Labels, dimension_in_words, labels_for, render_value
 from novelgen.language.normalise import texts_within
+from novelgen.models import story_difference as differences
 from novelgen.models.entity import is_entity_id
 from novelgen.models.knowledge import ALL_LIVED
-from novelgen.models.story_difference import (
-    FeelingTurn,
-    Handover,
-    IdentityTurn,
-    Learning,
-    NewFact,
-    RelationshipTurn,
-    StateTurn,
-    StoryDifference,
-    ThreadTurn,
-)
+from novelgen.models.story_difference import StoryDifference
 from novelgen.words import words
 
 MAX_BLOCK_LINES = 12
@@ -134,7 +125,7 @@ class _Teller:
         }
         return [(self.words[name], list(lines)) for name, lines in told.items()]
 
-    def fact(self, fact: NewFact, *, is_short: bool) -> str:
+    def fact(self, fact: differences.NewFact, *, is_short: bool) -> str:
         """Return a fact, in its short form where it has one and that is wanted."""
         mark = "" if fact.verified else self._labels.unverified
         if is_short:
@@ -146,10 +137,10 @@ class _Teller:
         place = _place((fact.chapter_index, fact.scene_index))
         return text if is_one_scene else f"[{place}] {text}"
 
-    def _death(self, turn: StateTurn) -> str:
+    def _death(self, turn: differences.StateTurn) -> str:
         return f"{self._value(turn.entity_id)}{self.colon}{self._value(turn.now)}"
 
-    def _identity(self, turn: IdentityTurn) -> str:
+    def _identity(self, turn: differences.IdentityTurn) -> str:
         return self.words["is" if turn.was else "is_called"].format(turn.was, turn.now)
 
     def _newcomers(self) -> list[str]:
@@ -159,13 +150,13 @@ class _Teller:
             said.append(self.words["known_before"].format(name) if each.was_known else name)
         return said
 
-    def _handover(self, turn: Handover) -> str:
+    def _handover(self, turn: differences.Handover) -> str:
         name = "held_by_nobody" if not turn.now else "holds_was" if turn.was else "holds"
         told = (self._value(each) for each in (turn.item_id, turn.now, turn.was))
         return self.words[name].format(*told)
 
     def _states(self, *, is_short: bool) -> list[str]:
-        by_entity: dict[str, list[StateTurn]] = {}
+        by_entity: dict[str, list[differences.StateTurn]] = {}
         for turn in self._difference.states:
             if not (is_short and turn.attribute in _FLEETING):
                 by_entity.setdefault(turn.entity_id, []).append(turn)
@@ -176,7 +167,7 @@ class _Teller:
             lines.append(f"{self._value(entity_id)}{self.colon}{self._labels.separator.join(parts)}")
         return lines
 
-    def _attribute(self, turn: StateTurn, *, is_short: bool) -> str:
+    def _attribute(self, turn: differences.StateTurn, *, is_short: bool) -> str:
         mark = "" if turn.verified else self._labels.unverified
         # Lists of knowledge keep their newest entries alone: what is not in them any more is not forgotten.
         told = self._turn(turn.was, turn.now, tells_removed=not is_short and turn.attribute != "knowledge")
@@ -195,7 +186,7 @@ class _Teller:
             return self._value(now)
         return self.words["turned"].format(self._value(was), self._value(now))
 
-    def _thread(self, turn: ThreadTurn, *, is_short: bool) -> str:
+    def _thread(self, turn: differences.ThreadTurn, *, is_short: bool) -> str:
         said = ["" if is_short else turn.note]
         if turn.kind == "overdue" and turn.age_scenes:
             said.append(self.words["age"].format(turn.age_scenes))
@@ -203,7 +194,7 @@ class _Teller:
         aside = f"{self.words['open']}{told}{self.words['close']}" if told else ""
         return self.words[turn.kind].format(turn.description) + aside
 
-    def _learning(self, learning: Learning) -> str:
+    def _learning(self, learning: differences.Learning) -> str:
         who = self._labels.list_separator.join(self._value(each) for each in learning.character_ids)
         teller = self._value(learning.from_id) if learning.from_id else ""
         what = self.words["tale"].format(teller) if learning.source_id == ALL_LIVED else learning.content
@@ -214,7 +205,7 @@ class _Teller:
             name = "told_by" if teller else "told"
         return self.words[name].format(who, teller, what)
 
-    def _relationship(self, turn: RelationshipTurn) -> str:
+    def _relationship(self, turn: differences.RelationshipTurn) -> str:
         pair = " – ".join(self._value(each) for each in (turn.character_a, turn.character_b))
         was_neutral = turn.status_was in ("", NEUTRAL_STATUS) and turn.status_now == NEUTRAL_STATUS
         parts = [
@@ -230,7 +221,7 @@ class _Teller:
             return ""
         return self.words["turned"].format(was, now or self.words["none"]) if was else now
 
-    def _feeling(self, turn: FeelingTurn, pair: RelationshipTurn) -> str:
+    def _feeling(self, turn: differences.FeelingTurn, pair: differences.RelationshipTurn) -> str:
         was, now = (dimension_in_words(turn.dimension, value or 0, self._labels) for value in (turn.was, turn.now))
         if was == now:
             return ""
@@ -259,7 +250,7 @@ def _ids_of(difference: StoryDifference) -> set[str]:
     return {each for each in said if isinstance(each, str) and is_entity_id(each)}
 
 
-def _attribute_rank(turn: StateTurn) -> tuple[bool, int]:
+def _attribute_rank(turn: differences.StateTurn) -> tuple[bool, int]:
     order = ATTRIBUTE_ORDER.index(turn.attribute) if turn.attribute in ATTRIBUTE_ORDER else 99
     return turn.attribute in _FLEETING, order
 

@@ -2,12 +2,13 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
 
 from novelgen.context.lines import Labels, render_told_before
 from novelgen.language.language import TokenCounter
 from novelgen.language.sentences import as_sentence, join_sentences, split_sentences
 from novelgen.memory.merge import spread
-from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary, StoryOutline
+from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.models.context import LeftOff, PointOfView, ToldBefore
 from novelgen.models.position import StoryPosition, story_place
 
@@ -75,16 +76,26 @@ def story_so_far(
 ) -> list[ToldBefore]:
     """Tell what came before, oldest first: the last scenes, chapters where those do not tell all, parts before them."""
 
+    def worded(before: ToldBefore, sentences: Sequence[str]) -> ToldBefore:
+        """Return it in these of its sentences, with what its line costs."""
+        cut = before.model_copy(update={"text": join_sentences(sentences)})
+        return cut.model_copy(update={"tokens": count_tokens(render_told_before(cut, labels=labels))})
+
+    def shortened(before: ToldBefore, most: int) -> ToldBefore:
+        """Return it in so many of its sentences, spread over all of them."""
+        return worded(before, spread(_sentences(before.text), most))
+
     def fitting(rows: Sequence[ToldBefore], room: int) -> list[ToldBefore]:
+        """Tell each in fewer sentences, where they do not fit; where one of each is too much, the nearest."""
         for most in range(MAX_SENTENCES, 0, -1):
-            told = [cut for each in rows if (cut := _shortened(each, most, labels, count_tokens)).text]
+            told = [cut for each in rows if (cut := shortened(each, most)).text]
             if sum(each.tokens for each in told) <= room:
                 return told
         return list(reversed(list(_while_fitting(reversed(told), room)))) if rows else []
 
     before = [each for each in story.scenes if as_of.admits(each.chapter_index, each.scene_index)]
     room = int(SCENE_SHARE * budget_tokens)
-    whole = (_shortened(_of_scene(each), MAX_SENTENCES, labels, count_tokens) for each in reversed(before))
+    whole = (shortened(_of_scene(each), MAX_SENTENCES) for each in reversed(before))
     scenes = list(reversed(list(_while_fitting((each for each in whole if each.text), room))))
     left = budget_tokens - sum(each.tokens for each in scenes)
     places = {story_place(each) for each in scenes}
@@ -92,53 +103,43 @@ def story_so_far(
     last_in_parts = max((each.last_chapter for each in story.part_summaries), default=-1)
     over = [each for each in story.chapter_summaries if as_of.admits(each.chapter_index, None)]
     wanted = [each for each in over if each.chapter_index in untold or each.origin == "author"]
-    recent = [each for each in wanted if each.chapter_index > last_in_parts]
+    recent = [each for each in wanted if each.chapter_index > last_in_parts] or wanted[-1:]
     finished = [each for each in story.part_summaries if as_of.admits(each.last_chapter, None)]
-    chapters = fitting([_of_chapter(each) for each in recent or wanted[-1:]], left // 2 if finished else left)
+    rows = [_told("chapter", each.chapter_index, each.chapter_index, text=each.summary) for each in recent]
+    chapters = fitting(rows, left // 2 if finished else left)
     left -= sum(each.tokens for each in chapters)
     untold -= {each.chapter_index for each in chapters}
-    telling = (
-        part
+    rows = [
+        _told("part", part.first_chapter, part.chapter_index, title=part.title, text=part.summary)
         for part in finished
         if part.origin == "author" or any(part.first_chapter <= each <= part.last_chapter for each in untold)
-    )
-    parts = fitting([_of_part(each) for each in telling], left)
-    return _each_sentence_once([*parts, *chapters, *scenes], labels, count_tokens)
+    ]
+    # What the finer say is left out of the coarser.
+    said: set[str] = set()
+    kept: list[ToldBefore] = []
+    for each in reversed([*fitting(rows, left), *chapters, *scenes]):
+        sentences = [sentence for sentence in _sentences(each.text) if sentence not in said]
+        said.update(sentences)
+        if sentences:
+            kept.append(worded(each, sentences))
+    return kept[::-1]
+
+
+def _told(level: Literal["part", "chapter", "scene"], first: int, last: int, **more: Any) -> ToldBefore:
+    return ToldBefore(level=level, first_chapter=first, chapter_index=last, tokens=0, **more)
 
 
 def _of_scene(scene: OutlineScene) -> ToldBefore:
     bullets = scene.summary or scene.key_events
-    return ToldBefore(
-        level="scene",
-        first_chapter=scene.chapter_index,
-        chapter_index=scene.chapter_index,
+    return _told(
+        "scene",
+        scene.chapter_index,
+        scene.chapter_index,
         scene_index=scene.scene_index,
         title=scene.title,
         story_time=scene.story_time,
         text=join_sentences(as_sentence(" ".join(each.split())) for each in bullets if each.strip()),
-        tokens=0,
     )
-
-
-def _of_chapter(chapter: ChapterSummary) -> ToldBefore:
-    place = {"first_chapter": chapter.chapter_index, "chapter_index": chapter.chapter_index}
-    return ToldBefore(level="chapter", **place, text=chapter.summary, tokens=0)
-
-
-def _of_part(part: PartSummary) -> ToldBefore:
-    place = {"first_chapter": part.first_chapter, "chapter_index": part.chapter_index}
-    return ToldBefore(level="part", **place, title=part.title, text=part.summary, tokens=0)
-
-
-def _shortened(before: ToldBefore, most: int, labels: Labels, count_tokens: TokenCounter) -> ToldBefore:
-    """Return it in so many of its sentences, spread over all of them, with what its line costs."""
-    sentences = spread(_sentences(before.text), most)
-    return _worded(before, sentences, labels, count_tokens)
-
-
-def _worded(before: ToldBefore, sentences: Sequence[str], labels: Labels, count_tokens: TokenCounter) -> ToldBefore:
-    cut = before.model_copy(update={"text": join_sentences(sentences)})
-    return cut.model_copy(update={"tokens": count_tokens(render_told_before(cut, labels=labels))})
 
 
 def _sentences(text: str) -> list[str]:
@@ -151,15 +152,3 @@ def _while_fitting(nearest_first: Iterable[ToldBefore], room: int) -> Iterator[T
             return
         room -= each.tokens
         yield each
-
-
-def _each_sentence_once(rows: Sequence[ToldBefore], labels: Labels, count_tokens: TokenCounter) -> list[ToldBefore]:
-    """Leave out of the coarser what the finer say in the same words."""
-    said: set[str] = set()
-    kept: list[ToldBefore] = []
-    for each in reversed(rows):
-        sentences = [sentence for sentence in _sentences(each.text) if sentence not in said]
-        said.update(sentences)
-        if sentences:
-            kept.append(_worded(each, sentences, labels, count_tokens))
-    return kept[::-1]

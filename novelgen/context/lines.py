@@ -1,13 +1,13 @@
 """Headings of the prompt block, and states and timeline entries as lines, in the story's language and within bounds."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, Field
 
-from novelgen.language.language import stated_language
+from novelgen.language.language import TokenCounter, stated_language
 from novelgen.memory.attributes import (
     INVENTORY_ATTRIBUTE,
     LOCATION_ATTRIBUTE,
@@ -156,7 +156,7 @@ def render_states(
     *,
     labels: Labels,
     budget_tokens: int,
-    count_tokens: Callable[[str], int],
+    count_tokens: TokenCounter,
     also_called: Mapping[str, str] | None = None,
 ) -> RenderedStates:
     """Render states in rounds, the weightiest attribute of each first, so that all are served before any is twice."""
@@ -403,17 +403,9 @@ def _relationship(entry: Mapping[str, Any], names: Mapping[str, str], labels: La
     ]
     pair = " – ".join(told[side] for side in sides)
     heading = f"{pair}{labels.colon}{standing}" if standing else pair
-    return labels.separator.join([heading, *views, *_latest(entry, labels)])
-
-
-def _latest(entry: Mapping[str, Any], labels: Labels) -> list[str]:
-    happened, place = entry.get("latest_event"), entry.get("latest_event_place")
-    if not happened:
-        return []
-    where = ""
-    if place:
-        where = f" [{place_of(dict(zip(('chapter_index', 'scene_index'), place, strict=True)), labels)}]"
-    return [f"{labels.latest}{where}{labels.colon}{happened}"]
+    where = f" [{place_text(*place, always=labels.everywhere)}]" if (place := entry.get("latest_event_place")) else ""
+    latest = [f"{labels.latest}{where}{labels.colon}{event}"] if (event := entry.get("latest_event")) else []
+    return labels.separator.join([heading, *views, *latest])
 
 
 def _feelings(values: Mapping[str, int] | None, labels: Labels) -> str:

@@ -7,24 +7,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 
-from novelgen.context.retrieval_plan import (
-    MAX_ENTITIES,
-    MAX_EVENTS,
-    MAX_FURTHER_QUERIES,
-    MAX_QUERIES,
-    MAX_QUERY_CHARACTERS,
-    MAX_THREADS,
-    ModelQuery,
-    ModelRetrievalPlan,
-    PlannedQuery,
-    RetrievalPlan,
-    StorySoFar,
-    background_text,
-    cards_text,
-    first_hits_text,
-    scene_plan_text,
-    story_sections,
-)
+from novelgen.context import retrieval_plan as planning
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.language.language import StoryLanguage, estimate_tokens, folded, significant_words
@@ -47,23 +30,23 @@ class Ground:
     names: NameResolver
     has_known_entities: bool
     scene_text: str
-    example: ModelRetrievalPlan
+    example: planning.ModelRetrievalPlan
     thread_ids: frozenset[str] = frozenset()
 
 
-def ground_plan(answer: ModelRetrievalPlan, ground: Ground) -> RetrievalPlan:
+def ground_plan(answer: planning.ModelRetrievalPlan, ground: Ground) -> planning.RetrievalPlan:
     """Keep of a model's plan what names somebody known or shares words with the scene, and nothing of the example."""
     if not (answer.entities or answer.queries or answer.events):
         raise UnusableAnswerError("empty", "the plan is empty")
     if set(answer.entities) <= set(ground.example.entities) and _search_texts(answer) <= _search_texts(ground.example):
         raise UnusableAnswerError("echo", "the plan repeats the example of the prompt")
-    entity_ids = _known_ids(answer.entities, ground.names)[:MAX_ENTITIES]
+    entity_ids = _known_ids(answer.entities, ground.names)[: planning.MAX_ENTITIES]
     queries = _grounded_queries(answer, ground)
     if not entity_ids and (not queries or (answer.entities and ground.has_known_entities)):
         raise UnusableAnswerError(
             "ungrounded", f"nothing in the plan belongs to this story: entities {answer.entities[:3]!r}"
         )
-    return RetrievalPlan(
+    return planning.RetrievalPlan(
         entity_ids=entity_ids,
         queries=queries,
         thread_ids=_open_threads(answer, ground),
@@ -71,16 +54,16 @@ def ground_plan(answer: ModelRetrievalPlan, ground: Ground) -> RetrievalPlan:
     )
 
 
-def _open_threads(answer: ModelRetrievalPlan, ground: Ground) -> list[str]:
+def _open_threads(answer: planning.ModelRetrievalPlan, ground: Ground) -> list[str]:
     return [each for each in answer.threads if each in ground.thread_ids]
 
 
-def _grounded_queries(answer: ModelRetrievalPlan, ground: Ground) -> list[PlannedQuery]:
+def _grounded_queries(answer: planning.ModelRetrievalPlan, ground: Ground) -> list[planning.PlannedQuery]:
     scene_words = significant_words(ground.scene_text)
     echoes = _search_texts(ground.example)
     asked = [(query, "model") for query in answer.queries]
-    asked += [(ModelQuery(query=event), "event") for event in answer.events]
-    kept: dict[str, PlannedQuery] = {}
+    asked += [(planning.ModelQuery(query=event), "event") for event in answer.events]
+    kept: dict[str, planning.PlannedQuery] = {}
     for query, purpose in asked:
         text = folded(query.query)
         if not text or text in echoes:
@@ -90,11 +73,11 @@ def _grounded_queries(answer: ModelRetrievalPlan, ground: Ground) -> list[Planne
         if mentions or len(shared) >= SHARED_WORDS_OF_A_GROUNDED_QUERY:
             says_more = bool(significant_words(_without(query.query, mentions)))
             kept.setdefault(text, _planned(query, purpose if says_more else NAMES_PURPOSE, ground.names))
-    return list(kept.values())[:MAX_QUERIES]
+    return list(kept.values())[: planning.MAX_QUERIES]
 
 
-def _planned(query: ModelQuery, purpose: str, names: NameResolver) -> PlannedQuery:
-    return PlannedQuery(
+def _planned(query: planning.ModelQuery, purpose: str, names: NameResolver) -> planning.PlannedQuery:
+    return planning.PlannedQuery(
         text=query.query,
         purpose=purpose,
         entities=_known_ids(query.entities, names),
@@ -120,7 +103,7 @@ def _without(text: str, mentions: Sequence[Mention]) -> str:
     return text
 
 
-def _search_texts(plan: ModelRetrievalPlan) -> frozenset[str]:
+def _search_texts(plan: planning.ModelRetrievalPlan) -> frozenset[str]:
     return frozenset(map(folded, [*(query.query for query in plan.queries), *plan.events]))
 
 
@@ -131,7 +114,7 @@ _PROMPT = "plan_retrieval"
 class FirstRound:
     """What a model planned at first, and what it takes to ask it on."""
 
-    plan: RetrievalPlan
+    plan: planning.RetrievalPlan
     messages: Sequence[BaseMessage]
     ground: Ground
     language: StoryLanguage
@@ -144,7 +127,7 @@ class ModelPlanner:
     def __init__(self, model: BaseChatModel, *, timeout_s: float = 20.0) -> None:
         self._question = Question(
             model,
-            ModelRetrievalPlan,
+            planning.ModelRetrievalPlan,
             prompt=_PROMPT,
             repair="repair_retrieval_plan",
             stage="planning by the model",
@@ -159,29 +142,29 @@ class ModelPlanner:
         entities: Sequence[Entity],
         names: NameResolver,
         language: StoryLanguage,
-        story: StorySoFar | None = None,
+        story: planning.StorySoFar | None = None,
     ) -> FirstRound:
         """Ask the model what to look up, with at most one call to repair a bad answer."""
-        told = story_sections(
-            story or StorySoFar(StoryOutline(project_id=request.project_id)), request, entities, language
+        told = planning.story_sections(
+            story or planning.StorySoFar(StoryOutline(project_id=request.project_id)), request, entities, language
         )
-        scene_text = scene_plan_text(request.scene_plan, language)
+        scene_text = planning.scene_plan_text(request.scene_plan, language)
         example = read_prompt_example(_PROMPT, language)
         ground = Ground(
             names=names,
             has_known_entities=bool(entities),
             scene_text="\n".join([scene_text, *request.hints, *(told.texts[each] for each in _GROUNDS)]),
-            example=ModelRetrievalPlan.model_validate_json(example),
+            example=planning.ModelRetrievalPlan.model_validate_json(example),
             thread_ids=frozenset(each.loop_id for each in story.outline.open_loops) if story else frozenset(),
         )
         values = {
-            "background": background_text(request, language),
-            "cards": cards_text(request, language),
-            "max_entities": str(MAX_ENTITIES),
-            "max_events": str(MAX_EVENTS),
-            "max_queries": str(MAX_QUERIES),
-            "max_query_characters": str(MAX_QUERY_CHARACTERS),
-            "max_threads": str(MAX_THREADS),
+            "background": planning.background_text(request, language),
+            "cards": planning.cards_text(request, language),
+            "max_entities": str(planning.MAX_ENTITIES),
+            "max_events": str(planning.MAX_EVENTS),
+            "max_queries": str(planning.MAX_QUERIES),
+            "max_query_characters": str(planning.MAX_QUERY_CHARACTERS),
+            "max_threads": str(planning.MAX_THREADS),
             "scene_plan": scene_text,
             **told.texts,
         }
@@ -201,11 +184,11 @@ class ModelPlanner:
         plan = _with_report(plan, {"rounds": 1, **shown}, conversation.issues("plan"))
         return FirstRound(plan, (*messages, said), ground, language, deadline.remaining_s)
 
-    def plan_on(self, first: FirstRound, found: SearchResult) -> RetrievalPlan:
+    def plan_on(self, first: FirstRound, found: SearchResult) -> planning.RetrievalPlan:
         """Show the model what its plan found, and ask once for what is still missing."""
         language, ground = first.language, first.ground
-        hits = first_hits_text(found, language)
-        values = {"first_hits": hits, "max_queries": str(MAX_FURTHER_QUERIES)}
+        hits = planning.first_hits_text(found, language)
+        values = {"first_hits": hits, "max_queries": str(planning.MAX_FURTHER_QUERIES)}
         further = load_chat_prompt("plan_retrieval_again", language, variables=values).format_messages(**values)
         grounded = replace(ground, scene_text=f"{ground.scene_text}\n{hits}")
         conversation = self._question.begin(first.left_s)
@@ -226,21 +209,23 @@ _GROUNDS = ("last_scenes", "chapter_so_far", "threads", "states")
 """Sections of the prompt beside the plan whose words a query may speak of."""
 
 
-def _further_plan(answer: ModelRetrievalPlan, ground: Ground) -> RetrievalPlan:
+def _further_plan(answer: planning.ModelRetrievalPlan, ground: Ground) -> planning.RetrievalPlan:
     """Keep of a second answer what is grounded; one that asks nothing more says that nothing is missing."""
     if not (answer.entities or answer.queries or answer.events):
-        return RetrievalPlan(planner=PlannerReport(used="llm"), thread_ids=_open_threads(answer, ground))
+        return planning.RetrievalPlan(planner=PlannerReport(used="llm"), thread_ids=_open_threads(answer, ground))
     plan = ground_plan(answer, ground)
-    return plan.model_copy(update={"queries": plan.queries[:MAX_FURTHER_QUERIES]})
+    return plan.model_copy(update={"queries": plan.queries[: planning.MAX_FURTHER_QUERIES]})
 
 
-def _with_report(plan: RetrievalPlan, told: dict[str, Any], issues: Sequence[ReportIssue] = ()) -> RetrievalPlan:
+def _with_report(
+    plan: planning.RetrievalPlan, told: dict[str, Any], issues: Sequence[ReportIssue] = ()
+) -> planning.RetrievalPlan:
     planner = plan.planner.model_copy(update=told)
     return plan.model_copy(update={"planner": planner, "issues": [*plan.issues, *issues]})
 
 
-def _failed(error: ModelError | DeadlineExceededError, reason: str) -> RetrievalPlan:
-    return RetrievalPlan(
+def _failed(error: ModelError | DeadlineExceededError, reason: str) -> planning.RetrievalPlan:
+    return planning.RetrievalPlan(
         planner=PlannerReport(used="rules", reason=reason),
         issues=[ReportIssue(stage="plan", kind=issue_kind_of(error), message=str(error))],
     )

@@ -171,13 +171,9 @@ def _of_check(check: DraftCheck) -> Sheet:
     language = check.language or story_language(" ".join(each.draft_quote for each in check.issues))
     labels = labels_for(language)
     words = _words(labels)
-    place = f"{check.chapter_index}:{check.scene_index}"
-    return Sheet(
-        language=language,
-        title=words["check"].format(place, len(check.issues)),
-        tables=[_table_of(check.issues, {}, labels)],
-        notes=_problems(check.report.issues, words, labels),
-    )
+    title = words["check"].format(f"{check.chapter_index}:{check.scene_index}", len(check.issues))
+    notes = _problems(check.report.issues, words, labels)
+    return Sheet(language=language, title=title, tables=[_table_of(check.issues, {}, labels)], notes=notes)
 
 
 @sheet_of.register
@@ -195,14 +191,14 @@ def _of_story_times(timeline: StoryTimeline) -> Sheet:
 @sheet_of.register(list)
 def _of_list(items: list[Any]) -> Sheet:
     names = items.names if isinstance(items, ShownList) else {}
-    known = [each for each in items if _row_maker(each) is not None]
-    if len(known) < len(items):
+    kinds = [_row_of(each) for each in items]
+    if None in kinds:
         simpler = [each.in_simpler_terms() if isinstance(each, Shown) else each for each in items]
         return Sheet(language=story_language(str(simpler)), block="\n".join(map(str, simpler)))
     language = story_language(" ".join(map(_words_of, items)))
-    by_kind: dict[tuple[str, ...], list[Any]] = {}
-    for each in items:
-        by_kind.setdefault(_columns_of(each), []).append(each)
+    by_kind: dict[Any, list[Any]] = {}
+    for kind, each in zip(kinds, items, strict=True):
+        by_kind.setdefault(kind, []).append(each)
     labels = labels_for(language)
     return Sheet(language=language, tables=[_table_of(each, names, labels) for each in by_kind.values()])
 
@@ -292,17 +288,14 @@ _ROWS: dict[type, tuple[tuple[str, ...], RowMaker]] = {
 """By its class: the headings of a table of such things, and the row of one."""
 
 
-def _row_maker(thing: Any) -> RowMaker | None:
-    return next((_ROWS[kind][1] for kind in type(thing).__mro__ if kind in _ROWS), None)
-
-
-def _columns_of(thing: Any) -> tuple[str, ...]:
-    return next((_ROWS[kind][0] for kind in type(thing).__mro__ if kind in _ROWS), ())
+def _row_of(thing: Any) -> tuple[tuple[str, ...], RowMaker] | None:
+    return next((_ROWS[kind] for kind in type(thing).__mro__ if kind in _ROWS), None)
 
 
 def _table_of(items: Sequence[Any], names: Mapping[str, str], labels: Labels) -> Table:
-    rows = [maker(each, names, labels) for each in items if (maker := _row_maker(each)) is not None]
-    return Table(_columns_of(items[0]) if items else (), rows)
+    """Return items of one kind as a table."""
+    columns, make = (_row_of(items[0]) if items else None) or ((), None)
+    return Table(columns, [make(each, names, labels) for each in items] if make else [])
 
 
 def _words_of(thing: Any) -> str:

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Literal, TypeVar, get_args
 
@@ -18,7 +18,7 @@ from novelgen.context.lines import (
     render_told_before,
 )
 from novelgen.context.timeline import need_of
-from novelgen.language.language import estimate_tokens, story_language
+from novelgen.language.language import TokenCounter, estimate_tokens, story_language
 from novelgen.models.context import (
     DEFAULT_STATE_BUDGET,
     ContextItem,
@@ -69,9 +69,7 @@ class ContextLine(BaseModel):
     item: ContextItem | None = Field(default=None, description="Why it was chosen; of memories alone.")
 
 
-def context_lines(
-    context: SceneMemoryContext, *, count_tokens: Callable[[str], int] = estimate_tokens
-) -> list[ContextLine]:
+def context_lines(context: SceneMemoryContext, *, count_tokens: TokenCounter = estimate_tokens) -> list[ContextLine]:
     """Return the lines of a context in the order of the needs, memories best first, then what is hidden."""
     report = context.report or ContextReport()
     labels = labels_for(report.language)
@@ -89,7 +87,7 @@ def _lines_of(
     names: Mapping[str, str],
     labels: Labels,
     state_budget: int,
-    count_tokens: Callable[[str], int],
+    count_tokens: TokenCounter,
 ) -> Iterator[ContextLine]:
     """The lines of all but the memories, group by group."""
     report = told.report if isinstance(told, SceneMemoryContext) else None
@@ -142,7 +140,7 @@ def _entries(
     section: str,
     names: Mapping[str, str],
     labels: Labels,
-    count_tokens: Callable[[str], int],
+    count_tokens: TokenCounter,
 ) -> Iterator[ContextLine]:
     for entry in (told.timeline_context or {}).get(section) or ():
         text = render_timeline_entry(section, entry, names, labels=labels)
@@ -160,7 +158,7 @@ def _entries(
 
 
 def _hidden(
-    hidden: HiddenContext, names: Mapping[str, str], labels: Labels, count_tokens: Callable[[str], int]
+    hidden: HiddenContext, names: Mapping[str, str], labels: Labels, count_tokens: TokenCounter
 ) -> Iterator[ContextLine]:
     budget = hidden.tokens.get("states", DEFAULT_STATE_BUDGET)
     return _lines_of(hidden, {**names, **hidden.names}, labels, budget, count_tokens)
@@ -206,10 +204,12 @@ def render_context(
     *,
     language: str | None = None,
     state_budget: int = DEFAULT_STATE_BUDGET,
-    count_tokens: Callable[[str], int] = estimate_tokens,
+    count_tokens: TokenCounter = estimate_tokens,
 ) -> str:
     """Render a context for the prompt of a scene writer; see `SceneMemoryContext.as_prompt`."""
-    labels = labels_for(language or _language_of(context))
+    told_in = context.report.language if context.report else ""
+    told_in = told_in or story_language(" ".join(chunk.content for chunk in context.relevant_memories))
+    labels = labels_for(language or told_in)
     names = dict(context.report.names) if context.report else {}
     told = {
         section: [each.text for each in lines]
@@ -241,7 +241,7 @@ def render_context(
 
 
 def _hidden_lines(
-    context: SceneMemoryContext, names: Mapping[str, str], labels: Labels, count_tokens: Callable[[str], int]
+    context: SceneMemoryContext, names: Mapping[str, str], labels: Labels, count_tokens: TokenCounter
 ) -> list[str]:
     """What the point of view does not know: who somebody is, how things stand, what happened."""
     hidden = context.hidden
@@ -263,12 +263,6 @@ def prompt_order(items: Sequence[Remembered]) -> list[Remembered]:
     return sorted(items, key=lambda item: (*story_place(item), item.chunk_id))
 
 
-def _language_of(context: SceneMemoryContext) -> str:
-    """Return the language of the story as the report tells it, else that of the memories."""
-    told = context.report.language if context.report else ""
-    return told or story_language(" ".join(chunk.content for chunk in context.relevant_memories))
-
-
 def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels: Labels) -> list[str]:
     ended = {each.chunk_id: bool(each.slot_type) for each in context.relevant_memories if each.superseded_by}
     verbatim = {each.chunk_id for each in context.relevant_memories if each.content_type in PASSAGE_TYPES}
@@ -280,9 +274,14 @@ def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
         return f"- [{memory_place_text(memory, always=labels.everywhere)}] {text}{mark}"
 
     def knowers(item: ContextItem) -> str:
-        if is_marked:
-            return _knowers(item, names, labels) if item.chunk_id not in verbatim else ""
-        return _unknown_to(item.kept_from, names, labels)
+        """Say in a few words who of the cast does not know a memory; nothing where all do."""
+        if is_marked and item.chunk_id in verbatim:
+            return ""
+        unknown_to = item.not_known_by if is_marked else item.kept_from
+        if is_marked and len(item.known_by) == 1 and len(unknown_to) > 1:
+            return labels.known_to_alone.format(names.get(item.known_by[0], item.known_by[0]))
+        told = labels.list_separator.join(names.get(each, each) for each in unknown_to)
+        return labels.unknown_to.format(told) if unknown_to else ""
 
     if context.report and context.report.items:
         return [f"{line(item, item.text)}{knowers(item)}" for item in prompt_order(context.report.items)]
@@ -295,17 +294,3 @@ def _what_followed(newer: HoldsNow | None, labels: Labels, *, is_over: bool) -> 
         return labels.outdated if is_over else ""
     told = f"[{memory_place_text(newer, always=labels.everywhere)}] {newer.text}".rstrip()
     return (labels.changed if is_over else labels.later).format(told)
-
-
-def _knowers(item: ContextItem, names: Mapping[str, str], labels: Labels) -> str:
-    """Say in a few words who of the cast does not know a memory; nothing where all do."""
-    if not item.not_known_by:
-        return ""
-    if len(item.known_by) == 1 and len(item.not_known_by) > 1:
-        [knower] = item.known_by
-        return labels.known_to_alone.format(names.get(knower, knower))
-    return _unknown_to(item.not_known_by, names, labels)
-
-
-def _unknown_to(ids: Sequence[str], names: Mapping[str, str], labels: Labels) -> str:
-    return labels.unknown_to.format(labels.list_separator.join(names.get(each, each) for each in ids)) if ids else ""

@@ -292,7 +292,14 @@ def story_sections(
     _add_lines(sections, "last_scenes", [*_last_scenes(last, names, language)], language, from_the_end=True)
     chapter = _chapter_so_far(story, last, request.chapter_index, language)
     _add_lines(sections, "chapter_so_far", chapter, language, from_the_end=True)
-    threads = threads_by_pay_off(story.outline, _ahead(story, request))
+    scene = request.scene_plan
+    # As far as the scene is known before anything was searched for it.
+    ahead = SceneAhead(
+        texts=(scene.location, scene.purpose, *scene.key_actions),
+        entity_ids=frozenset(story.touched_ids),
+        known_texts=[text for each in story.outline.scenes for text in (*each.summary, *each.key_events)],
+    )
+    threads = threads_by_pay_off(story.outline, ahead)
     _add_lines(sections, "threads", [_thread_line(each, names, language) for each in threads], language)
     by_id = {state.entity_id: state for state in story.states}
     wanted = [by_id[each] for each in story.state_ids if each in by_id]
@@ -320,14 +327,10 @@ def listing_order(entities: Sequence[Entity], outline: StoryOutline, *, touched_
         recent += [*([scene.location_id] if scene.location_id else []), *scene.participants]
     held = [item for holder in [*touched_ids, *recent] for item in outline.holders.get(holder, ())]
     weights = _weights(outline)
-    others = sorted(by_id, key=lambda each: (weights[each], story_order_of(by_id[each]), each), reverse=True)
+    shown = {entity.entity_id: sort_key(entity.first_chapter, entity.first_scene) for entity in entities}
+    others = sorted(by_id, key=lambda each: (weights[each], shown[each], each), reverse=True)
     ordered = dict.fromkeys([*touched_ids, *recent, *held, *others])
     return [by_id[each] for each in ordered if each in by_id]
-
-
-def story_order_of(entity: Entity) -> tuple[int, int]:
-    """Return where the story first showed an entity, as a sort key; known from the start comes first."""
-    return sort_key(entity.first_chapter, entity.first_scene)
 
 
 def _weights(outline: StoryOutline) -> defaultdict[str, float]:
@@ -341,16 +344,6 @@ def _weights(outline: StoryOutline) -> defaultdict[str, float]:
     for later, entity_id in enumerate(outline.stated_ids):
         weights[entity_id] += 0.5 ** (later / HALF_LIFE_SCENES)
     return weights
-
-
-def _ahead(story: StorySoFar, request: MemoryContextRequest) -> SceneAhead:
-    """Return the scene as far as it is known before anything was searched for it."""
-    scene = request.scene_plan
-    return SceneAhead(
-        texts=(scene.location, scene.purpose, *scene.key_actions),
-        entity_ids=frozenset(story.touched_ids),
-        known_texts=[text for each in story.outline.scenes for text in (*each.summary, *each.key_events)],
-    )
 
 
 def first_hits_text(found: SearchResult, language: StoryLanguage) -> str:

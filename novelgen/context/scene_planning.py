@@ -67,7 +67,14 @@ def plan_by_rules(
         queries=_queries(scene_plan, labels, hints, _between(relationships, cast_ids, display_names)),
         unresolved_names=[each.name for each in resolutions if each.entity_id is None],
         planner=PlannerReport(used="rules", reason="no model is configured"),
-        issues=[_ambiguity(each) for each in resolutions if each.entity_id is None and each.candidate_ids],
+        issues=[
+            report_unresolved(
+                f"the name {each.name!r} may mean {', '.join(each.candidate_ids)} ({each.reason}); "
+                "used as a search word only"
+            )
+            for each in resolutions
+            if each.entity_id is None and each.candidate_ids
+        ],
     )
 
 
@@ -126,15 +133,6 @@ def _queries(
     return list(kept.values())[:MAX_RULE_QUERIES]
 
 
-def _ambiguity(resolution: Resolution) -> ReportIssue:
-    bearers = ", ".join(resolution.candidate_ids)
-    return ReportIssue(
-        stage="plan",
-        kind="unresolved",
-        message=f"the name {resolution.name!r} may mean {bearers} ({resolution.reason}); used as a search word only",
-    )
-
-
 MAX_INFERRED = 3
 """States of so many entities that only a model picked; a bad pick must not push the stage out."""
 
@@ -148,7 +146,7 @@ def entities_for_states(plan_entity_ids: Sequence[str], outline: StoryOutline, *
     last_changed_first = [entity_id for entity_id in outline.stated_ids if entity_id in about]
     stated = set(outline.stated_ids)
     others = sorted([*last_changed_first, *outline.stated_ids, *about], key=lambda entity_id: entity_id not in stated)
-    return _unique([*plan_entity_ids, *others])[:limit]
+    return list(dict.fromkeys([*plan_entity_ids, *others]))[:limit]
 
 
 def state_candidates(plan: RetrievalPlan) -> list[str]:
@@ -160,15 +158,11 @@ def state_candidates(plan: RetrievalPlan) -> list[str]:
 def recently_on_stage(outline: StoryOutline, *, scenes: int = RECENT_SCENES) -> list[str]:
     """Return who took part in the last scenes, those of the latest scene first, without repeats."""
     latest_first = reversed(outline.scenes[-scenes:] if scenes > 0 else [])
-    return _unique(entity_id for scene in latest_first for entity_id in scene.participants)
+    return list(dict.fromkeys(entity_id for scene in latest_first for entity_id in scene.participants))
 
 
 def _held_by(holder_ids: Iterable[str], outline: StoryOutline) -> list[str]:
     return [item_id for holder_id in holder_ids for item_id in outline.holders.get(holder_id, ())]
-
-
-def _unique(entity_ids: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(entity_ids))
 
 
 PRESENT_SCENES = 8
@@ -336,11 +330,12 @@ def with_names_of_text(plan: RetrievalPlan, found: Mapping[str, Sequence[str]]) 
 
 
 def _nobody(name: str) -> ReportIssue:
-    return ReportIssue(
-        stage="plan",
-        kind="unresolved",
-        message=(
-            f"nobody whom the story has shown by then is called {name!r}; it was used as a search word only. "
-            "Correct the name, or add the alias, where somebody known is meant"
-        ),
+    return report_unresolved(
+        f"nobody whom the story has shown by then is called {name!r}; it was used as a search word only. "
+        "Correct the name, or add the alias, where somebody known is meant"
     )
+
+
+def report_unresolved(message: str) -> ReportIssue:
+    """Return what a plan says of a name."""
+    return ReportIssue(stage="plan", kind="unresolved", message=message)

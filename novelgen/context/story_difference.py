@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from novelgen.memory.attributes import is_death
+from novelgen.memory.attributes import INVENTORY_ATTRIBUTE, is_death
 from novelgen.memory.ledger import LedgerEntry, ThreadLedger
+from novelgen.models import story_difference as differences
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_state_changes
 from novelgen.models.knowledge import ALL_LIVED, READER, KnowledgeEvent
@@ -14,26 +15,9 @@ from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
 from novelgen.models.position import Place, Placed, StoryPosition, story_place
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, Relationship, RelationshipDimensions, StateChange
-from novelgen.models.story_difference import (
-    FeelingTurn,
-    Handover,
-    IdentityTurn,
-    Learning,
-    Newcomer,
-    NewFact,
-    RelationshipTurn,
-    Side,
-    StateTurn,
-    StoryDifference,
-    ThreadTurn,
-    ThreadTurnKind,
-    ToldScene,
-)
+from novelgen.models.story_difference import StoryDifference
 
 MAX_FACTS_OF_A_SCENE = 7
-
-INVENTORY_ATTRIBUTE = "inventory"
-"""Of a character: what they carry, in words; where a thing is known by itself, its `holder` says so, too."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +28,7 @@ class StoryStretch:
     language: Literal["en", "zh"]
     since: StoryPosition
     until: StoryPosition
-    scenes: Sequence[ToldScene] = ()
+    scenes: Sequence[differences.ToldScene] = ()
     memories: Sequence[StoryMemoryChunk] = ()
     replaced: Mapping[str, StoryMemoryChunk] = field(default_factory=dict)
     changes: Sequence[StateChange] = ()
@@ -90,7 +74,7 @@ def tell_difference(stretch: StoryStretch) -> StoryDifference:
         states=[
             each for each in turns if each not in deaths and each not in hands and not _is_handover(each, hands, names)
         ],
-        handovers=[Handover(item_id=each.entity_id, was=each.was, now=each.now) for each in hands],
+        handovers=[differences.Handover(item_id=each.entity_id, was=each.was, now=each.now) for each in hands],
         threads=_thread_turns(stretch),
         learnt=_learnt(stretch),
         relationships=list(_relationship_turns(stretch)),
@@ -105,14 +89,14 @@ def tell_difference(stretch: StoryStretch) -> StoryDifference:
 # --- Facts ---
 
 
-def _facts(stretch: StoryStretch) -> list[NewFact]:
+def _facts(stretch: StoryStretch) -> list[differences.NewFact]:
     """Facts that still hold at the end; of a scene whose record has none, what its summary says."""
     within = [each for each in stretch.memories if stretch.holds(each) and each.superseded_by is None]
     distilled = [each for each in within if each.content_type in DISTILLED_TYPES]
     told = {story_place(each) for each in distilled}
     summed = [each for each in within if each.content_type not in DISTILLED_TYPES and story_place(each) not in told]
     facts = [
-        NewFact(
+        differences.NewFact(
             source_id=each.memory_id,
             chapter_index=each.chapter_index,
             scene_index=each.scene_index,
@@ -130,7 +114,7 @@ def _facts(stretch: StoryStretch) -> list[NewFact]:
 # --- States ---
 
 
-def _state_turns(stretch: StoryStretch) -> Iterator[StateTurn]:
+def _state_turns(stretch: StoryStretch) -> Iterator[differences.StateTurn]:
     by_entity: dict[str, list[StateChange]] = defaultdict(list)
     for change in stretch.changes:
         by_entity[change.entity_id].append(change)
@@ -142,7 +126,9 @@ def _state_turns(stretch: StoryStretch) -> Iterator[StateTurn]:
             was, now = before.get(attribute), after.get(attribute)
             if attribute != PRESENCE_ATTRIBUTE and was != now and not _is_cut(attribute, was, now):
                 verified = last[attribute].verified if attribute in last else True
-                yield StateTurn(entity_id=entity_id, attribute=attribute, was=was, now=now, verified=verified)
+                yield differences.StateTurn(
+                    entity_id=entity_id, attribute=attribute, was=was, now=now, verified=verified
+                )
 
 
 def _is_cut(attribute: str, was: Any, now: Any) -> bool:
@@ -151,7 +137,7 @@ def _is_cut(attribute: str, was: Any, now: Any) -> bool:
     return attribute == "knowledge" and is_list and all(each in was for each in now or ())
 
 
-def _is_handover(turn: StateTurn, hands: Sequence[StateTurn], names: Mapping[str, str]) -> bool:
+def _is_handover(turn: differences.StateTurn, hands: Sequence[differences.StateTurn], names: Mapping[str, str]) -> bool:
     """Tell whether a list of what somebody carries changed by nothing but what is told as changing hands."""
     if turn.attribute != INVENTORY_ATTRIBUTE:
         return False
@@ -163,19 +149,19 @@ def _is_handover(turn: StateTurn, hands: Sequence[StateTurn], names: Mapping[str
 
 # --- Threads ---
 
-_TURNS: tuple[ThreadTurnKind, ...] = (*get_args(ThreadEnding), "planted", "moved", "overdue")
+_TURNS: tuple[differences.ThreadTurnKind, ...] = (*get_args(ThreadEnding), "planted", "moved", "overdue")
 
 
-def _thread_turns(stretch: StoryStretch) -> list[ThreadTurn]:
+def _thread_turns(stretch: StoryStretch) -> list[differences.ThreadTurn]:
     entries = stretch.ledger.entries if stretch.ledger is not None else []
     turns = [turn for each in entries if (turn := _thread_turn(each, stretch)) is not None]
     return sorted(turns, key=lambda turn: (_TURNS.index(turn.kind), -LOOP_WEIGHTS[turn.importance]))
 
 
-def _thread_turn(entry: LedgerEntry, stretch: StoryStretch) -> ThreadTurn | None:
+def _thread_turn(entry: LedgerEntry, stretch: StoryStretch) -> differences.ThreadTurn | None:
     within = [each for each in entry.moves if stretch.holds(each)]
     kinds = [each.kind for each in within]
-    kind: ThreadTurnKind
+    kind: differences.ThreadTurnKind
     note = ""
     if within and entry.ending is not None and kinds[-1] in ("resolved", "abandoned"):
         kind, note = entry.ending, entry.resolution_summary or ""
@@ -187,7 +173,7 @@ def _thread_turn(entry: LedgerEntry, stretch: StoryStretch) -> ThreadTurn | None
         kind = "overdue"
     else:
         return None
-    return ThreadTurn(
+    return differences.ThreadTurn(
         loop_id=entry.loop_id,
         kind=kind,
         description=entry.description,
@@ -210,9 +196,9 @@ def _became_overdue(entry: LedgerEntry, stretch: StoryStretch) -> bool:
 # --- Knowledge ---
 
 
-def _learnt(stretch: StoryStretch) -> list[Learning]:
+def _learnt(stretch: StoryStretch) -> list[differences.Learning]:
     """Who learnt what is older than the scene, or is kept from it; those who learn it alike stand together."""
-    found: dict[tuple[str, ...], Learning] = {}
+    found: dict[tuple[str, ...], differences.Learning] = {}
     for event in stretch.said:
         memory = stretch.told.get(event.source_id)
         is_tale = event.source_id == ALL_LIVED and event.learned_from is not None
@@ -225,7 +211,7 @@ def _learnt(stretch: StoryStretch) -> list[Learning]:
         key = (event.source_id, event.kind, event.how, event.learned_from or "")
         learning = found.setdefault(
             key,
-            Learning(
+            differences.Learning(
                 character_ids=[],
                 source_id=event.source_id,
                 content=memory.content if memory is not None else "",
@@ -243,14 +229,14 @@ def _learnt(stretch: StoryStretch) -> list[Learning]:
 # --- Relationships ---
 
 
-def _relationship_turns(stretch: StoryStretch) -> Iterator[RelationshipTurn]:
+def _relationship_turns(stretch: StoryStretch) -> Iterator[differences.RelationshipTurn]:
     before = {(each.character_a, each.character_b): each for each in stretch.relationships_before}
     for now in stretch.relationships:
         happened = [each for each in now.history if stretch.holds(each)]
         if not happened:
             continue
         was = before.get((now.character_a, now.character_b))
-        turn = RelationshipTurn(
+        turn = differences.RelationshipTurn(
             character_a=now.character_a,
             character_b=now.character_b,
             type_was=was.relationship_type if was else "",
@@ -265,26 +251,26 @@ def _relationship_turns(stretch: StoryStretch) -> Iterator[RelationshipTurn]:
             yield turn
 
 
-def _feelings(was: Relationship | None, now: Relationship) -> Iterator[FeelingTurn]:
-    sides: dict[Side, str] = {"both": "dimensions", "a": "dimensions_a", "b": "dimensions_b"}
+def _feelings(was: Relationship | None, now: Relationship) -> Iterator[differences.FeelingTurn]:
+    sides: dict[differences.Side, str] = {"both": "dimensions", "a": "dimensions_a", "b": "dimensions_b"}
     for side, name in sides.items():
         before: RelationshipDimensions = getattr(was, name, {})
         after: RelationshipDimensions = getattr(now, name)
         for dimension, value in after.items():
             if before.get(dimension) != value:
-                yield FeelingTurn(side=side, dimension=dimension, was=before.get(dimension), now=value)
+                yield differences.FeelingTurn(side=side, dimension=dimension, was=before.get(dimension), now=value)
 
 
 # --- Who and what ---
 
 
-def _newcomers(stretch: StoryStretch) -> list[Newcomer]:
+def _newcomers(stretch: StoryStretch) -> list[differences.Newcomer]:
     known = {each.entity_id for each in stretch.entities_before}
     entities = {each.entity_id: each for each in stretch.entities}
     on_stage = [each for each in dict.fromkeys(stretch.seen) if each in entities and each not in stretch.seen_before]
     shown = [entity_id for entity_id in entities if entity_id not in known]
     return [
-        Newcomer(
+        differences.Newcomer(
             entity_id=entity_id,
             entity_type=entities[entity_id].entity_type,
             was_known=entity_id in known and entities[entity_id].first_chapter is not None,
@@ -293,14 +279,16 @@ def _newcomers(stretch: StoryStretch) -> list[Newcomer]:
     ]
 
 
-def _identities(stretch: StoryStretch, names: Mapping[str, str]) -> Iterator[IdentityTurn]:
+def _identities(stretch: StoryStretch, names: Mapping[str, str]) -> Iterator[differences.IdentityTurn]:
     for mask, entity_id in stretch.masks.items():
         if entity_id in names and mask in names:
-            yield IdentityTurn(entity_id=entity_id, was=names[mask], now=names[entity_id])
+            yield differences.IdentityTurn(entity_id=entity_id, was=names[mask], now=names[entity_id])
     before = {each.entity_id: each.name for each in stretch.entities_before}
     for entity in stretch.entities:
         was, now = before.get(entity.entity_id, entity.name), entity.name
         # A longer or shorter form of the same name is no other.
         is_other = was.casefold() not in now.casefold() and now.casefold() not in was.casefold()
         if entity.entity_type == "character" and is_other:
-            yield IdentityTurn(entity_id=entity.entity_id, was="" if was == entity.entity_id else was, now=now)
+            yield differences.IdentityTurn(
+                entity_id=entity.entity_id, was="" if was == entity.entity_id else was, now=now
+            )

@@ -10,22 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novelgen.language.language import TokenCounter, estimate_tokens, rarity_of
+from novelgen.memory import query_scores
 from novelgen.memory.budget import ChosenForm, Filling, Priced, choose_form, fill, gain_per_token
-from novelgen.memory.query_scores import (
-    MIN_DISTILLED,
-    CandidateTable,
-    Column,
-    beside_in_text,
-    lay_out,
-    novelty,
-    pool_best,
-    retriever_scores,
-    semantic_scores,
-    shared_words,
-    stack_vectors,
-    standardise,
-    unit_rows,
-)
+from novelgen.memory.query_scores import MIN_DISTILLED, CandidateTable, Column, lay_out, standardise, unit_rows
 from novelgen.memory.retelling import DuplicateFinder
 from novelgen.memory.search import KEYWORD_RETRIEVER, LEXICAL_RETRIEVER, Candidate, SelectionScene
 from novelgen.memory.weights import DEFAULT_WEIGHTS, SelectionWeights
@@ -102,7 +89,7 @@ def spread_evidence(evidence: Column, ties: SceneTies, weights: SelectionWeights
 
 def _scene_vectors(table: CandidateTable) -> NDArray[np.float32] | None:
     """Mean direction of each scene's memories, centred on the mean of all; None without embeddings."""
-    vectors, present = stack_vectors(table.candidates)
+    vectors, present = query_scores.stack_vectors(table.candidates)
     used = present & table.measure & (table.scene_of >= 0)
     if not used.any():
         return None
@@ -178,19 +165,22 @@ def _weighted_columns(
     table: CandidateTable, scene: SelectionScene, weights: SelectionWeights
 ) -> list[tuple[str, float, Column]]:
     voting = [(i, query) for i, query in enumerate(scene.queries) if query.kind in weights.voting_kinds]
-    found = semantic_scores(voting, table.candidates, table.measure)
+    found = query_scores.semantic_scores(voting, table.candidates, table.measure)
     if table.is_distilled and not found.any():
         # The index or its model failed: words stand in for meaning. Passages alone are weighed by words anyway.
-        found = retriever_scores(LEXICAL_RETRIEVER, voting, table.candidates)
+        found = query_scores.retriever_scores(LEXICAL_RETRIEVER, voting, table.candidates)
     meaning = standardise(found, table.measure)
-    by_meaning = pool_best(meaning, weights.best_queries)
+    by_meaning = query_scores.pool_best(meaning, weights.best_queries)
     of_text: list[tuple[str, float, Column]] = []
     if table.is_distilled:
-        relevance, related, entities = pool_best(meaning, 1), by_meaning, weights.entities
+        relevance, related, entities = query_scores.pool_best(meaning, 1), by_meaning, weights.entities
         told = min(1.0, scene.ordinal / weights.whole_story_scenes)
     else:
-        words = shared_words(table, scene)
-        of_text = [("words", weights.text_alone_words, words), ("novelty", weights.text_alone_novelty, novelty(table))]
+        words = query_scores.shared_words(table, scene)
+        of_text = [
+            ("words", weights.text_alone_words, words),
+            ("novelty", weights.text_alone_novelty, query_scores.novelty(table)),
+        ]
         related = by_meaning + weights.lexical_share * words
         relevance, entities, told = by_meaning, weights.text_alone_entities, 1.0
     bullets = _lifted(table.best_of_scene(by_meaning, table.summaries))
@@ -310,7 +300,7 @@ def select_memories(
         {each: price for each, price in ranked.prices.items() if each not in unlikely},
         budget_tokens,
         DuplicateFinder(ranked.table.candidates, weights.near_duplicate_overlap).take,
-        beside={} if ranked.table.is_distilled else beside_in_text(ranked.table.candidates),
+        beside={} if ranked.table.is_distilled else query_scores.beside_in_text(ranked.table.candidates),
         beside_points=weights.beside_points,
         top_k=top_k,
     )
