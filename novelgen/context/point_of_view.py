@@ -12,8 +12,10 @@ from novelgen.context.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.language.normalise import texts_within
 from novelgen.memory.attributes import attribute_named
 from novelgen.memory.character_view import INNER_ATTRIBUTES, CharacterView, StoryKnowledge
+from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.outline import OutlineScene, PairChange, StoryChanges, StoryOutline
 from novelgen.memory.search import Candidate, SearchResult
+from novelgen.memory.story import KnowledgeStory
 from novelgen.models.context import ContextItem, MemoryContextRequest, PointOfView, ReportedQuery, ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders, folded_relationship, snapshot_of
@@ -186,13 +188,16 @@ class PointOfViewCut:
     def _planned(self) -> str:
         return "\n".join([*texts_within(self.request.scene_plan.model_dump()), *self.request.hints])
 
+    @cached_property
+    def _view(self) -> CharacterView:
+        """What they know; where nothing can tell it, they know nothing."""
+        return self.view or StoryKnowledge(KnowledgeRules(KnowledgeStory(self.request.position))).of("")
+
     # --- Memories ---
 
     @cached_property
     def _known_candidates(self) -> list[Candidate]:
-        view = self.view
-        if view is None:
-            return []
+        view = self._view
         # A memory that something replaced of which they do not know still holds for them.
         return [
             each
@@ -220,10 +225,10 @@ class PointOfViewCut:
     # --- Scenes, threads, summaries ---
 
     def _known_scenes(self) -> Iterable[OutlineScene]:
-        view = self.view
-        for scene in self.found.outline.scenes if view else ():
+        view = self._view
+        for scene in self.found.outline.scenes:
             place = (scene.chapter_index, scene.scene_index)
-            if view and view.was_in(*place):
+            if view.was_in(*place):
                 yield replace(
                     scene,
                     title=scene.title if view.saw_told(scene.title, *place) else "",
@@ -232,10 +237,10 @@ class PointOfViewCut:
                 )
 
     def _known_loops(self) -> Iterable[OpenLoop]:
-        view = self.view
-        for loop in self.found.outline.open_loops if view else ():
+        view = self._view
+        for loop in self.found.outline.open_loops:
             planted_as = loop.first_worded or loop.description
-            if view is None or not view.saw(planted_as, loop.chapter_index, loop.scene_index):
+            if not view.saw(planted_as, loop.chapter_index, loop.scene_index):
                 continue
             if loop.worded_in and not view.was_in(*loop.worded_in):
                 loop = loop.model_copy(update={"description": planted_as, "first_worded": "", "worded_in": None})
@@ -251,8 +256,7 @@ class PointOfViewCut:
             for scene in self.found.outline.scenes
             if first_chapter <= scene.chapter_index <= last_chapter
         ]
-        view = self.view
-        return view is not None and bool(places) and all(view.saw(text, *place) for place in places)
+        return bool(places) and all(self._view.saw(text, *place) for place in places)
 
     # --- States ---
 
@@ -268,33 +272,27 @@ class PointOfViewCut:
             told = self.changes.states if is_own and self.changes else self._seen_changes
             changes = [each for each in told if each.entity_id == snapshot.entity_id]
             seen: EntityStateSnapshot | None = snapshot
-            if view is not None and is_own and changes:
+            told_own = is_own and bool(changes)
+            if view is not None and told_own:
                 # Their own state, wherever it came to be, but for what a memory tells that is kept from them.
-                places = [(each.chapter_index, each.scene_index) for each in changes]
-                pairs = zip(changes, places, strict=True)
-                changes = [each for each, place in pairs if not view.is_kept_from(_said_of(each), *place)]
-                seen = snapshot_of(snapshot.project_id, changes, as_of=as_of, timestamp=snapshot.timestamp)
-            elif not is_own:
+                changes = [
+                    each
+                    for each in changes
+                    if not view.is_kept_from(_said_of(each), each.chapter_index, each.scene_index)
+                ]
+            if not is_own or (view is not None and told_own):
                 seen = snapshot_of(snapshot.project_id, changes, as_of=as_of, timestamp=snapshot.timestamp)
             if seen is not None:
                 yield seen.model_copy(update={"holds": held.get(snapshot.entity_id, [])})
 
     @cached_property
     def _seen_changes(self) -> list[StateChange]:
-        view = self.view
-        if view is None or self.changes is None:
-            return []
-        return [
-            each
-            for each in self.changes.states
-            if attribute_named(each.attribute) not in INNER_ATTRIBUTES
-            and view.saw(
-                _said_of(each),
-                each.chapter_index,
-                each.scene_index,
-                about=[each.entity_id] if each.kind == "explicit" else (),
-            )
-        ]
+        def saw(change: StateChange) -> bool:
+            about = [change.entity_id] if change.kind == "explicit" else ()
+            return self._view.saw(_said_of(change), change.chapter_index, change.scene_index, about=about)
+
+        changes = self.changes.states if self.changes else ()
+        return [each for each in changes if attribute_named(each.attribute) not in INNER_ATTRIBUTES and saw(each)]
 
     def _differing_states(self) -> Iterable[EntityStateSnapshot]:
         known = {state.entity_id: state for state in self.known.states}
@@ -336,9 +334,8 @@ class PointOfViewCut:
 
     def _saw_pair(self, change: PairChange, whole: Relationship) -> bool:
         said = " ".join(each for each in (change.relationship_type, change.status, change.event) if each)
-        return self.view is not None and self.view.saw(
-            said, change.chapter_index, change.scene_index, about=[whole.character_a, whole.character_b]
-        )
+        about = [whole.character_a, whole.character_b]
+        return self._view.saw(said, change.chapter_index, change.scene_index, about=about)
 
 
 def marked_items(

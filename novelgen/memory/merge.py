@@ -10,7 +10,6 @@ from novelgen.models.record import (
     RecordedMemory,
     RecordedRelationshipChange,
     RecordedRepetition,
-    RecordedStateChange,
     SceneRecord,
 )
 from novelgen.models.state import OpenLoop
@@ -27,10 +26,20 @@ Item = TypeVar("Item")
 
 def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneRecord:
     """Merge the records of a scene's windows: of the scene the first that knows it, of states and pairs the later."""
+
+    def bullets(field: str, most: int) -> list[str]:
+        return spread(_first_by_key(filter(str.strip, _all(records, field)), folded), most)
+
     first = records[0]
     now = [record for record in records if not record.is_flashback] or records
     resolved = {loop.id: loop for loop in _all(records, "open_loops_resolved")}
     advanced = merged_moves(_all(records, "open_loops_advanced"))
+    # One change per entity and attribute, the last, with its own evidence.
+    states = {
+        (change.entity_id, attribute): change.model_copy(update={"changes": {attribute: value}})
+        for change in _all(records, "state_changes")
+        for attribute, value in change.changes.items()
+    }
     return SceneRecord(
         chapter_index=first.chapter_index,
         scene_index=first.scene_index,
@@ -40,10 +49,10 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
         story_time=next((record.story_time for record in now if record.story_time), None),
         is_flashback=all(record.is_flashback for record in records),
         characters_present=list(dict.fromkeys(_all(now, "characters_present"))),
-        summary=spread(_distinct(_all(records, "summary")), max_bullets),
-        key_events=spread(_distinct(_all(records, "key_events")), MAX_KEY_EVENTS),
-        emotional_beats=spread(_distinct(_all(records, "emotional_beats")), MAX_EMOTIONAL_BEATS),
-        state_changes=_merged_states(_all(records, "state_changes")),
+        summary=bullets("summary", max_bullets),
+        key_events=bullets("key_events", MAX_KEY_EVENTS),
+        emotional_beats=bullets("emotional_beats", MAX_EMOTIONAL_BEATS),
+        state_changes=list(states.values()),
         relationship_changes=_merged_relationships(_all(records, "relationship_changes")),
         open_loops_created=_first_by_key(_all(records, "open_loops_created"), lambda loop: folded(loop.description)),
         open_loops_advanced=[loop for loop in advanced if loop.id not in resolved],
@@ -80,15 +89,6 @@ def is_same_fact(one: RecordedMemory, other: RecordedMemory) -> bool:
 
 def _all(records: Sequence[SceneRecord], field: str) -> list:
     return [item for record in records for item in getattr(record, field)]
-
-
-def _merged_states(changes: Iterable[RecordedStateChange]) -> list[RecordedStateChange]:
-    """One change per entity and attribute, the last, with its own evidence."""
-    latest: dict[tuple[str, str], RecordedStateChange] = {}
-    for change in changes:
-        for attribute, value in change.changes.items():
-            latest[change.entity_id, attribute] = change.model_copy(update={"changes": {attribute: value}})
-    return list(latest.values())
 
 
 def _merged_relationships(changes: Iterable[RecordedRelationshipChange]) -> list[RecordedRelationshipChange]:
@@ -133,10 +133,6 @@ def _distinct_memories(records: Sequence[SceneRecord]) -> list[RecordedMemory]:
             elif memory.importance > kept[at].importance:
                 kept[at] = memory
     return kept
-
-
-def _distinct(texts: Iterable[str]) -> list[str]:
-    return _first_by_key((text for text in texts if text.strip()), folded)
 
 
 def _first_by_key(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[Item]:

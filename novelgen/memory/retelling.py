@@ -70,17 +70,15 @@ class DuplicateFinder:
         kind = _kind(self._chunks[chunk_id])
         for other in self._mates[self._chunks[chunk_id].place]:
             other_kind = _kind(self._chunks[other])
-            stands = other in self._taken or other_kind < kind
-            if other != chunk_id and stands and self._same(chunk_id, other, one_kind=kind == other_kind):
+            if other == chunk_id or not (other in self._taken or other_kind < kind):
+                continue
+            words, others = self._words_of(chunk_id), self._words_of(other)
+            enough = SAME_KIND_OVERLAP * len(words | others)
+            if kind != other_kind:
+                enough = self._overlap * min(len(words), len(others))
+            if 0 < len(words & others) >= enough:
                 return other
         return None
-
-    def _same(self, chunk_id: str, other_id: str, *, one_kind: bool) -> bool:
-        words, other = self._words_of(chunk_id), self._words_of(other_id)
-        shared = len(words & other)
-        if one_kind:
-            return shared > 0 and shared >= SAME_KIND_OVERLAP * len(words | other)
-        return shared > 0 and shared >= self._overlap * min(len(words), len(other))
 
     def _words_of(self, chunk_id: str) -> frozenset[str]:
         if chunk_id not in self._words:
@@ -178,10 +176,10 @@ class Retellings:
 
     def _rarities(self, content: str) -> dict[str, float]:
         # Sorted, for sums of floats depend on their order.
-        return {word: self._rarity(word) for word in sorted(significant_words(content))}
-
-    def _rarity(self, word: str) -> float:
-        return rarity_of(len(self._pieces_with.get(word, ())), len(self._scene_of))
+        return {
+            word: rarity_of(len(self._pieces_with.get(word, ())), len(self._scene_of))
+            for word in sorted(significant_words(content))
+        }
 
 
 def _best_of_few(words: Sequence[tuple[array[int], float]], scene_of: array[int], wanted: int) -> tuple[int, float]:
