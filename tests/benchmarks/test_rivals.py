@@ -9,7 +9,7 @@ import pytest
 from runtime.index.embeddings import build_embeddings
 from tests.benchmarks.retrieval.book import BenchBook, load_bench_book
 from tests.benchmarks.retrieval.quality import QualityReport
-from tests.benchmarks.rival_corpus import Bm25, Corpus, memory_texts, words_and_bigrams
+from tests.benchmarks.rival_corpus import Corpus, memory_texts
 from tests.benchmarks.rivals import measure_with_rivals, memory_rivals, recorded_model
 
 BOOK_FOLDER = Path(__file__).parents[1] / "data" / "bench_book"
@@ -38,16 +38,6 @@ def reports(tmp_path_factory: pytest.TempPathFactory, book: BenchBook) -> dict[s
 def memories(book: BenchBook) -> Corpus:
     """The memories of the hand-made book."""
     return Corpus(memory_texts(book), build_embeddings("fake:64"))
-
-
-def test_rare_words_weigh_more_and_later_texts_change_nothing() -> None:
-    """Words of both languages are found, what lies after the cut has no say, and nothing visible is no error."""
-    assert words_and_bigrams("Ada 取出黄铜钥匙") == ["ada", "取出", "出黄", "黄铜", "铜钥", "钥匙"]
-    texts = ["the lamp", "the key", "the lamp and the key", "key key key"]
-    scores = Bm25(texts[:2]).scores("the key", 2)
-    assert scores[1] > scores[0] > 0
-    assert Bm25(texts).scores("the key", 2) == pytest.approx(scores)
-    assert Bm25(["a lamp"]).scores("lamp", 0).shape == (0,)
 
 
 def test_no_ranking_sees_the_planned_scene(book: BenchBook, memories: Corpus) -> None:

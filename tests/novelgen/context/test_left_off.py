@@ -56,19 +56,6 @@ def test_a_scene_of_the_story_so_far_says_when_it_played() -> None:
     assert render_told_before(told, labels=ENGLISH) == "- [1:1] The mill; at dusk: Anna waits."
 
 
-def test_place_and_people_come_with_it() -> None:
-    """What is known of the scene stands beside its words."""
-    found = end_of(ENGLISH_TEXT, 300)
-    assert found is not None
-    told = (found.chapter_index, found.scene_index, found.title, found.location_id, found.present, found.story_time)
-    assert told == (1, 1, "The mill", "L0", ["C0", "C1"], "at dusk")
-    assert (
-        render_left_off(found, {"L0": "Mill", "C0": "Anna"}, labels=ENGLISH)[0]
-        == "[1:1] The mill; at dusk; Mill; with Anna"
-    )
-    assert found.text == ENGLISH_TEXT
-
-
 @pytest.mark.parametrize(
     ("mode", "character_id", "expected"),
     [
@@ -83,11 +70,6 @@ def test_a_point_of_view_goes_on_where_it_was(mode: str, character_id: str | Non
     """Where the unknown is set apart, the scene before is the last in which that one was."""
     view = PointOfView.model_validate({"character_id": character_id, "mode": mode})
     assert scene_before([AT_THE_MILL, ON_THE_ROAD], view, as_of=StoryPosition(2)) is expected
-
-
-def test_before_the_first_scene_there_is_none() -> None:
-    """Nothing was left off where nothing was told."""
-    assert scene_before([], None, as_of=StoryPosition(2)) is None
 
 
 @pytest.mark.parametrize(("scene", "expected"), [(3, ON_THE_ROAD), (2, AT_THE_MILL), (1, None)])
@@ -192,3 +174,16 @@ def test_what_came_before_the_last_chapter_of_a_part_is_told_by_the_part() -> No
     assert [each.level for each in so_far(story, StoryPosition(2, 1))] == ["scene"]
     by_author = story.model_copy(update={"chapter_summaries": [chapter.model_copy(update={"origin": "author"})]})
     assert [each.level for each in so_far(by_author, StoryPosition(2, 1))] == ["chapter", "scene"]
+
+
+def test_place_and_people_come_with_it() -> None:
+    """What is known of the scene stands beside its words."""
+    found = end_of(ENGLISH_TEXT, 300)
+    assert found is not None
+    told = (found.chapter_index, found.scene_index, found.title, found.location_id, found.present, found.story_time)
+    assert told == (1, 1, "The mill", "L0", ["C0", "C1"], "at dusk")
+    assert (
+        render_left_off(found, {"L0": "Mill", "C0": "Anna"}, labels=ENGLISH)[0]
+        == "[1:1] The mill; at dusk; Mill; with Anna"
+    )
+    assert found.text == ENGLISH_TEXT

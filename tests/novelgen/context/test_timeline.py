@@ -43,15 +43,6 @@ def assembled(outline: StoryOutline = OUTLINE, budget: int = 400, **changes: Any
     )
 
 
-def test_every_entry_has_its_source_position() -> None:
-    """Threads, relationships and changes all say where they come from."""
-    timeline = assembled().timeline
-    assert timeline is not None
-    assert set(timeline) == {"open_loops", "relationships", "snapshots"}
-    for entries in timeline.values():
-        assert all(entry["chapter_index"] is not None for entry in entries)
-
-
 @pytest.mark.parametrize(("scenes_since", "is_told"), [(RECENT_SCENES - 1, True), (RECENT_SCENES, False)])
 def test_what_changed_long_ago_is_no_recent_change(scenes_since: int, is_told: bool) -> None:
     """Changes are told of the last scenes alone."""
@@ -108,19 +99,6 @@ def test_a_section_without_entries_is_absent() -> None:
     timeline = assembled(shown_states=SNAPSHOTS).timeline
     assert timeline is not None
     assert "snapshots" not in timeline
-
-
-@pytest.mark.parametrize("budget", [0, 7, 15, 40, 100])
-def test_the_budget_holds_and_what_is_left_out_is_named(budget: int) -> None:
-    """The lines stay within the budget, and every entry left out says so."""
-    whole, cut = assembled(), assembled(budget=budget)
-    assert cut.tokens <= budget
-
-    def entries(result: AssembledTimeline) -> int:
-        return sum(len(section) for section in (result.timeline or {}).values())
-
-    assert entries(cut) + len(cut.left_out) == entries(whole)
-    assert all("timeline_budget" in item.reason for item in cut.left_out)
 
 
 def test_relationships_of_the_point_of_view_come_first() -> None:

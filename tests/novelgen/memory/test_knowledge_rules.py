@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.memory.knowledge_rules import ABSENT_CERTAINTY, KnowledgeRules, shared_scenes, why_unknown
+from novelgen.memory.knowledge_rules import ABSENT_CERTAINTY, KnowledgeRules, why_unknown
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory, recorded_events
 from novelgen.models.knowledge import READER, KnowledgeEvent
 from novelgen.models.position import StoryPosition
@@ -214,21 +214,6 @@ def test_the_dead_do_not_know_of_their_death(content: str, who: str) -> None:
     assert story.knows("C2", note).how == "witnessed"
     [known] = story.of_character("C2", [note]).known
     assert (known.since_chapter, known.since_scene) == (2, 2)
-
-
-def test_every_memory_stands_in_exactly_one_list() -> None:
-    """Known and unknown together are all memories, each once; two have lived through the scenes with both."""
-    memories = [KnowledgeMemory(f"M{n}", "Ines waits.", at(1, 1), ["C1"] if n % 2 else ["C3"]) for n in range(6)]
-    story = KnowledgeStory(at(2, 1), [scene(1, 1, "C1")], memories, NAMES, PEOPLE)
-    found = KnowledgeRules(story).of_character("C1")
-    assert sorted(each.source_id for each in [*found.known, *found.not_known]) == [f"M{n}" for n in range(6)]
-    story = KnowledgeStory(
-        at(9, 1),
-        [scene(1, 1, "C1 C2 C3"), scene(1, 2, "C1"), scene(2, 1, "C1 C2 I1")],
-        names=NAMES,
-        character_ids=PEOPLE,
-    )
-    assert shared_scenes(story, "C1", "C2") == ([at(1, 1), at(2, 1)], [at(2, 1)])
 
 
 def test_what_a_record_says_becomes_events_at_its_scene() -> None:

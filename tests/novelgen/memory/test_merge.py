@@ -2,7 +2,7 @@
 
 import pytest
 
-from novelgen.memory.merge import MAX_KEY_EVENTS, merge_records, spread
+from novelgen.memory.merge import MAX_KEY_EVENTS, merge_records
 from novelgen.models.record import RecordedMemory, RecordedRelationshipChange
 from tests.novelgen.memory.record_parts import changed, memory, record
 
@@ -102,11 +102,3 @@ def test_loops_are_counted_once_and_an_end_outweighs_a_move() -> None:
     assert [loop.id for loop in merged.open_loops_created] == ["new-loop-1"]
     assert [loop.id for loop in merged.open_loops_advanced] == ["OL2"]
     assert [loop.id for loop in merged.open_loops_resolved] == ["OL1"]
-
-
-@pytest.mark.parametrize(
-    ("limit", "kept"), [(0, []), (1, ["a"]), (2, ["a", "e"]), (3, ["a", "c", "e"]), (9, ["a", "b", "c", "d", "e"])]
-)
-def test_spread_keeps_both_ends(limit: int, kept: list[str]) -> None:
-    """Whatever the limit, order holds and what is kept is spread over the whole."""
-    assert spread("abcde", limit) == kept

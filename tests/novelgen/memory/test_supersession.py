@@ -54,14 +54,6 @@ def test_nothing_is_superseded_twice_or_by_a_guess() -> None:
     assert not ends_another(record(memories=[memory("a", event_type="promise_made")]))
 
 
-@pytest.mark.parametrize("entities", [[], ["C0"], ["C0", "C7"], ["C7"]])
-def test_other_peoples_promises_stay(entities: list[str]) -> None:
-    """One shared person among several is not enough, and nobody shares nothing."""
-    new = memory("new", event_type="promise_broken", entities=entities)
-    earlier = stored("M1", "promise_made", "C0", "C1")
-    assert superseded(new, earlier) == ("M1" if entities == ["C0"] else None)
-
-
 def test_a_scene_can_break_what_it_promised() -> None:
     """The record's own earlier memories can be superseded, its later ones cannot."""
     made = memory("made", event_type="promise_made", entities=["C0", "C1"])

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from novelgen.models.entity import EntityType
-from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, CharacterProfile, LocationProfile, profile_of
+from novelgen.models.profiles import CharacterProfile, LocationProfile, profile_of
 
 CHARACTER: dict[str, Any] = {
     "physical_traits": {"age": 32, "appearance": "tall", "distinctive_features": ["a scar"]},
@@ -45,16 +45,3 @@ def test_a_profile_keeps_what_it_does_not_know() -> None:
     profile = profile_of("location", {})
     assert isinstance(profile, LocationProfile)
     assert (profile.atmosphere, profile.features, profile.current_state.tension_level) == ("", [], 0)
-
-
-@pytest.mark.parametrize("level", [-1, 11, "high"])
-def test_a_tension_out_of_bounds_is_refused(level: Any) -> None:
-    """Tension goes from 0 to 10."""
-    with pytest.raises(ValidationError, match="tension_level"):
-        profile_of("location", {"current_state": {"tension_level": level}})
-
-
-def test_every_type_of_entity_has_a_profile_and_a_state() -> None:
-    """No type is without its models."""
-    kinds = {"character", "location", "item", "faction", "term"}
-    assert set(PROFILE_MODELS) == set(STATE_MODELS) == kinds
