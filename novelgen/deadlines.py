@@ -118,11 +118,6 @@ class _RunningCall(Generic[Result]):
         thread_name = f"novelgen-{stage}"
         threading.Thread(target=run_in_context, args=(self._run,), name=thread_name, daemon=True).start()
 
-    @property
-    def elapsed_s(self) -> float:
-        """Seconds from start to finish; the whole timeout while the call has not come back."""
-        return self._finished - self._started
-
     def result(self) -> Result:
         """Wait for the value until the deadline; raises what the call raised."""
         remaining_s = self._started + self._timeout_s - time.monotonic()
@@ -132,6 +127,17 @@ class _RunningCall(Generic[Result]):
                 f"{self._stage} did not return within {self._timeout_s:g} s; raise its timeout or look at why it hangs"
             )
         return self._future.result()
+
+    def outcome(self) -> CallOutcome[Result]:
+        """Wait for the value until the deadline, and return what became of the call."""
+        value: Result | None = None
+        failed: Exception | None = None
+        try:
+            value = self.result()
+        except Exception as error:  # noqa: BLE001 - the outcome carries it and the caller decides
+            failed = error
+        # The whole timeout while the call has not come back.
+        return CallOutcome(value, failed, self._finished - self._started)
 
     def _run(self) -> None:
         try:
@@ -156,12 +162,4 @@ def run_concurrently(
 ) -> dict[str, CallOutcome[Any]]:
     """Run several calls at the same time, each under its own deadline."""
     running = {name: _RunningCall(function, timeout_s=timeouts_s[name], stage=name) for name, function in calls.items()}
-    return {name: _outcome(call) for name, call in running.items()}
-
-
-def _outcome(call: _RunningCall[Any]) -> CallOutcome[Any]:
-    try:
-        value = call.result()
-    except Exception as error:  # noqa: BLE001 - the outcome carries it and the caller decides
-        return CallOutcome(None, error, call.elapsed_s)
-    return CallOutcome(value, None, call.elapsed_s)
+    return {name: call.outcome() for name, call in running.items()}

@@ -13,7 +13,7 @@ from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.language.language import StoryLanguage, estimate_tokens, folded, significant_words
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.memory.outline import StoryOutline
-from novelgen.memory.search import NAMES_PURPOSE, SearchResult
+from novelgen.memory.search import NAMES_PURPOSE, SearchQuery, SearchResult
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import Question, issue_kind_of
 from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_example
@@ -58,12 +58,12 @@ def _open_threads(answer: planning.ModelRetrievalPlan, ground: Ground) -> list[s
     return [each for each in answer.threads if each in ground.thread_ids]
 
 
-def _grounded_queries(answer: planning.ModelRetrievalPlan, ground: Ground) -> list[planning.PlannedQuery]:
+def _grounded_queries(answer: planning.ModelRetrievalPlan, ground: Ground) -> list[SearchQuery]:
     scene_words = significant_words(ground.scene_text)
     echoes = _search_texts(ground.example)
     asked = [(query, "model") for query in answer.queries]
     asked += [(planning.ModelQuery(query=event), "event") for event in answer.events]
-    kept: dict[str, planning.PlannedQuery] = {}
+    kept: dict[str, SearchQuery] = {}
     for query, purpose in asked:
         text = folded(query.query)
         if not text or text in echoes:
@@ -76,8 +76,8 @@ def _grounded_queries(answer: planning.ModelRetrievalPlan, ground: Ground) -> li
     return list(kept.values())[: planning.MAX_QUERIES]
 
 
-def _planned(query: planning.ModelQuery, purpose: str, names: NameResolver) -> planning.PlannedQuery:
-    return planning.PlannedQuery(
+def _planned(query: planning.ModelQuery, purpose: str, names: NameResolver) -> SearchQuery:
+    return SearchQuery(
         text=query.query,
         purpose=purpose,
         entities=_known_ids(query.entities, names),

@@ -8,13 +8,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from novelgen.context.retrieval_plan import PlannedQuery, RetrievalPlan
+from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.language.normalise import texts_within
 from novelgen.memory.attributes import attribute_named
 from novelgen.memory.character_view import INNER_ATTRIBUTES, CharacterView, StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.outline import OutlineScene, PairChange, StoryChanges, StoryOutline
-from novelgen.memory.search import Candidate, SearchResult
+from novelgen.memory.search import Candidate, SearchQuery, SearchResult
 from novelgen.memory.story import KnowledgeStory
 from novelgen.models.context import ContextItem, MemoryContextRequest, PointOfView, ReportedQuery, ReportIssue
 from novelgen.models.entity import Entity
@@ -166,7 +166,7 @@ class PointOfViewCut:
         }
         return {kind: count for kind, count in counts.items() if count}
 
-    def reported(self, query: PlannedQuery) -> ReportedQuery:
+    def reported(self, query: SearchQuery) -> ReportedQuery:
         """Return a query for the report: of one that may name what they do not know only that it was asked."""
         shown = ReportedQuery(
             text=query.text, origin=query.origin, purpose=query.purpose, content_type=query.content_type

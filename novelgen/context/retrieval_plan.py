@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
@@ -12,7 +12,7 @@ from novelgen.language.language import StoryLanguage, estimate_tokens, folded
 from novelgen.language.normalise import name_key
 from novelgen.memory.outline import OutlineScene, StoryOutline, StoryRecap
 from novelgen.memory.pay_off import SceneAhead, threads_by_pay_off
-from novelgen.memory.search import NAMES_PURPOSE, QueryKind, SearchQuery, SearchResult
+from novelgen.memory.search import SearchQuery, SearchResult
 from novelgen.model_calls.answers import AtMost
 from novelgen.model_calls.prompt_data import NOTHING, as_data, listed, telling_names
 from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportIssue
@@ -83,28 +83,6 @@ class ModelRetrievalPlan(BaseModel):
     )
 
 
-_KINDS: dict[str, QueryKind] = {
-    "whole": "plan",
-    "purpose": "purpose",
-    "action": "action",
-    "place": "place",
-    "character": "character",
-    "pair": "pair",
-    NAMES_PURPOSE: "character",
-}
-
-
-class PlannedQuery(SearchQuery):
-    """A query and who asked for it."""
-
-    origin: Literal["rules", "llm"] = "rules"
-
-    @property
-    def kind(self) -> QueryKind:
-        """As what the choice of memories takes it."""
-        return "model" if self.origin == "llm" and not self.is_names_only else _KINDS.get(self.purpose, "other")
-
-
 class RetrievalPlan(BaseModel):
     """What is looked up for a planned scene."""
 
@@ -113,7 +91,7 @@ class RetrievalPlan(BaseModel):
         default_factory=list,
         description="Those of them that only a model picked; their memories and states are looked up, and no more.",
     )
-    queries: list[PlannedQuery] = Field(default_factory=list, description="The widest first.")
+    queries: list[SearchQuery] = Field(default_factory=list, description="The widest first.")
     pov_id: str | None = Field(
         default=None, description="Who tells or sees the scene; None: not planned, or nobody known."
     )

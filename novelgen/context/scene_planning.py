@@ -6,19 +6,12 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 
 from novelgen.context.model_planner import FirstRound, ModelPlanner
-from novelgen.context.retrieval_plan import (
-    PlannedQuery,
-    RetrievalPlan,
-    StorySoFar,
-    listing_order,
-    merge_plans,
-    with_further,
-)
+from novelgen.context.retrieval_plan import RetrievalPlan, StorySoFar, listing_order, merge_plans, with_further
 from novelgen.language.language import StoryLanguage, stated_language, story_language
 from novelgen.language.normalise import name_key
 from novelgen.language.resolver import NameResolver, Resolution
 from novelgen.memory.outline import StoryOutline, StoryRecap
-from novelgen.memory.search import NAMES_PURPOSE, SearchResult
+from novelgen.memory.search import NAMES_PURPOSE, SearchQuery, SearchResult
 from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportIssue
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.plan import ScenePlan
@@ -110,9 +103,7 @@ def _between(relationships: Sequence[Relationship], cast_ids: Sequence[str], nam
     return said
 
 
-def _queries(
-    plan: ScenePlan, labels: Sequence[str], hints: Sequence[str], between: Sequence[str]
-) -> list[PlannedQuery]:
+def _queries(plan: ScenePlan, labels: Sequence[str], hints: Sequence[str], between: Sequence[str]) -> list[SearchQuery]:
     whole = " ".join([plan.location, *labels, plan.purpose, *plan.key_actions])
     people = list(dict.fromkeys(labels))
     asked = [
@@ -125,11 +116,11 @@ def _queries(
         *(("character", f"{person} {plan.location}") for person in people[:MAX_CHARACTER_QUERIES]),
         *(("pair", f"{one} {other}") for one, other in islice(combinations(people, 2), MAX_RULE_QUERIES)),
     ]
-    kept: dict[str, PlannedQuery] = {}
+    kept: dict[str, SearchQuery] = {}
     for purpose, text in asked:
         clean = " ".join(text.split())[:MAX_QUERY_CHARACTERS]
         if clean:
-            kept.setdefault(clean.casefold(), PlannedQuery(text=clean, purpose=purpose, origin="rules"))
+            kept.setdefault(clean.casefold(), SearchQuery(text=clean, purpose=purpose, origin="rules"))
     return list(kept.values())[:MAX_RULE_QUERIES]
 
 
@@ -315,7 +306,7 @@ def with_names_of_text(plan: RetrievalPlan, found: Mapping[str, Sequence[str]]) 
     missed = {_nobody(name).message for name in found}
     asked = {query.text.casefold() for query in plan.queries}
     queries = [
-        PlannedQuery(text=text, purpose=NAMES_PURPOSE, origin="rules")
+        SearchQuery(text=text, purpose=NAMES_PURPOSE, origin="rules")
         for name, variants in found.items()
         if any(each.casefold() != name.casefold() for each in variants)
         and (text := " ".join(list(dict.fromkeys([name, *variants]))[:MAX_VARIANTS])[:MAX_QUERY_CHARACTERS]).casefold()

@@ -155,9 +155,16 @@ class CharacterView:
 
     def saw_told(self, text: str, chapter_index: int | None, scene_index: int | None) -> bool:
         """Tell whether they saw what a narrator tells of a scene: where it has secrets, nothing but what they know."""
-        return self.saw(text, chapter_index, scene_index) and self._is_accounted_for(
-            text, StoryPosition(chapter_index or 0, scene_index or 0)
-        )
+        if not self.saw(text, chapter_index, scene_index):
+            return False
+        position = StoryPosition(chapter_index, scene_index)
+        secrets = self._secrets_at(position)
+        if not self.is_shown or not any(map(self._is_said_secret, secrets)):
+            return True
+        kept = {each.source_id for each in secrets}
+        known = " ".join(each.content for each in self.shared.told_at[position] if each.source_id not in kept)
+        share = self.shared.rules.retellings.share_told(text, known, leaving_out=self.shared.all_names)
+        return share >= MIN_ACCOUNTED_FOR
 
     def is_kept_from(
         self, text: str, chapter_index: int | None, scene_index: int | None, *, about: Collection[str] = ()
@@ -175,14 +182,12 @@ class CharacterView:
     def names_of(self, entity: Entity, shown: str) -> list[str]:
         """Return the names under which they know somebody, the display name first."""
         first = (entity.first_chapter, entity.first_scene)
-        own = (entity.name_first_chapter, entity.name_first_scene)
-        places = [(entity.name, first if own[0] is None else own)]
-        for alias in entity.aliases:
-            place = (alias.first_chapter, alias.first_scene)
-            places.append((alias.alias, first if place[0] is None else place))
+        places = [(entity.name, entity.name_first_chapter, entity.name_first_scene)]
+        places += [(each.alias, each.first_chapter, each.first_scene) for each in entity.aliases]
+        placed = [(name, *(first if chapter is None else (chapter, scene))) for name, chapter, scene in places]
         return [
             name
-            for name, (chapter, scene) in places
+            for name, chapter, scene in placed
             if chapter is None or name in shown or (self.was_in(chapter, scene) and self._is_open(name, chapter, scene))
         ]
 
@@ -265,12 +270,3 @@ class CharacterView:
             for source_id, share in self._secret_words.get(word, ()):
                 told[source_id] += share
         return any(share >= 1.0 for share in told.values())
-
-    def _is_accounted_for(self, text: str, position: StoryPosition) -> bool:
-        """Tell whether a text of a scene that has secrets says what known memories of the scene say."""
-        if not self.is_shown or not any(map(self._is_said_secret, self._secrets_at(position))):
-            return True
-        secrets = {each.source_id for each in self._secrets_at(position)}
-        known = " ".join(each.content for each in self.shared.told_at[position] if each.source_id not in secrets)
-        share = self.shared.rules.retellings.share_told(text, known, leaving_out=self.shared.all_names)
-        return share >= MIN_ACCOUNTED_FOR

@@ -9,7 +9,8 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, Literal
 
 from novelgen.language.language import significant_words, stated_language, word_pattern
@@ -86,15 +87,13 @@ class KnowledgeRules:
 
     def of_character(self, character_id: str, memories: Iterable[KnowledgeMemory] | None = None) -> CharacterKnowledge:
         """Return what a character knows and does not know."""
-        known: list[KnownMemory] = []
-        not_known: list[UnknownMemory] = []
-        for memory in self.story.memories if memories is None else memories:
-            knowing = self.knows(character_id, memory)
-            if knowing.knows:
-                known.append(_as_known(memory, knowing))
-            else:
-                not_known.append(self._as_unknown(memory, knowing))
-        return CharacterKnowledge(character_id=character_id, known=known, not_known=not_known)
+        asked = self.story.memories if memories is None else memories
+        told = [(memory, self.knows(character_id, memory)) for memory in asked]
+        return CharacterKnowledge(
+            character_id=character_id,
+            known=[_as_known(memory, knowing) for memory, knowing in told if knowing.knows],
+            not_known=[self._as_unknown(memory, knowing) for memory, knowing in told if not knowing.knows],
+        )
 
     def knowers(self, memory: KnowledgeMemory, character_ids: Iterable[str]) -> list[Knowing]:
         """Return those of some characters who know a memory, in the order given."""
@@ -173,7 +172,8 @@ class KnowledgeRules:
             return knowing
         if not memory.entities:
             return self._unknown(character_id, memory, "unsaid")
-        if any(self._tells_death(memory.content, name) for name in self.story.names.get(character_id, ())):
+        names = (each for each in self.story.names.get(character_id, ()) if memory.content.startswith(each))
+        if any(is_death("status", memory.content.removeprefix(each).lstrip(" ，,")) for each in names):
             return self._unknown(character_id, memory, "dead")
         about = [each for each in memory.entities if each in self.story.character_ids]
         if not about or character_id in about:
@@ -184,9 +184,6 @@ class KnowledgeRules:
         if scene is not None and character_id in scene.present and not scene.present.isdisjoint(about):
             return replace(knowing, how="witnessed", since=scene.position, certainty=WITNESSED_CERTAINTY)
         return self._unknown(character_id, memory, "absent")
-
-    def _tells_death(self, content: str, name: str) -> bool:
-        return content.startswith(name) and is_death("status", content.removeprefix(name).lstrip(" ，,"))
 
     def _at_once(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Tell whether somebody knows a memory by the scene that it comes from."""
@@ -262,10 +259,7 @@ class KnowledgeRules:
         self, character_id: str, others: Iterable[str], *, after: StoryPosition, before: StoryPosition
     ) -> int:
         """Return the scenes between two positions in which a character meets one of others, a bit a scene."""
-        met = 0
-        for other in others:
-            if other != character_id:
-                met |= self._on_stage.get(other, 0)
+        met = reduce(or_, (self._on_stage.get(other, 0) for other in others if other != character_id), 0)
         start, end = bisect_right(self._positions, after), bisect_left(self._positions, before)
         return met & self._on_stage.get(character_id, 0) & _bits(start, end)
 

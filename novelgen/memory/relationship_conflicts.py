@@ -168,7 +168,7 @@ def _kin(
         if kinship is None:
             continue
         if last is not None and kinship.excludes(last[1]) and not _is_revealed(each, revealed):
-            yield _conflict(each, first=_side(last[0], scenes), second=_side(each, scenes))
+            yield _conflict(last[0], each, scenes)
         last = each, kinship
 
 
@@ -189,7 +189,7 @@ def _foes_wed(
                 and pair <= set(memory.entities_mentioned)
             )
             if next(between, None) is None and not _is_revealed(each, revealed):
-                yield _conflict(each, first=_side(foes, scenes), second=_side(each, scenes))
+                yield _conflict(foes, each, scenes)
         if each.relationship_type or each.status:
             is_enmity = _is(each.relationship_type, _ENMITIES) or _is(each.status, _ENMITIES)
             foes = each if is_enmity else None
@@ -248,10 +248,9 @@ def _is_revealed(each: StatedRelationship, revealed: Collection[tuple[Place, str
     return any((story_place(each), one) in revealed for one in (each.character_a, each.character_b))
 
 
-def _conflict(each: StatedRelationship, *, first: ConflictSource, second: ConflictSource) -> Conflict:
-    return conflict_between(
-        "relationship", each.relationship_id, [each.character_a, each.character_b], first=first, second=second
-    )
+def _conflict(first: StatedRelationship, each: StatedRelationship, scenes: Mapping[Place, TellingScene]) -> Conflict:
+    sides = {"first": _side(first, scenes), "second": _side(each, scenes)}
+    return conflict_between("relationship", each.relationship_id, [each.character_a, each.character_b], **sides)
 
 
 def _side(stated: StatedRelationship, scenes: Mapping[Place, TellingScene]) -> ConflictSource:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from pydantic import Field
 
 from novelgen.models.base import Model
-from novelgen.models.context import ReportIssue
+from novelgen.models.context import ReportedQuery, ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, Place, StoryPosition
 from novelgen.models.shown import Shown, ShownList
@@ -28,19 +28,36 @@ NAMES_ONLY_PURPOSES = frozenset({"character", "pair", NAMES_PURPOSE})
 """Purposes of queries that are names and no more: they find memories, but cannot tell which are relevant."""
 
 
-class SearchQuery(Model):
-    """One query; an empty filter does not filter."""
+QueryKind = Literal["plan", "purpose", "action", "place", "character", "pair", "model", "other"]
+NAME_KINDS: frozenset[QueryKind] = frozenset({"character", "pair"})
+"""Of queries that are nothing but names."""
+
+_KINDS: dict[str, QueryKind] = {
+    "whole": "plan",
+    "purpose": "purpose",
+    "action": "action",
+    "place": "place",
+    "character": "character",
+    "pair": "pair",
+    NAMES_PURPOSE: "character",
+}
+
+
+class SearchQuery(ReportedQuery):
+    """One query, by whom it is asked and what it serves; an empty filter does not filter."""
 
     text: str = Field(min_length=1)
-    purpose: str = Field(default="", description="whole, purpose, action, place, character, pair, hint, …")
-    entities: list[str] = Field(default_factory=list, description="Only memories linked to one of these ids.")
     content_type: ContentType | None = None
-    tags: list[str] = Field(default_factory=list, description="Only memories with one of these tags.")
 
     @property
     def is_names_only(self) -> bool:
         """Whether it says no more than names."""
         return self.purpose in NAMES_ONLY_PURPOSES
+
+    @property
+    def kind(self) -> QueryKind:
+        """As what the choice of memories takes it."""
+        return "model" if self.origin == "llm" and not self.is_names_only else _KINDS.get(self.purpose, "other")
 
 
 class SearchRequest(Model):
@@ -139,10 +156,6 @@ class RankedMemories(Shown, Model):
         """Return what a notebook shows in place of it."""
         return ShownList(self.memories)
 
-
-QueryKind = Literal["plan", "purpose", "action", "place", "character", "pair", "model", "other"]
-NAME_KINDS: frozenset[QueryKind] = frozenset({"character", "pair"})
-"""Of queries that are nothing but names."""
 
 SEMANTIC_RETRIEVER = "semantic"
 LEXICAL_RETRIEVER = "lexical"

@@ -4,11 +4,11 @@ from typing import Literal
 
 import pytest
 
-from novelgen.context.retrieval_plan import PlannedQuery, RetrievalPlan
+from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_context import selection_scene, with_what_holds
 from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.memory.query_scores import lay_out
-from novelgen.memory.search import NAME_KINDS, NAMES_PURPOSE, Candidate, SearchResult
+from novelgen.memory.search import NAME_KINDS, NAMES_PURPOSE, Candidate, SearchQuery, SearchResult
 from novelgen.memory.select import Selection
 from novelgen.models.context import ContextItem
 from novelgen.models.memory import StoryMemoryChunk
@@ -34,7 +34,7 @@ def test_scenes_keep_their_place_among_all_that_are_stored() -> None:
 @pytest.mark.parametrize("origin", ["rules", "llm"])
 def test_names_alone_have_no_say_in_what_is_relevant(origin: Literal["rules", "llm"]) -> None:
     """A query of names, which has no embedding, is of the kinds that only find candidates, whoever asked it."""
-    asked = PlannedQuery(text="行者 孙行者", purpose=NAMES_PURPOSE, origin=origin)
+    asked = SearchQuery(text="行者 孙行者", purpose=NAMES_PURPOSE, origin=origin)
 
     planned = selection_scene(StoryOutline(project_id="demo"), RetrievalPlan(queries=[asked]), SearchResult())
 

