@@ -2,20 +2,18 @@
 
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import Progress, TaskID
 
 from novelgen.errors import UserInputError
 from runtime.doors.cli.error_handling import run_guarded
-from runtime.doors.cli.output import print_heading, print_json, print_pairs, print_table
+from runtime.doors.cli.output import print_heading, print_json, print_pairs, print_table, staged_progress
 from runtime.doors.cli.parameters import COUNT, FOLDER, settle_imports
 from tests.benchmarks.retrieval.book import load_bench_book
-from tests.benchmarks.retrieval.quality import QualityReport, SystemScores, measure_quality
+from tests.benchmarks.retrieval.quality import QualityReport, SystemScores
+from tests.benchmarks.rivals import measure_with_rivals
 
 _EXAMPLES = """\b
 Examples:
@@ -37,6 +35,8 @@ Examples:
 @click.option(
     "--work-dir", type=FOLDER, help="Keeps imported projects and vectors for the next run.  [default: none kept]"
 )
+@click.option("--rivals", is_flag=True, help="Also what novelgen is measured against.")
+@click.option("--planner", type=click.Choice(["rules", "garbage", "recorded"]), default="rules", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")
 def bench(
     folder: Path,
@@ -45,6 +45,8 @@ def bench(
     ablation: bool,
     limit_plans: int | None,
     work_dir: Path | None,
+    rivals: bool,
+    planner: str,
     as_json: bool,
 ) -> None:
     """Measure retrieval on a book with an answer key.
@@ -57,28 +59,21 @@ def bench(
     tokens = _budgets(budgets)
     settle_imports()
     with tempfile.TemporaryDirectory(prefix="novelgen-bench-") as temporary, staged_progress() as progress:
-        place = work_dir or Path(temporary)
-        report = measure_quality(
-            book, place, records=records, budgets=tokens, ablation=ablation, limit_plans=limit_plans, progress=progress
+        report = measure_with_rivals(
+            book,
+            work_dir or Path(temporary),
+            planner=planner,
+            with_rivals=rivals,
+            records=records,
+            budgets=tokens,
+            ablation=ablation,
+            limit_plans=limit_plans,
+            progress=progress,
         )
     if as_json:
         print_json(report)
     else:
         print_quality(report)
-
-
-@contextmanager
-def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar for each stage on stderr, from its first report on."""
-    with Progress(console=Console(stderr=True)) as progress:
-        tasks: dict[str, TaskID] = {}
-
-        def report(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = progress.add_task(stage, total=total)
-            progress.update(tasks[stage], completed=done, total=total)
-
-        yield report
 
 
 def _budgets(text: str) -> list[int]:
@@ -92,7 +87,7 @@ def print_quality(report: QualityReport) -> None:
     """Print a quality run: one row per system, then state accuracy."""
     records = "with records" if report.records else "text only"
     print_heading(f"{report.book}, {records}, {report.plans} plans, {report.embedding_model}")
-    print_table(_quality_headings(report.budgets), (_row(each, report.budgets) for each in report.systems))
+    print_table(_quality_headings(report.budgets), (_row(each, report.budgets) for each in report.systems), wide=1)
     if report.states is not None:
         print_heading("Entity states")
         print_pairs(report.states.model_dump())

@@ -1,7 +1,4 @@
-"""What novelgen is measured against: `python -m tests.benchmarks` with the rivals and test planners that do not ship.
-
-    python -m tests.benchmarks.rivals DIR [--no-records] [--budgets 300,500,1000,2000] [--planner garbage]
-        [--planner recorded] [--ablation] [--limit-plans N] [--work-dir DIR] [--json]
+"""What novelgen is measured against, and test planners that do not ship: `python -m tests.benchmarks DIR --rivals`.
 
 Beside the chain stand plain rankings of the same memories (or searches in the text itself) and langchain-chroma as
 it is commonly used; --planner garbage also runs the chain with models that plan nonsense, which must cost nearly
@@ -9,11 +6,8 @@ nothing; --planner recorded also runs it with what a model answered to each plan
 "answer"} a line).
 """
 
-import argparse
 import json
 import random
-import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,12 +19,10 @@ from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.messages import BaseMessage
 
 from novelgen.models.entity import Entity
-from runtime.doors.cli.output import print_json
 from runtime.index.embeddings import CheckedEmbeddings
-from tests.benchmarks.__main__ import print_quality, staged_progress
-from tests.benchmarks.retrieval.book import BenchBook, BenchPlan, load_bench_book, whole_plan
+from tests.benchmarks.retrieval.book import BenchBook, BenchPlan, whole_plan
 from tests.benchmarks.retrieval.quality import QualityReport, Ranking, Rival, measure_quality
-from tests.benchmarks.retrieval.scoring import DEFAULT_BUDGETS, RankedText
+from tests.benchmarks.retrieval.scoring import RankedText
 from tests.benchmarks.rival_corpus import (
     Corpus,
     CorpusText,
@@ -46,36 +38,19 @@ RANDOM_SEEDS = 5
 
 
 def measure_with_rivals(
-    book: BenchBook,
-    work_dir: Path,
-    *,
-    records: bool = True,
-    with_garbage: bool = False,
-    with_recorded: bool = False,
-    **options: Any,
+    book: BenchBook, work_dir: Path, *, planner: str = "rules", with_rivals: bool = True, **options: Any
 ) -> QualityReport:
-    """Measure the chain and its rivals on the same embeddings.
+    """Measure the chain, with another planner beside the rules, and its rivals on the same embeddings."""
+    models: dict[str, BaseChatModel] = {}
+    if planner == "garbage":
+        models = {f"garbage planner: {kind}": model for kind, model in garbage_models(book.book.entities).items()}
+    if planner == "recorded":
+        models = {"recorded planner": recorded_model(book)}
 
-    Args:
-        book: The book.
-        work_dir: Holds the imported projects and all vectors; what is there is used again.
-        records: Whether all have the scene records, or the text alone.
-        with_garbage: Also run the chain with models that plan nonsense.
-        with_recorded: Also run the chain with the recorded answers of a model.
-        **options: As for `measure_quality`.
-    """
-    nonsense = garbage_models(book.book.entities) if with_garbage else {}
-    models = {f"garbage planner: {kind}": model for kind, model in nonsense.items()}
-    if with_recorded:
-        models["recorded planner"] = recorded_model(book)
-    return measure_quality(
-        book,
-        work_dir,
-        records=records,
-        models=models,
-        rivals=lambda book, embeddings: all_rivals(book, embeddings, work_dir, records=records),
-        **options,
-    )
+    def rivals(book: BenchBook, embeddings: CheckedEmbeddings) -> list[Rival]:
+        return all_rivals(book, embeddings, work_dir, records=options.get("records", True)) if with_rivals else []
+
+    return measure_quality(book, work_dir, models=models, rivals=rivals, **options)
 
 
 def all_rivals(book: BenchBook, embeddings: CheckedEmbeddings, work_dir: Path, *, records: bool) -> list[Rival]:
@@ -247,38 +222,3 @@ def _random_plan(entities: Sequence[Entity], dice: random.Random) -> str:
     queries = [{"query": each.name, "entities": [each.entity_id]} for each in picked]
     plan = {"entities": [each.entity_id for each in picked], "events": [], "queries": queries}
     return json.dumps(plan, ensure_ascii=False)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
-    parser = argparse.ArgumentParser(prog="tests.benchmarks.rivals", description=__doc__)
-    parser.add_argument("folder", type=Path, help="a book with an answer key, as for `python -m tests.benchmarks`")
-    parser.add_argument("--records", action=argparse.BooleanOptionalAction, default=True)
-    parser.add_argument("--budgets", default=",".join(map(str, DEFAULT_BUDGETS)))
-    parser.add_argument("--planner", choices=["rules", "garbage", "recorded"], default="rules")
-    parser.add_argument("--ablation", action="store_true")
-    parser.add_argument("--limit-plans", type=int)
-    parser.add_argument("--work-dir", type=Path)
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="novelgen-bench-") as temporary, staged_progress() as progress:
-        report = measure_with_rivals(
-            load_bench_book(given.folder),
-            given.work_dir or Path(temporary),
-            records=given.records,
-            with_garbage=given.planner == "garbage",
-            with_recorded=given.planner == "recorded",
-            budgets=sorted({int(part) for part in given.budgets.split(",")}),
-            ablation=given.ablation,
-            limit_plans=given.limit_plans,
-            progress=progress,
-        )
-    if given.json:
-        print_json(report)
-    else:
-        print_quality(report)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

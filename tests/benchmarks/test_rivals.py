@@ -29,7 +29,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory, book: BenchBook) -> dict[s
         patch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
         patch.delenv("NOVELGEN_MODEL", raising=False)
         return {
-            "records": measure_with_rivals(book, work_dir, budgets=[30, 200], with_garbage=True),
+            "records": measure_with_rivals(book, work_dir, budgets=[30, 200], planner="garbage"),
             "text": measure_with_rivals(book, work_dir, budgets=[200], records=False, limit_plans=1),
         }
 
