@@ -255,15 +255,8 @@ class ConsolidationChain(StepwiseChain[ConsolidationRequest | Mapping[str, Any],
     or its server does is raised.
     """
 
-    def __init__(
-        self,
-        model: BaseChatModel | None = None,
-        *,
-        timeout_s: float = 60.0,
-        rules: consolidation.ConsolidationRules = consolidation.DEFAULT_RULES,
-    ) -> None:
+    def __init__(self, model: BaseChatModel | None = None, *, timeout_s: float = 60.0) -> None:
         self._timeout_s = timeout_s
-        self._rules = rules
         self._question: Question[consolidation.ModelConsolidation] | None = None
         if model is not None:
             self._question = Question(
@@ -278,16 +271,14 @@ class ConsolidationChain(StepwiseChain[ConsolidationRequest | Mapping[str, Any],
 
     def _consolidated(self, given: ConsolidationRequest | Mapping[str, Any]) -> ConsolidationResult:
         request = ConsolidationRequest.model_validate(given)
-        extract = consolidation.extractive_text(request.sources, self._rules)
+        extract = consolidation.extractive_text(request.sources)
         if self._question is None:
             return ConsolidationResult(text=extract)
         contents = [source.content for source in request.sources]
         text, work = self._question.answer(
             story_language("\n".join(contents)),
-            {"facts": _as_list(contents), "max_tokens": str(self._rules.max_tokens)},
-            accept=partial(
-                consolidation.grounded_text, sources=request.sources, names=request.names, rules=self._rules
-            ),
+            {"facts": _as_list(contents), "max_tokens": str(consolidation.MAX_TOKENS)},
+            accept=partial(consolidation.grounded_text, sources=request.sources, names=request.names),
             timeout_s=self._timeout_s,
             failure="the model did not write the memory, its sources' sentences were joined",
         )

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
@@ -251,7 +251,6 @@ def find_conflicts(
     contradictions: Sequence[tuple[str, str]] = (),
     relationships: Sequence[StatedRelationship] = (),
     times: Sequence[SceneTime] = (),
-    waived_ids: Collection[str] = (),
 ) -> list[Conflict]:
     """Find what contradicts itself in a story."""
     found = [
@@ -262,8 +261,7 @@ def find_conflicts(
         *relationships_at_odds(scenes, relationships, changes, memories),
         *story_time_conflicts(times, changes),
     ]
-    unwaived = {each.conflict_id: each for each in found if each.conflict_id not in waived_ids}
-    return sorted(unwaived.values(), key=lambda each: story_place(each.second))
+    return sorted({each.conflict_id: each for each in found}.values(), key=lambda each: story_place(each.second))
 
 
 STORY_TIME = "story_time"

@@ -11,7 +11,7 @@ from hashlib import sha256
 from itertools import combinations
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from novelgen.language.extractive import SHORT_FORM_CHARACTERS
 from novelgen.language.language import estimate_tokens
@@ -29,28 +29,35 @@ UNRESOLVED_EVENTS = frozenset(SUPERSESSION_CHAINS.values()) | {"obligation", "de
 """Event types that something later may put an end to; until then the story owes it."""
 
 
-class ConsolidationRules(BaseModel):
-    """Bounds and weights; the defaults are what `novelgen consolidate` uses."""
+MAX_SOURCES = 3
+"""More cannot be told and found as one memory."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+SPAN_SCENES = 6
+"""Scenes from the first source to the last."""
 
-    max_sources: int = Field(default=3, ge=2, description="More cannot be told and found as one memory.")
-    span_scenes: int = Field(default=6, ge=1, description="Scenes from the first source to the last.")
-    protected_importance: int = Field(default=8, ge=1, le=10, description="Protected from this on.")
-    superseded_points: float = Field(default=-3.0, description="Added to the importance of what is over.")
-    unverified_points: float = Field(default=-1.0, description="Added to that of what no quote proves.")
-    topic_similarity: float = Field(
-        default=0.1, description="Cosine of embeddings, less the mean of all, that is one topic; a scene is one anyway."
-    )
-    scene_loss: float = Field(default=0.5, ge=0, description="What a scene between sources loses.")
-    weight_loss: float = Field(default=0.1, ge=0, description="What a point of the weightiest source loses.")
-    max_tokens: int = Field(default=240, ge=20, description="Estimated tokens of a consolidated memory.")
+PROTECTED_IMPORTANCE = 8
+"""Protected from this on."""
+
+SUPERSEDED_POINTS = -3.0
+"""Added to the importance of what is over."""
+
+UNVERIFIED_POINTS = -1.0
+"""Added to that of what no quote proves."""
+
+TOPIC_SIMILARITY = 0.1
+"""Cosine of embeddings, less the mean of all, that is one topic; what one scene tells is one topic anyway."""
+
+SCENE_LOSS = 0.5
+"""What a scene between sources loses."""
+
+WEIGHT_LOSS = 0.1
+"""What a point of the weightiest source loses."""
+
+MAX_TOKENS = 240
+"""Estimated tokens of a consolidated memory."""
 
 
-DEFAULT_RULES = ConsolidationRules()
-
-
-def protection(chunk: StoryMemoryChunk, open_loops: Sequence[OpenLoop], rules: ConsolidationRules) -> str:
+def protection(chunk: StoryMemoryChunk, open_loops: Sequence[OpenLoop]) -> str:
     """Tell why a memory must stay as it is."""
     is_over = chunk.superseded_by is not None
     checks = {
@@ -58,7 +65,7 @@ def protection(chunk: StoryMemoryChunk, open_loops: Sequence[OpenLoop], rules: C
         "consolidated": chunk.is_consolidated,
         "no scene": chunk.place is None,
         "tier": chunk.tier != "regular",
-        "importance": chunk.importance >= rules.protected_importance,
+        "importance": chunk.importance >= PROTECTED_IMPORTANCE,
         "slot": chunk.slot_type is not None and not is_over,
         "unresolved": chunk.event_type in UNRESOLVED_EVENTS and not is_over,
         # A scene that planted or moved the loop established the memory, about somebody whom the loop touches.
@@ -71,10 +78,10 @@ def protection(chunk: StoryMemoryChunk, open_loops: Sequence[OpenLoop], rules: C
     return next((name for name, holds in checks.items() if holds), "")
 
 
-def score(chunk: StoryMemoryChunk, rules: ConsolidationRules) -> float:
+def score(chunk: StoryMemoryChunk) -> float:
     """Return how much a memory weighs: its importance, less for what is over and for what is not proven."""
-    over = rules.superseded_points if chunk.superseded_by is not None else 0.0
-    return chunk.importance + over + (0.0 if chunk.verified else rules.unverified_points)
+    over = SUPERSEDED_POINTS if chunk.superseded_by is not None else 0.0
+    return chunk.importance + over + (0.0 if chunk.verified else UNVERIFIED_POINTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +99,6 @@ def choose_groups(
     scenes: Sequence[Place],
     open_loops: Sequence[OpenLoop] = (),
     vectors: Mapping[str, Vector] | None = None,
-    rules: ConsolidationRules = DEFAULT_RULES,
 ) -> list[ConsolidationGroup]:
     """Choose groups so that no entity has more live memories than the limit, as far as the rules allow."""
     counts = entity_counts(memories)
@@ -103,10 +109,10 @@ def choose_groups(
         for chunk in memories
         if chunk.place in numbers
         and not crowded.isdisjoint(chunk.entities_mentioned)
-        and not protection(chunk, open_loops, rules)
+        and not protection(chunk, open_loops)
     ]
     free.sort(key=lambda chunk: numbers[chunk.place])
-    joining = _Joining(free, [numbers[chunk.place] for chunk in free], counts, crowded, limit, rules)
+    joining = _Joining(free, [numbers[chunk.place] for chunk in free], counts, crowded, limit)
     joining.tell_topics(vectors or {})
     return joining.groups()
 
@@ -142,7 +148,6 @@ class _Joining:
     counts: Mapping[str, int]
     crowded: frozenset[str]
     limit: int
-    rules: ConsolidationRules
     directions: dict[str, Vector] = field(default_factory=dict)
 
     def tell_topics(self, vectors: Mapping[str, Vector]) -> None:
@@ -194,7 +199,7 @@ class _Joining:
     def _neighbours(self) -> Iterator[tuple[int, int]]:
         for first, scene in enumerate(self.scenes):
             for second in range(first + 1, len(self.scenes)):
-                if self.scenes[second] - scene >= self.rules.span_scenes:
+                if self.scenes[second] - scene >= SPAN_SCENES:
                     break
                 yield first, second
 
@@ -202,7 +207,7 @@ class _Joining:
         """Return the loss of making one memory of some, less being better; None where the rules forbid it."""
         sources, scenes = [self.chunks[each] for each in members], [self.scenes[each] for each in members]
         distance = max(scenes) - min(scenes)
-        if len(sources) > self.rules.max_sources or distance >= self.rules.span_scenes:
+        if len(sources) > MAX_SOURCES or distance >= SPAN_SCENES:
             return None
         # What is over and what is in force, what is proven and what is not, stay apart.
         if len({(source.superseded_by is not None, source.verified) for source in sources}) > 1:
@@ -210,11 +215,11 @@ class _Joining:
         likenesses = []
         for one, other in combinations(members, 2):
             likeness = self._likeness(self.chunks[one], self.chunks[other])
-            if likeness < self.rules.topic_similarity and self.scenes[one] != self.scenes[other]:
+            if likeness < TOPIC_SIMILARITY and self.scenes[one] != self.scenes[other]:
                 return None
             likenesses.append(likeness)
-        weight = max(score(source, self.rules) for source in sources)
-        apart = self.rules.scene_loss * distance + self.rules.weight_loss * weight
+        weight = max(score(source) for source in sources)
+        apart = SCENE_LOSS * distance + WEIGHT_LOSS * weight
         return apart - sum(likenesses) / len(likenesses)
 
     def _likeness(self, first: StoryMemoryChunk, second: StoryMemoryChunk) -> float:
@@ -236,12 +241,12 @@ class ConsolidatedText(BaseModel):
     short: str | None = Field(default=None, description="Only where one sentence says it all.")
 
 
-def extractive_text(sources: Sequence[StoryMemoryChunk], rules: ConsolidationRules = DEFAULT_RULES) -> ConsolidatedText:
+def extractive_text(sources: Sequence[StoryMemoryChunk]) -> ConsolidatedText:
     """Join the short forms of memories, or their first sentences, as far as there is room."""
     sentences = {source.chunk_id: _sentence_of(source) for source in sources}
     kept: list[str] = []
-    room = rules.max_tokens
-    for source in sorted(sources, key=lambda each: (-score(each, rules), each.chunk_id)):
+    room = MAX_TOKENS
+    for source in sorted(sources, key=lambda each: (-score(each), each.chunk_id)):
         sentence = sentences[source.chunk_id]
         cost = estimate_tokens(sentence) + 1
         if sentence in kept or (kept and cost > room):
@@ -314,10 +319,10 @@ class ModelConsolidation(BaseModel):
 
 
 def grounded_text(
-    answer: ModelConsolidation, sources: Sequence[StoryMemoryChunk], *, names: Sequence[str], rules: ConsolidationRules
+    answer: ModelConsolidation, sources: Sequence[StoryMemoryChunk], *, names: Sequence[str]
 ) -> ConsolidatedText:
     """Return an answer as the text of a memory, or refuse it."""
-    content = whole_sentences(answer.content, field="content", max_tokens=rules.max_tokens)
+    content = whole_sentences(answer.content, field="content", max_tokens=MAX_TOKENS)
     shown = "\n".join(f"{source.content}\n{source.short or ''}" for source in sources)
     require_grounded(f"{content}\n{answer.short}", shown=shown, names=names)
     line = " ".join(answer.short.split())

@@ -208,14 +208,12 @@ def chapter_summaries(
     *,
     as_of: StoryPosition = END_OF_STORY,
     written: Mapping[int, WrittenSummary] | None = None,
-    max_bullets: int = CHAPTER_BULLETS,
-    max_characters: int = SUMMARY_CHARACTERS,
 ) -> list[ChapterSummary]:
     """Sum up the chapters that are over at a position."""
     found = []
     for chapter_index, chapter in groupby(sorted(scenes, key=story_place), key=lambda scene: scene.chapter_index):
         told = list(chapter)
-        made = _summed_up(told, max_bullets, max_characters)
+        made = _summed_up(told)
         stands = (written or {}).get(chapter_index) or WrittenSummary(text=made, origin="made")
         if stands.text and as_of.admits(chapter_index, None):
             place = {"chapter_index": chapter_index, "scene_index": told[-1].scene_index}
@@ -230,7 +228,6 @@ def part_summaries(
     as_of: StoryPosition = END_OF_STORY,
     written: Mapping[int, WrittenSummary] | None = None,
     weights: Mapping[tuple[int, int], float] | None = None,
-    max_bullets: int = PART_BULLETS,
 ) -> list[PartSummary]:
     """Sum up the parts that are over at a position, from their whole course, of neighbours the weightiest scene."""
     found = []
@@ -239,7 +236,7 @@ def part_summaries(
         told = sorted((scene for scene in scenes if part.holds(scene.chapter_index)), key=story_place)
         if not told:
             continue
-        made = _rolled_up(told, weights or {}, max_bullets)
+        made = _rolled_up(told, weights or {})
         stands = (written or {}).get(part.number) or WrittenSummary(text=made, origin="made")
         if stands.text:
             found.append(
@@ -257,14 +254,14 @@ def part_summaries(
     return found
 
 
-def _rolled_up(scenes: Sequence[OutlineScene], weights: Mapping[tuple[int, int], float], max_bullets: int) -> str:
+def _rolled_up(scenes: Sequence[OutlineScene], weights: Mapping[tuple[int, int], float]) -> str:
     """Cut the part into stretches of as many bullets, and let the weightiest of each speak; the first of equals."""
     weight_of: dict[str, float] = {}
     for scene in scenes:
         for sentence in _sentences(scene):
             weight_of.setdefault(sentence, weights.get(story_place(scene), 0.0))
     told = [sentence for sentence in weight_of if estimate_tokens(sentence) <= PART_TOKENS]
-    for count in range(min(max_bullets, len(told)), 0, -1):
+    for count in range(min(PART_BULLETS, len(told)), 0, -1):
         borders = [len(told) * index // count for index in range(count + 1)]
         stretches = [told[start:end] for start, end in pairwise(borders)]
         text = join_sentences(max(stretch, key=weight_of.__getitem__) for stretch in stretches)
@@ -273,12 +270,12 @@ def _rolled_up(scenes: Sequence[OutlineScene], weights: Mapping[tuple[int, int],
     return ""
 
 
-def _summed_up(scenes: Sequence[OutlineScene], max_bullets: int, max_characters: int) -> str:
+def _summed_up(scenes: Sequence[OutlineScene]) -> str:
     sentences = dict.fromkeys(sentence for scene in scenes for sentence in _sentences(scene))
-    told = [sentence for sentence in sentences if len(sentence) <= max_characters]
-    for count in range(min(max_bullets, len(told)), 0, -1):
+    told = [sentence for sentence in sentences if len(sentence) <= SUMMARY_CHARACTERS]
+    for count in range(min(CHAPTER_BULLETS, len(told)), 0, -1):
         text = join_sentences(spread(told, count))
-        if len(text) <= max_characters:
+        if len(text) <= SUMMARY_CHARACTERS:
             return text
     return ""
 

@@ -9,10 +9,9 @@ import pytest
 
 from novelgen.language.language import estimate_tokens
 from novelgen.memory.consolidation import (
-    DEFAULT_RULES,
+    MAX_SOURCES,
     MIN_FOR_A_MEAN,
     ConsolidatedText,
-    ConsolidationRules,
     choose_groups,
     consolidated_id,
     consolidated_memory,
@@ -27,7 +26,6 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.state import OpenLoop
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
-RULES = ConsolidationRules(max_sources=4, span_scenes=5)
 LOOP = OpenLoop(
     loop_id="OL1", description="Who?", related_entities=["C0"], chapter_index=1, scene_index=1,
     last_chapter_index=3, last_scene_index=2,
@@ -70,18 +68,18 @@ def chunk(chunk_id: str, chapter: int | None = 1, scene: int | None = 1, **field
 )
 def test_what_matters_is_protected(place: tuple[int, int | None], fields: dict[str, Any], why: str) -> None:
     """Weighty, pinned, authors', slots in force, what is owed, scenes of an open thread; what is over may go."""
-    assert protection(chunk("M1", *place, **fields), [LOOP], DEFAULT_RULES) == why
+    assert protection(chunk("M1", *place, **fields), [LOOP]) == why
 
 
 def test_what_is_over_or_unproven_weighs_less() -> None:
     """The score is the importance, less for what was replaced and for what no quote proves."""
-    assert score(chunk("M1", importance=6, superseded_by="M2"), DEFAULT_RULES) == 3
-    assert score(chunk("M1", importance=6, verified=False), DEFAULT_RULES) == 5
+    assert score(chunk("M1", importance=6, superseded_by="M2")) == 3
+    assert score(chunk("M1", importance=6, verified=False)) == 5
 
 
 def chosen(memories: list[Any], limit: int = 1, **options: Any) -> list[tuple[str, ...]]:
     """Return the ids of the sources of each group; the scenes are those of the memories, unless given."""
-    options = {"scenes": sorted({each.place for each in memories}), "rules": RULES} | options
+    options = {"scenes": sorted({each.place for each in memories})} | options
     groups = choose_groups(memories, limit=limit, **options)
     return [tuple(source.chunk_id for source in group.sources) for group in groups]
 
@@ -118,7 +116,7 @@ def test_a_group_keeps_to_its_span_of_scenes_and_its_sources() -> None:
     assert chosen([chunk("M1", 1, 1), chunk("M2", 1, 1), chunk("M3", 9, 9)], scenes=[(1, 1)]) == [("M1", "M2")]
     memories = [chunk(f"M{number}") for number in range(9)]
     groups = chosen(memories)
-    assert max(len(group) for group in groups) == RULES.max_sources
+    assert max(len(group) for group in groups) == MAX_SOURCES
     assert sum(len(group) for group in groups) >= 8
 
 
@@ -152,8 +150,8 @@ def test_topics_are_told_by_embeddings_where_there_are_any() -> None:
 
 def test_a_memory_goes_into_one_group_and_counts_for_all_its_entities() -> None:
     """What one entity's group made fewer is not taken for the other again."""
-    shared = [chunk(f"M{number}", 1, 1, entities_mentioned=["C0", "C1"]) for number in range(4)]
-    groups = choose_groups(shared, limit=1, scenes=[(1, 1)], rules=RULES)
+    shared = [chunk(f"M{number}", 1, 1, entities_mentioned=["C0", "C1"]) for number in range(3)]
+    groups = choose_groups(shared, limit=1, scenes=[(1, 1)])
     assert [group.entity_id for group in groups] == ["C0"]
     assert counts_after(shared, groups) == {"C0": 1, "C1": 1}
 
@@ -175,14 +173,14 @@ def test_any_story_keeps_the_rules() -> None:
         ]
         scenes = [(chapter, scene) for chapter in range(1, 5) for scene in range(7)]
         memories.sort(key=lambda each: each.place)
-        groups = choose_groups(memories, limit=5, scenes=scenes, rules=RULES)
-        assert groups == choose_groups(memories, limit=5, scenes=scenes, rules=RULES)
+        groups = choose_groups(memories, limit=5, scenes=scenes)
+        assert groups == choose_groups(memories, limit=5, scenes=scenes)
         sources = [source.chunk_id for group in groups for source in group.sources]
         assert len(sources) == len(set(sources))
-        free = {each.chunk_id for each in memories if not protection(each, [], RULES)}
+        free = {each.chunk_id for each in memories if not protection(each, [])}
         assert free.issuperset(sources)
         for group in groups:
-            assert 2 <= len(group.sources) <= 4
+            assert 2 <= len(group.sources) <= MAX_SOURCES
             places = [(source.chapter_index, source.scene_index) for source in group.sources]
             assert places == sorted(places)
             assert all(group.entity_id in source.entities_mentioned for source in group.sources)
@@ -223,16 +221,17 @@ def test_a_label_or_a_cut_short_form_gives_way_to_the_first_sentence() -> None:
     )
 
 
-def test_what_does_not_fit_is_left_out_lowest_first_and_never_cut() -> None:
+def test_what_does_not_fit_is_left_out_lowest_first_and_never_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """The highest-scoring stays even where it alone is too long."""
+    monkeypatch.setattr("novelgen.memory.consolidation.MAX_TOKENS", 20)
     sources = [
         chunk(f"M{number}", content=f"Sentence number {number} is here.", importance=number) for number in (1, 7, 3)
     ]
-    text = extractive_text(sources, ConsolidationRules(max_tokens=20)).content
+    text = extractive_text(sources).content
     assert text == "Sentence number 7 is here. Sentence number 3 is here."
     assert estimate_tokens(text) <= 20
     long = [chunk("M1", content="word " * 100 + "end.")]
-    assert extractive_text(long, ConsolidationRules(max_tokens=20)).content.endswith("word end.")
+    assert extractive_text(long).content.endswith("word end.")
 
 
 def test_the_memory_has_what_its_sources_have_together() -> None:

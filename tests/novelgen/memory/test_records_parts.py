@@ -86,13 +86,12 @@ def test_a_part_is_told_shortly_in_whole_bullets_of_its_whole_course(event: str)
     assert part.summary.endswith(("。", "."))
 
 
-def test_weight_decides_within_a_stretch() -> None:
+def test_weight_decides_within_a_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
     """The weightiest bullet is told, never cut; a part without records has no summary but the author's."""
+    monkeypatch.setattr("novelgen.memory.outline.PART_BULLETS", 2)
     scenes = [told(chapter, f"Event {chapter}") for chapter in (1, 2, 3, 4)]
     weights = {(2, 1): 9.0, (3, 1): 8.0, (4, 1): 7.0}
-    [part] = part_summaries(
-        story_parts([], last_chapter=4, chapters_per_part=4), scenes, weights=weights, max_bullets=2
-    )
+    [part] = part_summaries(story_parts([], last_chapter=4, chapters_per_part=4), scenes, weights=weights)
     assert part.summary == "Event 2. Event 3."
     parts = story_parts([], last_chapter=1, chapters_per_part=1)
     assert part_summaries(parts, [told(1)]) == []

@@ -49,14 +49,15 @@ def test_a_summary_is_seen_only_after_its_chapter(position: StoryPosition, chapt
     assert [each.chapter_index for each in chapter_summaries(SCENES, as_of=position)] == chapters
 
 
-def test_bullets_are_chosen_whole_and_spread() -> None:
+def test_bullets_are_chosen_whole_and_spread(monkeypatch: pytest.MonkeyPatch) -> None:
     """From the whole course, within both bounds, passed over rather than cut; nothing that fits is no summary."""
     scenes = [told(1, number, f"Event {number} happens") for number in range(1, 40)]
-    [few] = chapter_summaries(scenes, max_bullets=3)
+    monkeypatch.setattr("novelgen.memory.outline.CHAPTER_BULLETS", 3)
+    [few] = chapter_summaries(scenes)
     assert few.summary == "Event 1 happens. Event 20 happens. Event 39 happens."
-    [short] = chapter_summaries(scenes, max_bullets=30, max_characters=45)
-    assert short.summary == "Event 1 happens. Event 39 happens."
-    assert chapter_summaries([told(1, 1, "x" * 100)], max_characters=50) == []
+    long = [told(1, number, f"{number} " * 200) for number in range(1, 5)]
+    assert chapter_summaries(long)[0].summary == "1 " * 199 + "1. " + "4 " * 199 + "4."
+    assert chapter_summaries([told(1, 1, "x" * 1000)]) == []
     assert chapter_summaries([told(1, 1)]) == []
     assert chapter_summaries([]) == []
     scenes = [told(1, 1, "long " * 300), told(1, 2, "Ada leaves"), told(1, 3, "Ben stays")]
