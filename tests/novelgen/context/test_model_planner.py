@@ -153,21 +153,14 @@ EXAMPLE = read_prompt_file("plan_retrieval_example.en.json")
 
 BAD_ANSWERS = [
     ("", "no readable JSON object", "malformed"),
-    ('{"entities": ["C1"', "ends within its JSON object", "over_limit"),
     (finished(GOOD, "length"), "cut at its token limit", "over_limit"),
     (AIMessage(GOOD, response_metadata={"stop_reason": "max_tokens"}), "cut at its token limit", "over_limit"),
-    ('{"entities": "C1", "queries": []}', "does not fit the schema: entities", "malformed"),
     (answer(["C1"], ["just text"]), "does not fit the schema: queries.0", "malformed"),
-    (answer([3]), "does not fit the schema: entities.0", "malformed"),
-    ('{"queries": []}', "does not fit the schema: entities: Field required", "malformed"),
-    (answer([]), "the plan is empty", "malformed"),
     (answer(["C77"], [{"query": "Mara's oath"}]), "nothing in the plan belongs", "malformed"),
     (answer([], [{"query": "2022-01-01 12:11:52.142"}]), "nothing in the plan belongs", "malformed"),
     (EXAMPLE, "repeats the example", "malformed"),
     (answer(["C901"]), "repeats the example", "malformed"),
     ('{"properties": {"foo": ["bar"]}, "required": ["foo"]}', "repeats the JSON schema", "malformed"),
-    ('{"entities": NaN, "queries": []}', "holds NaN", "malformed"),
-    ('{"entities":' + "[" * 900 + "]" * 900 + ', "queries": []}', "nests too deep", "malformed"),
 ]
 
 
@@ -221,17 +214,6 @@ def test_a_model_that_cannot_be_had_says_whole_how_to_get_it() -> None:
     reason = "chat model 'x' cannot be used; " + "write another name of it, and set its key; " * 9
     model = ScriptedChatModel(answer=lambda _: _raise(ModelUnavailableError(reason)))
     assert [issue.message for issue in planned(model).issues] == [reason]
-
-
-def test_hanging_model_costs_its_deadline() -> None:
-    """A model that never answers is left behind."""
-    hang = threading.Event()
-    started = time.monotonic()
-    plan = planned(ScriptedChatModel(answer=lambda _: str(hang.wait())), timeout_s=0.1)
-    assert time.monotonic() - started < HANG_GUARD_S
-    hang.set()
-    assert [(issue.stage, issue.kind) for issue in plan.issues] == [("plan", "timeout")]
-    assert "did not return within" in plan.planner.reason
 
 
 def test_repair_call_shares_the_deadline() -> None:
