@@ -174,27 +174,31 @@ def render_states(
     taken: list[dict[bool, list[str]]] = [{False: [], True: []} for _ in snapshots]
     dropped: dict[str, list[str]] = {}
     used = 0
+
+    def line(index: int, texts: Sequence[str], *, is_mind: bool) -> str:
+        entity_id = snapshots[index].entity_id
+        called = names if is_mind and index in factual else heads
+        return f"- {called.get(entity_id, entity_id)}{labels.colon}{labels.separator.join(texts)}"
+
     for depth in range(max((len(each) for each in parts), default=0)):
-        for index, snapshot in enumerate(snapshots):
-            if depth >= len(parts[index]):
+        for index, each in enumerate(parts):
+            if depth >= len(each):
                 continue
-            attribute, text = parts[index][depth]
+            attribute, text = each[depth]
             is_mind = attribute in MIND_ATTRIBUTES
-            told, called = taken[index][is_mind], names if is_mind and index in factual else heads
-            before = count_tokens(_line(snapshot, told, called, labels)) if told else 0
-            cost = count_tokens(_line(snapshot, [*told, text], called, labels)) - before
+            told = taken[index][is_mind]
+            before = count_tokens(line(index, told, is_mind=is_mind)) if told else 0
+            cost = count_tokens(line(index, [*told, text], is_mind=is_mind)) - before
             if used + cost <= budget_tokens:
                 told.append(text)
                 used += cost
             else:
-                dropped.setdefault(snapshot.entity_id, []).append(attribute)
+                dropped.setdefault(snapshots[index].entity_id, []).append(attribute)
     lines, minds = (
         {
-            snapshot.entity_id: _line(
-                snapshot, texts[is_mind], names if is_mind and index in factual else heads, labels
-            )
-            for index, (snapshot, texts) in enumerate(zip(snapshots, taken, strict=True))
-            if texts[is_mind]
+            snapshot.entity_id: line(index, taken[index][is_mind], is_mind=is_mind)
+            for index, snapshot in enumerate(snapshots)
+            if taken[index][is_mind]
         }
         for is_mind in (False, True)
     )
@@ -323,11 +327,6 @@ def _place_seen(presence: Mapping[str, Any]) -> Placing:
 def _is_unnamed(value: Any, names: Mapping[str, str]) -> bool:
     """Tell whether a value is an id that the story has not named by then; without any names ids are all there is."""
     return bool(names) and isinstance(value, str) and is_entity_id(value) and value not in names
-
-
-def _line(snapshot: EntityStateSnapshot, texts: Sequence[str], names: Mapping[str, str], labels: Labels) -> str:
-    name = names.get(snapshot.entity_id, snapshot.entity_id)
-    return f"- {name}{labels.colon}{labels.separator.join(texts)}"
 
 
 DEFAULT_INTENSITY = 5

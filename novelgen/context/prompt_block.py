@@ -73,8 +73,7 @@ def context_lines(context: SceneMemoryContext, *, count_tokens: TokenCounter = e
     """Return the lines of a context in the order of the needs, memories best first, then what is hidden."""
     report = context.report or ContextReport()
     labels = labels_for(report.language)
-    state_budget = report.tokens.get("states", DEFAULT_STATE_BUDGET)
-    lines = [*_lines_of(context, report.names, labels, state_budget, count_tokens), *_memories(report.items, context)]
+    lines = [*_lines_of(context, report.names, labels, count_tokens), *_memories(report.items, context)]
     hidden = context.hidden
     if hidden is not None:
         apart = [*_hidden(hidden, report.names, labels, count_tokens), *_memories(hidden.items, context)]
@@ -83,19 +82,16 @@ def context_lines(context: SceneMemoryContext, *, count_tokens: TokenCounter = e
 
 
 def _lines_of(
-    told: SceneMemoryContext | HiddenContext,
-    names: Mapping[str, str],
-    labels: Labels,
-    state_budget: int,
-    count_tokens: TokenCounter,
+    told: SceneMemoryContext | HiddenContext, names: Mapping[str, str], labels: Labels, count_tokens: TokenCounter
 ) -> Iterator[ContextLine]:
-    """The lines of all but the memories, group by group."""
+    """The lines of all but the memories, group by group; of the states those that it was built to show."""
     report = told.report if isinstance(told, SceneMemoryContext) else None
+    tokens = told.tokens if isinstance(told, HiddenContext) else report.tokens if report else {}
     rendered = render_states(
         told.entity_states,
         names,
         labels=labels,
-        budget_tokens=state_budget,
+        budget_tokens=tokens.get("states", DEFAULT_STATE_BUDGET),
         count_tokens=count_tokens,
         also_called=report.also_called if report else None,
     )
@@ -160,8 +156,7 @@ def _entries(
 def _hidden(
     hidden: HiddenContext, names: Mapping[str, str], labels: Labels, count_tokens: TokenCounter
 ) -> Iterator[ContextLine]:
-    budget = hidden.tokens.get("states", DEFAULT_STATE_BUDGET)
-    return _lines_of(hidden, {**names, **hidden.names}, labels, budget, count_tokens)
+    return _lines_of(hidden, {**names, **hidden.names}, labels, count_tokens)
 
 
 def _memories(items: list[ContextItem], context: SceneMemoryContext) -> Iterator[ContextLine]:
@@ -199,13 +194,7 @@ def fenced(lines: Iterable[str], mark: str) -> list[str]:
     return [f"<story-data {mark}>", *(" ".join(line.splitlines()) for line in lines), f"</story-data {mark}>"]
 
 
-def render_context(
-    context: SceneMemoryContext,
-    *,
-    language: str | None = None,
-    state_budget: int = DEFAULT_STATE_BUDGET,
-    count_tokens: TokenCounter = estimate_tokens,
-) -> str:
+def render_context(context: SceneMemoryContext, *, language: str | None = None) -> str:
     """Render a context for the prompt of a scene writer; see `SceneMemoryContext.as_prompt`."""
     told_in = context.report.language if context.report else ""
     told_in = told_in or story_language(" ".join(chunk.content for chunk in context.relevant_memories))
@@ -213,9 +202,7 @@ def render_context(
     names = dict(context.report.names) if context.report else {}
     told = {
         section: [each.text for each in lines]
-        for section, lines in groupby(
-            _lines_of(context, names, labels, state_budget, count_tokens), key=lambda each: each.section
-        )
+        for section, lines in groupby(_lines_of(context, names, labels, estimate_tokens), key=lambda each: each.section)
     }
     told["memories"] = _memory_lines(context, names, labels)
     sections = {
@@ -230,7 +217,7 @@ def render_context(
     view = context.report.point_of_view if context.report else None
     name = names.get(view.character_id or "", view.name) if view else ""
     heading = labels.hidden.format(name if _PLAIN_NAME.fullmatch(name) else labels.point_of_view)
-    hidden = _hidden_lines(context, names, labels, count_tokens)
+    hidden = _hidden_lines(context, names, labels)
     mark = fence_mark(line for lines in (*sections.values(), hidden, [heading]) for line in lines)
     if hidden:
         sections[heading] = hidden
@@ -240,9 +227,7 @@ def render_context(
     return "\n\n".join([f"# {labels.title}\n{labels.note}", *blocks]) + "\n"
 
 
-def _hidden_lines(
-    context: SceneMemoryContext, names: Mapping[str, str], labels: Labels, count_tokens: TokenCounter
-) -> list[str]:
+def _hidden_lines(context: SceneMemoryContext, names: Mapping[str, str], labels: Labels) -> list[str]:
     """What the point of view does not know: who somebody is, how things stand, what happened."""
     hidden = context.hidden
     if hidden is None:
@@ -252,7 +237,7 @@ def _hidden_lines(
         for each, name in hidden.names.items()
         if each in names and names[each] != name
     ]
-    lines += [each.text for each in _hidden(hidden, names, labels, count_tokens)]
+    lines += [each.text for each in _hidden(hidden, names, labels, estimate_tokens)]
     return lines + [
         f"- [{memory_place_text(each, always=labels.everywhere)}] {each.text}" for each in prompt_order(hidden.items)
     ]

@@ -352,7 +352,7 @@ class SceneMemoryContext(Shown, Model):
     def _read_what_its_file_leaves_out(cls, given: Any) -> Any:
         return with_references_read(given)
 
-    def as_prompt(self, *, language: str | None = None, state_budget: int | None = None) -> str:
+    def as_prompt(self, *, language: str | None = None) -> str:
         """Return the context as a block for the prompt of a scene writer, in the language of its story.
 
         What holds comes first, then the story so far and how the scene before ended, who the people are to each
@@ -361,15 +361,11 @@ class SceneMemoryContext(Shown, Model):
 
         Args:
             language: Language of the headings, `zh…` or `en`; None takes the story's.
-            state_budget: Token bound for the states; None shows those that the context was built to show.
 
         Returns:
             The block, ending in a line break; a context that holds nothing gives an empty string.
         """
-        report = self.report or ContextReport()
-        if state_budget is None:
-            state_budget = report.tokens.get("states", DEFAULT_STATE_BUDGET)
-        return rendered("prompt_block.render_context", self, language=language, state_budget=state_budget)
+        return rendered("prompt_block.render_context", self, language=language)
 
 
 Change = Literal["in", "out", "changed"]

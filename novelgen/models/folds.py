@@ -186,19 +186,24 @@ def fold_loop_events(events: Sequence[AnyLoopEvent]) -> LoopFold[AnyLoopEvent]:
 
 def fold_relationship_changes(changes: Iterable[RelationshipChange]) -> dict[str, Any]:
     """Fold the changes of one pair."""
-    folded = {name: Relationship.model_fields[name].default for name in FOLDED_RELATIONSHIP_FIELDS}
-    dimensions: dict[RelationshipDimension, int] = {}
-    of_a: dict[RelationshipDimension, int] = {}
-    of_b: dict[RelationshipDimension, int] = {}
+    folded: dict[str, Any] = {name: Relationship.model_fields[name].default for name in FOLDED_RELATIONSHIP_FIELDS}
+    folded |= {"dimensions": {}, "dimensions_a": {}, "dimensions_b": {}}
     for change in changes:
         said = {name: getattr(change, name) for name in FOLDED_RELATIONSHIP_FIELDS}
         folded |= {name: value for name, value in said.items() if value is not None}
-        dimensions |= change.dimensions
-        for side, own in ((of_a, change.dimensions_a), (of_b, change.dimensions_b)):
-            for name in change.dimensions:
-                side.pop(name, None)
-            side |= own or {}
-    return {**folded, "dimensions": dimensions, "dimensions_a": of_a, "dimensions_b": of_b}
+        folded |= _feelings_after(change, folded)
+    return folded
+
+
+def _feelings_after(change: RelationshipChange, before: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """The dimensions of a pair after a change: what is said of both replaces what either side felt."""
+
+    def side(name: str) -> dict[str, int]:
+        kept = {each: value for each, value in before[name].items() if each not in change.dimensions}
+        return kept | (getattr(change, name) or {})
+
+    both = {**before["dimensions"], **change.dimensions}
+    return {"dimensions": both, "dimensions_a": side("dimensions_a"), "dimensions_b": side("dimensions_b")}
 
 
 OWN_WORDS = "own_words"
@@ -275,27 +280,12 @@ def standing_after(change: RecordedRelationshipChange, before: Relationship | No
     """Return how a pair stands after a change, in the order of its ids."""
     ordered = change.in_order()
     known = before or Relationship(relationship_id="", character_a=ordered.character_a, character_b=ordered.character_b)
-    pair = ordered.dimensions
     views = {
         name: getattr(ordered, name) or getattr(known, name)
         for name in ("relationship_type", "perspective_a", "perspective_b")
     }
-    return known.model_copy(
-        update={
-            **views,
-            "status": ordered.status,
-            "intensity": ordered.intensity,
-            "dimensions": {**known.dimensions, **pair},
-            "dimensions_a": {**_without(known.dimensions_a, pair), **ordered.dimensions_a},
-            "dimensions_b": {**_without(known.dimensions_b, pair), **ordered.dimensions_b},
-        }
-    )
-
-
-def _without(
-    side: Mapping[RelationshipDimension, int], pair: Mapping[RelationshipDimension, int]
-) -> dict[RelationshipDimension, int]:
-    return {name: value for name, value in side.items() if name not in pair}
+    feelings = _feelings_after(ordered, vars(known))
+    return known.model_copy(update={**views, **feelings, "status": ordered.status, "intensity": ordered.intensity})
 
 
 RecordedLoopEvent = RecordedLoop | RecordedLoopAdvance | RecordedLoopResolution
