@@ -9,7 +9,7 @@ import click
 
 from novelgen.errors import UserInputError
 from runtime.doors.cli.error_handling import run_guarded
-from runtime.doors.cli.output import print_heading, print_json, print_pairs, print_table, staged_progress
+from runtime.doors.cli.output import print_heading, print_json, print_pairs, print_table
 from runtime.doors.cli.parameters import COUNT, FOLDER, settle_imports
 from tests.benchmarks.retrieval.book import load_bench_book
 from tests.benchmarks.retrieval.quality import QualityReport, SystemScores
@@ -58,7 +58,7 @@ def bench(
     book = load_bench_book(folder)
     tokens = _budgets(budgets)
     settle_imports()
-    with tempfile.TemporaryDirectory(prefix="novelgen-bench-") as temporary, staged_progress() as progress:
+    with tempfile.TemporaryDirectory(prefix="novelgen-bench-") as temporary:
         report = measure_with_rivals(
             book,
             work_dir or Path(temporary),
@@ -68,7 +68,6 @@ def bench(
             budgets=tokens,
             ablation=ablation,
             limit_plans=limit_plans,
-            progress=progress,
         )
     if as_json:
         print_json(report)

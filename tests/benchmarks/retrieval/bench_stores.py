@@ -18,7 +18,6 @@ from runtime.stores import MemoryStores
 from tests.benchmarks.retrieval.book import BenchBook
 
 Vectors = list[list[float]]
-Progress = Callable[[int, int], None]
 
 TOOL_TIMEOUT_S = 120.0
 """A loaded machine must not change what is found."""
@@ -129,10 +128,10 @@ def load_bench_settings(projects_dir: object, *, memory_budget: int) -> Novelgen
     return bench_settings(load_settings(None, projects_dir=projects_dir), memory_budget=memory_budget)
 
 
-def imported(stores: MemoryStores, book: BenchBook, *, records: bool, progress: Progress | None = None) -> str:
+def imported(stores: MemoryStores, book: BenchBook, *, records: bool) -> str:
     """Import a book into its project, unless it is there already, and return the project's id."""
     project_id = f"bench-{'records' if records else 'text'}"
-    import_book(stores, book.folder, project_id=project_id, records=records, index_progress=progress)
+    import_book(stores, book.folder, project_id=project_id, records=records)
     return project_id
 
 

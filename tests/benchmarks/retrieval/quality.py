@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from runtime.context_chain import build_context_chain
 from runtime.index.embeddings import CheckedEmbeddings
 from runtime.search.story_memory import StoryMemoryTools
 from runtime.stores import MemoryStores
-from tests.benchmarks.retrieval.bench_stores import BenchStores, Progress, imported, open_bench_stores
+from tests.benchmarks.retrieval.bench_stores import imported, open_bench_stores
 from tests.benchmarks.retrieval.book import BenchBook, BenchPlan
 from tests.benchmarks.retrieval.scoring import (
     DEFAULT_BUDGETS,
@@ -30,9 +29,6 @@ from tests.benchmarks.retrieval.scoring import (
     mean_scores,
     measure_states,
 )
-
-StageProgress = Callable[[str, int, int], None]
-"""Called with what is being done, how much is done and how much there is in all."""
 
 Ranking = Callable[[BenchPlan], Sequence[RankedText]]
 """Ranks texts for a plan, best first."""
@@ -88,7 +84,6 @@ def measure_quality(
     models: Mapping[str, BaseChatModel] | None = None,
     rivals: RivalsOf | None = None,
     limit_plans: int | None = None,
-    progress: StageProgress = lambda *_: None,
 ) -> QualityReport:
     """Measure what the chain brings within budgets of tokens."""
     if not budgets or min(budgets) < 1:
@@ -96,21 +91,20 @@ def measure_quality(
     plans = book.plans[:limit_plans]
     key = AnswerKey(book)
     with open_bench_stores(work_dir, memory_budget=max(budgets)) as stores:
-        project_id = imported(
-            stores, book, records=records, progress=lambda done, total: progress("import", done, total)
-        )
-        own = _own_runs(stores, project_id, plans, models or {}, progress)
+        project_id = imported(stores, book, records=records)
+        own = {
+            name: run_chain(stores, project_id, plans, model=model)
+            for name, model in {"rules planner": None, **(models or {})}.items()
+        }
         systems = [_scored(OWN_GROUP, name, _key_scores(key, contexts, budgets)) for name, contexts in own.items()]
         if ablation:
-            variants = run_ablation(stores, project_id, plans, progress=partial(progress, ABLATION_GROUP))
+            variants = run_ablation(stores, project_id, plans)
             systems += [
                 _scored(ABLATION_GROUP, name, _key_scores(key, contexts, budgets))
                 for name, contexts in variants.items()
             ]
         beside = rivals(book, stores.embeddings) if rivals is not None else []
-        for done, rival in enumerate(beside, start=1):
-            systems.append(_scored(rival.group, rival.name, _rival_scores(key, rival, plans, budgets)))
-            progress("rivals", done, len(beside))
+        systems += [_scored(rival.group, rival.name, _rival_scores(key, rival, plans, budgets)) for rival in beside]
         by_rules = own["rules planner"]
         return QualityReport(
             book=book.folder.resolve().name,
@@ -123,25 +117,6 @@ def measure_quality(
             states=_states(book, by_rules) if records else None,
             problems=sorted({problem for each in by_rules for problem in each.problems}),
         )
-
-
-def _own_runs(
-    stores: BenchStores,
-    project_id: str,
-    plans: Sequence[BenchPlan],
-    models: Mapping[str, BaseChatModel],
-    progress: StageProgress,
-) -> dict[str, list[PlannedContext]]:
-    return {
-        name: run_chain(
-            stores,
-            project_id,
-            plans,
-            model=model,
-            progress=lambda done, total, name=name: progress(name, done, total),  # type: ignore[misc]
-        )
-        for name, model in {"rules planner": None, **models}.items()
-    }
 
 
 def _key_scores(key: AnswerKey, contexts: Iterable[PlannedContext], budgets: Sequence[int]) -> list[dict[str, float]]:
@@ -198,21 +173,11 @@ def plan_request(project_id: str, plan: BenchPlan) -> dict[str, Any]:
 
 
 def run_chain(
-    stores: MemoryStores,
-    project_id: str,
-    plans: Sequence[BenchPlan],
-    *,
-    model: BaseChatModel | None = None,
-    progress: Progress | None = None,
+    stores: MemoryStores, project_id: str, plans: Sequence[BenchPlan], *, model: BaseChatModel | None = None
 ) -> list[PlannedContext]:
     """Build the context of every plan; nothing is written."""
     chain = build_context_chain(stores, model=model, write_files=False)
-    contexts: list[PlannedContext] = []
-    for plan in plans:
-        contexts.append(PlannedContext(plan, chain.invoke(plan_request(project_id, plan))))
-        if progress is not None:
-            progress(len(contexts), len(plans))
-    return contexts
+    return [PlannedContext(plan, chain.invoke(plan_request(project_id, plan))) for plan in plans]
 
 
 SCORED_PARTS = ("relevance", "importance", "entities", "open_loops", "spreading", "surroundings", "summaries")
@@ -242,17 +207,14 @@ def _nothing_for(part: str) -> dict[str, float]:
     return {name: 0.0 for name in names if name in SelectionWeights.model_fields}
 
 
-def run_ablation(
-    stores: MemoryStores, project_id: str, plans: Sequence[BenchPlan], *, progress: Callable[[int, int], None]
-) -> dict[str, list[PlannedContext]]:
+def run_ablation(stores: MemoryStores, project_id: str, plans: Sequence[BenchPlan]) -> dict[str, list[PlannedContext]]:
     """Build every plan's context by rules once per variant, from one search per plan."""
     tools, whole = _RememberingTools(stores), stores.settings.memory.weights
     chains = {name: _chain(stores, tools, weights) for name, weights in ablation_variants(whole).items()}
     contexts: dict[str, list[PlannedContext]] = {name: [] for name in chains}
-    for done, plan in enumerate(plans, start=1):
+    for plan in plans:
         for name, chain in chains.items():
             contexts[name].append(PlannedContext(plan, chain.invoke(plan_request(project_id, plan))))
-        progress(done, len(plans))
     return contexts
 
 
