@@ -195,7 +195,9 @@ def fold_relationship_changes(changes: Iterable[RelationshipChange]) -> dict[str
     return folded
 
 
-def _feelings_after(change: RelationshipChange, before: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+def _feelings_after(
+    change: RelationshipChange | RecordedRelationshipChange, before: Mapping[str, Any]
+) -> dict[str, dict[str, int]]:
     """The dimensions of a pair after a change: what is said of both replaces what either side felt."""
 
     def side(name: str) -> dict[str, int]:
