@@ -86,7 +86,7 @@ def print_quality(report: QualityReport) -> None:
     """Print a quality run: one row per system, then state accuracy."""
     records = "with records" if report.records else "text only"
     print_heading(f"{report.book}, {records}, {report.plans} plans, {report.embedding_model}")
-    print_table(_quality_headings(report.budgets), (_row(each, report.budgets) for each in report.systems), wide=1)
+    print_table(_quality_headings(report.budgets), (_row(each, report.budgets) for each in report.systems))
     if report.states is not None:
         print_heading("Entity states")
         print_pairs(report.states.model_dump())
