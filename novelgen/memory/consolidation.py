@@ -29,29 +29,20 @@ UNRESOLVED_EVENTS = frozenset(SUPERSESSION_CHAINS.values()) | {"obligation", "de
 """Event types that something later may put an end to; until then the story owes it."""
 
 
-MAX_SOURCES = 3
-"""More cannot be told and found as one memory."""
-
-SPAN_SCENES = 6
-"""Scenes from the first source to the last."""
+MAX_SOURCES, SPAN_SCENES = 3, 6
+"""More memories, or of scenes further apart, cannot be told and found as one."""
 
 PROTECTED_IMPORTANCE = 8
 """Protected from this on."""
 
-SUPERSEDED_POINTS = -3.0
-"""Added to the importance of what is over."""
-
-UNVERIFIED_POINTS = -1.0
-"""Added to that of what no quote proves."""
+SUPERSEDED_POINTS, UNVERIFIED_POINTS = -3.0, -1.0
+"""Added to the importance of what is over, and of what no quote proves."""
 
 TOPIC_SIMILARITY = 0.1
 """Cosine of embeddings, less the mean of all, that is one topic; what one scene tells is one topic anyway."""
 
-SCENE_LOSS = 0.5
-"""What a scene between sources loses."""
-
-WEIGHT_LOSS = 0.1
-"""What a point of the weightiest source loses."""
+SCENE_LOSS, WEIGHT_LOSS = 0.5, 0.1
+"""What a scene between sources, and a point of the weightiest of them, loses."""
 
 MAX_TOKENS = 240
 """Estimated tokens of a consolidated memory."""
