@@ -8,7 +8,7 @@ import inspect
 import re
 import types
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -41,6 +41,9 @@ MOST_PARTS = 100
 
 GREATEST_NUMBER = 2_000_000_000
 """The greatest whole number where a method says nothing else."""
+
+
+_NUMBER: Any = Field(ge=-GREATEST_NUMBER, le=GREATEST_NUMBER)
 
 
 def position_from(text: str) -> StoryPosition | str:
@@ -79,6 +82,16 @@ MomentText = Annotated[str, Field(max_length=40), AfterValidator(moment)]
 """`2:5` is turn 5 of session 2; else a time such as `2031-03-01T18:00:00Z`."""
 
 JsonObject = Annotated[dict[str, Any], AfterValidator(_shallow)]
+
+
+def _written(value: object) -> object:
+    if isinstance(value, int | float):
+        raise ValueError("a time is written, such as PT2H for two hours")  # noqa: TRY004 - pydantic tells of a ValueError
+    return value
+
+
+_WRITTEN = BeforeValidator(_written)
+"""Of a time beside which a number means something else."""
 
 
 def _target(value: object) -> object:
@@ -181,6 +194,10 @@ def _for_doors(annotation: Any) -> Any:
             return PositionText | None if type(None) in members else PositionText
         if datetime in members:
             return MomentText | None if type(None) in members else MomentText
+        if timedelta in members:
+            # The usual bounds are those of the number alone: a time cannot be compared with them.
+            apart: dict[Any, Any] = {int: Annotated[int, _NUMBER], timedelta: Annotated[timedelta, _WRITTEN]}
+            members = tuple(apart.get(each, each) for each in members)
         if any(get_origin(each) is Mapping for each in members):
             # Where a mapping does as well as one of our models, doors take the mapping.
             members = tuple(each for each in members if not (isinstance(each, type) and issubclass(each, BaseModel)))
@@ -229,7 +246,7 @@ def _usual_bounds(annotation: Any) -> FieldInfo:
     if str in members:
         return Field(max_length=LONGEST_TEXT)
     if int in members and bool not in members:
-        return Field(ge=-GREATEST_NUMBER, le=GREATEST_NUMBER)
+        return _NUMBER
     if any(get_origin(each) is list for each in members):
         return Field(max_length=MOST_PARTS)
     return Field()

@@ -256,6 +256,29 @@ GOING_WITH: Mapping[Table, Callable[[str], ColumnElement[bool]]] = {
 those that say nothing without it. What another felt for somebody, or told to somebody, is of both."""
 
 
+class Deletion(Model):
+    """What was deleted, and who referred to it."""
+
+    change: Change
+    unlinked_memories: list[str] = Field(
+        default_factory=list, description="Chunk ids of memories that stay and lost a link."
+    )
+    removed_relationships: list[str] = Field(default_factory=list)
+    changed_threads: list[str] = Field(
+        default_factory=list, description="Ids of threads that stay and lost a reference."
+    )
+    changed_scenes: list[str] = Field(
+        default_factory=list, description="Ids of scenes whose cast, place or record lost a reference."
+    )
+    changed_entities: list[str] = Field(
+        default_factory=list, description="Ids of others whose card or state lost a reference."
+    )
+    removed_character_memories: list[str] = Field(default_factory=list, description="Ids of what it remembered itself.")
+    changed_character_memories: list[str] = Field(
+        default_factory=list, description="Ids of what others remember of it, which lost a reference."
+    )
+
+
 class Journal(Repository):
     """Keeps what was changed with the rows that it changed, and undoes it."""
 

@@ -3,17 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pydantic import Field
 from sqlalchemy import ColumnElement, Table, or_, true
 
 from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.language.normalise import name_key
-from novelgen.models.base import Model
 from novelgen.models.entity import Entity, EntityAlias, RevealedIdentity, revealed_identity
 from novelgen.models.position import StoryPosition, sort_key
 from runtime.storage.chunks import ConsolidationRepository
 from runtime.storage.entities import EntityRepository, stored_profile
-from runtime.storage.journal import GOING_WITH, Change, Journal, RowChange
+from runtime.storage.journal import GOING_WITH, Change, Deletion, Journal, RowChange
 from runtime.storage.outline import scene_hashes, source_hash
 from runtime.storage.records import StoredEntity
 from runtime.storage.references import Relinking, forget, forget_in_records, forget_pair, relink_mixed
@@ -174,29 +172,6 @@ def _first_appearance(keep: Entity, gone: Entity) -> dict[str, Any]:
         return {"first_chapter": None, "first_scene": None, "said_from": None}
     first = min(keep, gone, key=lambda each: (sort_key(each.first_chapter, each.first_scene), each.said_from is None))
     return {name: getattr(first, name) for name in ("first_chapter", "first_scene", "said_from")}
-
-
-class Deletion(Model):
-    """What was deleted, and who referred to it."""
-
-    change: Change
-    unlinked_memories: list[str] = Field(
-        default_factory=list, description="Chunk ids of memories that stay and lost a link."
-    )
-    removed_relationships: list[str] = Field(default_factory=list)
-    changed_threads: list[str] = Field(
-        default_factory=list, description="Ids of threads that stay and lost a reference."
-    )
-    changed_scenes: list[str] = Field(
-        default_factory=list, description="Ids of scenes whose cast, place or record lost a reference."
-    )
-    changed_entities: list[str] = Field(
-        default_factory=list, description="Ids of others whose card or state lost a reference."
-    )
-    removed_character_memories: list[str] = Field(default_factory=list, description="Ids of what it remembered itself.")
-    changed_character_memories: list[str] = Field(
-        default_factory=list, description="Ids of what others remember of it, which lost a reference."
-    )
 
 
 class DeletionRepository(Journal):

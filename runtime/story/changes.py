@@ -13,8 +13,14 @@ from novelgen.models.memory import StoryMemoryChunk, memory_place_text
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import AuthorChangeKind, Change, number_of, require_as_left, require_scene_as_left
-from runtime.storage.merges import Deletion
+from runtime.storage.journal import (
+    AuthorChangeKind,
+    Change,
+    Deletion,
+    number_of,
+    require_as_left,
+    require_scene_as_left,
+)
 from runtime.storage.projects import Waivable
 from runtime.storage.records import IndexingResult, StoredScene
 from runtime.storage.scenes import SCENE_FIELDS

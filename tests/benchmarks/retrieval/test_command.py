@@ -1,11 +1,12 @@
 """`python -m tests.benchmarks`."""
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.benchmarks import whole_page
+from tests.benchmarks import cost, whole_page
 from tests.benchmarks.__main__ import main
 
 BOOK = str(Path(__file__).parents[2] / "data" / "bench_book")
@@ -27,3 +28,12 @@ def test_a_page_is_measured_beside_a_recap(tmp_path: Path, capsys: pytest.Captur
     recap, context = capsys.readouterr().out.splitlines()
     assert (recap.split()[0], context.split()[0]) == ("recap", "context")
     assert float(context.split()[2]) > 0
+
+
+def test_cost_is_measured_at_the_sizes_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Fillers bring a project to its size, beside another one; the report tells both."""
+    cost.main([BOOK, "80/60", "--runs", "2", "--work-dir", str(tmp_path)])
+    (size,) = json.loads(capsys.readouterr().out)["sizes"]
+    assert (size["in_project"], size["stored"], size["problems"]) == (80, 140, [])
+    assert size["chain"]["p95_ms"] >= size["chain"]["p50_ms"] > 0
+    assert {"search", "select", "total"} <= size["stages_ms"].keys()
