@@ -108,7 +108,7 @@ Little, since a memory says in other words what a scene says; that somebody is t
 
 
 MANY_PIECES = 1_000
-"""From so many pieces on numpy finds the best in less time than it takes to be loaded."""
+"""From so many pieces on numpy finds the best in less time than it takes to be loaded; where it is, always."""
 
 
 @dataclass
@@ -122,8 +122,9 @@ class Retellings:
     def __post_init__(self) -> None:
         for index, scene in enumerate(self.scenes):
             for words in _words_of_pieces(scene.text):
+                piece = len(self._scene_of)
                 for word in words:
-                    self._pieces_with[word].append(len(self._scene_of))
+                    self._pieces_with[word].append(piece)
                 self._scene_of.append(index)
 
     def best(self, content: str, wanted: int) -> tuple[StoryPosition, float] | None:
@@ -132,7 +133,8 @@ class Retellings:
         whole = sum(rarities.values())
         if not whole or not len(self._scene_of):
             return None
-        best, told = (_best_of_few if len(self._scene_of) < MANY_PIECES else _best_of_many)(
+        is_light = len(self._scene_of) < MANY_PIECES and "numpy" not in sys.modules
+        best, told = (_best_of_few if is_light else _best_of_many)(
             [(self._pieces_with[word], weight) for word, weight in rarities.items() if word in self._pieces_with],
             self._scene_of,
             wanted,

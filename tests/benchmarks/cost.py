@@ -25,6 +25,7 @@ from novelgen.errors import UserInputError
 from novelgen.memory.search import NAMES_ONLY_PURPOSES
 from novelgen.models.context import SceneMemoryContext
 from runtime.context_chain import build_context_chain
+from runtime.doors.cli.parameters import settle_imports
 from runtime.ingest.ingest import import_book
 from runtime.stores import MemoryStores
 from tests.benchmarks.retrieval.bench_stores import load_bench_settings, open_bench_stores
@@ -244,6 +245,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--work-dir", type=Path)
     given = parser.parse_args(arguments)
+    settle_imports()
     with tempfile.TemporaryDirectory(prefix="novelgen-bench-") as temporary:
         place = given.work_dir or Path(temporary)
         report = measure_cost(load_bench_book(given.folder), place, given.sizes, runs=given.runs)
