@@ -119,7 +119,7 @@ def written_lorebook(entries: Iterable[LoreEntry], form: LorebookForm) -> dict[s
         ]
         return {"lorebookVersion": 5, "entries": told, "settings": {"orderByKeyLocations": False}, "categories": []}
     fixed = {"keysecondary": [], "selective": False, "order": 100, "position": 0, "probability": 100}
-    fixed |= {"useProbability": True, "addMemo": True}
+    fixed |= {"useProbability": False, "addMemo": True}
     numbered = {
         str(number): {
             "uid": number,

@@ -2,24 +2,34 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from novelgen.context.prompt_block import render_context
+from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.plan import ScenePlan
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.context_chain import build_context_chain
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import get_entity_state_tool, get_recent_timeline_tool, search_story_memory_tool
+from runtime.search.search import (
+    RetrieverAnswer,
+    called_notes,
+    entity_memories,
+    recent_memories,
+    search_words,
+    thread_memories,
+)
 from runtime.stores import MemoryStores
+from runtime.story.memories import StoryMemories
 from tests.acceptance.test_memory_context_retrieval import damage_database, damage_index
 from tests.support.demo_project import settings_for
 from tests.support.scripted_chat_model import answering
@@ -136,12 +146,14 @@ def scene(chapter: int, number: int, *, with_record: bool) -> SceneInput:
 
 
 def tell(stores: MemoryStores, *, with_records: bool) -> None:
-    """Ingest the marked story, last chapter first, so that no order of writing hides a leak."""
+    """Ingest the marked story, last chapter first, so that no order of writing hides a leak, and a late note."""
     stores.create_project(PROJECT, language="en")
     store_entities(stores, PROJECT, entities())
     for chapter in range(CHAPTERS, 0, -1):
         scenes = [scene(chapter, number, with_record=with_records) for number in range(1, SCENES + 1)]
         ingest_scenes(stores, PROJECT, scenes)
+    text = f"Anna's ring is cursed, {mark(4, 2)}."
+    StoryMemories(stores, PROJECT).note(text, entities=["Anna"], start=(4, 3), keys=["ring"], importance=9)
 
 
 def build(folder: Path, *, with_records: bool) -> None:
@@ -219,6 +231,21 @@ def test_every_tool_is_cut(stores: MemoryStores, cut: tuple[int, int]) -> None:
     assert leaked("\n".join(dumped), *cut) == set()
     for title in ("Lady", "Count"):
         assert get_entity_state_tool(PROJECT, f"{title} {mark(4, 3)}", *cut, stores=stores) is None
+
+
+@pytest.mark.parametrize("retriever", [search_words, entity_memories, thread_memories, recent_memories, called_notes])
+def test_every_retriever_is_cut_by_itself(stores: MemoryStores, retriever: Callable[..., RetrieverAnswer]) -> None:
+    """What one lists has no later mark before anything behind it cuts once more, and is all there at the end."""
+    asked = [SearchQuery(text=f"Anna, Boris, the ring, {mark(1, 1)} {mark(4, 3)}")]
+    listed = {}
+    for as_of in (StoryPosition(3, 2), END_OF_STORY):
+        request = SearchRequest(project_id=PROJECT, queries=asked, entity_ids=["C0", "I0", "book"], as_of=as_of)
+        ids = retriever(stores, request).hits
+        with stores.database(PROJECT).read() as unit:
+            listed[as_of] = "\n".join(each.content for each in unit.memories.by_ids(ids, as_of=END_OF_STORY))
+    assert leaked(listed[StoryPosition(3, 2)], 3, 2) == set()
+    if listed[END_OF_STORY]:
+        assert leaked(listed[END_OF_STORY], 3, 2), "the later marks must be there, or the test proves nothing"
 
 
 @pytest.mark.parametrize("damage", [damage_index, damage_database], ids=["no index", "no database"])

@@ -19,6 +19,13 @@ def test_what_is_written_is_read_back(form: Any) -> None:
     assert book.entries == [STONE, HEAVEN, CULT]
 
 
+def test_an_entry_of_sillytavern_is_read_whatever_the_dice_say() -> None:
+    """The fields that are the same for all entries leave nothing to chance, to order or to second keys."""
+    [entry] = written_lorebook([HEAVEN], "sillytavern")["entries"].values()
+    fixed = {"selective": False, "keysecondary": [], "order": 100, "position": 0, "addMemo": True}
+    assert entry.items() >= {**fixed, "probability": 100, "useProbability": False, "constant": True}.items()
+
+
 def test_what_cannot_be_kept_is_told() -> None:
     """Patterns, secondary keys, empty entries and fields of other programs are named, and spoil nothing."""
     entries = [
