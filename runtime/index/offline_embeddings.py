@@ -59,7 +59,12 @@ class Turns:
     def __enter__(self) -> None:
         with self._changed:
             number, self.came = self.came, self.came + 1
-            self._changed.wait_for(lambda: number < self._may_begin)
+            try:
+                self._changed.wait_for(lambda: number < self._may_begin)
+            except BaseException:
+                # Who breaks off while waiting leaves no gap that those behind would wait for.
+                self.__exit__()
+                raise
 
     def __exit__(self, *_: object) -> None:
         with self._changed:

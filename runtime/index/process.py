@@ -366,7 +366,8 @@ class IndexProcess:
                         self.breaker.succeeded()
                 except errors.NovelgenError as error:
                     reply = error
-                if operation in ("build_commit", "build_abort"):
+                is_failed = isinstance(reply, errors.NovelgenError)
+                if operation in ("build_commit", "build_abort") or (operation == "build_begin" and is_failed):
                     rebuild.close()
                 channel.send(reply)
 

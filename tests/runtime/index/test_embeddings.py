@@ -122,6 +122,23 @@ def test_those_who_wait_for_a_turn_are_let_in_as_they_came() -> None:
     assert order == [0, 1, 2, 3]
 
 
+def test_who_breaks_off_while_waiting_for_a_turn_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After Ctrl-C in the wait, those behind are let in as if nobody had stood there."""
+
+    def broken_off(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    turns = Turns(1)
+    with turns, monkeypatch.context() as patch:
+        patch.setattr(threading.Condition, "wait_for", broken_off)
+        with pytest.raises(KeyboardInterrupt):
+            turns.__enter__()
+    behind = threading.Thread(target=turns.__enter__, daemon=True)
+    behind.start()
+    behind.join(10)
+    assert not behind.is_alive()
+
+
 OPENMP_CODE = """
 import os
 from pathlib import Path

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,6 +101,20 @@ def test_writes_of_two_programs_take_turns(shared: VectorStoreManager, tmp_path:
     assert shared.count("turns") == 2
     second.close()
     assert shared.count("turns") == 2
+
+
+def test_a_rebuild_that_cannot_begin_keeps_no_turn(tmp_path: Path, open_manager: OpenManager) -> None:
+    """Where another program's rebuild meets damaged files, which it may not remove, the owner goes on writing."""
+    owner = open_manager(EmbeddedIndex(tmp_path / "vectors"))
+    owner.upsert(make_rows(2))
+    registry = IndexProcessRegistry()
+    second = VectorStoreManager(owner.location, embedding_model=MODEL, dimension=DIMENSION, registry=registry)
+    shutil.rmtree(tmp_path / "vectors")
+    with pytest.raises(VectorIndexOwnedError, match="is damaged and owned by process"):
+        second.rebuild("demo", make_rows(2))
+    owner.upsert(make_rows(2), timeout_s=5)
+    assert second.count("demo") == 2
+    second.close()
 
 
 def test_the_index_is_free_when_its_owner_is_killed(tmp_path: Path, open_manager: OpenManager) -> None:
