@@ -1,7 +1,8 @@
 """What a context must be while something is down: the letters of the fault matrix."""
 
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,27 @@ def both_fallbacks(folder: Path, **memory: Any) -> Iterator[BothFallbacks]:
         MemoryStores(settings_for(folder, search_fallback="off", **memory)) as off,
     ):
         yield BothFallbacks(on, off)
+
+
+@contextmanager
+def locked(file: Path, mode: str = "EXCLUSIVE") -> Iterator[None]:
+    """Hold a SQLite database as another program would."""
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute(f"BEGIN {mode}")
+        yield
+
+
+def leave_write_ahead_log(file: Path) -> None:
+    """Let readers of a database wait for the program that writes."""
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        assert connection.execute("PRAGMA journal_mode=DELETE").fetchone() == ("delete",)
+
+
+def require_nothing_later(context: SceneMemoryContext, request: MemoryContextRequest) -> None:
+    """Every memory is of the project and lies before the planned scene."""
+    for chunk in context.relevant_memories:
+        assert chunk.project_id == request.project_id
+        assert request.position.admits(chunk.chapter_index, chunk.scene_index)
 
 
 def context_of(stores: MemoryStores, request: MemoryContextRequest) -> SceneMemoryContext:

@@ -2,25 +2,21 @@
 
 import json
 import os
-import sqlite3
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from runtime.doors.cli.main import novelgen as program
 from tests.acceptance.test_memory_context_retrieval import damage_database, damage_index
 from tests.faults.disks import immutable
-from tests.faults.expectations import HANG_GUARD_S
+from tests.faults.expectations import locked
 from tests.faults.matrix import covers
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 CONTEXT = ("context", "demo", "--chapter", "5", "--scene", "4", "--json")
 INGEST = ("ingest", "demo")
 Fault = Callable[[Path], AbstractContextManager[object]]
@@ -31,37 +27,17 @@ def _environment(projects_dir: Path, **more: str) -> dict[str, str]:
     patient = {"TOOL_TIMEOUT_S": "20", "CHAIN_TIMEOUT_S": "60", "EMBEDDING_MODEL": "fake:64"}
     return {
         **own,
-        "PYTHONPATH": str(REPOSITORY),
         "NOVELGEN_PROJECTS_DIR": str(projects_dir),
         **{f"NOVELGEN_MEMORY__{name}": value for name, value in patient.items()},
         **more,
     }
 
 
-def novelgen(*arguments: str, projects_dir: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the real program to its end."""
-    return subprocess.run(
-        [sys.executable, "-m", "novelgen", *arguments],
-        capture_output=True,
-        encoding="utf-8",
-        timeout=HANG_GUARD_S,
-        env=_environment(projects_dir, **environment),
-    )
-
-
-def in_this_process(*arguments: str, projects_dir: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command that is refused, without a process of its own."""
-    environment = _environment(projects_dir)
-    others = dict.fromkeys(os.environ.keys() - environment.keys())
-    result = CliRunner(env={**others, **environment}).invoke(program, arguments)
-    return subprocess.CompletedProcess(arguments, result.exit_code, result.stdout, result.stderr)
-
-
-@contextmanager
-def _held(file: Path) -> Iterator[None]:
-    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        connection.execute("BEGIN EXCLUSIVE")
-        yield
+def novelgen(*arguments: str, projects_dir: Path, **environment: str) -> Result:
+    """Run a command in this process, with an environment of its own."""
+    own = _environment(projects_dir, **environment)
+    others = dict.fromkeys(os.environ.keys() - own.keys())
+    return CliRunner(env={**others, **own}).invoke(program, arguments)
 
 
 def _damaged(damage: Callable[[Path], None]) -> Fault:
@@ -106,7 +82,7 @@ def test_a_degraded_context_is_done_and_says_so(demo_folder: Path, case: Degrade
     """Exit code 0, nothing but JSON on stdout, and the fault with its fix on stderr and in the report."""
     with case.fault(demo_folder / "demo"):
         finished = novelgen(*CONTEXT, projects_dir=demo_folder, **case.environment)
-    assert finished.returncode == 0, finished.stderr
+    assert finished.exit_code == 0, finished.stderr
     assert case.said in _issues(finished.stdout)[case.stage]
     assert case.said in finished.stderr
     assert "Traceback" not in finished.stderr
@@ -117,16 +93,16 @@ def _new_chapter(demo: Path) -> None:
     (demo / "chapters" / "chapter_040.txt").write_text(text, encoding="utf-8")
 
 
-def _require_refused(finished: subprocess.CompletedProcess[str], code: int, said: str) -> None:
+def _require_refused(finished: Result, code: int, said: str) -> None:
     """One line on stderr that begins with `error:`, and nothing on stdout."""
-    assert (finished.returncode, finished.stdout) == (code, ""), finished.stderr
+    assert (finished.exit_code, finished.stdout) == (code, ""), finished.stderr
     (error,) = [line for line in finished.stderr.splitlines() if line.startswith("error: ")]
     assert said in error
     assert "Traceback" not in finished.stderr
 
 
 REFUSED = {
-    "database locked": (29, lambda demo: _held(demo / "data" / "novel.db"), "try again"),
+    "database locked": (29, lambda demo: locked(demo / "data" / "novel.db"), "try again"),
     "database read-only": (29, lambda demo: immutable(demo / "data" / "novel.db"), "readonly"),
     "database damaged": (31, _damaged(damage_database), "restore"),
 }
@@ -140,7 +116,7 @@ def test_a_chapter_that_cannot_be_stored_is_refused(demo_folder: Path, fault: Fa
     """Exit code 3, one line that says what failed and what to do."""
     _new_chapter(demo_folder / "demo")
     with fault(demo_folder / "demo"):
-        finished = in_this_process(*INGEST, projects_dir=demo_folder)
+        finished = novelgen(*INGEST, projects_dir=demo_folder)
     _require_refused(finished, 3, said)
 
 
@@ -148,6 +124,6 @@ def test_a_chapter_that_cannot_be_stored_is_refused(demo_folder: Path, fault: Fa
 @pytest.mark.parametrize("project_id", ["../demo", "nobody"])
 def test_a_bad_project_is_refused_and_nothing_created(tmp_path: Path, project_id: str) -> None:
     """Exit code 2, and the folder of the projects stays as it was."""
-    finished = in_this_process("context", project_id, "--chapter", "1", "--scene", "1", projects_dir=tmp_path)
+    finished = novelgen("context", project_id, "--chapter", "1", "--scene", "1", projects_dir=tmp_path)
     _require_refused(finished, 2, repr(project_id))
     assert list(tmp_path.iterdir()) == []

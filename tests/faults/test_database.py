@@ -3,8 +3,8 @@
 import hashlib
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -26,7 +26,10 @@ from tests.faults.expectations import (
     TIGHT,
     awake,
     context_of,
+    leave_write_ahead_log,
+    locked,
     require_healthy,
+    require_nothing_later,
     require_without_database,
     stages,
 )
@@ -43,18 +46,6 @@ def _file(folder: Path) -> Path:
     return folder / "demo" / "data" / "novel.db"
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    with closing(sqlite3.connect(_file(folder), isolation_level=None)) as connection:
-        connection.execute("BEGIN EXCLUSIVE")
-        yield
-
-
-def _leave_write_ahead_log(folder: Path) -> None:
-    with closing(sqlite3.connect(_file(folder), isolation_level=None)) as connection:
-        assert connection.execute("PRAGMA journal_mode=DELETE").fetchone() == ("delete",)
-
-
 @covers(29)
 def test_a_locked_database_is_read_and_refuses_a_save_clearly(
     demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext
@@ -62,7 +53,7 @@ def test_a_locked_database_is_read_and_refuses_a_save_clearly(
     """With the write-ahead log readers do not wait for a writer; the save is refused and can be repeated."""
     with MemoryStores(settings_for(demo_folder)) as stores:
         awake(stores, "demo")
-        with _locked(demo_folder):
+        with locked(_file(demo_folder)):
             require_healthy(stores, request_in_demo, healthy_demo)
             with pytest.raises(DatabaseBusyError, match="another process or thread is writing; try again"):
                 ingest_scene(stores, "demo", SCENE)
@@ -74,10 +65,10 @@ def test_a_database_locked_against_readers_costs_states_only(
     demo_folder: Path, request_in_demo: MemoryContextRequest
 ) -> None:
     """Without the log readers wait too: the context comes from the index while the lock stands."""
-    _leave_write_ahead_log(demo_folder)
+    leave_write_ahead_log(_file(demo_folder))
     with MemoryStores(settings_for(demo_folder, **BEYOND_A_BUSY_DATABASE)) as stores:
         stores.vectors("demo").count("demo", timeout_s=HANG_GUARD_S)
-        with _locked(demo_folder):
+        with locked(_file(demo_folder)):
             started_s = time.monotonic()
             require_without_database(context_of(stores, request_in_demo))
             assert time.monotonic() - started_s < HANG_GUARD_S
@@ -120,10 +111,7 @@ def test_an_unusable_database_costs_states_only_and_is_left_as_it_is(
     with MemoryStores(settings_for(demo_folder)) as stores:
         context = context_of(stores, request_in_demo)
         require_without_database(context)
-        assert all(
-            request_in_demo.position.admits(chunk.chapter_index, chunk.scene_index)
-            for chunk in context.relevant_memories
-        )
+        require_nothing_later(context, request_in_demo)
         with pytest.raises(error, match=r"."):
             ingest_scene(stores, "demo", SCENE)
         if error is SchemaVersionError and not is_opened:

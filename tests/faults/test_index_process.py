@@ -1,12 +1,10 @@
 """Rows 9, 10, 13 and 14: the process of the index is locked out, frozen, or not alone; tests of the index have more."""
 
 import os
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,6 +21,7 @@ from tests.faults.expectations import (
     awake,
     both_fallbacks,
     context_of,
+    locked,
     require_healthy,
     require_same_entities,
     require_without_index,
@@ -35,13 +34,8 @@ from tests.support.freezing import freeze
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-@contextmanager
-def locked(folder: Path, mode: str) -> Iterator[None]:
-    """Hold the database of the demo's index from outside."""
-    file = folder / "demo" / "data" / "vectors" / "chroma.sqlite3"
-    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        connection.execute(f"BEGIN {mode}")
-        yield
+def _index_file(folder: Path) -> Path:
+    return folder / "demo" / "data" / "vectors" / "chroma.sqlite3"
 
 
 @pytest.fixture
@@ -58,7 +52,7 @@ def test_an_index_locked_for_writing_is_read_and_written_later(
 ) -> None:
     """Reads pass; a scene is acknowledged by SQL, and the index follows when the lock is gone."""
     scene = SceneInput(chapter_index=40, scene_index=1, text="Ines found the heron key in the salt.")
-    with locked(demo_folder, "IMMEDIATE"):
+    with locked(_index_file(demo_folder), "IMMEDIATE"):
         context = context_of(demo.on, request_in_demo)
         result = ingest_scene(demo.on, "demo", scene)
     assert context.relevant_memories
@@ -79,7 +73,7 @@ def test_an_index_locked_altogether_costs_memories_only(
     started_s = time.monotonic()
     with both_fallbacks(demo_folder, **TIGHT) as stores:
         stores.on.vectors("demo")
-        with locked(demo_folder, "EXCLUSIVE"):
+        with locked(_index_file(demo_folder)):
             require_without_index(stores, request_in_demo, healthy_demo)
     assert time.monotonic() - started_s < HANG_GUARD_S
 

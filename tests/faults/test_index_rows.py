@@ -1,7 +1,8 @@
-"""Rows 18 and 19: rows in the index that SQL does not know, and such as it has lost."""
+"""Rows 1, 18 and 19: the index is gone, holds rows that SQL does not know, or has lost some; SQL rebuilds it."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.ingest.indexing import verify_index
+from runtime.ingest.ingest import ingest_scene
+from runtime.ingest.scene_input import SceneInput
 from runtime.search.search import search_memories
 from runtime.stores import MemoryStores
-from tests.faults.expectations import HANG_GUARD_S, rebuild, require_healthy
+from tests.faults.expectations import HANG_GUARD_S, both_fallbacks, rebuild, require_healthy, require_without_index
 from tests.faults.matrix import covers
 from tests.support.demo_project import settings_for
 
@@ -88,3 +91,20 @@ def test_rows_that_the_index_has_lost_are_named_and_brought_back(
         assert verify_index(stores, "demo").missing_ids == tuple(lost)
         rebuild(stores, "demo")
         require_healthy(stores, request_in_demo, healthy_demo)
+
+
+@covers(1)
+def test_a_database_without_its_index_is_not_taken_for_a_new_project(
+    demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext
+) -> None:
+    """As after a restored backup: no file tells that there was an index, but SQL does; nothing half is built."""
+    for lost in (demo_folder / "demo" / "data").glob("vectors*"):
+        shutil.rmtree(lost)
+    with both_fallbacks(demo_folder) as stores:
+        require_without_index(stores, request_in_demo, healthy_demo)
+        scene = SceneInput(chapter_index=40, scene_index=1, text="Ines found the heron key in the salt.")
+        result = ingest_scene(stores.on, "demo", scene)
+        assert (result.count("added"), result.indexing.waiting > 0) == (1, True)
+        assert "rebuild" in result.issues[0].message
+        rebuild(stores.on, "demo")
+        require_healthy(stores.off, request_in_demo, healthy_demo)

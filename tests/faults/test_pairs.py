@@ -1,9 +1,8 @@
 """Two things fail at once: each costs what it costs alone, both are said, and the context comes in time."""
 
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +15,16 @@ from runtime.context_chain import build_context_chain
 from runtime.index.locations import EmbeddedIndex, IndexOwnership
 from runtime.stores import MemoryStores
 from tests.acceptance.test_memory_context_retrieval import damage_index
-from tests.faults.expectations import HANG_GUARD_S, TIGHT, awake, require_same_entities, stages
+from tests.faults.expectations import (
+    HANG_GUARD_S,
+    TIGHT,
+    awake,
+    leave_write_ahead_log,
+    locked,
+    require_nothing_later,
+    require_same_entities,
+    stages,
+)
 from tests.faults.matrix import covers
 from tests.faults.test_language_model import FAILURES
 from tests.support.demo_project import settings_for
@@ -48,16 +56,9 @@ class Ground:
 Fault = Callable[[Ground], AbstractContextManager[None]]
 
 
-@contextmanager
-def _held(file: Path) -> Iterator[None]:
-    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        connection.execute("BEGIN EXCLUSIVE")
-        yield
-
-
 def index_locked(ground: Ground) -> AbstractContextManager[None]:
     """Another program holds the database of the index."""
-    return _held(ground.data / "vectors" / "chroma.sqlite3")
+    return locked(ground.data / "vectors" / "chroma.sqlite3")
 
 
 @contextmanager
@@ -83,13 +84,10 @@ def index_owned(ground: Ground) -> Iterator[None]:
     owner.release()
 
 
-@contextmanager
-def database_locked(ground: Ground) -> Iterator[None]:
+def database_locked(ground: Ground) -> AbstractContextManager[None]:
     """Without its write-ahead log, readers wait for the program that writes."""
-    with closing(sqlite3.connect(ground.data / "novel.db", isolation_level=None)) as connection:
-        assert connection.execute("PRAGMA journal_mode=DELETE").fetchone() == ("delete",)
-    with _held(ground.data / "novel.db"):
-        yield
+    leave_write_ahead_log(ground.data / "novel.db")
+    return locked(ground.data / "novel.db")
 
 
 def model_fails(how: str) -> Fault:
@@ -142,10 +140,7 @@ def test_two_failures_cost_what_each_costs_and_both_are_said(
     else:
         require_same_entities(context, healthy_demo)
     assert bool(context.relevant_memories) == (not {"index", "database"} <= faults.keys())
-    assert all(
-        chunk.project_id == "demo" and request_in_demo.position.admits(chunk.chapter_index, chunk.scene_index)
-        for chunk in context.relevant_memories
-    )
+    require_nothing_later(context, request_in_demo)
     assert SceneMemoryContext.model_validate_json(context.model_dump_json()) == context
 
 

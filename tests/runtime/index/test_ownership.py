@@ -16,8 +16,6 @@ from runtime.index.process import IndexProcessRegistry
 from tests.runtime.index.conftest import OpenManager, program
 from tests.runtime.index.story_rows import DIMENSION, MODEL, make_rows
 
-pytestmark = pytest.mark.index_started_as_shipped
-
 SECOND = """
 import sys
 from pathlib import Path

@@ -22,7 +22,7 @@ from tests.runtime.index.conftest import FakeClock, is_alive, program, run_progr
 from tests.runtime.index.story_rows import make_row, make_rows, random_vectors
 from tests.support.freezing import freeze, kill_when_asked
 
-pytestmark = pytest.mark.index_started_as_shipped
+started_as_shipped = pytest.mark.index_started_as_shipped
 
 WorkerPid = Callable[[VectorStoreManager], int]
 IN_DEMO = ProjectKey("demo")
@@ -56,6 +56,7 @@ def stub_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[st
     return install
 
 
+@started_as_shipped
 @covers(11)
 def test_a_kill_in_the_middle_of_a_query_is_an_error_and_the_next_call_works(
     shared: VectorStoreManager, worker_pid: WorkerPid, monkeypatch: pytest.MonkeyPatch
@@ -164,6 +165,7 @@ def test_a_call_that_waits_for_another_ends_in_its_own_time(shared: VectorStoreM
     assert worker_pid(shared) == pid
 
 
+@started_as_shipped
 def test_a_slow_start_is_no_damage(bare_process: Callable[..., IndexProcess]) -> None:
     """Calls that end before the libraries are loaded neither kill the process nor open the breaker.
 
@@ -193,6 +195,7 @@ def test_a_process_that_is_asked_long_after_its_start_is_ready(bare_process: Cal
     assert process.pid == pid
 
 
+@started_as_shipped
 def test_a_start_that_hangs_ends_at_its_own_deadline(
     bare_process: Callable[..., IndexProcess], stub_python: Callable[[str], None]
 ) -> None:
@@ -225,6 +228,7 @@ def test_only_failures_in_a_row_open_the_breaker_and_a_probe_decides(clock: Fake
         breaker.refuse_if_open()
 
 
+@started_as_shipped
 @covers(12)
 def test_a_crash_loop_opens_the_breaker_until_a_probe_works(
     bare_process: Callable[..., IndexProcess],
@@ -248,6 +252,7 @@ def test_a_crash_loop_opens_the_breaker_until_a_probe_works(
     assert not process.breaker.is_open
 
 
+@started_as_shipped
 def test_a_process_that_cannot_start_or_panics_is_an_error_of_the_index(
     bare_process: Callable[..., IndexProcess], monkeypatch: pytest.MonkeyPatch, stub_python: Callable[[str], None]
 ) -> None:
@@ -260,6 +265,7 @@ def test_a_process_that_cannot_start_or_panics_is_an_error_of_the_index(
         bare_process().call("ids", Deadline.after(30), key=IN_DEMO)
 
 
+@started_as_shipped
 def test_a_bug_in_the_process_ends_it_and_its_last_words_are_told(shared: VectorStoreManager) -> None:
     """An error that is not expected is never swallowed there."""
     with pytest.raises(VectorIndexError, match=r"ended with exit code 1 \(KeyError: 'no-such-operation'\)"):
