@@ -67,7 +67,9 @@ def _errors_in(programs: Mapping[str, str], folder: Path) -> Counter[str]:
     files = [folder / f"{name}.py" for name in programs]
     for file, program in zip(files, programs.values(), strict=True):
         file.write_text(program, encoding="utf-8")
-    options = ["--strict", "--config-file", "", "--follow-imports", "silent", "--cache-dir", os.devnull]
+    # Types of others' packages say nothing of ours, and reading them takes seven eighths of the time.
+    options = ["--strict", "--config-file", "", "--follow-imports", "silent", "--no-site-packages"]
+    options += ["--cache-dir", os.devnull]
     checked = subprocess.run(
         [sys.executable, "-m", "mypy", *options, *files], capture_output=True, text=True, check=False
     )
