@@ -24,7 +24,6 @@ from pydantic import (
     create_model,
     model_validator,
 )
-from pydantic.fields import FieldInfo
 
 from novelgen.errors import InvalidPositionError, InvalidRequestError, UserInputError
 from novelgen.language.normalise import DEEPEST, is_deeper
@@ -39,11 +38,11 @@ LONGEST_TEXT = 20_000
 MOST_PARTS = 100
 """Parts of a list where a method says nothing else."""
 
+MOST_NAMES = 20_000
+"""Parts of a list in whose place one name may stand: everybody in a game may see an event."""
+
 GREATEST_NUMBER = 2_000_000_000
 """The greatest whole number where a method says nothing else."""
-
-
-_NUMBER: Any = Field(ge=-GREATEST_NUMBER, le=GREATEST_NUMBER)
 
 
 def position_from(text: str) -> StoryPosition | str:
@@ -78,7 +77,7 @@ POSITION_PATTERN = f"^({_INDEX}(:{_INDEX})?|{SCENE_LABEL.pattern})$"
 PositionText = Annotated[str, Field(pattern=POSITION_PATTERN, examples=["3:2"]), AfterValidator(position_from)]
 """`3:2` is on entering scene 2 of chapter 3, `3` on entering chapter 3, `S001` on entering the scene of that id."""
 
-MomentText = Annotated[str, Field(max_length=40), AfterValidator(moment)]
+MomentText = Annotated[str, Field(max_length=40, json_schema_extra={"format": "moment"}), AfterValidator(moment)]
 """`2:5` is turn 5 of session 2; else a time such as `2031-03-01T18:00:00Z`."""
 
 JsonObject = Annotated[dict[str, Any], AfterValidator(_shallow)]
@@ -88,10 +87,6 @@ def _written(value: object) -> object:
     if isinstance(value, int | float):
         raise ValueError("a time is written, such as PT2H for two hours")  # noqa: TRY004 - pydantic tells of a ValueError
     return value
-
-
-_WRITTEN = BeforeValidator(_written)
-"""Of a time beside which a number means something else."""
 
 
 def _target(value: object) -> object:
@@ -118,6 +113,10 @@ TARGETS = frozenset({"attached_to", "attach", "detach", "targets"})
 Method = Callable[..., Any]
 
 
+Schema = dict[str, Any]
+"""JSON Schema."""
+
+
 class Arguments(BaseModel):
     """What a use case is given; an argument that it does not have is refused."""
 
@@ -128,24 +127,22 @@ class Arguments(BaseModel):
     def _numbers_are_no_answers(cls, given: Any) -> Any:
         """Refuse 0 where yes or no is asked for, and false where a number is: who sends it means something else."""
         for name, value in given.items() if isinstance(given, Mapping) else ():
-            kinds = _plain_kinds(cls).get(name, frozenset())
-            if isinstance(value, bool) and kinds & {int, float} and bool not in kinds:
+            kinds = {each.get("type") for each in forms_of(cls).get(name, ())}
+            if isinstance(value, bool) and kinds & {"integer", "number"} and "boolean" not in kinds:
                 raise ValueError(f"{name} takes a number, not {value!r}")
-            if isinstance(value, int | float) and not isinstance(value, bool) and kinds == {bool}:
+            if isinstance(value, int | float) and not isinstance(value, bool) and kinds == {"boolean"}:
                 raise ValueError(f"{name} takes true or false, not {value!r}")
         return given
 
 
 @cache
-def _plain_kinds(model: type[Arguments]) -> dict[str, frozenset[Any]]:
-    """Return which of bool, int, float and str each argument takes, lists and objects aside."""
-    kinds = {}
-    for name, info in model.model_fields.items():
-        annotation = info.annotation
-        is_union = get_origin(annotation) in (Union, types.UnionType)
-        members = [get_args(each)[0] if get_origin(each) is Annotated else each for each in get_args(annotation)]
-        kinds[name] = frozenset(members if is_union else [annotation]) & {bool, int, float, str}
-    return kinds
+def forms_of(model: type[Arguments]) -> dict[str, list[Schema]]:
+    """Return the schemas of the forms that each argument may have, beside null."""
+    properties = model.model_json_schema().get("properties", {})
+    return {
+        name: [form for form in told.get("anyOf", [told]) if form != {"type": "null"}]
+        for name, told in properties.items()
+    }
 
 
 @cache
@@ -163,9 +160,7 @@ def arguments_of(method: Method, without: tuple[str, ...] = ()) -> type[Argument
             continue
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         default = list(default) if isinstance(default, tuple) else default
-        bounds = _own_bounds(hints[name]) or _usual_bounds(annotation)
-        spoken: Any = Field(default=default, description=told.get(name))
-        fields[name] = (annotation, FieldInfo.merge_field_infos(bounds, spoken))
+        fields[name] = (annotation, Field(default=default, description=told.get(name)))
     return create_model(f"{method.__qualname__.replace('.', '_')}_arguments", __base__=Arguments, **fields)
 
 
@@ -182,71 +177,60 @@ def read_arguments(model: type[Arguments], payload: Mapping[str, Any]) -> dict[s
         raise InvalidRequestError(described(error)) from error
 
 
-def _for_doors(annotation: Any) -> Any:
+_IN_PLACE: dict[Any, Any] = {
+    StoryPosition: PositionText,
+    datetime: MomentText,
+    timedelta: Annotated[timedelta, BeforeValidator(_written)],
+    Any: JsonObject | None,
+}
+"""What stands in JSON in the place of a type."""
+
+_BOUNDED: dict[Any, Any] = {
+    str: Annotated[str, Field(max_length=LONGEST_TEXT)],
+    int: Annotated[int, Field(ge=-GREATEST_NUMBER, le=GREATEST_NUMBER)],
+}
+"""Types of which a method says nothing more: no door takes what has no end."""
+
+
+def _for_doors(annotation: Any, *, is_bounded: bool = False, most_parts: int = MOST_PARTS) -> Any:
     """Return the type that stands in JSON for a parameter's; None where no JSON can hold it."""
-    if get_origin(annotation) is Annotated:
-        plain = get_args(annotation)[0]
-        offered = _for_doors(plain)
-        return annotation if offered is plain else offered
-    if get_origin(annotation) in (Union, types.UnionType):
-        members = get_args(annotation)
-        if StoryPosition in members:
-            return PositionText | None if type(None) in members else PositionText
-        if datetime in members:
-            return MomentText | None if type(None) in members else MomentText
-        if timedelta in members:
-            # The usual bounds are those of the number alone: a time cannot be compared with them.
-            apart: dict[Any, Any] = {int: Annotated[int, _NUMBER], timedelta: Annotated[timedelta, _WRITTEN]}
-            members = tuple(apart.get(each, each) for each in members)
-        if any(get_origin(each) is Mapping for each in members):
-            # Where a mapping does as well as one of our models, doors take the mapping.
-            members = tuple(each for each in members if not (isinstance(each, type) and issubclass(each, BaseModel)))
-        kinds = [each for each in map(_for_doors, members) if each is not None]
-        # What may be a model or a mapping of its fields is a mapping to a door: the method reads it.
-        if JsonObject in kinds:
-            kinds = [each for each in kinds if not (isinstance(each, type) and issubclass(each, BaseModel))]
-        if not kinds or kinds == [type(None)]:
-            return None
-        return Union[tuple(kinds)]  # noqa: UP007 - the members are known at run time alone
-    if annotation is StoryPosition:
-        return PositionText
-    if annotation is Any:
-        return JsonObject | None
-    origin = get_origin(annotation) or annotation
+    origin, members = get_origin(annotation) or annotation, get_args(annotation)
+    if origin is Annotated:
+        plain, *said = members
+        offered = _for_doors(plain, is_bounded=True)
+        return None if offered is None else Annotated[offered, *said]
+    if origin in (Union, types.UnionType):
+        return _one_of(members, is_bounded=is_bounded)
+    if annotation in _IN_PLACE:
+        return _IN_PLACE[annotation]
     if origin is Sequence:
-        part = get_args(annotation)[0]
-        offered = Annotated[str, Field(min_length=1, max_length=400)] if part is str else _for_doors(part)
-        return None if offered is None else list[offered]  # type: ignore[valid-type]
-    if origin is Mapping and get_args(annotation) in ((str, Any), ()):
-        return JsonObject
+        offered = Annotated[str, Field(min_length=1, max_length=400)] if members[0] is str else _for_doors(members[0])
+        if offered is None:
+            return None
+        return list[offered] if is_bounded else Annotated[list[offered], Field(max_length=most_parts)]  # type: ignore[valid-type]
     if origin is Mapping:
-        return dict[get_args(annotation)]  # type: ignore[misc]
-    if annotation is Any or origin is Callable:
-        return None
+        return JsonObject if members in ((str, Any), ()) else dict[members]  # type: ignore[misc]
     if isinstance(origin, type):
         is_ours = origin.__module__.startswith("runtime.story") and not issubclass(origin, BaseModel)
         if is_ours or origin.__module__.startswith(("langchain", "collections")):
             return None
-    return annotation
+    return annotation if is_bounded else _BOUNDED.get(annotation, annotation)
+
+
+def _one_of(members: tuple[Any, ...], *, is_bounded: bool) -> Any:
+    for whole in (StoryPosition, datetime):
+        if whole in members:
+            # What else names a position or a moment, such as a pair, Python programs alone write.
+            return _IN_PLACE[whole] | None if types.NoneType in members else _IN_PLACE[whole]
+    most_parts = MOST_NAMES if str in members else MOST_PARTS
+    offered = (_for_doors(each, is_bounded=is_bounded, most_parts=most_parts) for each in members)
+    kinds = [each for each in offered if each is not None]
+    if any(get_origin(each) is Mapping for each in members):
+        # What may be a model or a mapping of its fields is a mapping to a door: the method reads it.
+        kinds = [each for each in kinds if not (isinstance(each, type) and issubclass(each, BaseModel))]
+    return Union[tuple(kinds)] if set(kinds) - {types.NoneType} else None  # noqa: UP007 - known at run time alone
 
 
 def _targets(annotation: Any) -> Any:
-    return list[Target] | None if type(None) in get_args(annotation) else list[Target]
-
-
-def _own_bounds(annotation: Any) -> FieldInfo | None:
-    if get_origin(annotation) is not Annotated:
-        return None
-    return next((each for each in get_args(annotation)[1:] if isinstance(each, FieldInfo)), None)
-
-
-def _usual_bounds(annotation: Any) -> FieldInfo:
-    """Return the bounds of a type of which its method says nothing: no door takes what has no end."""
-    members = get_args(annotation) if get_origin(annotation) is Union else (annotation,)
-    if str in members:
-        return Field(max_length=LONGEST_TEXT)
-    if int in members and bool not in members:
-        return _NUMBER
-    if any(get_origin(each) is list for each in members):
-        return Field(max_length=MOST_PARTS)
-    return Field()
+    targets = Annotated[list[Target], Field(max_length=MOST_PARTS)]
+    return targets | None if type(None) in get_args(annotation) else targets

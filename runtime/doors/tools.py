@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,7 +20,7 @@ from pydantic_core import PydanticUndefined
 from novelgen.context.difference_block import difference_lines
 from novelgen.models.position import StoryPosition
 from runtime.doors.answers import told
-from runtime.doors.arguments import Arguments, Method, arguments_of, read_arguments
+from runtime.doors.arguments import Arguments, Method, Schema, arguments_of, forms_of, read_arguments
 from runtime.doors.operations import BY_NAME, Operation
 from runtime.story.base import StoryBase, stored_position
 
@@ -36,8 +35,6 @@ USUAL = {"verified": True, "certainty": 1.0}
 
 CUTS = ("as_of", "until", "start")
 """Arguments that name a position up to which is read, or from which on holds what is said."""
-
-Schema = dict[str, Any]
 
 MCPOffer = Literal["story", "game"]
 """What a server of tools is for; each offer stands for itself, since a model pays for all of it at every turn."""
@@ -122,8 +119,8 @@ class Tool:
 
     def read(self, arguments: type[Arguments], payload: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a call gives, with the tool's defaults; lists and objects may come as JSON in a text."""
-        nested = _nested(arguments)
-        read = {name: _parsed(value) if name in nested else value for name, value in payload.items()}
+        forms = forms_of(arguments)
+        read = {name: _parsed(value) if _is_nested(forms.get(name, ())) else value for name, value in payload.items()}
         return {**self.defaults, **read_arguments(arguments, read)}
 
     def answer(
@@ -159,11 +156,9 @@ def tool_of(tools: tuple[Tool, ...], name: str) -> Tool:
     return next(each for each in tools if each.operation.name == name)
 
 
-@cache
-def _nested(arguments: type[Arguments]) -> frozenset[str]:
-    """Return which arguments are lists or objects."""
-    properties = _slim(arguments.model_json_schema())["properties"]
-    return frozenset(name for name, each in properties.items() if each.get("type") in ("array", "object"))
+def _is_nested(forms: Sequence[Schema]) -> bool:
+    """Whether an argument is a list or an object, and nothing else."""
+    return [each.get("type") for each in forms] in (["array"], ["object"])
 
 
 def _parsed(value: Any) -> Any:

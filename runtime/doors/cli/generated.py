@@ -8,18 +8,16 @@ What the table and the method cannot say of a command stands in `offers`; what t
 import inspect
 import re
 import tomllib
-import types
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any
 
 import click
-from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
-from runtime.doors.arguments import Arguments, arguments_of, moment, position_from, read_arguments
+from runtime.doors.arguments import POSITION_PATTERN, Arguments, Schema, arguments_of, forms_of, read_arguments
 from runtime.doors.cli import output, parameters
 from runtime.doors.cli.labels import in_words
 from runtime.doors.cli.offers import ALIKE, OFFERS, SPELLINGS, Offer, View
@@ -55,12 +53,12 @@ def described_commands() -> dict[str, Described]:
 
 def _described_command(path: str) -> Described:
     operation, offer, fixed, model = _row(path)
-    fields = model.model_fields
+    fields, forms = model.model_fields, forms_of(model)
     first = offer.by_position
     if first is None:
         first = tuple(each for each, info in fields.items() if info.is_required())
-    arguments = [_argument(each, fields[each], is_last=each == first[-1]) for each in first]
-    options = [_option(each, info, offer) for each, info in fields.items() if each not in first]
+    arguments = [_argument(each, fields[each], forms[each], is_last=each == first[-1]) for each in first]
+    options = [_option(each, info, forms[each], offer) for each, info in fields.items() if each not in first]
     options += [dict(each) for each in offer.more]
     if operation.is_of_character:
         arguments.insert(0, _CHARACTER)
@@ -81,7 +79,8 @@ def run(
 ) -> None:
     """Do what a command does, and show or print what came of it."""
     operation, offer, fixed, model = _row(path)
-    payload = {each: _payload(given.pop(each), info) for each, info in model.model_fields.items()}
+    forms = forms_of(model)
+    payload = {each: _payload(given.pop(each), info, forms[each]) for each, info in model.model_fields.items()}
     payload = {each: value for each, value in payload.items() if value is not None}
     with _opened(project, operation, {**given, "shows_all": shows_all}) as view:
         if offer.before is not None:
@@ -176,8 +175,8 @@ def _first_part(operation: Operation) -> str:
     return re.sub(r"^Return ", "Show ", told)
 
 
-def _argument(name: str, info: FieldInfo, *, is_last: bool) -> Described:
-    kind, is_many = _taken(info.annotation, info.metadata)
+def _argument(name: str, info: FieldInfo, forms: Sequence[Schema], *, is_last: bool) -> Described:
+    kind, is_many = _taken(forms)
     many = is_many and is_last
     called = {
         "position": "C:S",
@@ -190,8 +189,8 @@ def _argument(name: str, info: FieldInfo, *, is_last: bool) -> Described:
     return {"name": name, "kind": kind, "is_many": many, "is_required": is_required, "metavar": metavar}
 
 
-def _option(name: str, info: FieldInfo, offer: Offer) -> Described:
-    kind, is_many = _taken(info.annotation, info.metadata)
+def _option(name: str, info: FieldInfo, forms: Sequence[Schema], offer: Offer) -> Described:
+    kind, is_many = _taken(forms)
     own = "--" + name.replace("_", "-")
     spelling = offer.spellings.get(name) or SPELLINGS.get(name) or ""
     # What an argument is, as its method says it, and its default in the words of a command line.
@@ -219,35 +218,30 @@ def _singular(name: str) -> str:
     return name
 
 
-def _taken(annotation: Any, metadata: Sequence[Any] = ()) -> tuple[Any, bool]:
+def _taken(forms: Sequence[Schema]) -> tuple[Any, bool]:
     """Return the kind of an argument as the manifest tells it, and whether it is given many times."""
-    origin, members = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        own = [part for each in members[1:] for part in (each.metadata if isinstance(each, FieldInfo) else [each])]
-        return _taken(members[0], [*metadata, *own])
-    if origin in (Union, types.UnionType):
-        kinds = [each for each in members if each is not types.NoneType]
-        # What may be told in many parts is typed so.
-        return _taken(next((each for each in kinds if get_origin(each) is list), kinds[0]), metadata)
-    if origin is list:
-        return _taken(members[0])[0], True
-    if origin is dict:
-        return ("dimension" if members == (str, int) else "change"), True
-    if origin is Literal:
-        return list(members), False
-    for kind, reads in (("position", position_from), ("moment", moment)):
-        if any(getattr(each, "func", None) is reads for each in metadata):
-            return kind, False
-    if annotation not in (int, float):
-        return ("flag" if annotation is bool else "text"), False
-    bounds = {type(each): getattr(each, "ge", getattr(each, "le", None)) for each in metadata}
-    low, high = ((bound if bound is None or abs(bound) < _WIDEST else None) for bound in map(bounds.get, (Ge, Le)))
-    return {"number": annotation.__name__, "min": low, "max": high}, False
+    # What may be told in many parts is typed so.
+    form = next((each for each in forms if each.get("type") == "array"), forms[0])
+    kind = form.get("type")
+    if kind == "array":
+        return _taken([form["items"]])[0], True
+    if kind == "object":
+        is_dimension = form["additionalProperties"] == {"type": "integer"}
+        return ("dimension" if is_dimension else "change"), True
+    if kind in ("integer", "number"):
+        bounds = (form.get("minimum"), form.get("maximum"))
+        low, high = (bound if bound is None or abs(bound) < _WIDEST else None for bound in bounds)
+        return {"number": "int" if kind == "integer" else "float", "min": low, "max": high}, False
+    if "enum" in form:
+        return form["enum"], False
+    if form.get("pattern") == POSITION_PATTERN:
+        return "position", False
+    return ("flag" if kind == "boolean" else "moment" if form.get("format") == "moment" else "text"), False
 
 
-def _payload(value: Any, info: FieldInfo) -> Any:
+def _payload(value: Any, info: FieldInfo, forms: Sequence[Schema]) -> Any:
     """Return what was typed as it stands in JSON; None where nothing was."""
-    kind, is_many = _taken(info.annotation, info.metadata)
+    kind, is_many = _taken(forms)
     if value in (None, ()) and not (info.is_required() and is_many):
         return None
     if kind in ("dimension", "change"):

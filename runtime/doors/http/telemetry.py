@@ -12,8 +12,9 @@ import importlib.util
 import logging
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol, get_args
 
 from opentelemetry import trace
 from opentelemetry.trace import ProxyTracerProvider, Span, SpanKind, StatusCode, Tracer, TracerProvider
@@ -23,10 +24,7 @@ from starlette.types import Scope
 
 from novelgen import __version__
 from novelgen.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from runtime.doors.http.jobs import JobState
-    from runtime.doors.http.metrics import Metrics
+from runtime.doors.http.jobs import JobState
 
 NOT_FASTAPIS: dict[str, Any] = {
     "telemetry": {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
@@ -45,6 +43,55 @@ class Answered(Protocol):
     status: int
 
 
+_DURATIONS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+class Metrics:
+    """Counts of one server as Prometheus reads them, apart from those of any other in the same program."""
+
+    def __init__(self, job_states: Callable[[], Iterable[JobState]]) -> None:
+        # Late, as `novelgen[server]` does not bring it.
+        self._prometheus: Any = importlib.import_module("prometheus_client")
+        self._job_states = job_states
+        self._registry = self._prometheus.CollectorRegistry()
+        self._requests = self._prometheus.Counter(
+            "novelgen_http_requests",
+            "Requests that were answered.",
+            ["method", "route", "status"],
+            registry=self._registry,
+        )
+        self._durations = self._prometheus.Histogram(
+            "novelgen_http_request_duration_seconds",
+            "From a request to the end of its answer; of a stream to its end.",
+            ["method", "route"],
+            buckets=_DURATIONS_S,
+            registry=self._registry,
+        )
+        self.in_progress = self._prometheus.Gauge(
+            "novelgen_http_requests_in_progress",
+            "Requests that are not answered yet, those that wait for their turn among them.",
+            registry=self._registry,
+        )
+        info = self._prometheus.Gauge("novelgen_info", "The version.", ["version"], registry=self._registry)
+        info.labels(__version__).set(1)
+        self._jobs = self._prometheus.Gauge("novelgen_jobs", "Jobs by state.", ["state"], registry=self._registry)
+        self._prometheus.ProcessCollector(registry=self._registry)
+        self._prometheus.PlatformCollector(registry=self._registry)
+
+    def answered(self, method: str, route: str, status: int, *, took_s: float) -> None:
+        """Count a request that is answered."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._durations.labels(method, route).observe(took_s)
+
+    def text(self) -> bytes:
+        """Return all of it as Prometheus reads it."""
+        counts = Counter(self._job_states())
+        for state in get_args(JobState):
+            self._jobs.labels(state).set(counts[state])
+        text: bytes = self._prometheus.generate_latest(self._registry)
+        return text
+
+
 class Telemetry:
     """Metrics and spans of one server."""
 
@@ -53,8 +100,7 @@ class Telemetry:
     ) -> None:
         self.metrics: Metrics | None = None
         if importlib.util.find_spec("prometheus_client") is not None:
-            # Late, as `novelgen[server]` does not bring it.
-            self.metrics = importlib.import_module("runtime.doors.http.metrics").Metrics(job_states)
+            self.metrics = Metrics(job_states)
         provider = tracer_provider or trace.get_tracer_provider()
         is_traced = not isinstance(provider, ProxyTracerProvider)
         self._tracer: Tracer | None = provider.get_tracer("novelgen.server", __version__) if is_traced else None

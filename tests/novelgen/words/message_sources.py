@@ -56,7 +56,6 @@ FOR_PROGRAMS = (
     "runtime/agents",
     "runtime/doors/answers.py",
     "runtime/doors/cli/offers.py",
-    "runtime/doors/http/metrics.py",
     "runtime/doors/http/telemetry.py",
     "runtime/doors/langchain.py",
     "runtime/doors/mcp",

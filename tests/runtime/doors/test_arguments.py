@@ -19,6 +19,7 @@ from runtime.doors.operations import BY_NAME
         ("search_story_memory", {"query": "key", "top_k": True}, "top_k takes a number, not True"),
         ("search_story_memory", {"query": "key", "as_of": "1000001"}, "as_of"),
         ("tell_world_event", {"text": "Fire!", "delay": 3_000_000_000}, "delay"),
+        ("edit_memory", {"memory_id": "M001", "attached_to": ["Ines"] * 101}, "attached_to"),
         ("check_draft", {"text": "a" * 100_001, "chapter_index": 1, "scene_index": 1}, "text"),
     ],
 )
