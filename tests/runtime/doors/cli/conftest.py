@@ -1,9 +1,11 @@
 """A small project, empty or taken in, and a way to run commands on it."""
 
+import json
 import logging
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -13,7 +15,34 @@ from runtime.index.locations import EmbeddedIndex
 from runtime.index.process import DEFAULT_REGISTRY
 from tests.runtime.doors.cli.small_project import write_project
 
-Run = Callable[..., Result]
+
+class Run:
+    """Runs commands in this process."""
+
+    def __call__(self, *arguments: str, answer: str | None = None) -> Result:
+        """Run a command, with what is typed into it, and return its exit code and outputs."""
+        return CliRunner().invoke(novelgen, list(arguments), input=answer)
+
+    def well(self, *arguments: str, answer: str | None = None) -> Result:
+        """Run a command that must end well."""
+        result = self(*arguments, answer=answer)
+        assert result.exit_code == 0, result.stderr
+        return result
+
+    def done(self, *arguments: str) -> str:
+        """Return the words that such a command prints."""
+        return " ".join(self.well(*arguments).stdout.split())
+
+    def json(self, *arguments: str) -> Any:
+        """Return what such a command prints as JSON."""
+        return json.loads(self.well(*arguments, "--json").stdout)
+
+    def refused(self, *arguments: str, told: str, answer: str | None = None) -> None:
+        """Run what is bad input: it is told in one line, with these words, and ends with 2."""
+        result = self(*arguments, answer=answer)
+        assert (result.exit_code, result.stdout) == (2, ""), (arguments, result.stderr)
+        assert told in result.stderr, arguments
+        assert sum(map(result.stderr.count, ("error:", "错误："))) == 1, result.stderr
 
 
 @pytest.fixture(autouse=True)
@@ -48,8 +77,7 @@ def _ingest_once(projects: Path, *, records: bool) -> Path:
     folder = write_project(projects, records=records)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:32")
-        result = CliRunner().invoke(novelgen, ["--projects-dir", str(projects), "ingest", folder.name])
-    assert result.exit_code == 0, result.stderr
+        Run().well("--projects-dir", str(projects), "ingest", folder.name)
     return folder
 
 
@@ -85,9 +113,5 @@ def index_kept_open(ingested: Path) -> Iterator[None]:
 
 @pytest.fixture
 def run() -> Run:
-    """Run a command in this process, with what is typed into it, and return its exit code and outputs."""
-
-    def invoke(*arguments: str, answer: str | None = None) -> Result:
-        return CliRunner().invoke(novelgen, list(arguments), input=answer)
-
-    return invoke
+    """Run commands in this process."""
+    return Run()

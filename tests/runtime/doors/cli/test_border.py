@@ -10,7 +10,7 @@ import click
 import pytest
 
 from novelgen import errors
-from runtime.doors.cli.error_handling import ExitCode, configure_logging, run_guarded
+from runtime.doors.cli.error_handling import ExitCode, run_guarded
 
 
 def raising(error: BaseException) -> Callable[[], NoReturn]:
@@ -65,21 +65,6 @@ def test_a_message_is_one_line_and_a_bug_asks_to_be_reported(
         run_guarded(raising(errors.UnknownProjectError("no project")))
     assert caplog.records[0].exc_info is not None
     assert [run_guarded(lambda: 1), run_guarded(lambda: None), run_guarded(lambda: "text")] == [1, 0, 0]
-
-
-def test_a_warning_that_repeats_is_told_once_a_run(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same words of the same module are on stderr once; the next run tells them again."""
-    root = logging.getLogger()
-    before = list(root.handlers), root.level
-    try:
-        for _ in range(2):
-            configure_logging("warning")
-            for _ in range(3):
-                logging.getLogger("novelgen.models").warning("field %r is unknown", "pov")
-    finally:
-        root.handlers[:], level = before
-        root.setLevel(level)
-    assert capsys.readouterr().err.count("field 'pov' is unknown") == 2
 
 
 def test_a_reader_that_leaves_early_is_no_failure() -> None:

@@ -1,8 +1,6 @@
 """`novelgen entity candidates`, `confirm`, `merge` of candidates, and `drop`."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,14 +17,8 @@ All Gull Harbour knew Miss Holt.
 """
 
 
-def _json(run: Run, *arguments: str) -> Any:
-    result = run(*arguments, "--json")
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
-
-
 def _offered(run: Run, *options: str) -> list[str]:
-    return [each["name"] for each in _json(run, "entity", "candidates", "gulls", *options)["candidates"]]
+    return [each["name"] for each in run.json("entity", "candidates", "gulls", *options)["candidates"]]
 
 
 @pytest.fixture
@@ -34,8 +26,7 @@ def story(run: Run, tmp_path: Path) -> None:
     """A manuscript that was imported as text alone."""
     book = tmp_path / "gulls.md"
     book.write_text(BOOK, encoding="utf-8")
-    result = run("import", str(book), "--project", "gulls", "--yes")
-    assert result.exit_code == 0, result.stderr
+    run.well("import", str(book), "--project", "gulls", "--yes")
 
 
 @pytest.mark.usefixtures("story")
@@ -45,7 +36,7 @@ def test_candidates_are_shown_confirmed_merged_dropped_and_that_is_undone(run: R
     """
     (holt,) = [
         each
-        for each in _json(run, "entity", "candidates", "gulls", "--kind", "character")["candidates"]
+        for each in run.json("entity", "candidates", "gulls", "--kind", "character")["candidates"]
         if each["name"] == "Miss Holt"
     ]
     score = holt.pop("score")
@@ -64,27 +55,27 @@ def test_candidates_are_shown_confirmed_merged_dropped_and_that_is_undone(run: R
     shown = run("entity", "candidates", "gulls").stdout
     assert "Captain Morris" in shown
     assert "novelgen entity confirm gulls" in shown
-    assert _json(run, "entity", "confirm", "gulls", "Ada")["confirmed"][0]["entity"]["entity_id"] == "C0"
+    assert run.json("entity", "confirm", "gulls", "Ada")["confirmed"][0]["entity"]["entity_id"] == "C0"
     merged = run("entity", "merge", "gulls", "Ada", "Ben", "--yes")
     assert "C0 (Ada Morris) is named Ben, too" in " ".join(merged.stdout.split())
     assert "undo: novelgen undo gulls 5" in run("entity", "drop", "gulls", "Miss Holt").stdout
     assert _offered(run) == ["Gull Harbour"]
-    kinds = [each["kind"] for each in _json(run, "entity", "changes", "gulls")["changes"]]
+    kinds = [each["kind"] for each in run.json("entity", "changes", "gulls")["changes"]]
     assert kinds == ["confirm", "name", "drop"]
     for number in ("5", "4", "3"):
-        assert run("entity", "undo", "gulls", number).exit_code == 0
+        run.well("entity", "undo", "gulls", number)
     assert {"Ada Morris", "Ben", "Miss Holt"} <= set(_offered(run))
-    assert _json(run, "entity", "list", "gulls")["entities"] == []
+    assert run.json("entity", "list", "gulls")["entities"] == []
 
 
 @pytest.mark.usefixtures("story")
 def test_an_import_of_text_is_taken_back_whole(run: Run, tmp_path: Path) -> None:
     """All its scenes go in one undo by its number, also one that was deleted and came back; no files are named."""
     assert "chapters/" not in run("scene", "delete", "gulls", "2:1", "--yes").stderr
-    assert run("undo", "gulls").exit_code == 0
+    run.well("undo", "gulls")
     assert "1:1–2:1" in run("undo", "gulls").stderr
     assert "scenes taken in of 1:1–2:1" in run("undo", "gulls", "2").stdout
-    assert _json(run, "scene", "list", "gulls")["scenes"] == []
+    assert run.json("scene", "list", "gulls")["scenes"] == []
     book = tmp_path / "volumes.txt"
     book.write_text("VOLUME I\n\nCHAPTER I\n\nRain.\n\nVOLUME II\n\nCHAPTER I\n\nSun.\n", encoding="utf-8")
     assert "undo: novelgen undo volumes" in run("import", str(book), "--project", "volumes", "--yes").stdout
@@ -93,6 +84,6 @@ def test_an_import_of_text_is_taken_back_whole(run: Run, tmp_path: Path) -> None
 @pytest.mark.usefixtures("story")
 def test_a_name_of_the_text_is_no_stranger_in_the_summary(run: Run) -> None:
     """What a context says of names that nobody bears leaves out those that the text holds."""
-    assert run("entity", "confirm", "gulls", "Ben").exit_code == 0
+    run.well("entity", "confirm", "gulls", "Ben")
     told = run("context", "gulls", "--purpose", "They sail", "--with", "Ada Morris", "--with", "Zebedee").stdout
     assert "not known to the story  Zebedee" in told

@@ -102,8 +102,7 @@ def test_no_finding_is_told_by_what_was_compared(checked: dict[str, Any], expect
 def test_a_sound_draft_from_stdin(run: Run, drowned: Path) -> None:
     """Nothing contradicts it, and what it was held against is told."""
     asked = ("check", PROJECT, "--chapter", "3", "--scene", "1", "--text", "-", NO_MODEL, "--strict")
-    result = run(*asked, answer="Ilse Moor walked to the harbour.")
-    assert result.exit_code == 0
+    result = run.well(*asked, answer="Ilse Moor walked to the harbour.")
     assert "nothing contradicts the 3 facts before it" in result.stdout
     assert "sentences: 1, against scenes: 2" in result.stdout
 
@@ -112,7 +111,7 @@ def test_words_of_the_authors_list_are_told(run: Run, drowned: Path, tmp_path: P
     """Of a draft and of stored scenes, with how often and where; remarks of the list are no words."""
     (drowned / "avoid.txt").write_text("# platform\n\nkitchen\nGood morning\nplatform\n", encoding="utf-8")
     asked = ("check", PROJECT, "--chapter", "3", "--scene", "1", "--text", draft(tmp_path), NO_MODEL)
-    assert [each["word"] for each in json.loads(run(*asked, "--json").stdout)["avoided"]] == ["kitchen", "Good morning"]
+    assert [each["word"] for each in run.json(*asked)["avoided"]] == ["kitchen", "Good morning"]
     shown = run(*asked).stdout
     assert "words to avoid" in shown
     assert "walked into the kitchen" in shown
@@ -123,16 +122,16 @@ def test_words_of_the_authors_list_are_told(run: Run, drowned: Path, tmp_path: P
 def test_a_waived_finding_is_shown_on_request_only(run: Run, drowned: Path, tmp_path: Path) -> None:
     """With the note; what is told again is shown again."""
     asked = ("check", PROJECT, "--chapter", "3", "--scene", "1", "--text", draft(tmp_path), NO_MODEL)
-    [found] = json.loads(run(*asked, "--json").stdout)["issues"]
-    assert run("check", PROJECT, "--waive", found["issue_id"], "--note", "a ghost").exit_code == 0
+    [found] = run.json(*asked)["issues"]
+    run.well("check", PROJECT, "--waive", found["issue_id"], "--note", "a ghost")
     assert "Tobias Fenn walked" not in run(*asked).stdout
     assert "1 more is meant to be so" in run(*asked).stdout
     shown = run(*asked, "--with-waived").stdout
     assert "not shown" not in shown
     assert "waived: a ghost" in shown
     assert "Tobias Fenn walked" in shown
-    assert run(*asked, "--strict").exit_code == 0
-    told = json.loads(run("check", PROJECT, "--unwaive", found["issue_id"], "--json").stdout)
+    run.well(*asked, "--strict")
+    told = run.json("check", PROJECT, "--unwaive", found["issue_id"])
     assert told == {"issue_id": found["issue_id"], "note": "a ghost", "change_id": 2}
     assert "Tobias Fenn walked" in run(*asked).stdout
     assert run("check", PROJECT, "--unwaive", found["issue_id"]).exit_code == 2
@@ -194,12 +193,11 @@ def test_resuming_keeps_what_is_there(run: Run, drowned: Path, tmp_path: Path) -
 @pytest.mark.usefixtures("index_kept_open")
 def test_what_is_stored_is_checked(run: Run, drowned: Path) -> None:
     """The book, a chapter; a scene that is not there is bad input."""
-    book = run("check", PROJECT, "--stored", NO_MODEL, "--json")
-    assert book.exit_code == 0
+    book = run.well("check", PROJECT, "--stored", NO_MODEL, "--json")
     told = json.loads(book.stdout)
     assert [each["checked"]["scenes_before"] for each in told["checks"]] == [0, 1, 2]
     assert "scenes checked: 3, findings: " in book.stderr
-    chapter = json.loads(run("check", PROJECT, "--stored", "--chapter", "2", NO_MODEL, "--json").stdout)
+    chapter = run.json("check", PROJECT, "--stored", "--chapter", "2", NO_MODEL)
     assert [each["scene_index"] for each in chapter["checks"]] == [1]
     asked = ("check", PROJECT, "--stored", "--chapter", "2", "--scene", "9", NO_MODEL)
     assert run(*asked).exit_code == 2
@@ -213,6 +211,4 @@ def test_bad_input_is_named(run: Run, drowned: Path, projects_dir: Path, tmp_pat
     assert not (projects_dir / "nowhere").exists()
     assert run("check", PROJECT, *asked, "--model", "nobody:x", answer="Ilse").exit_code == 2
     out = tmp_path / "out"
-    empty = run("check", PROJECT, "--drafts", drafts_file(tmp_path, ""), "--out", str(out))
-    assert empty.exit_code == 2
-    assert "holds no draft" in empty.stderr
+    run.refused("check", PROJECT, "--drafts", drafts_file(tmp_path, ""), "--out", str(out), told="holds no draft")

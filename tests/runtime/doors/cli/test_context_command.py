@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
 
 from novelgen.models.context import SceneMemoryContext
 from tests.runtime.doors.cli.conftest import Run
@@ -13,12 +12,6 @@ from tests.runtime.doors.cli.small_project import PLAN, PROJECT
 from tests.runtime.story.test_scene_plans import line, plans_file
 
 SCENE = (PROJECT, "--chapter", "3", "--scene", "1")
-
-
-def shown_context(result: Result) -> dict[str, Any]:
-    """Return the JSON on stdout, which must be all there is."""
-    data: dict[str, Any] = json.loads(result.stdout)
-    return data
 
 
 def contents(context: dict[str, Any]) -> str:
@@ -30,10 +23,9 @@ def test_json_is_the_written_file_and_nothing_else(run: Run, ingested: Path) -> 
     """With a report; the readable view shows states, threads, memories with reasons and costs, and the file, without
     any colour code, and --explain adds the receipts.
     """
-    result = run("context", *SCENE, "--json")
-    assert result.exit_code == 0
+    result = run.well("context", *SCENE, "--json")
     written = json.loads((ingested / "scene_3_1_memory.json").read_text(encoding="utf-8"))
-    assert shown_context(result) == written
+    assert json.loads(result.stdout) == written
     assert "Ben promised Ada" in contents(written)
     assert written["report"]["issues"] == []
     SceneMemoryContext.model_validate(written)
@@ -60,16 +52,13 @@ def test_a_plan_or_cast_that_cannot_be_read_is_bad_input(run: Run, ingested: Pat
     """No file is written where there is no plan."""
     assert run("context", PROJECT, "--chapter", "4", "--scene", "1").exit_code == 2
     assert not list(ingested.glob("scene_4_*"))
-    result = run("context", *SCENE, "--characters", "gone.json")
-    assert result.exit_code == 2
-    assert "gone.json" in result.stderr
+    run.refused("context", *SCENE, "--characters", "gone.json", told="gone.json")
 
 
 def test_a_project_with_nothing_stored_gives_an_empty_context(run: Run, written: Path) -> None:
     """Before the first ingest the plan alone is there; the context says what is missing and how to fill it."""
-    result = run("context", *SCENE, "--json")
-    assert result.exit_code == 0
-    assert shown_context(result)["relevant_memories"] == []
+    result = run.well("context", *SCENE, "--json")
+    assert json.loads(result.stdout)["relevant_memories"] == []
     assert f"run `novelgen ingest {PROJECT}`" in result.stderr
 
 
@@ -77,7 +66,7 @@ def test_a_model_of_the_command_line_that_cannot_be_had_leaves_it_to_rules(run: 
     """The reason is on stderr and in the report, and the context is there; with --strict it is bad input."""
     asked = ("context", *SCENE, "--model", "openai:gpt-4.1-mini", "--json")
     result = run(*asked)
-    assert (result.exit_code, shown_context(result)["report"]["planner"]["used"]) == (0, "rules")
+    assert (result.exit_code, json.loads(result.stdout)["report"]["planner"]["used"]) == (0, "rules")
     assert "needs a key" in result.stderr
     strict = run(*asked, "--strict")
     assert (strict.exit_code, strict.stdout) == (2, "")
@@ -94,19 +83,17 @@ def test_a_bad_config_file_is_bad_input(run: Run, ingested: Path) -> None:
     ]
     for content, told in cases:
         (ingested / "config.yaml").write_bytes(content)
-        result = run("context", *SCENE)
-        assert result.exit_code == 2
-        assert told in result.stderr
+        run.refused("context", *SCENE, told=told)
 
 
 def test_settings_of_the_project_hold(run: Run, ingested: Path) -> None:
     """config.yaml sets the budgets that the command line leaves open; what an option says counts."""
     (ingested / "config.yaml").write_text("memory:\n  memory_budget: 20\n  state_budget: 0\n", encoding="utf-8")
-    tokens = shown_context(run("context", *SCENE, "--state-budget", "500", "--json"))["report"]["tokens"]
+    tokens = run.json("context", *SCENE, "--state-budget", "500")["report"]["tokens"]
     assert tokens["memories"] <= 20
     assert tokens["states"] > 0
     asked = ("--memory-budget", "500", "--top-k", "2", "--full-report", "--json")
-    context = shown_context(run("context", *SCENE, *asked))
+    context = json.loads(run("context", *SCENE, *asked).stdout)
     assert len(context["relevant_memories"]) == 2
     assert all(item["score_parts"] for item in context["report"]["items"])
 
@@ -116,16 +103,15 @@ def test_another_scene_number_in_the_plan_is_warned_of(run: Run, ingested: Path)
     plan = ingested / "plan.json"
     plan.write_text(json.dumps(PLAN | {"scene_number": 5}), encoding="utf-8")
     result = run("context", *SCENE, "--plan", str(plan), "--json")
-    [issue] = [each for each in shown_context(result)["report"]["issues"] if each["stage"] == "plan"]
+    [issue] = [each for each in json.loads(result.stdout)["report"]["issues"] if each["stage"] == "plan"]
     assert issue["message"] == "the plan says scene_number 5; the context is that of scene 1, which counts"
 
 
 def test_a_failed_write_is_told_beside_the_json(run: Run, ingested: Path) -> None:
     """Whoever reads stdout as JSON also learns on stderr that there is no file."""
     (ingested / "scene_3_1_memory.json").mkdir()
-    result = run("context", *SCENE, "--json")
-    assert result.exit_code == 0
-    assert shown_context(result)["relevant_memories"]
+    result = run.well("context", *SCENE, "--json")
+    assert json.loads(result.stdout)["relevant_memories"]
     assert "warning: the context is not written" in result.stderr
 
 
@@ -135,16 +121,14 @@ def test_without_characters_json_nobody_of_later_is_known(run: Run, written: Pat
     run("ingest", PROJECT)
     plan = written / "plan.json"
     plan.write_text(json.dumps(PLAN), encoding="utf-8")
-    result = run("context", PROJECT, "--chapter", "2", "--scene", "1", "--plan", str(plan), "--json")
-    assert result.exit_code == 0
+    result = run.well("context", PROJECT, "--chapter", "2", "--scene", "1", "--plan", str(plan), "--json")
     assert "Cornelius" not in result.stdout
 
 
 def test_a_plan_needs_no_json(run: Run, ingested: Path) -> None:
     """Said in words the plan is of the scene after what is stored; a name that nobody bears is on the screen."""
     spoken = ("--purpose", "Ada looks for the brass key", "--with", "Ada", "--with", "Zebedee")
-    result = run("context", PROJECT, *spoken, "--at", "the lighthouse")
-    assert result.exit_code == 0
+    result = run.well("context", PROJECT, *spoken, "--at", "the lighthouse")
     assert "Memory for scene 3:1" in result.stdout
     assert "not known to the story  Zebedee" in result.stdout
     assert "nothing is missing" not in result.stdout
@@ -172,12 +156,12 @@ def test_a_point_of_view_is_said_by_an_option(run: Run, ingested: Path) -> None:
     assert "harbour" in hidden, hidden
     assert "harbour" not in before
     result = run("context", *SCENE, "--pov", "Ada", "--knowledge", "exclude", "--json")
-    context = shown_context(result)
+    context = json.loads(result.stdout)
     assert context["report"]["point_of_view"]["mode"] == "exclude"
     assert "hidden" not in context
     assert "sold" not in result.stdout
     assert "Ben promised Ada" in contents(context)
-    compared = json.loads(run("context", *SCENE, "--diff", "--json").stdout)
+    compared = run.json("context", *SCENE, "--diff")
     assert (compared["memories"], compared["states"], compared["timeline"]) == ([], [], [])
 
 
@@ -194,7 +178,7 @@ def test_a_terminal_gets_the_first_screen(run: Run, ingested: Path, monkeypatch:
     assert "tokens in all" not in short.stdout
     assert "tokens in all" in run("context", *SCENE, "--all").stdout
     assert "Queries" in run("context", *SCENE, "--explain").stdout
-    assert json.loads(run("context", *SCENE, "--json").stdout)["relevant_memories"]
+    assert run.json("context", *SCENE)["relevant_memories"]
 
 
 def test_every_plan_gets_its_file_and_sees_only_what_lies_before_it(run: Run, ingested: Path, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,27 +14,19 @@ from tests.runtime.doors.cli.small_project import PLAN, PROJECT
 SCENE = (PROJECT, "--chapter", "3", "--scene", "1")
 
 
-def shown_difference(run: Run, *arguments: str) -> dict[str, Any]:
-    """Return the JSON of the difference, which must be all there is on stdout."""
-    result = run("context", *SCENE, "--diff", "--json", *arguments)
-    assert result.exit_code == 0, result.stderr
-    data: dict[str, Any] = json.loads(result.stdout)
-    return data
-
-
 @pytest.mark.usefixtures("index_kept_open")
 def test_what_changed_is_shown_and_the_file_stays(run: Run, ingested: Path) -> None:
     """A banned memory falls out and an edited entity has other values; the file on disk is not touched."""
     run("context", *SCENE)
     file = ingested / "scene_3_1_memory.json"
     written = file.read_bytes()
-    nothing = shown_difference(run)
+    nothing = run.json("context", *SCENE, "--diff")
     assert (nothing["states"], nothing["memories"], nothing["timeline"]) == ([], [], [])
     assert nothing["story_version_was"] == nothing["story_version_now"]
 
     run("memory", "ban", PROJECT, "M002")
-    assert run("character", "edit", PROJECT, "C1", "--state", "mood=angry").exit_code == 0
-    difference = shown_difference(run)
+    run.well("character", "edit", PROJECT, "C1", "--state", "mood=angry")
+    difference = run.json("context", *SCENE, "--diff")
     (ben,) = [each for each in difference["states"] if each["entity_id"] == "C1"]
     assert ben["change"] == "changed"
     assert {"attribute": "mood", "was": None, "now": "angry"} in ben["attributes"]
@@ -79,10 +70,10 @@ def test_a_context_needs_no_plan_but_the_one_it_was_built_for(run: Run, ingested
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps(PLAN | {"scene_number": 2}), encoding="utf-8")
     place = (PROJECT, "--chapter", "4", "--scene", "2")
-    assert run("context", *place, "--plan", str(plan)).exit_code == 0
+    run.well("context", *place, "--plan", str(plan))
     plan.unlink()
-    assert run("context", *place, "--diff").exit_code == 0
-    context = json.loads(run("context", *place, "--json").stdout)
+    run.well("context", *place, "--diff")
+    context = run.json("context", *place)
     assert context["report"]["scene_plan"]["purpose"] == PLAN["purpose"]
 
 

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from runtime.doors.cli.main import novelgen
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import PLAN, PROJECT, disable_index
 from tests.runtime.story.test_scene_plans import line, plans_file
@@ -32,8 +30,7 @@ def _stale_once(_ingested_once: Path, tmp_path_factory: pytest.TempPathFactory) 
             ("context", PROJECT, "--chapter", "3", "--scene", "1"),
             ("memory", "ban", PROJECT, "M003"),
         ):
-            result = CliRunner().invoke(novelgen, arguments)
-            assert result.exit_code == 0, result.stderr
+            Run().well(*arguments)
     return folder
 
 
@@ -55,7 +52,7 @@ def forget_plan(file: Path) -> None:
 
 def stale_files(run: Run) -> list[str]:
     """Return what doctor calls stale."""
-    findings = json.loads(run("doctor", PROJECT, "--json").stdout)["findings"]
+    findings = run.json("doctor", PROJECT)["findings"]
     return [each["what"] for each in findings if each["message"].startswith("stale")]
 
 
@@ -92,7 +89,7 @@ def test_a_context_whose_plan_is_nowhere_is_named_until_a_file_has_it(run: Run, 
     assert "no plan of scene 4:2" in result.stderr
     assert "1 of 2 stale contexts rebuilt" in result.stderr
     assert contents(stale)["scene_4_2_memory.json"] == before["scene_4_2_memory.json"]
-    findings = json.loads(run("doctor", PROJECT, "--json").stdout)["findings"]
+    findings = run.json("doctor", PROJECT)["findings"]
     (fix,) = [each["fix"] for each in findings if each["message"].startswith("stale")]
     assert fix.startswith(f"novelgen context {PROJECT} --chapter 4 --scene 2 --plan FILE")
     given = line(chapter_index=4, scene_index=2, scene_plan=PLAN | {"purpose": "from the file"})
@@ -144,8 +141,7 @@ def test_a_story_that_cannot_be_read_whole_leaves_the_stale_files(run: Run, stal
 def test_with_diff_nothing_is_written(run: Run, stale: Path) -> None:
     """Each stale context's difference is shown, as JSON in story order; all files stay."""
     before = contents(stale)
-    result = run("context", PROJECT, "--stale", "--diff", "--json")
-    assert result.exit_code == 0
+    result = run.well("context", PROJECT, "--stale", "--diff", "--json")
     differences: list[dict[str, Any]] = json.loads(result.stdout)
     assert [(each["chapter_index"], each["scene_index"]) for each in differences] == [(3, 1), (4, 2)]
     assert all(

@@ -12,12 +12,12 @@ from tests.runtime.doors.cli.small_project import PROJECT
 
 def findings(run: Run, *project: str) -> dict[str, dict[str, Any]]:
     """Return what the doctor found, by what it looked at."""
-    return {each["what"]: each for each in json.loads(run("doctor", *project, "--json").stdout)["findings"]}
+    return {each["what"]: each for each in run.json("doctor", *project)["findings"]}
 
 
 def test_a_healthy_project_has_counts_and_a_sound_index(run: Run, ingested: Path) -> None:
     """Every check is there; a finding that is not fine says what to do, what is fine is only counted."""
-    diagnosis = json.loads(run("doctor", PROJECT, "--json").stdout)
+    diagnosis = run.json("doctor", PROJECT)
     assert {"python", "sqlite", "chromadb"} <= set(diagnosis["versions"])
     assert diagnosis["settings"]["embedding model"] == "fake:32"
     assert (diagnosis["counts"]["scenes"], diagnosis["counts"]["scenes with a record"]) == (4, 3)
@@ -70,7 +70,7 @@ def test_a_context_file_that_is_damaged_is_named(run: Run, ingested: Path) -> No
     assert damaged["level"] == "degraded"
     assert "is not JSON" in damaged["message"]
     assert unplanned["fix"].startswith(f"novelgen context {PROJECT} --chapter 1 --scene 1 --plan FILE")
-    assert run(*damaged["fix"].split()[1:]).exit_code == 0
+    run.well(*damaged["fix"].split()[1:])
     assert findings(run, PROJECT)["context files"]["message"] == "1 of 2 are up to date"
 
 
@@ -85,9 +85,7 @@ def test_an_embedding_model_that_is_missing_or_another_is_degraded(
     assert found["embedding model"]["level"] == "degraded"
     assert "NOVELGEN_MEMORY__EMBEDDING_MODEL" in found["embedding model"]["fix"]
     assert found["vector index"]["level"] == "degraded"
-    result = run("reindex", PROJECT)
-    assert result.exit_code == 2
-    assert "nobody:model" in result.stderr
+    run.refused("reindex", PROJECT, told="nobody:model")
     monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
     changed = findings(run, PROJECT)["vector index"]
     assert changed["level"] == "degraded"
@@ -98,14 +96,13 @@ def test_an_embedding_model_that_is_missing_or_another_is_degraded(
 
 def test_a_bundle_holds_nothing_of_a_story(run: Run, ingested: Path, tmp_path: Path) -> None:
     """What is sent with a question tells versions, settings, counts and findings, and no word of anybody's."""
-    result = run("doctor", PROJECT, "--bundle", str(tmp_path / "bundle.json"))
-    assert result.exit_code == 0
+    run.well("doctor", PROJECT, "--bundle", str(tmp_path / "bundle.json"))
     text = (tmp_path / "bundle.json").read_text(encoding="utf-8")
     bundle = json.loads(text)
     assert bundle["counts"]["scenes"] == 4
     assert {"langgraph", "chromadb", "pydantic"} <= set(bundle["packages"])
     assert {each["kind"] for each in bundle["findings"]}
-    entities = json.loads(run("entity", "list", PROJECT, "--json").stdout)["entities"]
+    entities = run.json("entity", "list", PROJECT)["entities"]
     assert entities
     secrets = [PROJECT, str(tmp_path), str(ingested), *(each["name"] for each in entities)]
     assert [each for each in secrets if each in text] == []

@@ -13,29 +13,23 @@ from tests.runtime.doors.cli.small_project import PROJECT
 
 def test_a_new_project_can_be_peopled_before_its_first_scene(run: Run, projects_dir: Path) -> None:
     """Folder, config and memory are there at once; a second time is refused."""
-    result = run("new", "灯塔", "--language", "zh")
-    assert result.exit_code == 0, result.stderr
+    run.well("new", "灯塔", "--language", "zh")
     assert (projects_dir / "灯塔" / "config.yaml").is_file()
     assert run("character", "add", "灯塔", "林冲").stdout == "已添加 C0  林冲\n撤销：novelgen undo 灯塔 1\n"
-    assert json.loads(run("projects", "--json").stdout)
-    again = run("new", "灯塔")
-    assert again.exit_code == 2
-    assert "已经有了" in again.stderr
+    assert run.json("projects")
+    run.refused("new", "灯塔", told="已经有了")
 
 
 def test_an_export_comes_back_as_another_project(run: Run, ingested: Path, tmp_path: Path, projects_dir: Path) -> None:
     """A dry run makes nothing, the import the same story."""
     out = tmp_path / "out"
-    exported = run("export", PROJECT, str(out))
-    assert exported.exit_code == 0, exported.stderr
+    run.well("export", PROJECT, str(out))
     assert (out / "memory/characters/C0.json").is_file()
-    dry = run("import", str(out), "--project", "copy", "--dry-run")
-    assert dry.exit_code == 0, dry.stderr
+    dry = run.well("import", str(out), "--project", "copy", "--dry-run")
     assert "Would import" in dry.stdout
     assert not (projects_dir / "copy" / "data").exists()
-    done = run("import", str(out), "--project", "copy", "--json")
-    assert done.exit_code == 0, done.stderr
-    assert json.loads(done.stdout)["preview"]["new_scenes"] == ["1:1", "1:2", "2:1", "2:2"]
+    done = run.json("import", str(out), "--project", "copy")
+    assert done["preview"]["new_scenes"] == ["1:1", "1:2", "2:1", "2:2"]
     assert run("entity", "list", "copy", "--json").stdout == run("entity", "list", PROJECT, "--json").stdout
     again = run("import", str(out), "--project", "copy")
     assert "already there" in again.stdout
@@ -45,10 +39,9 @@ def test_an_export_comes_back_as_another_project(run: Run, ingested: Path, tmp_p
 def test_a_story_is_written_for_its_readers(run: Run, ingested: Path, tmp_path: Path) -> None:
     """A path that ends as a book does gets the text, never over a file that is there."""
     book = tmp_path / "books" / "book.epub"
-    done = run("export", PROJECT, str(book))
-    assert done.exit_code == 0, done.stderr
-    again = run("import", str(book), "--project", "copy", "--json")
-    assert json.loads(again.stdout)["preview"]["new_scenes"] == ["1:1", "1:2", "2:1", "2:2"]
+    run.well("export", PROJECT, str(book))
+    again = run.json("import", str(book), "--project", "copy")
+    assert again["preview"]["new_scenes"] == ["1:1", "1:2", "2:1", "2:2"]
     assert run("export", PROJECT, str(book)).exit_code == 2
 
 
@@ -58,16 +51,12 @@ def test_a_story_is_not_imported_over_another_one_unasked(run: Run, ingested: Pa
     book.write_text("第一回 雪\n\n林冲上山。\n\n第二回 火\n\n草场起火。", "utf-8")
     other = tmp_path / "other.md"
     other.write_text("第七回 风\n\n武松打虎。", "utf-8")
-    assert run("import", str(book), "--project", "book").exit_code == 0
-    refused = run("import", str(other), "--project", "book")
-    assert refused.exit_code == 2
-    assert "--yes" in refused.stderr
+    run.well("import", str(book), "--project", "book")
+    run.refused("import", str(other), "--project", "book", told="--yes")
     book.write_text(book.read_text("utf-8") + more, "utf-8")
-    assert run("import", str(book), "--project", "book").exit_code == 0
-    assert run("import", str(other), "--project", "book", "--yes").exit_code == 0
-    places = [
-        each["scene"]["chapter_index"] for each in json.loads(run("scene", "list", "book", "--json").stdout)["scenes"]
-    ]
+    run.well("import", str(book), "--project", "book")
+    run.well("import", str(other), "--project", "book", "--yes")
+    places = [each["scene"]["chapter_index"] for each in run.json("scene", "list", "book")["scenes"]]
     assert places == [1, 2, 3, 7]
 
 
@@ -75,8 +64,7 @@ def test_a_manuscript_is_shown_split(run: Run, tmp_path: Path) -> None:
     """The dry run lists the chapters and what is left out, in the language of the book."""
     file = tmp_path / "book.md"
     file.write_text("The Book\n\n第一回 雪\n\n林冲上山。\n\n第二回 火\n\n草场起火。", "utf-8")
-    shown = run("import", str(file), "--project", "book", "--dry-run")
-    assert shown.exit_code == 0, shown.stderr
+    shown = run.well("import", str(file), "--project", "book", "--dry-run")
     for part in ("第一回 雪", "草场起火", "第一章之前", "The Book", "1:1, 2:1"):
         assert part in shown.stdout
 
@@ -87,19 +75,18 @@ def test_the_end_of_an_import_says_what_is_there_and_what_is_next(run: Run, tmp_
     folder.mkdir()
     for number, text in ((1, "沈砚提灯入山。"), (2, "灯灭了，门外有人。\n求月票！")):
         (folder / f"第00{number}章 灯.txt").write_bytes(text.encode("gbk"))
-    told = run("import", str(folder), "--project", "古灯")
-    assert told.exit_code == 0, told.stderr
+    told = run.well("import", str(folder), "--project", "古灯")
     for part in ("GB18030", "求月票！", "第2章第 2 行", "现在存有", "2 章", "接下来"):
         assert part in told.stdout
     assert "novelgen serve" in told.stdout
     assert "novelgen extract" not in told.stdout
     assert "novelgen entity candidates 古灯" in told.stdout
-    data = json.loads(run("import", str(folder), "--project", "古灯", "--json").stdout)
+    data = run.json("import", str(folder), "--project", "古灯")
     assert data["condition"]["chapters"] == 2
     assert [step["kind"] for step in data["condition"]["next_steps"]][:2] == ["page", "people"]
     assert [each["text"] for each in data["remarks"]] == ["求月票！"]
-    kept = run("import", str(folder), "--project", "灯二", "--keep-remarks", "--json")
-    assert json.loads(kept.stdout)["remarks"] == []
+    kept = run.json("import", str(folder), "--project", "灯二", "--keep-remarks")
+    assert kept["remarks"] == []
 
 
 BOOK = "第一回 雪\n\n林冲上山。\n\n第二回 火\n\n草场起火。"
@@ -109,19 +96,16 @@ def test_the_text_is_there_before_its_meaning(run: Run, tmp_path: Path) -> None:
     """Text is stored and found by words first; meaning is indexed at once, or left to its own command."""
     file = tmp_path / "book.md"
     file.write_text(BOOK, "utf-8")
-    at_once = run("import", str(file), "--project", "at-once", "--json")
-    assert at_once.exit_code == 0, at_once.stderr
+    at_once = run.well("import", str(file), "--project", "at-once", "--json")
     assert "stored: 2 chapters, 2 scenes, 10 characters; searchable by words" in at_once.stderr
     assert json.loads(at_once.stdout)["indexing"]["waiting"] == 0
     later = run("import", str(file), "--project", "later", "--no-index", "--json")
     assert json.loads(later.stdout)["stored"] == {"chapters": 2, "scenes": 2, "characters": 10}
     assert "尚未按语义索引：请运行 `novelgen index later`" in later.stderr
-    found = run("search", "later", "草场", "--json")
-    assert found.exit_code == 0, found.stderr
+    found = run.well("search", "later", "草场", "--json")
     assert "草场起火。" in found.stdout
     assert "2 memories are found by words and names only" in found.stdout + found.stderr
-    indexed = run("index", "later", "--json")
-    assert indexed.exit_code == 0, indexed.stderr
+    indexed = run.well("index", "later", "--json")
     assert json.loads(indexed.stdout)["indexed"] == 2
     assert "已是最新" in run("index", "later").stdout
     assert run("index", "nobody").exit_code == 2
@@ -142,36 +126,34 @@ def test_an_import_that_is_stopped_while_it_indexes_leaves_a_whole_story(
         stopped = run("import", str(file), "--project", "book")
     assert stopped.exit_code == 130
     assert "`novelgen index book` goes on with its meaning" in stopped.stderr
-    assert len(json.loads(run("scene", "list", "book", "--json").stdout)["scenes"]) == 2
-    assert json.loads(run("index", "book", "--json").stdout)["waiting"] == 0
+    assert len(run.json("scene", "list", "book")["scenes"]) == 2
+    assert run.json("index", "book")["waiting"] == 0
 
 
 def test_the_steps_that_an_import_names_can_be_taken(run: Run, tmp_path: Path) -> None:
     """What is to be typed next works as it stands there."""
     book = tmp_path / "book.md"
     book.write_text("# Chapter 1\n\nRain fell.\n", encoding="utf-8")
-    imported = run("import", str(book), "--project", "rain", "--no-index", "--json")
-    steps = json.loads(imported.stdout)["condition"]["next_steps"]
+    imported = run.json("import", str(book), "--project", "rain", "--no-index")
+    steps = imported["condition"]["next_steps"]
     assert [each["kind"] for each in steps] == ["page", "people", "index", "context"]
     for step in steps:
         program, *arguments = shlex.split(step["command"])
         assert program == "novelgen"
-        done = run(*arguments, *(["--help"] if step["kind"] == "page" else []))
-        assert done.exit_code == 0, done.stderr
+        run.well(*arguments, *(["--help"] if step["kind"] == "page" else []))
 
 
 def test_an_edited_manuscript_is_taken_in_by_update_alone(run: Run, tmp_path: Path) -> None:
     """Without the option the command names what changed and says which option takes it in."""
     file = tmp_path / "book.txt"
     file.write_text("Chapter 1\n\nShe came.\nIt was late.\n\nChapter 2\n\nShe left.", "utf-8")
-    assert run("import", str(file), "--project", "book").exit_code == 0
+    run.well("import", str(file), "--project", "book")
     file.write_text("Chapter 1\n\nShe came.\nIt was early.\n\nChapter 2\n\nShe left.", "utf-8")
     hinted = run("import", str(file), "--project", "book")
     assert "changed chapters  1: 1" in hinted.stdout
     assert "--update" in hinted.stdout
     assert "late" in run("scene", "show", "book", "1:1").stdout
-    updated = run("import", str(file), "--project", "book", "--update")
-    assert updated.exit_code == 0, updated.stderr
+    run.well("import", str(file), "--project", "book", "--update")
     assert "early" in run("scene", "show", "book", "1:1").stdout
-    again = json.loads(run("import", str(file), "--project", "book", "--update", "--json").stdout)
+    again = run.json("import", str(file), "--project", "book", "--update")
     assert again["changes"]["changed_chapters"] == []

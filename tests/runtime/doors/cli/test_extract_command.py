@@ -44,16 +44,16 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Model:
 
 def statuses(run: Run) -> list[str]:
     """Return the extraction status of every stored scene."""
-    listed = json.loads(run("scene", "list", PROJECT, "--json").stdout)["scenes"]
+    listed = run.json("scene", "list", PROJECT)["scenes"]
     return [each["scene"]["extraction_status"] for each in listed]
 
 
 def test_an_overdue_thread_is_told_at_the_end(run: Run, unrecorded: Path, model: Model) -> None:
     """A critical thread whose deadline has passed is named on stderr and in the report; one that has time is not."""
     for description, deadline in (("Who lit the lamp?", "1:2"), ("Who rows at night?", "99")):
-        added = run("thread", "add", PROJECT, description, "--importance", "critical", "--json")
-        thread_id = json.loads(added.stdout)["loop_id"]
-        assert run("thread", "edit", PROJECT, thread_id, "--due-by", deadline).exit_code == 0
+        added = run.json("thread", "add", PROJECT, description, "--importance", "critical")
+        thread_id = added["loop_id"]
+        run.well("thread", "edit", PROJECT, thread_id, "--due-by", deadline)
     with model(answer_well):
         result = run("extract", PROJECT, "--json")
     warning = "critical threads are overdue: OL0 Who lit the lamp?"
@@ -70,15 +70,14 @@ def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model:
 
     with model(refuse_ben) as stub:
         result = run("extract", PROJECT)
-        second = run("extract", PROJECT)
-    assert second.exit_code == 0
+        second = run.well("extract", PROJECT)
     assert f"1 scene failed before; read them again with `novelgen extract {PROJECT} --retry`" in second.stderr
     assert result.exit_code == 1
     assert "scene 2:2: no readable JSON object" in result.stderr
     assert f"novelgen extract {PROJECT} --retry" in result.stderr
     assert statuses(run) == ["done", "done", "done", "failed"]
     with model(answer_well) as stub:
-        assert run("extract", PROJECT, "--retry").exit_code == 0
+        run.well("extract", PROJECT, "--retry")
     assert len(stub.calls) == 1
     assert statuses(run) == ["done"] * 4
 
@@ -86,11 +85,11 @@ def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model:
 def test_a_scene_is_read_anew(run: Run, unrecorded: Path, model: Model) -> None:
     """`--scene` names scenes, `--again` all that a model read; a failure keeps the record and says so."""
     with model(answer_well) as stub:
-        assert run("extract", PROJECT).exit_code == 0
+        run.well("extract", PROJECT)
         first = len(stub.calls)
-        named = run("extract", PROJECT, "--scene", "1:1", "--scene", "2:2", "--json")
+        named = run.json("extract", PROJECT, "--scene", "1:1", "--scene", "2:2")
         again = run("extract", PROJECT, "--again")
-    assert [scene["had_record"] for scene in json.loads(named.stdout)["scenes"]] == [True, True]
+    assert [scene["had_record"] for scene in named["scenes"]] == [True, True]
     assert "4 done, 0 failed" in again.stdout
     assert len(stub.calls) == first + 2 + 4
     with model(lambda call: call.say("I cannot.")) as stub:
@@ -106,7 +105,7 @@ def test_a_scene_is_read_anew(run: Run, unrecorded: Path, model: Model) -> None:
 def test_an_estimate_asks_nobody(run: Run, unrecorded: Path) -> None:
     """`--dry-run` needs no model: scenes, calls, tokens, price; else nothing is done, and where to name one is told."""
     plain = run("extract", PROJECT, "--dry-run")
-    priced = json.loads(run("extract", PROJECT, "--estimate", "--price-in", "1", "--price-out", "2", "--json").stdout)
+    priced = run.json("extract", PROJECT, "--estimate", "--price-in", "1", "--price-out", "2")
     assert plain.exit_code == 0
     assert "4 scenes to read: 6 calls" in plain.stdout, "one for each scene, and one at the end of each chapter"
     assert (priced["scenes"], priced["calls"]) == (4, 6)
@@ -115,8 +114,7 @@ def test_an_estimate_asks_nobody(run: Run, unrecorded: Path) -> None:
     result = run("extract", PROJECT)
     assert result.exit_code == 2
     assert "memory.summarization.model" in result.stderr
-    refused = run("extract", PROJECT, "--knowledge", "--scene", "1:1", "--estimate")
-    assert (refused.exit_code, "has no record" in refused.stderr) == (2, True)
+    run.refused("extract", PROJECT, "--knowledge", "--scene", "1:1", "--estimate", told="has no record")
 
 
 def test_what_it_took_is_told_before_and_after(run: Run, unrecorded: Path, model: Model) -> None:
@@ -124,8 +122,7 @@ def test_what_it_took_is_told_before_and_after(run: Run, unrecorded: Path, model
     there is now.
     """
     with model(answer_well) as stub:
-        result = run("extract", PROJECT, "--workers", "2", "--price-in", "1", "--price-out", "1")
-    assert result.exit_code == 0
+        result = run.well("extract", PROJECT, "--workers", "2", "--price-in", "1", "--price-out", "1")
     assert "4 scenes to read" in result.stderr
     assert "4 done, 0 failed" in result.stdout
     assert statuses(run) == ["done"] * 4
@@ -159,7 +156,7 @@ def tell_who_knows(call: StubCall) -> None:
 
 def known_to(run: Run, who: str) -> dict[str, dict[str, object]]:
     """Return what somebody knows, by id."""
-    told = json.loads(run("knows", PROJECT, who, "--json").stdout)
+    told = run.json("knows", PROJECT, who)
     return {each["source_id"]: each for each in told["known"]}
 
 
@@ -169,11 +166,10 @@ def test_knowledge_of_supplied_records_is_read(run: Run, model: Model) -> None:
     assert "M001" not in known_to(run, "Ben")
     with model(tell_who_knows) as stub:
         assert "3 scenes to read: 3 calls" in run("extract", PROJECT, "--knowledge", "--estimate").stdout
-        result = run("extract", PROJECT, "--knowledge", "--workers", "2")
-        assert result.exit_code == 0
+        result = run.well("extract", PROJECT, "--knowledge", "--workers", "2")
         assert "3 done, 0 failed" in result.stdout
         assert len(stub.calls) == 3
-        assert run("extract", PROJECT, "--knowledge").exit_code == 0
+        run.well("extract", PROJECT, "--knowledge")
         assert len(stub.calls) == 3
     learnt = known_to(run, "Ben")["M001"]
     assert (learnt["since_chapter"], learnt["since_scene"], learnt["quote"]) == (2, 2, "Ben sold the brass key")
@@ -218,7 +214,7 @@ def test_a_scene_not_read_for_knowledge_is_told_of(run: Run, model: Model) -> No
     assert "scene 2:2: no readable JSON object" in result.stderr
     assert "1 scene waits to be read for who knows what" in result.stderr
     with model(tell_who_knows) as stub:
-        assert run("extract", PROJECT, "--knowledge").exit_code == 0
+        run.well("extract", PROJECT, "--knowledge")
         assert len(stub.calls) == 1
 
 
@@ -232,11 +228,11 @@ def test_short_forms_are_written_anew_and_taken_back(run: Run, unrecorded: Path,
             answer_well(call)
 
     with model(answer) as stub:
-        assert run("extract", PROJECT).exit_code == 0
+        run.well("extract", PROJECT)
         assert "4 scenes to read: 4 calls" in run("extract", PROJECT, "--shorts", "--estimate").stdout
-        result = run("extract", PROJECT, "--shorts", "--json")
+        result = run.json("extract", PROJECT, "--shorts")
         assert len(stub.calls) == 8
-    assert [each["memories"] for each in json.loads(result.stdout)["scenes"]] == [1] * 4
+    assert [each["memories"] for each in result["scenes"]] == [1] * 4
     assert run("extract", PROJECT, "--shorts", "--knowledge").exit_code == 2
     assert "short forms" in run("undo", PROJECT).stdout
     assert "4 scenes to read" in run("extract", PROJECT, "--shorts", "--estimate").stdout

@@ -1,8 +1,6 @@
 """`novelgen npc`: a game's characters from the command line."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -29,30 +27,21 @@ def village(run: Run, projects_dir: Path) -> Path:
         ("Gregor", "The player gave me a lamp.", ["--event-type", "gift_given", "--with", "player"]),
         ("Mira", "The mill stood still today.", []),
     ):
-        result = run("npc", "remember", VILLAGE, who, text, "--at", "1:1", "--create", *more)
-        assert result.exit_code == 0, result.stderr
+        run.well("npc", "remember", VILLAGE, who, text, "--at", "1:1", "--create", *more)
     with MemoryStores(load_settings(projects_dir=projects_dir)) as stores:
         gregor = StoryCharacters(stores, VILLAGE).open_character(name="Gregor")
         Character(stores, VILLAGE, gregor).keep_secret(DEAL)
     return projects_dir
 
 
-def as_json(run: Run, *arguments: str) -> Any:
-    """Return what the command prints as JSON."""
-    result = run("npc", *arguments, "--json")
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
-
-
 def test_what_is_remembered_is_recalled_by_nobody_else(run: Run, village: Path) -> None:
     """The prompt block stands on stdout as a game gets it; another character remembers nothing of it."""
-    told = run("npc", "recall", VILLAGE, "Gregor", "Do you like the lamp?", "--to", "player")
-    assert told.exit_code == 0
+    told = run.well("npc", "recall", VILLAGE, "Gregor", "Do you like the lamp?", "--to", "player")
     assert told.stdout.splitlines()[0] == "What Gregor remembers:"
     assert "[Met=yes" in told.stdout
     assert "The player gave me a lamp." in told.stdout
     assert "lamp" not in run("npc", "recall", VILLAGE, "Mira", "Do you like the lamp?").stdout
-    found = as_json(run, "recall", VILLAGE, "Gregor", "the lamp?", "--budget", "60")
+    found = run.json("npc", "recall", VILLAGE, "Gregor", "the lamp?", "--budget", "60")
     assert (found["budget_tokens"], len(found["items"])) == (60, 1)
     assert "importance 0.50 ×" in run("npc", "recall", VILLAGE, "Gregor", "the lamp?", "--explain").stdout
 
@@ -66,8 +55,8 @@ def test_witnesses_and_ends_are_told(run: Run, village: Path) -> None:
     )
     assert "put an end to" in done.stdout
     assert "remembered by witnesses, too: 1" in done.stdout
-    assert [each["how"] for each in as_json(run, "list", VILLAGE, "Mira")["memories"]] == ["own_doing", "witnessed"]
-    assert len(as_json(run, "list", VILLAGE, "Gregor", "--holding")["memories"]) == 2
+    assert [each["how"] for each in run.json("npc", "list", VILLAGE, "Mira")["memories"]] == ["own_doing", "witnessed"]
+    assert len(run.json("npc", "list", VILLAGE, "Gregor", "--holding")["memories"]) == 2
 
 
 def test_feelings_are_shown_with_what_moved_them(run: Run, village: Path) -> None:
@@ -76,8 +65,8 @@ def test_feelings_are_shown_with_what_moved_them(run: Run, village: Path) -> Non
     assert told.startswith("[Met=yes")
     assert "affection +5" in told
     early = ("--as-of", "1:1")
-    assert as_json(run, "feelings", VILLAGE, "Gregor", *early)["has_met"] is False
-    assert as_json(run, "feelings-history", VILLAGE, "Gregor", *early)["changes"] == []
+    assert run.json("npc", "feelings", VILLAGE, "Gregor", *early)["has_met"] is False
+    assert run.json("npc", "feelings-history", VILLAGE, "Gregor", *early)["changes"] == []
     assert "affection +5" in run("npc", "feelings-history", VILLAGE, "Gregor", "--to", "player").stdout
 
 
@@ -88,16 +77,15 @@ def test_a_locked_secret_stands_in_no_output(run: Run, village: Path) -> None:
         ["secrets", VILLAGE, "Gregor", "--json"],
         ["recall", VILLAGE, "Gregor", "Where does the grain go?", "--to", "player", "--json"],
     ):
-        told = run("npc", *arguments)
-        assert told.exit_code == 0
+        told = run.well("npc", *arguments)
         assert "bandits" not in told.stdout
-    (secret,) = as_json(run, "secrets", VILLAGE, "Gregor")
+    (secret,) = run.json("npc", "secrets", VILLAGE, "Gregor")
     assert secret == {"secret_id": "deal", "standing": "hinted", "hint": DEAL["hints"][0]["text"]}  # type: ignore[index]
-    (revealed,) = as_json(run, "secrets", VILLAGE, "Gregor", "--reveal")
+    (revealed,) = run.json("npc", "secrets", VILLAGE, "Gregor", "--reveal")
     assert (revealed["text"], revealed["unlock"]["flags"]) == (DEAL["text"], {"bridge_burnt": True})
     run("npc", "flags", VILLAGE, "--set", "bridge_burnt", "--at", "2:1")
     assert "bandits" in run("npc", "secrets", VILLAGE, "Gregor").stdout
-    assert as_json(run, "secrets", VILLAGE, "Gregor", "--as-of", "2:1")[0]["standing"] == "hinted"
+    assert run.json("npc", "secrets", VILLAGE, "Gregor", "--as-of", "2:1")[0]["standing"] == "hinted"
 
 
 def test_a_reply_is_checked(run: Run, village: Path) -> None:
@@ -107,21 +95,21 @@ def test_a_reply_is_checked(run: Run, village: Path) -> None:
     assert leak.stdout.startswith("leaked secret: ")
     fine = run("npc", "check", VILLAGE, "Gregor", "Good day to you.")
     assert (fine.exit_code, fine.stdout) == (0, "nothing is wrong with it\n")
-    found = run("npc", "check", VILLAGE, "Gregor", "Old Harbin told me.", "--json")
-    assert [each["kind"] for each in json.loads(found.stdout)] == ["unknown_name"]
-    assert run("npc", "check", VILLAGE, "Gregor", "Old Harbin told me.", "--said", "Old Harbin?").exit_code == 0
+    found = run.json("npc", "check", VILLAGE, "Gregor", "Old Harbin told me.")
+    assert [each["kind"] for each in found] == ["unknown_name"]
+    run.well("npc", "check", VILLAGE, "Gregor", "Old Harbin told me.", "--said", "Old Harbin?")
 
 
 def test_flags_take_values(run: Run, village: Path) -> None:
     """A value is JSON, or text; what a flag was before stays readable."""
     assert run("npc", "flags", VILLAGE).stdout == "nothing\n"
-    set_now = as_json(run, "flags", VILLAGE, "--set", "price=12", "--set", "king=old Otto", "--at", "1:2")
+    set_now = run.json("npc", "flags", VILLAGE, "--set", "price=12", "--set", "king=old Otto", "--at", "1:2")
     assert set_now == {"flags": {"price": 12, "king": "old Otto"}}
-    assert as_json(run, "flags", VILLAGE, "--as-of", "1:2") == {"flags": {}}
+    assert run.json("npc", "flags", VILLAGE, "--as-of", "1:2") == {"flags": {}}
     assert "price" in run("npc", "flags", VILLAGE).stdout
     assert f"undo: novelgen undo {VILLAGE} 8\n" in run("npc", "flags", VILLAGE, "--set", "price=13").stdout
     assert "flag" in run("undo", VILLAGE).stdout
-    assert as_json(run, "flags", VILLAGE)["flags"]["price"] == 12
+    assert run.json("npc", "flags", VILLAGE)["flags"]["price"] == 12
 
 
 def test_what_is_wrong_is_refused_with_the_way_out(run: Run, village: Path) -> None:
@@ -135,6 +123,4 @@ def test_what_is_wrong_is_refused_with_the_way_out(run: Run, village: Path) -> N
         (["flags", VILLAGE, "--at", "1:1"], "--set"),
     ]
     for arguments, told in cases:
-        result = run("npc", *arguments)
-        assert result.exit_code == 2
-        assert told in result.stderr
+        run.refused("npc", *arguments, told=told)

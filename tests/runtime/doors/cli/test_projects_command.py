@@ -1,6 +1,5 @@
 """`novelgen projects` and `delete`, and what is said of a project that is not there; memories that are over."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ def test_projects_are_listed_with_what_they_hold(run: Run, ingested: Path, proje
     (projects_dir / "broken" / "data").mkdir(parents=True)
     (projects_dir / "broken" / "data" / "novel.db").write_bytes(b"no database at all" * 1000)
     (projects_dir / "no-project").mkdir()
-    listed = {each["project_id"]: each for each in json.loads(run("projects", "--json").stdout)}
+    listed = {each["project_id"]: each for each in run.json("projects")}
     assert set(listed) == {PROJECT, "waiting", "broken"}
     assert (listed[PROJECT]["scenes"], listed[PROJECT]["name"]) == (4, "The Lighthouse")
     assert "nothing stored yet" in listed["waiting"]["problem"]
@@ -30,13 +29,13 @@ def test_no_projects_say_how_to_begin(run: Run, projects_dir: Path) -> None:
     """Without any project the list says how to make one, and creates nothing."""
     result = run("projects")
     assert "novelgen init" in result.stdout
-    assert json.loads(run("projects", "--json").stdout) == []
+    assert run.json("projects") == []
     assert not projects_dir.exists()
 
 
 def test_an_unknown_project_ends_with_2_and_creates_nothing(run: Run, projects_dir: Path) -> None:
     """No command creates a project that it was asked to read or change."""
-    cases: list[list[str]] = [
+    cases = [
         ["search", "nobody", "key"],
         ["entity", "list", "nobody"],
         ["entity", "show", "nobody", "Ada"],
@@ -54,17 +53,13 @@ def test_an_unknown_project_ends_with_2_and_creates_nothing(run: Run, projects_d
         ["context", "nobody", "--stale"],
     ]
     for command in cases:
-        result = run(*command)
-        assert result.exit_code == 2
-        assert "nobody" in result.stderr
-        assert not projects_dir.exists()
+        run.refused(*command, told="nobody")
+    assert not projects_dir.exists()
 
 
 def test_a_folder_with_nothing_stored_says_how_to_fill_it(run: Run, written: Path) -> None:
     """The author's files alone are answered with the command that takes them in."""
-    result = run("search", PROJECT, "key")
-    assert result.exit_code == 2
-    assert f"novelgen ingest {PROJECT}" in result.stderr
+    run.refused("search", PROJECT, "key", told=f"novelgen ingest {PROJECT}")
     assert not (written / "data").exists()
 
 
@@ -82,14 +77,14 @@ def test_what_is_over_is_marked(language: str, mark: str) -> None:
 
 def test_a_project_is_deleted_once_that_is_confirmed(run: Run, ingested: Path, projects_dir: Path) -> None:
     """Without `--yes` and a terminal nothing goes; while a server has the projects it is the server's to delete."""
-    assert run("init", "other").exit_code == 0
+    run.well("init", "other")
     unsure = run("delete", PROJECT)
     assert (unsure.exit_code, "--yes" in unsure.stderr) == (2, True), unsure.stderr
     with announced(projects_dir, "http://127.0.0.1:8000"):
         served = run("delete", PROJECT, "--yes")
         assert (served.exit_code != 0, "http://127.0.0.1:8000" in served.stderr) == (True, True)
     assert (projects_dir / PROJECT).is_dir()
-    deleted = json.loads(run("delete", PROJECT, "--yes", "--json").stdout)
+    deleted = run.json("delete", PROJECT, "--yes")
     assert (deleted["project_id"], deleted["scenes"] > 0) == (PROJECT, True)
     assert {each.name for each in projects_dir.iterdir() if not each.name.startswith(".")} == {"other"}
     again = run("delete", PROJECT, "--yes")

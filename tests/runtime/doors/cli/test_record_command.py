@@ -37,13 +37,13 @@ def test_what_no_quote_proves_is_listed(run: Run, ingested: Path, tmp_path: Path
         {"entity_id": "C0", "changes": {"status": "alive"}},
     ]
     file.write_text(json.dumps(records), encoding="utf-8")
-    assert run("ingest", PROJECT).exit_code == 0
+    run.well("ingest", PROJECT)
     result = run("record", "show", PROJECT, "1:1")
     assert json.loads(result.stdout)["state_changes"][0]["changes"] == {"mood": "calm"}
     listed = [line for line in result.stderr.splitlines() if line.startswith("unverified")]
     assert [line.split(": ")[1] for line in listed] == ["memory M001", "state C0.mood"]
     assert "mood: calm (unverified)" in run("entity", "show", PROJECT, "C0").stdout
-    state = json.loads(run("entity", "show", PROJECT, "C0", "--json").stdout)["state"]
+    state = run.json("entity", "show", PROJECT, "C0")["state"]
     assert (state["unverified"], state["state_data"]["status"]) == (["mood"], "alive")
 
 
@@ -55,7 +55,7 @@ def test_the_editor_starts_from_what_is_stored(run: Run, ingested: Path, monkeyp
         return text.replace("The third stair", "The fourth stair")
 
     monkeypatch.setattr(click, "edit", edit)
-    assert run("record", "edit", PROJECT, "1:1").exit_code == 0
+    run.well("record", "edit", PROJECT, "1:1")
     assert shown(run)["title"] == "The fourth stair"
 
 
@@ -83,7 +83,5 @@ def test_what_is_no_record_changes_nothing(run: Run, ingested: Path, tmp_path: P
         before = shown(run)
         file = tmp_path / "record.json"
         file.write_text(text, encoding="utf-8")
-        result = run("record", "edit", PROJECT, "1:1", "--file", str(file))
-        assert result.exit_code == 2
-        assert message in result.stderr
+        run.refused("record", "edit", PROJECT, "1:1", "--file", str(file), told=message)
         assert shown(run) == before

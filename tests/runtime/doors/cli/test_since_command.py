@@ -34,11 +34,11 @@ def test_ingest_ends_with_what_the_last_scene_changed(run: Run, written: Path) -
 
 def test_json_has_the_changes_and_the_flag_leaves_them_out(run: Run, written: Path) -> None:
     """`changes` stands in the report, and is absent where it was not wanted or there are none."""
-    report = json.loads(run("ingest", PROJECT, "--chapter", "1", "--json").stdout)
+    report = run.json("ingest", PROJECT, "--chapter", "1")
     assert (report["changes"]["first"], report["changes"]["last"]) == ([1, 1], [1, 2])
     assert "totals" not in report["changes"]
-    assert "changes" not in json.loads(run("ingest", PROJECT, "--no-changes", "--json").stdout)
-    assert "changes" not in json.loads(run("ingest", PROJECT, "--json").stdout)
+    assert "changes" not in run.json("ingest", PROJECT, "--no-changes")
+    assert "changes" not in run.json("ingest", PROJECT)
 
 
 def test_extract_ends_with_what_the_scenes_changed(
@@ -58,7 +58,7 @@ def test_extract_ends_with_what_the_scenes_changed(
     with openai_stub(answer) as stub:
         monkeypatch.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
         told = run("extract", PROJECT, "--scene", "1:1")
-        report = json.loads(run("extract", PROJECT, "--scene", "1:2", "--json").stdout)
+        report = run.json("extract", PROJECT, "--scene", "1:2")
         silent = run("extract", PROJECT, "--chapter", "2", "--no-changes")
     assert "What scene 1:1 changed:" in told.stdout
     assert "  - Something is known." in told.stdout

@@ -8,28 +8,25 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.client import HTTPResponse
 from pathlib import Path
 from typing import cast
 
 import httpx
 import pytest
-from click.testing import CliRunner, Result
 from filelock import FileLock
 
 from novelgen.errors import ConfigurationError
-from runtime.doors.cli.main import novelgen
 from runtime.doors.http.app import CLOSING_S
 from runtime.doors.http.jobs import Jobs
 from runtime.doors.http.serving import END_AT_LAST_S, OPEN_REQUESTS_END_S, SPANS_END_MS
 from runtime.doors.http.settings import Limits, announced, running_server
 from runtime.files.book_formats import READ_TIMEOUT_S
+from tests.runtime.doors.cli.conftest import Run
 from tests.support.freezing import freeze
 from tests.support.hostile_files import endless_epub
 from tests.support.served_process import FAKE_EMBEDDINGS, ServedProcess
-
-Run = Callable[..., Result]
 
 AT_ONCE = 2
 
@@ -38,7 +35,7 @@ AT_ONCE = 2
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run a command in this process over a folder of projects."""
     monkeypatch.setenv("NOVELGEN_PROJECTS_DIR", str(tmp_path / "projects"))
-    return lambda *arguments: CliRunner().invoke(novelgen, list(arguments))
+    return Run()
 
 
 @pytest.fixture
@@ -154,14 +151,12 @@ def test_commands_work_beside_a_server_with_its_index_and_without_one_that_hangs
     """
     beside = [_items(command) for command in COMMANDS]
     for command in (["reindex", "mill"], ["doctor", "mill", "--repair"]):
-        done = CliRunner().invoke(novelgen, command)
-        assert done.exit_code == 0, done.output
+        Run().well(*command)
     found = served_mill.post("/v1/projects/mill/search", json={"query": "the key"}).json()["memories"]
     assert found
     freeze(server.pid)
     for command in COMMANDS:
-        done = CliRunner().invoke(novelgen, command)
-        assert done.exit_code == 0, done.output
+        done = Run().well(*command)
         assert "Ada met Bo" in done.stdout
         [line] = done.stderr.splitlines()
         assert f"owned by process {server.pid}" in line
@@ -171,8 +166,8 @@ def test_commands_work_beside_a_server_with_its_index_and_without_one_that_hangs
 
 def _items(command: list[str]) -> list[str]:
     """Run a command that must have nothing to say beside its answer, and return the memories that it found."""
-    done = CliRunner().invoke(novelgen, command)
-    assert (done.exit_code, done.stderr) == (0, ""), done.output
+    done = Run().well(*command)
+    assert done.stderr == ""
     answer = json.loads(done.stdout)
     found = answer["memories"] if "memories" in answer else answer["relevant_memories"]
     assert found
@@ -191,13 +186,9 @@ def test_a_torn_file_is_no_server(tmp_path: Path, left: str) -> None:
 
 def test_an_open_address_without_a_token_is_refused(run: Run) -> None:
     """Nothing listens for other machines; a port that is taken is named with what to do."""
-    result = run("serve", "--host", "0.0.0.0")
-    assert result.exit_code == 2
-    assert "NOVELGEN_SERVER_TOKEN" in result.stderr
+    run.refused("serve", "--host", "0.0.0.0", told="NOVELGEN_SERVER_TOKEN")
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        result = run("serve", "--port", str(taken.getsockname()[1]))
-    assert result.exit_code == 2
-    assert "--port" in result.stderr
+        run.refused("serve", "--port", str(taken.getsockname()[1]), told="--port")
 
 
 @pytest.mark.parametrize("package", ["fastapi", "jinja2"])
@@ -210,6 +201,4 @@ def test_without_the_extra_its_name_is_told(run: Run, monkeypatch: pytest.Monkey
         if each.startswith(("runtime.doors.http.", "runtime.page")) and "presence" not in each
     ]:
         monkeypatch.delitem(sys.modules, name)
-    result = run("serve")
-    assert result.exit_code == 2
-    assert "pip install 'novelgen[server]'" in result.stderr
+    run.refused("serve", told="pip install 'novelgen[server]'")

@@ -4,20 +4,18 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import httpx2
 import pytest
-from click.testing import CliRunner, Result
 from fastapi.testclient import TestClient
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from runtime.doors.cli.main import novelgen
 from runtime.doors.http.settings import Limits, ServerSettings
+from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.doors.mcp.agents import READING, ROOT, STORING, names_of, over_stdio, text_of
 from tests.support.served_process import FAKE_EMBEDDINGS, ServedProcess
@@ -203,31 +201,24 @@ def test_without_the_sdk_the_server_says_what_to_install(demo_folder: Path, monk
 
 
 @pytest.fixture
-def run(demo_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+def run(demo_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command in this process over the demos."""
     monkeypatch.setenv("NOVELGEN_PROJECTS_DIR", str(demo_folder))
-    return lambda *arguments: CliRunner().invoke(novelgen, list(arguments))
+    return Run()
 
 
 @pytest.mark.parametrize("project", ["nobody", "../demo", "/etc"])
-def test_the_command_refuses_what_is_no_project(run: Callable[..., Result], project: str) -> None:
+def test_the_command_refuses_what_is_no_project(run: Run, project: str) -> None:
     """A project that is not there ends the command before anything is served."""
-    result = run("mcp", project)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert "error:" in result.stderr
+    run.refused("mcp", project, told=project)
 
 
-def test_without_the_extra_the_command_says_what_to_install(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_extra_the_command_says_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the SDK is not installed the command names the extra."""
     for name in [each for each in sys.modules if each.startswith(("runtime.doors.mcp", "mcp."))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "mcp", None)
-    result = run("mcp", "demo")
-    assert result.exit_code == 2
-    assert "pip install 'novelgen[mcp]'" in result.stderr
+    run.refused("mcp", "demo", told="pip install 'novelgen[mcp]'")
 
 
 def test_an_agent_that_goes_away_is_no_bug(demo_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
