@@ -11,6 +11,7 @@ import pytest
 from click import Argument, Option
 from click.testing import CliRunner
 from fastapi.testclient import TestClient
+from jsonschema import Draft202012Validator
 from mcp import Client
 from mcp.types import TextContent
 
@@ -26,8 +27,11 @@ from runtime.doors.operations import BY_NAME, Operation
 from runtime.doors.tools import TOOLS, MCPOffer, Tool
 from runtime.story.story import Story
 from tests.runtime.doors.http.serving import client_of
+from tests.support.scripted_chat_model import ScriptedChatModel
 
 PROJECT = "demo"
+READER = ScriptedChatModel(answer=lambda _: '{"summary": ["Ines goes home in the rain."], "memories": []}')
+"""Reads scenes where a model is asked."""
 
 
 @dataclass(frozen=True)
@@ -45,23 +49,26 @@ class Doors:
         self.client = client
         self.shell_folder = shell_folder
         self.stores = client.app.state.house.stores  # type: ignore[attr-defined]
-        shelf = Shelf(self.stores, project_id=PROJECT)
+        shelf = Shelf(self.stores, project_id=PROJECT, chat_model=READER)
         self._servers = {offer: build_mcp_server(shelf, offer=offer) for offer in get_args(MCPOffer)}
 
     def python(self, operation: Operation, arguments: Mapping[str, Any]) -> Answered:
         """Call the method."""
-        stores = self.stores.of(PROJECT)
+        given, doer = dict(arguments), Story(self.stores.of(PROJECT), PROJECT, chat_model=READER)
         try:
-            values = read_arguments(arguments_of(operation.function, operation.without), arguments)
-            answer = operation.answer(operation.function(Story(stores, PROJECT), **values))
+            of = doer.character(given.pop("character")) if operation.is_of_character else doer
+            values = read_arguments(arguments_of(operation.function, operation.without), given)
+            answer = operation.answer(operation.function(of, **values))
         except NovelgenError as error:
             return Answered(kind=error_kind(error))
         return Answered(json.loads(answer.model_dump_json(by_alias=True)))
 
     def http(self, operation: Operation, arguments: Mapping[str, Any]) -> Answered:
         """Send the request."""
-        verb, _, path = operation.http.partition(" ")
         rest = dict(arguments)
+        if operation.name == "undo_change" and not rest:
+            operation = BY_NAME["undo_last_change"]
+        verb, _, path = operation.http.partition(" ")
         if operation.position and operation.position in rest:
             rest |= dict(zip(("chapter_index", "scene_index"), rest.pop(operation.position).split(":"), strict=True))
         for name in list(rest):
@@ -74,7 +81,7 @@ class Doors:
         return Answered(kind=answer.json()["type"].removeprefix("urn:novelgen:"))
 
     def mcp(self, operation: Operation, arguments: Mapping[str, Any]) -> Answered:
-        """Call the tool by a client of the SDK."""
+        """Call the tool by a client of the SDK; its answer fits the schema that it offers."""
         tool = tool_for(operation, "mcp")
         assert tool is not None
 
@@ -85,6 +92,8 @@ class Doors:
             assert isinstance(content, TextContent)
             if result.is_error:
                 return _refused(json.loads(content.text))
+            Draft202012Validator(tool.answer_schema()).validate(result.structured_content)
+            assert content.text.strip()
             return Answered(result.structured_content)
 
         assert self.client.portal is not None
@@ -94,9 +103,13 @@ class Doors:
         """Invoke the tool."""
         offered = tool_for(operation, "langchain")
         assert offered is not None
-        tools = build_story_tools(self.stores.of(PROJECT), Story(self.stores.of(PROJECT), PROJECT), offered.given_to)
+        given, story = dict(arguments), Story(self.stores.of(PROJECT), PROJECT)
+        if offered.given_to == "character":
+            tools = story.character(given.pop("character")).tools()
+        else:
+            tools = build_story_tools(self.stores.of(PROJECT), story, offered.given_to)
         [tool] = [each for each in tools if each.name == offered.langchain]
-        answer = tool.invoke(dict(arguments))
+        answer = tool.invoke(given)
         return _refused(answer) if "error" in answer else Answered(answer)
 
     def shell(self, words: Sequence[str]) -> Answered:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from runtime.doors.operations import Operation
+from runtime.doors.tools import TOOLS
 from tests.runtime.doors.all_doors import Answered, Doors, all_doors, assert_is_part, operation, shell_words, tool_for
 
 PLAN = {
@@ -27,6 +28,7 @@ PLAN = {
 MISSPELT = {"location": "the Salt House", "charcters": ["Ines"]}
 PLACE = {"chapter_index": 5, "scene_index": 4}
 DRAFT = "Ines walked in. Elias Marrow greeted her."
+SPARROW, GREGOR = {"character": "Sparrow"}, {"character": "Gregor"}
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,48 @@ WRITES = [
     Row("ingest_scene", {"position": "7:1", "text": "Ines went home.", "record": {"summary": ["Home."]}}, "added"),
     Row("ingest_scene", {"position": "7:1", "text": "Ines went home.", "record": {"summary": ["Home."]}}, "unchanged"),
     Row("add_card", {"name": "the cracked bell", "kind": "item", "holder": "Sparrow"}, "the cracked bell"),
+    Row("rename_card", {"entity": "the cracked bell", "new_name": "the mended bell"}, "the mended bell"),
+    Row("delete_entity", {"entity": "the cracked bell"}, "the cracked bell"),
+    Row("undo_change", {}, "the cracked bell"),
+    Row("unpin_memory", {"memory_id": "M001"}, "active"),
+    Row("unban_memory", {"memory_id": "M002"}, "active"),
+    Row("ingest_scene", {"position": "7:2", "text": "It rained on the Salt House."}, "added"),
+    Row("extract_scenes", {"scenes": ["7:2"]}, "done"),
+    Row("remember_event", {**SPARROW, "text": "A stranger gave me an apple.", "importance": 6}, "apple"),
+    Row("recall_memories", {**SPARROW, "said": "Did you eat the apple?"}, "apple"),
+    Row("list_character_memories", SPARROW, "apple"),
+    Row("add_character", {"name": "Gregor", "description": "The blacksmith."}, "blacksmith"),
+    Row("add_location", {"name": "the smithy", "description": "Hot and loud."}, "the smithy"),
+    Row(
+        "add_relationship",
+        {
+            "first": "Gregor",
+            "second": "Sparrow",
+            "relationship_type": "friends",
+            "perspective_a": "A good boy.",
+            "perspective_b": "He feeds me.",
+        },
+        "feeds",
+    ),
+    Row("tell_memories", {**SPARROW, "listener": "Gregor", "what": "apple"}, "apple"),
+    Row("change_feelings", {**GREGOR, "deltas": {"trust": 5}}, "trust"),
+    Row("get_feelings", GREGOR, "trust"),
+    Row(
+        "keep_secret",
+        {**GREGOR, "secret": {"secret_id": "deal", "text": "I forged the seal.", "unlock": {"item": "the seal"}}},
+        "deal",
+    ),
+    Row("list_secrets", GREGOR, "locked"),
+    Row("check_reply", {**GREGOR, "text": "I forged the seal."}, "leaked_secret"),
+    Row("show_item", {**GREGOR, "item": "the seal"}, "the seal"),
+    Row("reveal_secret", {**GREGOR, "secret_id": "deal"}, "deal"),
+    Row("drop_secret", {**GREGOR, "secret_id": "deal"}, "deal"),
+    Row("tell_world_event", {"text": "The bell fell.", "witnesses": ["Sparrow"], "told_to": ["Gregor"]}, "witnesses"),
+    Row("list_world_events", {}, "The bell fell."),
+    Row("set_flag", {"name": "bell_fell", "value": True}, "bell_fell"),
+    Row("list_flags", {}, "bell_fell"),
+    Row("delete_character_memory", {**SPARROW, "memory_id": "CM0"}, "CM0"),
+    Row("delete_relationship", {"first": "Gregor", "second": "Sparrow"}, "deleted"),
 ]
 
 OF_THE_MOMENT = {"created_at", "updated_at", "undone_at", "timestamp", "timings_s"} | {
@@ -160,6 +204,13 @@ def _embeddings_of_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
 
 
+def is_offered(called: Operation, door: str) -> bool:
+    """Whether an operation can be called by a door."""
+    if door in ("mcp", "langchain"):
+        return tool_for(called, door) is not None
+    return door == "python" or bool(called.http)
+
+
 @pytest.mark.parametrize("row", READS, ids=str)
 def test_all_doors_answer_alike(doors: Doors, row: Row) -> None:
     """Python, HTTP and the shell give the same JSON; agents a part of it, the same over MCP as in LangChain."""
@@ -168,9 +219,8 @@ def test_all_doors_answer_alike(doors: Doors, row: Row) -> None:
     assert not told.kind, told.kind
     assert row.tells in json.dumps(told.answer)
     assert lasting(doors.http(called, row.arguments).answer) == lasting(told.answer)
-    over = {
-        door: getattr(doors, door)(called, row.arguments) for door in ("mcp", "langchain") if tool_for(called, door)
-    }
+    tools = [door for door in ("mcp", "langchain") if is_offered(called, door)]
+    over = {door: getattr(doors, door)(called, row.arguments) for door in tools}
     for answered in over.values():
         assert_is_part(answered.answer, told.answer)
     assert len({json.dumps(lasting(each.answer), sort_keys=True) for each in over.values()}) <= 1
@@ -186,7 +236,7 @@ def test_all_doors_refuse_alike(doors: Doors, row: Row) -> None:
     kinds = {
         door: getattr(doors, door)(called, row.arguments).kind
         for door in ("python", "http", "mcp", "langchain")
-        if door in ("python", "http") or tool_for(called, door)
+        if is_offered(called, door)
     }
     assert set(kinds.values()) == {row.kind}, kinds
     command = shell_words(called, row.arguments)
@@ -203,8 +253,8 @@ def test_all_doors_write_alike(ingested_demos: Path, tmp_path: Path) -> None:
             answers[door] = []
             for row in WRITES:
                 called = operation(row.name)
-                is_offered = door == "python" or bool(tool_for(called, door) if door in ("mcp", "langchain") else True)
-                answers[door].append(getattr(opened, door if is_offered else "http")(called, row.arguments))
+                by = next(each for each in (door, "http", "python") if is_offered(called, each))
+                answers[door].append(getattr(opened, by)(called, row.arguments))
     for number, row in enumerate(WRITES):
         told = answers["python"][number]
         assert not told.kind, (row, told.kind)
@@ -212,6 +262,12 @@ def test_all_doors_write_alike(ingested_demos: Path, tmp_path: Path) -> None:
         assert lasting(answers["http"][number].answer) == lasting(told.answer), row
         for door in ("mcp", "langchain"):
             assert_is_part(lasting(answers[door][number].answer), lasting(told.answer))
+
+
+def test_every_tool_is_in_the_table() -> None:
+    """What agents can call is called here, over MCP and, where LangChain has it, there."""
+    rows = {row.name for row in (*READS, *REFUSALS, *WRITES)}
+    assert [each.operation.name for each in TOOLS if each.operation.name not in rows] == []
 
 
 @pytest.mark.parametrize("plan", [PLAN, {}], ids=["whole", "empty"])
@@ -236,4 +292,6 @@ def lasting(answer: Any) -> Any:
     """Return an answer without what is of the moment."""
     if isinstance(answer, dict):
         return {name: lasting(value) for name, value in answer.items() if name not in OF_THE_MOMENT}
-    return [lasting(each) for each in answer] if isinstance(answer, list) else answer
+    if isinstance(answer, list):
+        return [lasting(each) for each in answer]
+    return round(answer, 3) if isinstance(answer, float) else answer
