@@ -209,7 +209,7 @@ def _for_doors(annotation: Any, *, is_bounded: bool = False, most_parts: int = M
             return None
         return list[offered] if is_bounded else Annotated[list[offered], Field(max_length=most_parts)]  # type: ignore[valid-type]
     if origin is Mapping:
-        return JsonObject if members in ((str, Any), ()) else dict[members]  # type: ignore[misc]
+        return JsonObject if members in ((str, Any), ()) else dict[members]  # type: ignore[misc, valid-type]
     if isinstance(origin, type):
         is_ours = origin.__module__.startswith("runtime.story") and not issubclass(origin, BaseModel)
         if is_ours or origin.__module__.startswith(("langchain", "collections")):

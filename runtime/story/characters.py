@@ -457,7 +457,9 @@ class StoryCharacters(StoryEntities):
                 return resolved_entity(name, [stored.entity for stored in characters], "character")
         except UnknownEntityError as error:
             if not create:
-                raise UnknownEntityError(f"{error}; pass create=True to make a new character") from error
+                raise UnknownEntityError(
+                    f"{error}; pass create=True to make a new character, or add it with `novelgen card add`"
+                ) from error
             if "may be" in str(error):
                 raise
         return self.add_character(name=name).entity

@@ -687,7 +687,7 @@ def _show_relationship(found: Any, view: View) -> None:
         }
     )
     output.print_heading(labels["line.history"])
-    view.table(_cells("place=:place_or_none status event"), found.history)
+    view.table(_cells("place=:place_or_none status=~status event"), found.history)
 
 
 @does("show", "edit_relationship")

@@ -173,7 +173,7 @@ WRITES = [
     Row("show_item", {**GREGOR, "item": "the seal"}, "the seal"),
     Row("reveal_secret", {**GREGOR, "secret_id": "deal"}, "deal"),
     Row("drop_secret", {**GREGOR, "secret_id": "deal"}, "deal"),
-    Row("tell_world_event", {"text": "The bell fell.", "witnesses": ["Sparrow"], "told_to": ["Gregor"]}, "witnesses"),
+    Row("tell_world_event", {"text": "The bell fell.", "witnesses": ["Sparrow"], "told_to": ["Gregor"]}, "witnessed"),
     Row("list_world_events", {}, "The bell fell."),
     Row("set_flag", {"name": "bell_fell", "value": True}, "bell_fell"),
     Row("list_flags", {}, "bell_fell"),
@@ -181,7 +181,7 @@ WRITES = [
     Row("delete_relationship", {"first": "Gregor", "second": "Sparrow"}, "deleted"),
 ]
 
-OF_THE_MOMENT = {"created_at", "updated_at", "undone_at", "timestamp", "timings_s"} | {
+OF_THE_MOMENT = {"created_at", "updated_at", "undone_at", "timestamp", "timings_s", "happened_at", "known_at"} | {
     "chunk_id",
     "embedding_id",
     "scene_id",

@@ -56,6 +56,7 @@ relationship list demo-zh
 relationship show demo-zh 青荇 阿雀
 relationship together demo-zh 青荇 阿雀
 relationship edit demo-zh 阿雀 贺松年 --status hostile --intensity 8 --dimension trust=10
+relationship show demo-zh 阿雀 贺松年
 relationship delete demo-zh 阿雀 贺松年 --yes
 relationship show demo-zh 阿雀 关羽
 """,

@@ -117,6 +117,7 @@ def test_what_is_wrong_is_refused_with_the_way_out(run: Run, village: Path) -> N
     cases: list[tuple[list[str], str]] = [
         (["recall", VILLAGE, "Gregr", "lamp"], "Gregor"),
         (["recall", "vilage", "Gregor", "lamp"], "village"),
+        (["recall", VILLAGE, "Otto", "lamp"], "`novelgen card add`"),
         (["remember", VILLAGE, "Gregor", "x", "--slot", "player_nmae"], "player_name"),
         (["remember", VILLAGE, "Gregor", " "], "empty"),
         (["list", VILLAGE, "Gregor", "--as-of", "noon"], "session:turn"),

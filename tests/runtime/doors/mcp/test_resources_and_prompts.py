@@ -19,36 +19,23 @@ PLANNED = {"chapter": "3", "scene": "1", "purpose": "Ines hides the key", "chara
 def read(projects_dir: Path, address: str, **options: Any) -> str:
     """Return the text of a resource."""
 
-    async def ask(client: Client) -> str | MCPError:
-        try:
-            [content] = (await client.read_resource(address)).contents
-        except MCPError as error:
-            return error
+    async def ask(client: Client) -> str:
+        [content] = (await client.read_resource(address)).contents
         assert isinstance(content, TextResourceContents)
         return content.text
 
-    return _given(asked(projects_dir, ask, **options))
+    return asked(projects_dir, ask, **options)
 
 
 def prompt(projects_dir: Path, name: str, arguments: dict[str, str], **options: Any) -> str:
     """Return the one message of a prompt."""
 
-    async def ask(client: Client) -> str | MCPError:
-        try:
-            [message] = (await client.get_prompt(name, arguments)).messages
-        except MCPError as error:
-            return error
+    async def ask(client: Client) -> str:
+        [message] = (await client.get_prompt(name, arguments)).messages
         assert isinstance(message.content, TextContent)
         return message.content.text
 
-    return _given(asked(projects_dir, ask, **options))
-
-
-def _given(answer: str | MCPError) -> str:
-    """Raise an error outside the client, which would put it into a group."""
-    if isinstance(answer, MCPError):
-        raise answer
-    return answer
+    return asked(projects_dir, ask, **options)
 
 
 def test_what_is_offered(demo_folder: Path) -> None:
