@@ -83,7 +83,7 @@ def test_stdio_ends_with_its_input(demo_folder: Path) -> None:
         env={"PATH": "/usr/bin:/bin", **FAKE_EMBEDDINGS},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr
