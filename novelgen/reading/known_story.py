@@ -95,6 +95,9 @@ class References:
         found = Proposals()
         for each in new_entities:
             key = name_key(each.name)
+            twin = next((one for one in found.entities if name_key(one.name) == key), None)
+            if twin is not None:
+                found.call(twin, self._own_aliases(each, text))
             if not each.name or key in map(name_key, found.meanings):
                 continue
             evidence = name_evidence(each.name, text, quote=each.quote)
@@ -282,18 +285,22 @@ class Proposals:
 
     def add(self, new_entity: ModelNewEntity, *, first_number: int, aliases: Sequence[str]) -> None:
         """Take up one that is new, under the next temporary id."""
-        temporary_id = f"{TEMPORARY_ENTITY_PREFIX}{first_number + len(self.entities)}"
-        self.meanings |= dict.fromkeys([*aliases, new_entity.name], temporary_id)
-        self.entities.append(
-            ProposedEntity(
-                temporary_id=temporary_id,
-                entity_type=new_entity.entity_type,
-                name=new_entity.name,
-                aliases=list(aliases),
-                description=new_entity.description,
-                generic=new_entity.generic or _may_be_any(new_entity),
-            )
+        entity = ProposedEntity(
+            temporary_id=f"{TEMPORARY_ENTITY_PREFIX}{first_number + len(self.entities)}",
+            entity_type=new_entity.entity_type,
+            name=new_entity.name,
+            description=new_entity.description,
+            generic=new_entity.generic or _may_be_any(new_entity),
         )
+        self.entities.append(entity)
+        self.call(entity, aliases)
+        self.meanings[entity.name] = entity.temporary_id
+
+    def call(self, entity: ProposedEntity, aliases: Sequence[str]) -> None:
+        """Let one that is new have further names that mean nobody else."""
+        further = [each for each in aliases if each not in self.meanings and each != entity.name]
+        entity.aliases += further
+        self.meanings |= dict.fromkeys(further, entity.temporary_id)
 
 
 def _may_be_any(new_entity: ModelNewEntity) -> bool:

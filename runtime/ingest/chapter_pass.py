@@ -31,7 +31,7 @@ from novelgen.models.state import LoopImportance, OpenLoop
 from novelgen.reading.chapter_reading import CHAPTER_STAGE, ChapterReading
 from novelgen.reading.request import NewName, SameEntities
 from runtime.ingest.entities import alike_names, part_names_in, store_identities_in
-from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.ingest.scene_writes import replace_stored_scene, write_into_record
 from runtime.ingest.story_before import chapter_request
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change
@@ -151,6 +151,7 @@ def _reconciled(
     done = ChapterPass(chapter_index=chapter_index, outcome="done")
     with database.write() as unit:
         _Pass(stores, unit, done).without_model()
+        mark = _mark(_scenes_of(unit, chapter_index))
     if model is None:
         return done
     with database.read() as unit:
@@ -164,19 +165,17 @@ def _reconciled(
     # The model takes its time; no transaction is open meanwhile.
     chain = ChapterPassChain(model, timeout_s=stores.settings.memory.summarization.timeout_s)
     result = chain.invoke(request)
-    done = done.model_copy(update={**result.work(), "issues": done.issues})
+    done = done.model_copy(update={**result.work(), "issues": [*done.issues, *result.issues]})
     with database.write() as unit:
         if result.reading is None:
             _note(unit, chapter_index, _FAILED)
-            outcome: PassOutcome = "failed"
+            done.outcome = "failed"
         elif _mark(_scenes_of(unit, chapter_index)) != mark:
-            outcome = "overtaken"
+            done.outcome = "overtaken"
         else:
             _Pass(stores, unit, done).with_reading(result.reading)
-            # A memory that was joined to another is gone from its scene.
             _note(unit, chapter_index, _mark(_scenes_of(unit, chapter_index)))
-            return done
-    return done.model_copy(update={"outcome": outcome, "issues": [*done.issues, *result.issues]})
+    return done
 
 
 def _scenes_of(unit: UnitOfWork, chapter_index: int) -> list[StoredScene]:
@@ -185,17 +184,19 @@ def _scenes_of(unit: UnitOfWork, chapter_index: int) -> list[StoredScene]:
 
 
 def _mark(scenes: Sequence[StoredScene]) -> str:
-    """Return what changes when a scene is read anew; merges and what the pass itself writes leave it alone."""
+    """Return what changes when a scene is read anew, also where it says the same; merges leave it alone."""
     told = [
         "\x1f".join(
             [
                 str(scene.scene_index),
                 scene.text_hash,
-                *sorted(each.memory_id for each in (scene.record.memories if scene.record else ())),
-                *sorted(each.id for each in (scene.record.open_loops_created if scene.record else ())),
+                *sorted(f"{each.memory_id} {each.importance}" for each in (record.memories if record else ())),
+                *sorted(each.id for each in (record.open_loops_created if record else ())),
+                *sorted(each.id for each in (record.open_loops_resolved if record else ())),
             ]
         )
         for scene in scenes
+        for record in [scene.record]
     ]
     return sha256("\x1e".join(told).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
@@ -352,7 +353,7 @@ class _Pass:
                 continue
             record, changed = _changed(stored.record, by_place[place], importances)
             if record != stored.record:
-                replace_stored_scene(self._unit, stored.model_copy(update={"record": record}), stores=self._stores)
+                write_into_record(self._unit, stored, record, stores=self._stores)
             weighed += changed
         return weighed
 

@@ -35,7 +35,7 @@ from novelgen.reading.knowledge_reading import with_knowledge, without_learnings
 from novelgen.reading.request import SceneResult
 from runtime.index.chat_models import UnavailableChatModel
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.ingest.scene_writes import replace_stored_scene, same_record
+from runtime.ingest.scene_writes import same_record, write_into_record
 from runtime.ingest.story_before import knowledge_request
 from runtime.storage.database import ProjectDatabase, UnitOfWork
 from runtime.storage.journal import Change, RowChange
@@ -435,7 +435,7 @@ def _stored(
         knowledge,
         keep=stored.record_origin == "author" or (stored.record_origin != "extracted" and not was_read),
     )
-    replace_stored_scene(unit, stored.model_copy(update={"record": record}), stores=stores)
+    write_into_record(unit, stored, record, stores=stores)
     told = sum(len(each.memory_ids) or 1 for each in record.learned)
     return SceneKnowledgeReading.of(read, "done", result, memories=len(knowledge.knowers), learned=told)
 
@@ -539,8 +539,7 @@ def restore_shorts(unit: UnitOfWork, change: Change, *, stores: MemoryStores) ->
         scene = unit.scenes.by_id(each.entity_id)
         if scene is not None and scene.record is not None:
             back = {memory_id: (now, each.before[memory_id]) for memory_id, now in each.after.items()}
-            record = _with_shorts(scene.record, back)
-            replace_stored_scene(unit, scene.model_copy(update={"record": record}), stores=stores)
+            write_into_record(unit, scene, _with_shorts(scene.record, back), stores=stores)
         unit.journal.mark_undone(each.change_id)
 
 
@@ -592,7 +591,7 @@ def _stored_shorts(
     new = {memory_id: short for memory_id, short in result.shorts.items() if before.get(memory_id) != short}
     record = _with_shorts(stored.record, {memory_id: (before[memory_id], short) for memory_id, short in new.items()})
     if new:
-        replace_stored_scene(unit, stored.model_copy(update={"record": record}), stores=stores)
+        write_into_record(unit, stored, record, stores=stores)
     # A scene in which all were good is done as well: its change is an empty one.
     rows = [RowChange(table="", key={}, before={each: before[each] for each in new}, after=new)]
     change = unit.journal.keep(SHORTENED, stored.scene_id, run_id, rows, subject="scene")

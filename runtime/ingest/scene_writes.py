@@ -96,6 +96,14 @@ def replace_stored_scene(unit: UnitOfWork, stored: StoredScene, *, stores: Memor
     return replace_stored_scenes(unit, [stored], stores=stores)[0]
 
 
+def write_into_record(unit: UnitOfWork, stored: StoredScene, record: SceneRecord, *, stores: MemoryStores) -> None:
+    """Let a scene have a record into which a pass wrote; that goes back with what took the scene in or read it."""
+    was = unit.scenes.image_hash(stored)
+    replace_stored_scene(unit, stored.model_copy(update={"record": record}), stores=stores)
+    now = unit.scenes.image_hash(unit.scenes.require_id(stored.scene_id))
+    unit.journal.let_go_back_with(stored.scene_id, was=was, now=now)
+
+
 def replace_stored_scenes(
     unit: UnitOfWork, scenes: Sequence[StoredScene], *, stores: MemoryStores, names: Set[tuple[str, str]] | None = None
 ) -> list[SceneWriteResult]:

@@ -471,6 +471,14 @@ class Journal(Repository):
         self._session.touch()
         self._update([row.model_copy(update={"before": row.after}) for row in rows], self._current(rows))
 
+    def let_go_back_with(self, scene_id: str, *, was: str, now: str) -> None:
+        """Let what took a scene in or read it be undone together with what a pass has written into its record since."""
+        for change in self.list_all("scene", entity_ids=[scene_id]):
+            if change.undone_at is None and change.after.get("image") == was:
+                rows = [row.model_copy(update={"after": {**(row.after or {}), "image": now}}) for row in change.rows]
+                told = [row.model_dump() for row in rows]
+                self._session.update(CHANGES, CHANGES.c.row_id == change.change_id, changed_rows=told)
+
     def mark_undone(self, change_id: int) -> Change:
         """Note that a change was undone now."""
         self._session.update(CHANGES, CHANGES.c.row_id == change_id, undone_at=self._session.now())

@@ -72,18 +72,18 @@ def new(name: str, entity_type: str = "character", **fields: object) -> ModelNew
 
 
 def test_new_entities_get_numbered_temporary_ids() -> None:
-    """What the scene names and nobody bears is proposed, each once, with the aliases that the scene holds."""
+    """What the scene names and nobody bears is proposed, each once, with all its aliases that the scene holds."""
     proposals = references().propose(
         [
             new("Mr. Thorne", aliases=["Thorne", "the Duke", "Ben", "Mr. Thorne"]),
-            new("mr. thorne"),
+            new("mr. thorne", aliases=["the Marigold's master", "Thorne"]),
             new("the Marigold", "item"),
         ],
-        text=f"{TEXT} Thorne, the Marigold.",
+        text=f"{TEXT} Thorne, the Marigold's master.",
         first_number=4,
     )
     assert [(each.temporary_id, each.name, each.aliases) for each in proposals.entities] == [
-        ("new-4", "Mr. Thorne", ["Thorne"]),
+        ("new-4", "Mr. Thorne", ["Thorne", "the Marigold's master"]),
         ("new-5", "the Marigold", []),
     ]
     assert proposals.refused == []

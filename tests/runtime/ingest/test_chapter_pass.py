@@ -411,15 +411,25 @@ def test_what_no_list_holds_and_no_quote_proves_is_reported(stores: MemoryStores
 
 
 def test_a_chapter_is_asked_once_until_its_scenes_change(stores: MemoryStores, project: str) -> None:
-    """A second run asks nothing; a scene that is read anew has the chapter asked again."""
+    """A second run asks nothing; a scene that is read anew, even to the same, has the chapter asked again."""
     read_story(stores, project)
-    model = saying(same_entities=[SAME])
+    model = saying(importance=[{"id": "M2", "importance": 3}])
     outcomes = [reconcile_chapter(stores, project, 1, model=model).outcome for _ in range(2)]
     assert outcomes == ["done", "unchanged"]
     assert len(model.prompts) == 1
+    read_story(stores, project, (1, 2))
+    assert reconcile_chapter(stores, project, 1, model=model).weighed_memories == 1
     read_scene(stores, project, (1, 2), TEXTS[1, 2] + " It rained.", summary=["It rained."])
     assert reconcile_chapter(stores, project, 1, model=model).outcome == "done"
-    assert len(model.prompts) == 2
+    assert len(model.prompts) == 3
+
+
+def test_what_is_cut_off_an_answer_is_said_aloud(stores: MemoryStores, project: str) -> None:
+    """Of an answer that is taken, too: what stood beyond the bounds of its lists is not stored."""
+    read_story(stores, project)
+    done = run(stores, project, importance=[{"id": f"M1{'.' * number}", "importance": 9} for number in range(81)])
+    assert (done.outcome, [each.kind for each in done.issues]) == ("done", ["over_limit"])
+    assert "importance: 80 of 81" in done.issues[0].message
 
 
 def test_a_chapter_that_is_not_read_whole_waits(stores: MemoryStores, project: str) -> None:

@@ -117,8 +117,16 @@ def test_scenes_get_records_people_and_threads(stores: MemoryStores, story: str)
 
 
 def test_one_undo_takes_a_reading_back(stores: MemoryStores, story: str) -> None:
-    """All scenes of the run are as they were before the model read them; cards that it brought stay."""
-    report = extracted(stores, story, answers())
+    """All scenes of the run are as they were, with what the end of the chapter put right; cards that came stay."""
+    reading = answers(broken={"open_loops_moved": []})
+    ended = [{"id": "OL0", "scene": "1:2", "note": "sold", "quote": "had sold the lamp to a pedlar"}]
+    right = json.dumps({"same_entities": [], "threads_ended": ended, "importance": [{"id": "M1", "importance": 9}]})
+
+    def answer(messages: list[BaseMessage]) -> str:
+        return right if "memories of the chapter" in messages[1].text else reading(messages)
+
+    report = extracted(stores, story, answer, reconcile=True)
+    assert [(each.ended_threads, each.weighed_memories) for each in report.chapters] == [(["OL0"], 1)]
     undone = StoryEntities(stores, story).undo(change_id=report.change_id)
     assert (undone.change.kind, undone.what) == ("extract", "1:1–1:2")
     for place in TEXTS:

@@ -12,11 +12,12 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.entities import store_entities
-from runtime.ingest.ingest import ingest_scene
+from runtime.ingest.ingest import IngestResult, ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_passes import KnowledgeReport, SceneChoice, estimate_knowledge, read_knowledge
 from runtime.storage.records import StoredScene
 from runtime.stores import MemoryStores
+from runtime.story.entities import StoryEntities
 from tests.support.scripted_chat_model import ScriptedChatModel
 
 TEXTS = {
@@ -55,7 +56,7 @@ def story(stores: MemoryStores, project: str) -> str:
     return project
 
 
-def supply(stores: MemoryStores, project: str, place: tuple[int, int], **more: Any) -> None:
+def supply(stores: MemoryStores, project: str, place: tuple[int, int], **more: Any) -> IngestResult:
     """Store a scene with its supplied record; `more` goes into its only memory."""
     record = SceneRecord.model_validate(
         {
@@ -69,7 +70,7 @@ def supply(stores: MemoryStores, project: str, place: tuple[int, int], **more: A
         }
     )
     scene = SceneInput(chapter_index=place[0], scene_index=place[1], text=TEXTS[place], record=record)
-    ingest_scene(stores, project, scene)
+    return ingest_scene(stores, project, scene)
 
 
 def place_of(messages: list[BaseMessage]) -> tuple[int, int]:
@@ -139,6 +140,15 @@ def test_the_record_is_still_the_users_and_says_that_it_was_read(stores: MemoryS
     assert not before.knowledge_read
     unsaid = {"knowledge_read": True, "memories": {0: {"known_by", "hidden_from"}}}
     assert after.model_dump(exclude=unsaid) == before.model_dump(exclude=unsaid)
+
+
+def test_what_was_read_goes_back_with_its_scene(stores: MemoryStores, story: str) -> None:
+    """That a scene came anew can be undone after the pass wrote into its record."""
+    before = record_of(stores, story, 1, 1)
+    change_id = supply(stores, story, (1, 1), importance=9).change_id
+    read(stores, story)
+    StoryEntities(stores, story).undo(change_id)
+    assert record_of(stores, story, 1, 1) == before
 
 
 def test_a_scene_that_was_read_and_told_nothing_is_not_guessed_at(stores: MemoryStores, story: str) -> None:
