@@ -5,16 +5,23 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
+from novelgen.chains.checked_writing_chain import ModelPassages
+from novelgen.checking.judging import ModelFindings, ModelVerdicts
 from novelgen.context.retrieval_plan import ModelRetrievalPlan
 from novelgen.errors import ConfigurationError
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.model_calls import prompting
 from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
+from novelgen.reading.chapter_reading import ModelChapter
+from novelgen.reading.knowledge_reading import ModelSceneKnowledge
+from novelgen.reading.model_record import ModelSceneRecord
 
 LANGUAGES: tuple[StoryLanguage, ...] = ("en", "zh")
 REPAIR_VARIABLES = frozenset({"problem"})
 NAMES = sorted(file.name.removesuffix(".en.txt") for file in prompting.CHECKOUT_PROMPTS.glob("*.en.txt"))
+EXAMPLES = sorted(each.name.removesuffix("_example.en.json") for each in prompting.CHECKOUT_PROMPTS.glob("*.en.json"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -26,11 +33,23 @@ def test_every_prompt_is_in_both_languages_with_the_same_variables(name: str) ->
     assert {story_language(text) for text in texts.values()} == set(LANGUAGES)
 
 
+ANSWERS: dict[str, type[BaseModel]] = {
+    "check_judge": ModelFindings,
+    "check_second_look": ModelVerdicts,
+    "plan_retrieval": ModelRetrievalPlan,
+    "reconcile_chapter": ModelChapter,
+    "repair_draft": ModelPassages,
+    "scene_knowledge": ModelSceneKnowledge,
+    "scene_record": ModelSceneRecord,
+}
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_shipped_example_is_a_valid_answer(language: StoryLanguage) -> None:
-    """The worked example fits the schema exactly, nothing of it is cut off or dropped."""
-    example = json.loads(read_prompt_file(f"plan_retrieval_example.{language}.json"))
-    assert ModelRetrievalPlan.model_validate(example).model_dump() == example
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_shipped_example_is_a_valid_answer(name: str, language: StoryLanguage) -> None:
+    """The worked example fits the schema exactly, nothing of it is cut off, dropped or read otherwise."""
+    example = json.loads(read_prompt_file(f"{name}_example.{language}.json"))
+    assert ANSWERS[name].model_validate(example).model_dump(exclude_unset=True) == example
 
 
 def test_values_are_never_templates() -> None:

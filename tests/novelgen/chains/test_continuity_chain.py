@@ -6,12 +6,9 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
-from novelgen.chains.checked_writing_chain import ModelPassages
 from novelgen.chains.continuity_chain import ContinuityChain, ContinuityRequest, ModelCheck
-from novelgen.checking.judging import ModelFindings, ModelVerdicts
 from novelgen.checking.story import Draft
 from novelgen.errors import DatabaseError
-from novelgen.model_calls.prompting import read_prompt_file
 from novelgen.models.continuity import CheckedDraft, ContinuityEvidence, ContinuityIssue
 from tests.support.continuity_stories import draft_of, gathering, story_before_draft
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
@@ -46,15 +43,6 @@ def checked_by(model: ScriptedChatModel, *, language: str = "en", text: str = ""
     """Return what a model finds in the draft."""
     story = story_before_draft(language, **changes)
     return ContinuityChain(model).invoke(ContinuityRequest(draft_of(story, text), story, gathering(story)))
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_examples_are_valid_answers(language: str) -> None:
-    """Nothing of a worked example is cut off or read otherwise than it stands there."""
-    shapes = {"check_judge": ModelFindings, "check_second_look": ModelVerdicts, "repair_draft": ModelPassages}
-    for name, shape in shapes.items():
-        example = json.loads(read_prompt_file(f"{name}_example.{language}.json"))
-        assert shape.model_validate(example).model_dump() == example
 
 
 def test_findings_come_with_quotes_of_both_sides() -> None:

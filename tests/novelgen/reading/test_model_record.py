@@ -82,10 +82,8 @@ def test_the_strict_schema_bounds_its_lists() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_example_is_exact_and_proves_what_it_says(language: StoryLanguage) -> None:
-    """Nothing of the example is cut or dropped, and its quotes stand in the prompt's scene."""
-    example = json.loads(read_prompt_file(f"scene_record_example.{language}.json"))
-    read = ModelSceneRecord.model_validate(example)
-    assert read.model_dump(exclude_unset=True) == example
+def test_the_example_proves_what_it_says(language: StoryLanguage) -> None:
+    """Its quotes stand in the prompt's scene."""
+    read = ModelSceneRecord.model_validate_json(read_prompt_file(f"scene_record_example.{language}.json"))
     text = read_prompt_file(f"scene_record.{language}.txt")
     assert all(part.evidence in text for part in (*read.memories, *read.state_changes))
