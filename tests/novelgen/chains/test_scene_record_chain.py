@@ -17,13 +17,18 @@ from novelgen.models.entity import Entity
 from novelgen.models.state import OpenLoop
 from novelgen.reading.request import PromptMemory, SceneBefore, SceneRecordResult
 from tests.faults.matrix import covers
-from tests.novelgen.reading.keeper_scene import ANSWER, ENTITIES, TEXT, TEXT_ZH, answer, answer_with_memory, request
+from tests.novelgen.reading.keeper_scene import (
+    ANSWER,
+    ENTITIES,
+    TEXT,
+    TEXT_ZH,
+    answer,
+    answer_with_memory,
+    extracted,
+    recorded,
+    request,
+)
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, finished
-
-
-def extracted(*answers: str | AIMessage, **changes: Any) -> SceneRecordResult:
-    """Extract the scene with these answers."""
-    return SceneRecordChain(answering(*answers)).invoke(request(**changes))
 
 
 def messages_of(result: SceneRecordResult) -> str:
@@ -81,9 +86,7 @@ def test_memory_ids_come_from_project_text_and_content() -> None:
     """The same answer gives the same ids; another text or project gives others."""
 
     def ids(**changes: Any) -> list[str]:
-        record = extracted(answer(), **changes).record
-        assert record is not None
-        return [memory.memory_id for memory in record.memories]
+        return [memory.memory_id for memory in recorded(answer(), **changes).memories]
 
     assert ids() == ids(chapter_index=9)
     assert not set(ids()) & (set(ids(text=f"{TEXT} ")) | set(ids(project_id="other")))
@@ -123,9 +126,8 @@ def test_unknown_event_types_become_other_aloud() -> None:
     assert result.record.memories[0].event_type == "other"
     assert "unknown event types became 'other': 'Epic_Showdown'" in messages_of(result)
     example = json.loads(read_prompt_file("scene_record_example.en.json"))
-    result = extracted(answer(memories=[ANSWER["memories"][0], example["memories"][0]]))
-    assert result.record is not None
-    assert [memory.event_type for memory in result.record.memories] == ["promise_broken"]
+    record = recorded(answer(memories=[ANSWER["memories"][0], example["memories"][0]]))
+    assert [memory.event_type for memory in record.memories] == ["promise_broken"]
 
 
 @pytest.mark.parametrize(
@@ -139,19 +141,16 @@ def test_unknown_event_types_become_other_aloud() -> None:
 )
 def test_short_forms_fit_or_are_whole_sentences(content: str, short: str, kept: str) -> None:
     """A short form that is too long gives way to a whole sentence that fits, never to a piece of one."""
-    result = extracted(answer_with_memory(content=content, short=short))
-    assert result.record is not None
-    assert result.record.memories[0].short == kept
+    record = recorded(answer_with_memory(content=content, short=short))
+    assert record.memories[0].short == kept
 
 
 def test_the_summary_is_bounded_and_a_known_title_stays() -> None:
     """More bullets than asked for are thinned out, and the model names only scenes without a title."""
-    result = extracted(answer(summary=[f"Bullet {number}." for number in range(9)]), max_bullets=2)
-    assert result.record is not None
-    assert result.record.summary == ["Bullet 0.", "Bullet 8."]
-    result = extracted(answer(), title="The Sling")
-    assert result.record is not None
-    assert result.record.title == "The Sling"
+    record = recorded(answer(summary=[f"Bullet {number}." for number in range(9)]), max_bullets=2)
+    assert record.summary == ["Bullet 0.", "Bullet 8."]
+    record = recorded(answer(), title="The Sling")
+    assert record.title == "The Sling"
 
 
 def test_chinese_scenes_are_read_in_chinese() -> None:
@@ -338,26 +337,23 @@ KNOWN = [
 ]
 
 
-def answer_about(**links: str) -> SceneRecordResult:
-    """Extract the scene with a first memory that speaks of known ones by number."""
-    return extracted(answer(memories=[{**ANSWER["memories"][0], **links}, ANSWER["memories"][1]]), memories=KNOWN)
+def answer_about(**links: str) -> str:
+    """Return an answer with a first memory that speaks of known ones by number."""
+    return answer(memories=[{**ANSWER["memories"][0], **links}, ANSWER["memories"][1]])
 
 
 def test_numbers_of_known_memories_become_links() -> None:
     """Repeated ones with the quote, ended and contradicted ones; a number that none has is dropped aloud."""
-    record = answer_about(repeats="M1").record
-    assert record is not None
+    record = recorded(answer_about(repeats="M1"), memories=KNOWN)
     assert [memory.event_type for memory in record.memories] == ["transfer"]
     [link] = record.memories_repeated
     assert (link.memory_id, link.evidence) == ("x-1", "and I let it go out")
-    record = answer_about(repeats="M2, M1").record
-    assert record is not None
+    record = recorded(answer_about(repeats="M2, M1"), memories=KNOWN)
     assert [each.memory_id for each in record.memories_repeated] == ["x-2", "x-1"]
-    record = answer_about(supersedes="M2", contradicts="m1").record
-    assert record is not None
+    record = recorded(answer_about(supersedes="M2", contradicts="m1"), memories=KNOWN)
     assert (record.memories[0].supersedes, record.memories[0].contradicts) == ("x-2", "x-1")
     assert (record.memories[1].supersedes, record.memories_repeated) == (None, [])
-    result = answer_about(repeats="M7")
+    result = extracted(answer_about(repeats="M7"), memories=KNOWN)
     assert result.record is not None
     assert len(result.record.memories) == 2
     assert "'M7'" in messages_of(result)
@@ -385,8 +381,7 @@ def test_a_title_passes_to_somebody_else() -> None:
     ]
     assert extracted(answer(known_names=[name])).new_names == []
     moved = {"id": "OL0", "note": "one is caught", "outcome": "partly", "description": "Who is C1's accomplice?"}
-    record = extracted(answer(open_loops_moved=[moved])).record
-    assert record is not None
+    record = recorded(answer(open_loops_moved=[moved]))
     [move] = record.open_loops_advanced
     assert (move.id, move.pays_part, move.description) == ("OL0", True, "Who is Ben's accomplice?")
     assert record.open_loops_resolved == []

@@ -4,9 +4,14 @@ import copy
 import json
 from typing import Any
 
+from langchain_core.messages import AIMessage
+
+from novelgen.chains.scene_record_chain import SceneRecordChain
 from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.record import SceneRecord
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
-from novelgen.reading.request import SceneRecordRequest
+from novelgen.reading.request import SceneRecordRequest, SceneRecordResult
+from tests.support.scripted_chat_model import answering
 from tests.support.stories import NOW, PROJECT
 
 TEXT = (
@@ -120,3 +125,15 @@ def request(text: str = TEXT, **changes: Any) -> SceneRecordRequest:
         "max_bullets": 3,
     }
     return SceneRecordRequest.model_validate({**given, **changes})
+
+
+def extracted(*answers: str | AIMessage, **changes: Any) -> SceneRecordResult:
+    """Extract the scene with these answers."""
+    return SceneRecordChain(answering(*answers)).invoke(request(**changes))
+
+
+def recorded(*answers: str | AIMessage, **changes: Any) -> SceneRecord:
+    """Return the record that comes of these answers."""
+    record = extracted(*answers, **changes).record
+    assert record is not None
+    return record

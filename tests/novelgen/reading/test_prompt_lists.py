@@ -190,28 +190,8 @@ def test_memories_and_scenes_are_told_as_they_can_be_followed(lists: PromptLists
     ]
 
 
-def test_the_dead_of_long_ago_are_listed_only_when_named() -> None:
-    """A dead man keeps no line after a few scenes, however much he mattered; his name brings him back."""
-    dead = Entity(entity_id="C1", entity_type="character", name="Isidore Vane")
-    state = EntityStateSnapshot(
-        project_id=PROJECT, entity_type="character", entity_id="C1", timestamp=NOW, state_data={"status": "dead"}
-    )
-    story = SceneSoFar.on_entering(
-        request(
-            TEXT,
-            entities=[dead],
-            states=[state],
-            story_places=SCENES,
-            sightings={"C1": EntitySighting(chapter_index=40, scene_index=1, scenes=30)},
-        )
-    )
-    assert chosen_lists(TEXT, story, language="en").texts["entities"] == "(none)"
-    named = chosen_lists(f"{TEXT} Vane!", story, language="en").texts["entities"]
-    assert named == "C1 | character | Isidore Vane | status: dead | @40:1"
-
-
-def test_the_dead_whom_a_likely_memory_tells_of_are_listed() -> None:
-    """Of whom a memory tells that the scene may tell again has a line, though dead for long and not named."""
+def test_the_dead_of_long_ago_are_listed_only_when_spoken_of() -> None:
+    """They keep no line, however much they mattered; a name brings them back, and a memory that may be told again."""
     dead = Entity(entity_id="C1", entity_type="character", name="Isidore Vane")
     state = EntityStateSnapshot(
         project_id=PROJECT, entity_type="character", entity_id="C1", timestamp=NOW, state_data={"status": "dead"}
@@ -219,17 +199,15 @@ def test_the_dead_whom_a_likely_memory_tells_of_are_listed() -> None:
     told = PromptMemory(
         memory_id="m1", says="Isidore Vane hid the grey ledger behind the stove.", entities=["C1"], chapter_index=2
     )
-    story = SceneSoFar.on_entering(
-        request(
-            "She found the grey ledger behind the stove.",
-            entities=[dead],
-            states=[state],
-            memories=[told],
-            story_places=SCENES,
-            sightings={"C1": EntitySighting(chapter_index=40, scene_index=1, scenes=30)},
-        )
-    )
-    assert chosen_lists("She found the grey ledger behind the stove.", story, language="en").shown_ids == ("C1",)
+
+    def listed(text: str, **known: list[PromptMemory]) -> str:
+        seen = {"C1": EntitySighting(chapter_index=40, scene_index=1, scenes=30)}
+        given = request(text, entities=[dead], states=[state], story_places=SCENES, sightings=seen, **known)
+        return chosen_lists(text, SceneSoFar.on_entering(given), language="en").texts["entities"]
+
+    assert listed(TEXT) == "(none)"
+    assert listed(f"{TEXT} Vane!") == "C1 | character | Isidore Vane | status: dead | @40:1"
+    assert listed("She found the grey ledger behind the stove.", memories=[told]).startswith("C1 |")
 
 
 def test_whole_attributes_are_shown_and_the_others_named() -> None:
