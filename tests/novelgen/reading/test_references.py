@@ -102,13 +102,6 @@ def test_known_ambiguous_and_invented_names_are_not_new() -> None:
     assert proposals.shared == ["the stranger"]
 
 
-def test_somebody_named_after_a_known_one_is_new() -> None:
-    """A longer name that holds a known one, or 高老 of whose name 高老儿的女儿 is a part, is another person."""
-    proposals = references().propose([new("Ben Hart's widow")], text="Ben Hart's widow came.", first_number=1)
-    assert [each.name for each in proposals.entities] == ["Ben Hart's widow"]
-    assert proposed("高老") == (["高老"], {"高老": "new-1"})
-
-
 def test_the_proposed_are_known_from_then_on() -> None:
     """References that know the proposals resolve their names and temporary ids."""
     proposals = references().propose([new("Mr. Thorne")], text=TEXT, first_number=1)
@@ -121,92 +114,67 @@ def test_the_proposed_are_known_from_then_on() -> None:
     ]
 
 
-def test_another_one_of_a_kind_is_new_and_meant_by_its_name() -> None:
-    """When the model says so; a byname of somebody who is meant by id belongs to another."""
-    proposals = references().propose(
-        [new("the lamplighter", generic=True)], text="The lamplighter came.", first_number=1
-    )
-    assert [each.temporary_id for each in proposals.entities] == ["new-1"]
-    assert references().with_proposals(proposals).entity_id("the lamplighter") == "new-1"
-    assert references().entity_id("the lamplighter") == "C1"
-    assert proposed("老和尚", "C20") == (["老和尚"], {"老和尚": "new-1"})
-    assert proposed("老和尚") == ([], {"老和尚": "C20"})
-    assert proposed("三藏", "C20") == ([], {"三藏": "C20"})
-
-
-def test_a_name_that_belongs_to_a_known_one_is_its_name() -> None:
-    """What the model says is the same as a known entity becomes a name of it, aliases included."""
-    proposals = references().propose(
-        [new("Captain Storm", aliases=["Storm"], same_as="C1")],
-        text="Captain Storm, who was Ben, came.",
-        first_number=1,
-    )
-    assert proposals.entities == []
-    assert [(each.entity_id, each.name) for each in proposals.names] == [("C1", "Captain Storm"), ("C1", "Storm")]
-    assert references().with_proposals(proposals).entity_id("Captain Storm") == "C1"
-
-
-def test_what_a_new_name_says_of_known_ones_is_kept() -> None:
-    """Its aliases come to the known one; a same_as that nobody bears does not cost the person."""
-    proposals = references().propose(
-        [new("Ben", aliases=["the Beacon"])], text="Ben, the Beacon of the coast.", first_number=1
-    )
-    assert [(each.entity_id, each.name) for each in proposals.names] == [("C1", "the Beacon")]
-    proposals = references().propose([new("Mr. Thorne", same_as="C99")], text="Mr. Thorne came.", first_number=1)
-    assert [each.name for each in proposals.entities] == ["Mr. Thorne"]
-
-
-PILGRIM = Entity(
-    entity_id="C20",
-    entity_type="character",
-    name="三藏",
-    aliases=[EntityAlias(alias=alias) for alias in ("长老", "老和尚")],
-)
-SMITH = Entity(
-    entity_id="C21",
-    entity_type="character",
-    name="Mordecai Smith",
-    aliases=[EntityAlias(alias="the little man with the old hat")],
-)
-DAUGHTER = Entity(entity_id="C22", entity_type="character", name="高老儿的女儿")
-
-
-def proposed(name: str, *used: str, text: str = "") -> tuple[list[str], dict[str, str]]:
-    """Return the names that become new entities, and whom each name means."""
-    known = References([PILGRIM, SMITH, DAUGHTER], shown_ids=["C20", "C21", "C22"])
-    new = ModelNewEntity(name=name, entity_type="character", description="somebody")
-    found = known.propose([new], text=text or f"{name}来了。", first_number=1, used_ids=used)
-    return [each.name for each in found.entities], found.meanings
-
-
-@pytest.mark.parametrize("name", ["the old man", "Mrs. Smith", "Miss Smith"])
-def test_a_description_or_another_title_makes_somebody_new(name: str) -> None:
-    """Words of several names put together, and titles of another sex, do not make one person."""
-    assert proposed(name, text=f"Then {name} came in.")[0] == [name]
-
-
-@pytest.mark.parametrize("name", ["Mr. Smith", "Smith"])
-def test_a_part_of_a_name_with_a_fitting_title_is_the_known_one(name: str) -> None:
-    """A surname alone, or with a title that says nothing else, means its only bearer."""
-    assert proposed(name, text=f"Then {name} came in.") == ([], {name: "C21"})
-
-
 ROOM = Entity(entity_id="L7", entity_type="location", name="the room")
+OTHERS = [
+    Entity(
+        entity_id="C20",
+        entity_type="character",
+        name="三藏",
+        aliases=[EntityAlias(alias=alias) for alias in ("长老", "老和尚")],
+    ),
+    Entity(
+        entity_id="C21",
+        entity_type="character",
+        name="Mordecai Smith",
+        aliases=[EntityAlias(alias="the little man with the old hat")],
+    ),
+    Entity(entity_id="C22", entity_type="character", name="高老儿的女儿"),
+    ROOM,
+]
 
 
-def in_rooms(*, same_as: str = "", name: str = "the room") -> tuple[list[str], dict[str, str]]:
-    """Call a room new where one of an earlier scene is known; return the new names and what names mean."""
-    known = References([*ENTITIES, ROOM], shown_ids=["L7", "L1"])
-    new = ModelNewEntity(name=name, entity_type="location", same_as=same_as)
-    found = known.propose([new], text=f"{TEXT} They sat down in {name}.", first_number=1)
-    return [each.name for each in found.entities], found.meanings
+@pytest.mark.parametrize(
+    ("said", "used", "meant", "names"),
+    [
+        (new("Ben Hart's widow"), "", "new-1", []),
+        (new("高老"), "", "new-1", []),
+        (new("the old man"), "", "new-1", []),
+        (new("Mrs. Smith"), "", "new-1", []),
+        (new("Miss Smith"), "", "new-1", []),
+        (new("Mr. Smith"), "", "C21", []),
+        (new("Smith"), "", "C21", []),
+        (new("the lamplighter"), "", "C1", []),
+        (new("the lamplighter", generic=True), "", "new-1", []),
+        (new("老和尚"), "", "C20", []),
+        (new("老和尚"), "C20", "new-1", []),
+        (new("三藏"), "C20", "C20", []),
+        (new("Captain Storm", aliases=["Storm"], same_as="C1"), "", "C1", ["Captain Storm", "Storm"]),
+        (new("Ben", aliases=["the Beacon"]), "", "C1", ["the Beacon"]),
+        (new("Mr. Thorne", same_as="C99"), "", "new-1", []),
+        (new("the room", "location"), "", "new-1", []),
+        (new("the room", "location", same_as="L7"), "", "L7", ["the room"]),
+        (new("the lamp room", "location"), "", "L1", []),
+    ],
+)
+def test_what_is_called_new_is_new_or_a_known_one(
+    said: ModelNewEntity, used: str, meant: str, names: list[str]
+) -> None:
+    """A longer name, other titles, a kind and any place make another one; so does a byname of whom an id means.
+
+    What else a known one is called becomes a name of it; a same_as that nobody bears does not cost the person.
+    """
+    known = [*ENTITIES, *OTHERS]
+    text = f"Then {said.name} came in, {', '.join(said.aliases)}. {said.name}来了。"
+    shown = References(known, shown_ids=[each.entity_id for each in known])
+    found = shown.propose([said], text=text, first_number=1, used_ids=[used])
+    assert found.meanings[said.name] == meant
+    assert [each.temporary_id for each in found.entities] == [meant] * meant.startswith("new-")
+    assert [(each.entity_id, each.name) for each in found.names] == [(meant, name) for name in names]
+    assert shown.with_proposals(found).entity_id(said.name) == meant
 
 
-def test_what_any_place_is_called_is_another_place() -> None:
-    """Unless its id says so; words that fit two threads mean none."""
-    assert in_rooms() == (["the room"], {"the room": "new-1"})
-    assert in_rooms(same_as="L7") == ([], {"the room": "L7"})
-    assert in_rooms(name="the lamp room") == ([], {"the lamp room": "L1"})
+def test_words_that_fit_two_threads_mean_none() -> None:
+    """Though each would be meant alone."""
     twins = [
         OpenLoop(loop_id="OL1", description="Who killed the steward in the tower?"),
         OpenLoop(loop_id="OL2", description="Who killed the steward in the garden tower?"),
