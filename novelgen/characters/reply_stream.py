@@ -1,11 +1,13 @@
 """A reply of a character: the prompt by which a model speaks as it, and what comes back, its analysis at the end."""
 
+from __future__ import annotations
+
 import contextvars
 import queue
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
@@ -94,56 +96,76 @@ def read_analysis(text: str) -> ReplyAnalysis:
 
 # --- Parting what is said from the analysis ---
 
-_MARK = re.compile(r"\s*(?:`{3}|\{\s*\"|\{\s*\n|</?analysis>|={4,})")
-_MARK_BEGUN = re.compile(r"\s*(?:`{1,2}|\{\s*|</?[a-z]{0,8}|={1,3})?$")
+_MARK = re.compile(r"`{3}|\{\s*[\"\n]|</?analysis>|={4,}")
+_MARK_BEGUN = re.compile(r"(?:`{1,2}|\{\s*|</?[a-z]{0,8}|={1,3})\Z")
 _OBJECT = re.compile(r"(?:`{3}(?:json)?\s*)?\{")
-_OBJECT_BEGUN = re.compile(r"(?:`{1,3}(?:j(?:s(?:on?)?)?)?\s*)?$")
-_THOUGHTS = re.compile(r"(?:\s*<think(?:ing)?>.*?</think(?:ing)?>)+", re.IGNORECASE | re.DOTALL)
+_OBJECT_BEGUN = re.compile(r"(?:`{1,3}(?:j(?:s(?:on?)?)?)?\s*)?\Z")
+_THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+_THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _THOUGHT_MARKS = ("<thinking>", "<think>")
-_RESPONSE = re.compile(r'"(?:response|dialogue|reply|speech)"\s*:\s*"(?P<value>(?:[^"\\]|\\u.{4}|\\[^u])*)', re.DOTALL)
+_RESPONSE = re.compile(r'"(?:response|dialogue|reply|speech)"\s*:\s*"')
+_HALF = r"\\u[dD][89abAB].."
+"""An emoji is written as two escapes; half of one is no character that a store accepts."""
+_VALUE = re.compile(rf'(?:[^"\\]|\\[^u]|{_HALF}(?:\\u.{{4}}|(?=[^\\]|\\[^u]))|(?!{_HALF})\\u.{{4}})*', re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u(?P<code>.{4})|(?P<mark>.))", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "", "b": "", "f": ""}
 
 
 class ReplyParts(NamedTuple):
-    """What the character has said so far, and what came that nobody hears: the analysis."""
+    """What the character has said so far, and what came that nobody hears: the analysis.
+
+    A model is asked for speech and then a fenced JSON object. One that answers with one JSON object instead
+    (`{"response": "…", "analysis": {…}}`) has its response heard just so; reasoning in front is passed over.
+    """
 
     spoken: str = ""
     behind: str = ""
+    held: str = ""
+    """What has come and may be either."""
+    mode: Literal["start", "thought", "speech", "object", "value", "behind"] = "start"
 
-
-def parted(answer: str) -> ReplyParts:
-    """Part what has come of an answer into what is said for certain, to be given out at once, and what is not.
-
-    A model is asked for speech and then a fenced JSON object. One that answers with one JSON object instead
-    (`{"response": "…", "analysis": {…}}`) has its response heard just so; reasoning in front is passed over. The more
-    of an answer has come, the longer is what is said; what was said stays its beginning.
-    """
-    thoughts = _THOUGHTS.match(answer)
-    told = answer[thoughts.end() if thoughts else 0 :].lstrip()
-    if _OBJECT.match(told):
-        response = _RESPONSE.search(told)
-        return ReplyParts(_ESCAPE.sub(_unescaped, response["value"]).lstrip() if response else "", told)
-    folded = told[: len(_THOUGHT_MARKS[0])].casefold()
-    if _OBJECT_BEGUN.fullmatch(told) or any(
-        folded.startswith(mark) or mark.startswith(folded) for mark in _THOUGHT_MARKS
-    ):
-        return ReplyParts()
-    mark = _MARK.search(told)
-    begun = mark or _MARK_BEGUN.search(told)
-    at = begun.start() if begun else len(told)
-    return ReplyParts(told[:at], told[at:] if mark else "")
+    def then(self, piece: str) -> ReplyParts:
+        """Return the parts with a piece more, of which is heard what is said for certain; nothing is taken back."""
+        spoken, behind, held, mode = self
+        if mode in ("object", "value", "behind"):
+            behind += piece
+        held += piece
+        if mode == "start":
+            held = held.lstrip()
+            if _THOUGHT.match(held):
+                return ReplyParts(held=held, mode="thought").then("")
+            if _OBJECT.match(held):
+                return ReplyParts(behind=held, held=held, mode="object").then("")
+            folded = held[: len(_THOUGHT_MARKS[0])].casefold()
+            if _OBJECT_BEGUN.match(held) or any(mark.startswith(folded) for mark in _THOUGHT_MARKS):
+                return ReplyParts(held=held)
+            mode = "speech"
+        if mode == "thought":
+            end = _THOUGHT_END.search(held)
+            return ReplyParts().then(held[end.end() :]) if end else ReplyParts(held=held, mode=mode)
+        if mode == "speech":
+            first = len(held) - len(held.lstrip())
+            mark = _MARK.search(held, first)
+            begun = mark or _MARK_BEGUN.search(held, first)
+            said = held[: begun.start() if begun else None].rstrip()
+            rest = held[len(said) :]
+            return ReplyParts(spoken + said, rest, "", "behind") if mark else ReplyParts(spoken + said, "", rest, mode)
+        if mode == "object" and (key := _RESPONSE.search(held)):
+            mode, held = "value", held[key.end() :]
+        if mode == "value" and (value := _VALUE.match(held)):
+            said = _ESCAPE.sub(_unescaped, value[0]).encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
+            spoken, held = spoken + (said if spoken else said.lstrip()), held[value.end() :]
+            mode = "behind" if held.startswith('"') else mode
+        return ReplyParts(spoken, behind, "" if mode == "behind" else held, mode)
 
 
 def _unescaped(escape: re.Match[str]) -> str:
     if escape["mark"]:
         return _ESCAPES.get(escape["mark"], escape["mark"])
     try:
-        character = chr(int(escape["code"], 16))
+        return chr(int(escape["code"], 16))
     except ValueError:
         return ""
-    # Half of a pair, as an emoji is written, is no character that a store accepts.
-    return "" if "\ud800" <= character <= "\udfff" else character
 
 
 # --- A stream within its time ---

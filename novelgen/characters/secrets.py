@@ -360,7 +360,10 @@ _FOUND: WeakKeyDictionary[Mind, dict[_Asked, list[int]]] = WeakKeyDictionary()
 
 
 def withheld_places(mind: Mind, closed: Sequence[Secret], *, own_names: Sequence[str] = ()) -> list[int]:
-    """Return the places of the memories that tell a secret, marked so or by their text, or stand for such."""
+    """Return the places of the memories that tell a secret, marked so or by their text, or stand for such.
+
+    What such a memory put an end to is withheld, too: that it is over would tell that there is something newer.
+    """
     asked = tuple((each.secret_id, each.text, tuple(each.key_words)) for each in closed), tuple(own_names)
     known = _FOUND.setdefault(mind, {})
     if asked not in known:
@@ -371,7 +374,11 @@ def withheld_places(mind: Mind, closed: Sequence[Secret], *, own_names: Sequence
             if memory.details.get(SECRET_DETAIL) in ids or any(_tells(text, asked) for text in _texts(memory))
         }
         told = {mind.memories[place].memory_id for place in places}
-        places |= {place for place, memory in enumerate(mind.memories) if told.intersection(memory.stands_for)}
+        places |= {
+            place
+            for place, memory in enumerate(mind.memories)
+            if told.intersection(memory.stands_for) or memory.superseded_by in told
+        }
         known[asked] = sorted(places)
     return known[asked]
 

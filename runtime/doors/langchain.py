@@ -22,7 +22,7 @@ from runtime.stores import MemoryStores
 from runtime.story.base import StoryBase
 
 if TYPE_CHECKING:
-    from runtime.story.character import Character
+    from runtime.story.character_part import CharacterPart
 
 LOOKING_UP = ("search_story_memory", "get_entity_state", "get_recent_timeline")
 """The three tools of the memory, which who plans over several projects is given alone."""
@@ -70,7 +70,7 @@ def build_story_tools(
 
 
 def build_character_tools(
-    stores: MemoryStores, character: Character, *, to: str | None, story_as_of: StoryPosition | None
+    stores: MemoryStores, character: CharacterPart, *, to: str | None, story_as_of: StoryPosition | None
 ) -> list[BaseTool]:
     """Build the tools with which a model plays one character; they reach nobody else's memory."""
     story = StoryBase(stores, character.project_id)

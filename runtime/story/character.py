@@ -33,7 +33,6 @@ from novelgen.characters.reply_stream import (
     ReplyRequest,
     SpokenTurn,
     card_text,
-    parted,
     read_analysis,
     reply_messages,
     stream_text,
@@ -260,12 +259,11 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         met = self._met(asked.to, asked.said)
         request, recalled = self._request(asked, met, budget_tokens)
         issues = list(recalled.issues)
-        answer, told = "", ReplyParts()
+        told = ReplyParts()
         is_complete = False
         try:
             for piece in stream_text(model, reply_messages(request, met.language), deadline=Deadline.after(timeout_s)):
-                answer += piece
-                before, told = told, parted(answer)
+                before, told = told, told.then(piece)
                 if told.spoken != before.spoken:
                     yield told.spoken[len(before.spoken) :]
             is_complete = True

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from langchain_core.messages import HumanMessage
 
-from novelgen.characters.reply_stream import MAX_REPLY_CHARACTERS, ReplyParts, parted, read_analysis, stream_text
+from novelgen.characters.reply_stream import MAX_REPLY_CHARACTERS, ReplyParts, read_analysis, stream_text
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelUnavailableError
 from novelgen.model_calls.answers import UnusableAnswerError
@@ -19,7 +19,9 @@ SPEECH = "[warmly] It is good to see you again.\n\nSit down, friend."
 
 def heard(answer: str, size: int) -> ReplyParts:
     """Return what is heard at the end, where each cut of the answer gives more of it and takes nothing back."""
-    told = [parted(answer[:end]) for end in [*range(size, len(answer), size), len(answer)]]
+    told = [ReplyParts()]
+    for start in range(0, len(answer), size):
+        told.append(told[-1].then(answer[start : start + size]))
     assert all(later.spoken.startswith(earlier.spoken) for earlier, later in pairwise(told))
     return told[-1]
 
@@ -37,7 +39,7 @@ def test_the_speech_is_heard_and_the_analysis_read_however_the_answer_is_cut_int
     answer: str, size: int
 ) -> None:
     """Seed 002.46: dialogue and analysis come apart, in our form and in the seed's own JSON."""
-    spoken, behind = heard(answer, size)
+    spoken, behind, *_ = heard(answer, size)
     assert spoken.strip() == SPEECH
     analysis = read_analysis(behind)
     assert analysis.interaction_type == "gift_given"
@@ -49,7 +51,7 @@ def test_the_speech_is_heard_and_the_analysis_read_however_the_answer_is_cut_int
 @pytest.mark.parametrize("answer", ["Good day.", "天黑了。先回去吧。", "A `lone` mark, a < sign = and {no object}."])
 def test_a_model_that_forgets_the_analysis_is_heard_whole(answer: str, size: int) -> None:
     """Without an analysis everything is speech, and that there is none is told, not guessed."""
-    spoken, behind = heard(answer, size)
+    spoken, behind, *_ = heard(answer, size)
     assert spoken.strip() == answer
     with pytest.raises(UnusableAnswerError):
         read_analysis(behind)
@@ -57,14 +59,32 @@ def test_a_model_that_forgets_the_analysis_is_heard_whole(answer: str, size: int
 
 def test_tokens_are_given_out_at_once() -> None:
     """Seed 002.49: each word is heard before the next one has come."""
-    for answer in ("Good", "Good day", "Good day to you"):
-        assert parted(answer).spoken == answer
+    told = ReplyParts()
+    for piece, answer in (
+        ("Good", "Good"),
+        ("", "Good"),
+        (" day", "Good day"),
+        ("`", "Good day"),
+        ("\r\n!", "Good day`\r\n!"),
+    ):
+        told = told.then(piece)
+        assert told.spoken == answer
 
 
 def test_escapes_of_a_streamed_response_are_read() -> None:
-    """Quotation marks, line ends and characters by number come out as what they stand for."""
-    answer = r'{"response": "He said \"no\".\nThen \u4f60\u597d.", "analysis": {}}'
-    assert heard(answer, 1).spoken == 'He said "no".\nThen 你好.'
+    """Quotation marks, line ends, characters by number and emoji, which are two numbers, are what they stand for."""
+    answer = r'{"response": "He said \"no\".\nThen \u4f60\u597d \ud83d\ude00 \ud83d, \ude00.", "analysis": {}}'
+    for size in (1, 3, 1000):
+        assert heard(answer, size).spoken == 'He said "no".\nThen 你好 😀 , .'
+
+
+@pytest.mark.parametrize(
+    "around", ["{}", "<think>{}", '{{"response": "{}"}}', "Hm.{}"], ids=["speech", "thought", "JSON", "space"]
+)
+def test_the_longest_reply_is_heard_token_by_token(around: str) -> None:
+    """Each token costs what is new in it: a reply that was looked at whole again at each of them took minutes."""
+    text = " " * MAX_REPLY_CHARACTERS if around == "Hm.{}" else "天黑了。" * (MAX_REPLY_CHARACTERS // 4)
+    assert heard(around.format(text), 1).spoken == {"<think>{}": "", "Hm.{}": "Hm."}.get(around, text)
 
 
 @pytest.mark.parametrize(

@@ -205,6 +205,17 @@ def test_a_locked_secret_stands_in_nothing_that_its_listener_reaches(gregor: Cha
     assert "cart" in alone
 
 
+def test_what_a_secret_put_an_end_to_is_held_back_with_it(gregor: Character) -> None:
+    """Told as no longer true, what was before would tell that there is something newer."""
+    gregor.keep_secret({"secret_id": "oath", "text": "Gregor has sworn loyalty to the queen.", "never": True})
+    gregor.remember("I serve the duke.", slot="player_allegiance")
+    gregor.remember("I serve another now.", slot="player_allegiance", details={"secret": "oath"})
+    promise = gregor.remember("I promised the duke a sword.", event_type="promise").memory
+    gregor.remember("The duke shall wait.", supersedes=promise.memory_id, details={"secret": "oath"})
+    assert gregor.recall("Do you serve the duke?", to="player").items == []
+    assert len(gregor.recall("Do you serve the duke?", to=gregor.character_id).items) == 4
+
+
 def test_gossip_about_something_holds_a_locked_secret_back(gregor: Character) -> None:
     """What is told by its topic is what the listener may hear; by its id an author tells anything."""
     gregor.keep_secret(DEAL)
