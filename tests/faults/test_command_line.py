@@ -2,8 +2,8 @@
 
 import json
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from runtime.doors.cli.main import novelgen as program
 from tests.acceptance.test_memory_context_retrieval import damage_database, damage_index
-from tests.faults.disks import immutable
+from tests.faults.disks import fill_disk, immutable, mount_small_disk, unmount_disk
 from tests.faults.expectations import locked
 from tests.faults.matrix import covers
 
@@ -38,6 +38,18 @@ def novelgen(*arguments: str, projects_dir: Path, **environment: str) -> Result:
     own = _environment(projects_dir, **environment)
     others = dict.fromkeys(os.environ.keys() - own.keys())
     return CliRunner(env={**others, **own}).invoke(program, arguments)
+
+
+@contextmanager
+def _on_a_full_disk(data: Path) -> Iterator[None]:
+    stored = (data / "novel.db").read_bytes()
+    mount_small_disk(data, 3)
+    try:
+        (data / "novel.db").write_bytes(stored)
+        fill_disk(data)
+        yield
+    finally:
+        unmount_disk(data)
 
 
 def _damaged(damage: Callable[[Path], None]) -> Fault:
@@ -102,6 +114,7 @@ def _require_refused(finished: Result, code: int, said: str) -> None:
 
 
 REFUSED = {
+    "disk full": (22, lambda demo: _on_a_full_disk(demo / "data"), "free disk space"),
     "database locked": (29, lambda demo: locked(demo / "data" / "novel.db"), "try again"),
     "database read-only": (29, lambda demo: immutable(demo / "data" / "novel.db"), "readonly"),
     "database damaged": (31, _damaged(damage_database), "restore"),

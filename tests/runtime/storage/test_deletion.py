@@ -130,16 +130,18 @@ def test_what_comes_back_stands_where_its_scene_stands_by_then(database: Databas
         assert [each.state_data for each in unit.states.snapshots(["C1"])] == [{"mood": "afraid"}]
 
 
-def test_what_has_no_scene_to_come_back_to_is_refused(database: DatabaseManager) -> None:
-    """A scene that was deleted meanwhile cannot tell where her mood stands; nothing is undone."""
-    fill(database)
-    store(database, scene(5, 1, states=[change("C1", "mood", "calm")]))
-    with database.project("demo").write() as unit:
+def test_a_deletion_whose_rows_changed_since_is_not_undone(sqlite_database: DatabaseManager) -> None:
+    """A scene that was deleted cannot tell where her mood stood, what was written over would be lost: all stays."""
+    fill(sqlite_database)
+    store(sqlite_database, scene(5, 1, states=[change("C1", "mood", "calm")]))
+    with sqlite_database.project("demo").write() as unit:
         done = unit.deletions.delete_entity("C1")
         unit.scenes.delete_scene(at(5, 1))
-    with pytest.raises(UserInputError, match="was deleted since"), database.project("demo").write() as unit:
-        unit.merges.undo(done.change.change_id)
-    with database.project("demo").read() as unit:
+    for refusal in ("was deleted since", "changed since"):
+        with pytest.raises(UserInputError, match=refusal), sqlite_database.project("demo").write() as unit:
+            unit.merges.undo(done.change.change_id)
+        store(sqlite_database, scene(1, 1, participants=["C2"]))
+    with sqlite_database.project("demo").read() as unit:
         assert unit.entities.get("C1") is None
 
 

@@ -10,7 +10,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from novelgen.errors import UnknownEntityError, UserInputError
-from runtime.storage.database import DatabaseManager
+from runtime.storage.database import DatabaseManager, UnitOfWork
 from runtime.storage.records import SceneWrite, StoredKnowledge
 from tests.runtime.storage.stories import at, change, memory, record, scene, store
 from tests.runtime.storage.strangers_story import MINDS, remembered
@@ -252,20 +252,25 @@ def test_a_change_is_undone_once_and_only_while_it_stands(sqlite_database: Datab
 
 
 def test_what_was_attached_and_taken_off_by_hand_goes_with_the_merge(sqlite_database: DatabaseManager) -> None:
-    """Attachments by hand are links like others, those taken off as well."""
+    """Attachments by hand are links like others, those taken off as well; undone they are as they were."""
     _fill(sqlite_database)
+
+    def marks(unit: UnitOfWork) -> dict[str, tuple[list[str], list[str]]]:
+        return {each.chunk.chunk_id: (each.attached, each.detached) for each in unit.exchange.contents().memories}
+
     with sqlite_database.project("demo").write() as unit:
         unit.attachments.attach(["M2"], ["C2"])
         unit.attachments.detach(["M1"], ["C1"])
-        unit.merges.merge("C0", "C2")
-        unit.merges.merge("C0", "C1")
-        contents = unit.exchange.contents()
-    marks = {each.chunk.chunk_id: (each.attached, each.detached) for each in contents.memories}
-    assert marks == {"M1": ([], ["C0"]), "M2": (["C0"], [])}
+        before = marks(unit)
+        done = [unit.merges.merge("C0", gone) for gone in ("C2", "C1")]
+        assert marks(unit) == {"M1": ([], ["C0"]), "M2": (["C0"], [])} != before
+        for each in reversed(done):
+            unit.merges.undo(each.change_id)
+        assert marks(unit) == before
 
 
 def test_what_came_since_stays_at_an_undo(sqlite_database: DatabaseManager) -> None:
-    """A scene that was written after the merge is not part of it."""
+    """A scene that was written after the merge is not part of it; once undone it cannot be undone again."""
     _fill(sqlite_database)
     with sqlite_database.project("demo").write() as unit:
         done = unit.merges.merge("C0", "C1")
@@ -275,6 +280,8 @@ def test_what_came_since_stays_at_an_undo(sqlite_database: DatabaseManager) -> N
         assert unit.scenes.require(at(2, 1)).participants == ["C0"]
         assert unit.scenes.require(at(1, 1)).participants == ["C1", "C2"]
         assert unit.memories.by_ids(["M3"])[0].entities_mentioned == ["C0"]
+        with pytest.raises(UserInputError, match="undone already"):
+            unit.merges.undo(done.change_id)
 
 
 _people = st.lists(st.sampled_from(PEOPLE), unique=True, max_size=4)

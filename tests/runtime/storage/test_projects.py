@@ -42,6 +42,9 @@ def test_projects_that_cannot_be_are_refused(database: DatabaseManager) -> None:
             lambda: unit.projects.require(),
             lambda: unit.projects.update(name="x"),
             lambda: unit.projects.set_embedding_model("m", 1),
+            lambda: unit.entities.upsert(Entity(entity_id="C5", entity_type="character", name="Nobody")),
+            lambda: unit.states.append([change("C5", "mood", "calm")]),
+            lambda: unit.memories.add_note("canon"),
         ):
             with pytest.raises(UnknownProjectError, match="'nobody'"):
                 call()
