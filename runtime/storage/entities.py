@@ -241,7 +241,7 @@ class EntityRepository(Repository):
 
     def get(self, entity_id: str) -> StoredEntity | None:
         """Return an entity whole, or None when there is none of that id."""
-        return next(iter(self._stored([entity_id])), None)
+        return next(iter(self._stored(ENTITIES.c.entity_id == entity_id)), None)
 
     def require(self, entity_id: str) -> StoredEntity:
         """Return an entity whole."""
@@ -252,7 +252,7 @@ class EntityRepository(Repository):
 
     def list_all(self, *, entity_types: Sequence[EntityType] = ()) -> list[StoredEntity]:
         """Return all entities whole, in order of id (C2 before C10); for authors, never for prompts."""
-        return self._stored(entity_types=entity_types)
+        return self._stored(*([ENTITIES.c.entity_type.in_(entity_types)] if entity_types else []))
 
     def masks_as_of(self, as_of: StoryPosition) -> dict[str, str]:
         """Return whom the story has shown before a position to be somebody else, and who that is."""
@@ -293,14 +293,7 @@ class EntityRepository(Repository):
         """Return for each entity that has any the aliases that an author wrote."""
         return {each.entity.entity_id: set(each.author_aliases) for each in self._stored() if each.author_aliases}
 
-    def _stored(
-        self, entity_ids: Iterable[str] | None = None, *, entity_types: Sequence[EntityType] = ()
-    ) -> list[StoredEntity]:
-        wanted: list[ColumnElement[bool]] = []
-        if entity_ids is not None:
-            wanted.append(ENTITIES.c.entity_id.in_(list(entity_ids)))
-        if entity_types:
-            wanted.append(ENTITIES.c.entity_type.in_(entity_types))
+    def _stored(self, *wanted: ColumnElement[bool]) -> list[StoredEntity]:
         of_these = ALIASES.c.entity_id.in_(select(ENTITIES.c.entity_id).where(self._session.owns(ENTITIES), *wanted))
         names = self._session.select(ALIASES, *([of_these] if wanted else []), order=[ALIASES.c.row_id])
         aliases = grouped(names, "entity_id")

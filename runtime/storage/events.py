@@ -69,14 +69,14 @@ class StateRepository(Repository):
 
     def changes_of(self, entity_ids: Sequence[str] | None = None) -> list[StateChange]:
         """Return all changes in the order in which they apply; None means all entities."""
-        of_these = [] if entity_ids is None else [STATES.c.entity_id.in_(entity_ids)]
+        of_these = [] if entity_ids is None else [self._session.among(STATES.c.entity_id, entity_ids)]
         return [_change(row) for row in self._session.select(STATES, *of_these, order=order_in_force(STATES))]
 
     def changes_before(self, as_of: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
         """Return the changes of entities before a position, and every stated holder, as they count."""
         wanted = STATES.c.attribute == folds.HOLDER_ATTRIBUTE
         if entity_ids:
-            wanted = or_(wanted, STATES.c.entity_id.in_(entity_ids))
+            wanted = or_(wanted, self._session.among(STATES.c.entity_id, entity_ids))
         rows = self._session.select(STATES, before(as_of, STATES), wanted, order=order_in_force(STATES))
         return [_change(row) for row in self._session.own(rows)]
 
@@ -90,11 +90,12 @@ class StateRepository(Repository):
     ) -> list[StateChange]:
         """Return what was stated before a position, or from one on until another, in the order in which it counts."""
         cut = before(as_of, STATES) if since is None else within(since, as_of, STATES)
-        return self._explicit(cut, *_narrowed(entity_ids, attributes))
+        return self._explicit(cut, *self._narrowed(entity_ids, attributes))
 
     def stated_in(self, at: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
         """Return what a scene states of entities, and of who holds anything, in the order in which it counts."""
-        wanted = or_(STATES.c.attribute == folds.HOLDER_ATTRIBUTE, STATES.c.entity_id.in_(entity_ids))
+        named = self._session.among(STATES.c.entity_id, entity_ids)
+        wanted = or_(STATES.c.attribute == folds.HOLDER_ATTRIBUTE, named)
         return self._explicit(
             STATES.c.chapter_index == at.chapter_index, STATES.c.scene_index == at.scene_index, wanted
         )
@@ -103,7 +104,7 @@ class StateRepository(Repository):
         self, as_of: StoryPosition, *, attributes: Collection[str], entity_ids: Collection[str] | None = None
     ) -> list[StateChange]:
         """Return the last statement of each attribute of each entity before a position; the others are not read."""
-        stated = (STATES.c.kind == "explicit", before(as_of, STATES), *_narrowed(entity_ids, attributes))
+        stated = (STATES.c.kind == "explicit", before(as_of, STATES), *self._narrowed(entity_ids, attributes))
         columns = [STATES.c.row_id, STATES.c.entity_id, STATES.c.attribute]
         rows = self._session.select(columns, *stated, order=order_in_force(STATES))
         last = {(row[1], row[2]): row[0] for row in rows}
@@ -155,14 +156,15 @@ class StateRepository(Repository):
         self, entity_ids: Iterable[str], as_of: StoryPosition, *, first_chapter: float = math.inf
     ) -> Mapping[str, list[_Dated]]:
         """Return by entity, in order, what tells how it stands in chapters from the first on, before a position."""
-        these = STATES.c.entity_id.in_(list(dict.fromkeys(entity_ids)))
+        these = self._session.among(STATES.c.entity_id, set(entity_ids))
         rows = self._session.select(STATES, before(as_of, STATES), these, order=order_in_force(STATES))
         return {name: _counting(of_entity, first_chapter) for name, of_entity in grouped(rows, "entity_id").items()}
 
-
-def _narrowed(entity_ids: Collection[str] | None, attributes: Collection[str] | None) -> list[ColumnElement[bool]]:
-    narrowed = ((STATES.c.entity_id, entity_ids), (STATES.c.attribute, attributes))
-    return [column.in_(sorted(values)) for column, values in narrowed if values is not None]
+    def _narrowed(
+        self, entity_ids: Collection[str] | None, attributes: Collection[str] | None
+    ) -> list[ColumnElement[bool]]:
+        narrowed = ((STATES.c.entity_id, entity_ids), (STATES.c.attribute, attributes))
+        return [self._session.among(column, values) for column, values in narrowed if values is not None]
 
 
 def _counting(rows: Sequence[AnyRow], first_chapter: float) -> list[_Dated]:
@@ -253,7 +255,7 @@ class RelationshipRepository(Repository):
             for change, relationship_id in zip(changes, relationship_ids, strict=True)
         ]
         self._session.insert(RELATIONSHIP_CHANGES, rows)
-        changed = RELATIONSHIPS.c.relationship_id.in_(set(relationship_ids))
+        changed = self._session.among(RELATIONSHIPS.c.relationship_id, set(relationship_ids))
         self._session.update(RELATIONSHIPS, changed, updated_at=self._session.now())
         return relationship_ids
 
@@ -270,7 +272,8 @@ class RelationshipRepository(Repository):
         self, character_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
     ) -> dict[str, list[PairChange]]:
         """Return the single changes of the pairs among some characters, by relationship id, as they count."""
-        among = RELATIONSHIPS.c.character_a.in_(character_ids) & RELATIONSHIPS.c.character_b.in_(character_ids)
+        both = (RELATIONSHIPS.c.character_a, RELATIONSHIPS.c.character_b)
+        among = and_(*(self._session.among(each, character_ids) for each in both))
         return {
             relationship_id: [PairChange(**_told_by(row, PairChange)) for row in rows]
             for relationship_id, rows in self._rows_by_pair(as_of, among).items()

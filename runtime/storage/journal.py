@@ -512,8 +512,13 @@ class Journal(Repository):
             found[entity_id] = survivor
         return found
 
-    def _changes(self, *conditions: ColumnElement[bool], **options: Any) -> list[Change]:
-        rows = self._session.select(CHANGES, *conditions, **{"order": _LATEST_FIRST, **options})
+    def _changes(
+        self,
+        *conditions: ColumnElement[bool],
+        order: Sequence[ColumnElement[Any]] | None = None,
+        limit: int | None = None,
+    ) -> list[Change]:
+        rows = self._session.select(CHANGES, *conditions, order=order or _LATEST_FIRST, limit=limit)
         return [_change(row) for row in rows]
 
     def _of_kind(self, kind: EntityChangeKind) -> Sequence[AnyRow]:

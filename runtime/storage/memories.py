@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 from sqlalchemy import ColumnElement, Text, cast, func, literal_column, or_, tuple_
 
@@ -38,6 +38,7 @@ from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, Stor
 from runtime.storage.session import (
     AnyRow,
     Repository,
+    Shown,
     batches,
     before,
     filter_conditions,
@@ -60,6 +61,16 @@ MAX_RECENT = 50
 
 NOTE_IMPORTANCE = 8
 """Weight of a note of which nobody says how much it matters."""
+
+
+class NoteFields(TypedDict, total=False):
+    """Fields of a memory that may be told of a note."""
+
+    short: str | None
+    event_type: str | None
+    source_span: tuple[int, int] | None
+    slot_type: str | None
+
 
 MemoryDecision = Literal["pin", "unpin", "ban", "unban", "delete"]
 
@@ -138,9 +149,9 @@ class MemoryRepository(Repository):
         entities: Sequence[str] = (),
         mentioned: Sequence[str] = (),
         tags: Sequence[str] = (),
-        **told: Any,
+        **told: Unpack[NoteFields],
     ) -> StoryMemoryChunk:
-        """Add a note of the author; what else is told of it are fields of a memory."""
+        """Add a note of the author."""
         self._session.touch()
         chunk_id = f"note-{CounterRepository(self._session).take('N')}"
         note = StoryMemoryChunk(
@@ -376,8 +387,8 @@ class MemoryRepository(Repository):
         wanted = with_masks(self._session, memory_filter or MemoryFilter())
         return filter_conditions(self.project_id, wanted)
 
-    def _active(self, *conditions: ColumnElement[bool], **options: Any) -> Sequence[AnyRow]:
-        return self._session.select(CHUNK_COLUMNS, CHUNKS.c.status == "active", *conditions, **options)
+    def _active(self, *conditions: ColumnElement[bool], **shown: Unpack[Shown]) -> Sequence[AnyRow]:
+        return self._session.select(CHUNK_COLUMNS, CHUNKS.c.status == "active", *conditions, **shown)
 
     def _chunks(self, rows: Sequence[AnyRow], as_of: StoryPosition) -> list[StoryMemoryChunk]:
         replaced = superseded_by(self._session, rows, as_of)

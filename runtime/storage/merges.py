@@ -188,7 +188,9 @@ class DeletionRepository(Journal):
         with self.recording(deleted_id=entity_id) as changes:
             self._session.delete(MENTIONS, MENTIONS.c.entity_id == entity_id)
             self._session.delete(STATES, STATES.c.entity_id == entity_id)
-            self._delete_pairs(or_(RELATIONSHIPS.c.character_a == entity_id, RELATIONSHIPS.c.character_b == entity_id))
+            self._session.delete(
+                RELATIONSHIPS, or_(RELATIONSHIPS.c.character_a == entity_id, RELATIONSHIPS.c.character_b == entity_id)
+            )
             for table, going in GOING_WITH.items():
                 self._session.delete(table, going(entity_id))
             self._session.delete(ENTITIES, ENTITIES.c.entity_id == entity_id)
@@ -203,7 +205,7 @@ class DeletionRepository(Journal):
             raise UserInputError(f"no relationship {relationship_id!r} is stored; list them to find its id")
         with self.recording() as changes:
             forget_pair(self._session, {pair.character_a, pair.character_b})
-            self._delete_pairs(RELATIONSHIPS.c.relationship_id == relationship_id)
+            self._session.delete(RELATIONSHIPS, RELATIONSHIPS.c.relationship_id == relationship_id)
         return self._deletion(relationship_id, f"{pair.character_a} {pair.character_b}", changes)
 
     def delete_thread(self, loop_id: str) -> Deletion:
@@ -237,11 +239,6 @@ class DeletionRepository(Journal):
             removed_character_memories=touched(CHARACTER_MEMORIES, "memory_id", is_gone=True),
             changed_character_memories=touched(CHARACTER_MEMORIES, "memory_id", is_gone=False),
         )
-
-    def _delete_pairs(self, condition: ColumnElement[bool]) -> None:
-        ids = self._session.values(RELATIONSHIPS.c.relationship_id, condition)
-        self._session.delete(RELATIONSHIP_CHANGES, RELATIONSHIP_CHANGES.c.relationship_id.in_(ids))
-        self._session.delete(RELATIONSHIPS, condition)
 
 
 Words = Callable[[str], str]

@@ -116,7 +116,7 @@ def _rewrite(
     names, key = REFERRING[table], table.c.scene_id if table is SCENES else table.c.row_id
     columns = [table.c[name] for name in names] + ([SCENES.c.content_hash] if table is SCENES else [])
     changes: dict[Any, dict[str, Any]] = {}
-    for row in session.select([key, *columns], _within(table, scene_ids)):
+    for row in session.select([key, *columns], _within(session, table, scene_ids)):
         values = {name: change(getattr(row, name)) for name in names}
         if any(getattr(row, name) != value for name, value in values.items()):
             # With it change the mark of a scene, and that of when a memory was written last.
@@ -136,8 +136,8 @@ def _update_memories(session: StorageSession, values: Mapping[int, dict[str, Any
     ChunkWriter(session).update([(dict(row._mapping), values[row.row_id]) for row in rows])
 
 
-def _within(table: Table, scene_ids: Collection[str] | None) -> ColumnElement[bool]:
-    return true() if scene_ids is None else table.c.scene_id.in_(list(scene_ids))
+def _within(session: StorageSession, table: Table, scene_ids: Collection[str] | None) -> ColumnElement[bool]:
+    return true() if scene_ids is None else session.among(table.c.scene_id, scene_ids)
 
 
 def forget(session: StorageSession, entity_id: str) -> None:
@@ -176,7 +176,7 @@ class Relinking:
 
     def run(self) -> None:
         """Move all links: scenes, memories, states, loops, relationships, knowledge, what a character remembers."""
-        within = _within(MENTIONS, self.scene_ids)
+        within = _within(self.session, MENTIONS, self.scene_ids)
         their, other = MENTIONS.c.entity_id == self.old_id, MENTIONS.alias()
         is_said_of_both = exists().where(
             other.c.entity_id == self.new_id,
@@ -189,7 +189,7 @@ class Relinking:
             # Cards are written last, and what somebody remembers is of no scene.
             if table is not ENTITIES and (table is not CHARACTER_MEMORIES or self.scene_ids is None):
                 _rewrite(self.session, table, special.get(table, self._replaced), scene_ids=self.scene_ids)
-        this = (STATES.c.entity_id == self.old_id, _within(STATES, self.scene_ids))
+        this = (STATES.c.entity_id == self.old_id, _within(self.session, STATES, self.scene_ids))
         self.session.update(STATES, *this, entity_id=self.new_id, entity_type=self.new_type)
         # Nobody learns from, or hears from, themselves.
         for column in (KNOWLEDGE_EVENTS.c.learned_from, CHARACTER_MEMORIES.c.heard_from):
@@ -252,7 +252,7 @@ class Relinking:
         involved = or_(RELATIONSHIPS.c.character_a == self.old_id, RELATIONSHIPS.c.character_b == self.old_id)
         for pair in self.session.select(RELATIONSHIPS, involved):
             of_pair = RELATIONSHIP_CHANGES.c.relationship_id == pair.relationship_id
-            here = (of_pair, _within(RELATIONSHIP_CHANGES, self.scene_ids))
+            here = (of_pair, _within(self.session, RELATIONSHIP_CHANGES, self.scene_ids))
             changes = self.session.select(RELATIONSHIP_CHANGES, *here)
             other = pair.character_b if pair.character_a == self.old_id else pair.character_a
             if other == self.new_id:
@@ -298,13 +298,12 @@ def relink_mixed(
         is_of_old = bool(found & set(staying)) or not found & set(moved)
         return [*([old_id] if is_of_old else []), *([new_id] if found & set(moved) else [])]
 
-    here = list(scene_ids)
-    for row in session.select([SCENES.c.scene_id, SCENES.c.participants], SCENES.c.scene_id.in_(here)):
+    for row in session.select([SCENES.c.scene_id, SCENES.c.participants], _within(session, SCENES, scene_ids)):
         if old_id in row.participants and new_id not in row.participants:
             session.update(SCENES, SCENES.c.scene_id == row.scene_id, participants=[*row.participants, new_id])
     session.update(MENTIONS, MENTIONS.c.entity_id == old_id, MENTIONS.c.name.in_(list(moved)), entity_id=new_id)
     changes: dict[int, dict[str, Any]] = {}
-    for row in session.select(CHUNKS, CHUNKS.c.scene_id.in_(here)):
+    for row in session.select(CHUNKS, _within(session, CHUNKS, scene_ids)):
         replaced = {old_id: named_in(searchable_text(row.content, row.short))}
         lists = {name: getattr(row, name) for name in ("entities_mentioned", "attached", "detached")}
         values = {
@@ -316,7 +315,7 @@ def relink_mixed(
     _update_memories(session, changes)
     # What was learnt in scenes that name both is the new one's where its quote names the new one alone.
     table = KNOWLEDGE_EVENTS
-    for row in session.select(table, table.c.scene_id.in_(here), table.c.quote != ""):
+    for row in session.select(table, _within(session, table, scene_ids), table.c.quote != ""):
         old = {name: getattr(row, name) for name in REFERRING[table]}
         new = {name: replaced_id(value, old_id, new_id) for name, value in old.items()}
         if new != old and named_in(row.quote) == [new_id]:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, Unpack
 
 import sqlalchemy as sa
 from pydantic import BaseModel
@@ -39,6 +39,15 @@ What: TypeAlias = "sa.Table | Sequence[sa.ColumnElement[Any]]"
 """A table whole, or columns of one."""
 
 Model = TypeVar("Model", bound=BaseModel)
+
+
+class Shown(TypedDict, total=False):
+    """In which order, by what and how many rows of a query are given."""
+
+    order: Sequence[sa.ColumnElement[Any]]
+    group: Sequence[sa.ColumnElement[Any]]
+    limit: int | None
+
 
 Integers: TypeAlias = "NDArray[np.int64]"
 
@@ -88,10 +97,10 @@ class StorageSession:
         return self.rows(statement)
 
     def models(
-        self, model: type[Model], table: sa.Table, *conditions: sa.ColumnElement[bool], **options: Any
+        self, model: type[Model], table: sa.Table, *conditions: sa.ColumnElement[bool], **shown: Unpack[Shown]
     ) -> list[Model]:
         """Return the project's rows of a table that fit all conditions as models, whose fields they hold."""
-        return [model.model_validate(row, from_attributes=True) for row in self.select(table, *conditions, **options)]
+        return [model.model_validate(row, from_attributes=True) for row in self.select(table, *conditions, **shown)]
 
     def one(self, what: What, *conditions: sa.ColumnElement[bool]) -> AnyRow | None:
         """Return the first of the project's rows that fit all conditions; None where there is none."""
@@ -129,9 +138,11 @@ class StorageSession:
         """Delete the project's rows that fit all conditions, and return how many there were."""
         return self.run(table.delete().where(self.owns(table), *conditions))
 
-    def values(self, column: sa.ColumnElement[Any], *conditions: sa.ColumnElement[bool], **options: Any) -> list[Any]:
+    def values(
+        self, column: sa.ColumnElement[Any], *conditions: sa.ColumnElement[bool], **shown: Unpack[Shown]
+    ) -> list[Any]:
         """Return what the project's rows that fit all conditions have in a column."""
-        return [row[0] for row in self.select([column], *conditions, **options)]
+        return [row[0] for row in self.select([column], *conditions, **shown)]
 
     def integers(self, columns: Sequence[sa.ColumnElement[int]], *conditions: sa.ColumnElement[bool]) -> list[Integers]:
         """Read columns of whole numbers as arrays."""

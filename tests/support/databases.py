@@ -13,6 +13,8 @@ from tests.support.postgres_server import postgres_server, why_there_is_no_serve
 POSTGRES_VARIABLE = "NOVELGEN_TEST_POSTGRES_URL"
 BOTH = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 """Parameters of a fixture that gives a test either database."""
+on_both_databases = pytest.mark.parametrize("database", BOTH, indirect=True)
+"""Runs a test that else has SQLite on PostgreSQL, too: where its statements differ, or a server may act otherwise."""
 
 
 @contextmanager

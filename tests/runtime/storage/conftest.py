@@ -5,6 +5,7 @@ Migrating takes longer than most tests, so every test gets a copy of one that wa
 
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -50,27 +51,15 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
         yield url
 
 
-@pytest.fixture(params=BOTH)
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DatabaseManager]:
-    """An open database with the projects "demo" and "demo2"."""
-    if request.param == "sqlite":
-        file = shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "novel.db")
-        opened = DatabaseManager.open(Path(file))
-        yield opened
-        opened.close()
-        return
-    server, template = (request.getfixturevalue(name) for name in ("postgres_url", "postgres_template"))
-    with postgres_database(server, template=template) as url:
-        opened = DatabaseManager.open(url)
-        yield opened
-        opened.close()
-
-
 @pytest.fixture
-def sqlite_database(tmp_path: Path) -> Iterator[DatabaseManager]:
-    """An open SQLite database with the project "demo"."""
-    opened = DatabaseManager.open(tmp_path / "novel.db", busy_timeout_s=2.0)
-    with opened.project("demo").write() as unit:
-        unit.projects.create()
-    yield opened
-    opened.close()
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DatabaseManager]:
+    """An open database with the projects "demo" and "demo2": SQLite, or what `on_both_databases` asks for."""
+    with ExitStack() as held:
+        if getattr(request, "param", "sqlite") == "sqlite":
+            place = shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "novel.db")
+        else:
+            server, template = (request.getfixturevalue(name) for name in ("postgres_url", "postgres_template"))
+            place = held.enter_context(postgres_database(server, template=template))
+        opened = DatabaseManager.open(place)
+        held.callback(opened.close)
+        yield opened

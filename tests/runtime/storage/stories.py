@@ -10,6 +10,10 @@ from runtime.storage.database import DatabaseManager
 from runtime.storage.records import SceneWrite, SceneWriteResult
 
 
+class Undone(Exception):
+    """Ends a transaction so that nothing of it is stored."""
+
+
 def at(chapter: int, scene: int | None = None) -> StoryPosition:
     """A position."""
     return StoryPosition(chapter, scene)

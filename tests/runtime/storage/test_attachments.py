@@ -24,25 +24,20 @@ THIRD = memory("M3", "通灵宝玉不见了。", origin="text", content_type="sc
 
 
 @pytest.fixture
-def story(sqlite_database: DatabaseManager) -> DatabaseManager:
+def story(database: DatabaseManager) -> DatabaseManager:
     """Two scenes with three memories, one of them linked to nothing."""
-    with sqlite_database.project("demo").write() as unit:
+    with database.project("demo").write() as unit:
         for entity in ENTITIES:
             unit.entities.upsert(entity, origin="supplied")
-    store(sqlite_database, scene(1, 1, FIRST, SECOND), scene(2, 1, THIRD))
-    return sqlite_database
+    store(database, scene(1, 1, FIRST, SECOND), scene(2, 1, THIRD))
+    return database
 
 
-def attach(database: DatabaseManager, memory_id: str, *targets: str) -> list[str]:
-    """Attach one memory and return what changed."""
+def attach(database: DatabaseManager, memory_id: str, *targets: str, is_off: bool = False) -> list[str]:
+    """Attach one memory, or take it off, and return what changed."""
     with database.project("demo").write() as unit:
-        return unit.attachments.attach([memory_id], resolved_targets(unit, targets, None, by_whole_name=True))
-
-
-def detach(database: DatabaseManager, memory_id: str, *targets: str) -> list[str]:
-    """Take one memory off targets and return what changed."""
-    with database.project("demo").write() as unit:
-        return unit.attachments.detach([memory_id], resolved_targets(unit, targets, None, by_whole_name=True))
+        change = unit.attachments.detach if is_off else unit.attachments.attach
+        return change([memory_id], resolved_targets(unit, targets, None, by_whole_name=True))
 
 
 def origins(database: DatabaseManager, memory_id: str) -> dict[str, str]:
@@ -51,15 +46,12 @@ def origins(database: DatabaseManager, memory_id: str) -> dict[str, str]:
         return {each.target: each.origin for each in unit.attachments.attachments_of(memory_id)}
 
 
-def attached_to(database: DatabaseManager, *targets: str) -> list[str]:
+def found(database: DatabaseManager, *targets: str, as_of: StoryPosition = END_OF_STORY) -> list[str]:
     """Return the ids of the memories attached to any target."""
     with database.project("demo").read() as unit:
-        memory_ids = [each.chunk.chunk_id for each in unit.memories.list_matching()]
-        return [
-            memory_id
-            for memory_id in memory_ids
-            if any(each.target in targets for each in unit.attachments.attachments_of(memory_id))
-        ]
+        wanted = MemoryFilter(entities=list(targets), as_of=as_of)
+        assert unit.memories.count(wanted) == len(unit.memories.list_matching(wanted))
+        return [each.chunk.chunk_id for each in unit.memories.list_matching(wanted)]
 
 
 def read(database: DatabaseManager, chunk_id: str) -> StoryMemoryChunk:
@@ -88,44 +80,31 @@ def test_links_are_derived_and_the_book_is_the_default(story: DatabaseManager) -
 def test_a_memory_may_be_attached_to_many_things(story: DatabaseManager) -> None:
     """Characters, places, terms, chapters and the book, in one call; entities alone are its entities."""
     attach(story, "M2", "宝玉", "潇湘馆", "通灵宝玉", "chapter:2", "book")
-    assert origins(story, "M2") == {
-        "C1": "manual",
-        "L0": "manual",
-        "T0": "manual",
-        "chapter:2": "manual",
-        "chapter:1": "position",
-        "book": "manual",
-    }
+    by_hand = dict.fromkeys(["C1", "L0", "T0", "chapter:2", "book"], "manual")
+    assert origins(story, "M2") == by_hand | {"chapter:1": "position"}
     assert read(story, "M2").entities_mentioned == ["C1", "L0", "T0"]
-    assert attached_to(story, "chapter:2") == ["M2", "M3"]
-    assert attached_to(story, "book") == ["M2"]
 
 
-def test_the_book_has_what_is_attached_to_nothing_else(story: DatabaseManager) -> None:
-    """A memory leaves the book's own when it is attached and comes back; only memories that changed are named."""
-    assert attached_to(story, "book") == ["M2"]
-    attach(story, "M2", "C0")
-    assert attached_to(story, "book") == []
-    detach(story, "M2", "C0")
-    assert attached_to(story, "book") == ["M2"]
-    attach(story, "M2", "C0")
-    assert attach(story, "M2", "C0") == []
-    assert detach(story, "M2", "C1") == []
-
-
-def test_what_is_set_and_taken_off_by_hand_outlives_a_new_ingest(story: DatabaseManager) -> None:
-    """A new ingest of the scene replaces the derived links alone."""
-    attach(story, "M1", "C1")
-    detach(story, "M1", "L0")
+def test_what_is_set_and_taken_off_by_hand_outlives_all_else(story: DatabaseManager) -> None:
+    """Pin and ban leave it alone; a new ingest replaces the derived links, and sees no change where there is none."""
+    attach(story, "M1", "C1", "chapter:2")
+    attach(story, "M1", "L0", is_off=True)
+    with story.project("demo").write() as unit:
+        for decision in ("pin", "ban", "unban", "unpin"):
+            unit.memories.decide("M1", decision)
+    by_hand = {"C1": "manual", "chapter:1": "position", "chapter:2": "manual"}
+    assert origins(story, "M1") == by_hand | {"C0": "record"}
+    (result,) = store(story, scene(1, 1, FIRST, SECOND))
+    assert result.chunks_unchanged == ["M1", "M2"]
     store(story, scene(1, 1, FIRST.model_copy(update={"entities_mentioned": ["L0", "C2"]}), SECOND))
-    assert origins(story, "M1") == {"C1": "manual", "C2": "record", "chapter:1": "position"}
+    assert origins(story, "M1") == by_hand | {"C2": "record"}
     assert read(story, "M1").entities_mentioned == ["C2", "C1"]
 
 
 def test_a_reworded_memory_keeps_what_was_set_by_hand(story: DatabaseManager) -> None:
     """A record's memory is the same one while its memory_id is, whatever it says now."""
     attach(story, "M1", "C1")
-    detach(story, "M1", "L0")
+    attach(story, "M1", "L0", is_off=True)
     reworded = memory("M1b", "黛玉葬了花。", source_id="M1", entities_mentioned=["C0", "L0"])
     other = memory("M4", "与他人无关。", entities_mentioned=["L0"])
     store(story, scene(1, 1, reworded, other, SECOND))
@@ -158,31 +137,27 @@ def test_attachments_outlive_an_edit_a_pin_and_a_ban(story: DatabaseManager) -> 
 
 def test_memories_that_name_an_entity_are_previewed(story: DatabaseManager) -> None:
     """Aliases count, what is attached already or was taken off does not, nor a longer name that holds it."""
-    with story.project("demo").read() as unit:
-        assert [each.chunk_id for each in unit.attachments.mentioning("C0")] == ["M2"]
-        assert unit.attachments.mentioning("C1") == []
-    detach(story, "M1", "C0")
-    with story.project("demo").read() as unit:
-        assert [each.chunk_id for each in unit.attachments.mentioning("C0")] == ["M2"]
+    for _ in range(2):
+        with story.project("demo").read() as unit:
+            assert [each.chunk_id for each in unit.attachments.mentioning("C0")] == ["M2"]
+            assert unit.attachments.mentioning("C1") == []
+        attach(story, "M1", "C0", is_off=True)
 
 
 def test_a_filter_takes_chapters_and_the_book(story: DatabaseManager) -> None:
     """Seed 003.5, 003.6: a chapter has what stands in it and what was attached, the book what has nothing else."""
     attach(story, "M1", "chapter:2")
-
-    def found(*targets: str, as_of: StoryPosition = END_OF_STORY) -> list[str]:
-        with story.project("demo").read() as unit:
-            wanted = MemoryFilter(entities=list(targets), as_of=as_of)
-            assert unit.memories.count(wanted) == len(unit.memories.list_matching(wanted))
-            return [each.chunk.chunk_id for each in unit.memories.list_matching(wanted)]
-
-    assert found("chapter:1") == ["M1", "M2"]
-    assert found("chapter:2") == ["M1", "M3"]
-    assert found("book") == ["M2"]
-    assert found("book", "T0") == ["M2", "M3"]
-    assert found("chapter:2", as_of=at(2, 1)) == ["M1"]
+    assert found(story, "chapter:1") == ["M1", "M2"]
+    assert found(story, "chapter:2") == ["M1", "M3"]
+    assert found(story, "book") == ["M2"]
+    assert found(story, "book", "T0") == ["M2", "M3"]
+    assert found(story, "chapter:2", as_of=at(2, 1)) == ["M1"]
+    assert attach(story, "M2", "C0") == ["M2"]
+    assert (attach(story, "M2", "C0"), attach(story, "M2", "C1", is_off=True)) == ([], [])
+    assert found(story, "book") == []
+    attach(story, "M2", "C0", is_off=True)
     attach(story, "M1", "book")
-    assert found("book") == ["M1", "M2"]
+    assert found(story, "book") == ["M1", "M2"]
 
 
 def test_a_memory_tells_what_it_is_attached_to(story: DatabaseManager) -> None:

@@ -8,8 +8,10 @@ from novelgen.errors import UnknownMemoryError, UserInputError
 from runtime.storage.characters import MemoryVector, MindCache
 from runtime.storage.database import DatabaseManager
 from tests.runtime.storage.strangers_story import remembered
+from tests.support.databases import on_both_databases
 
 
+@on_both_databases
 def test_memories_and_vectors_come_back_as_they_went_in(database: DatabaseManager) -> None:
     """Every field is kept, and a vector of the model that is asked for; another project has none of it."""
     memory = remembered("CM0", participants=["C1"], slot="player_name", session=2, turn=3, details={"a": [1]})

@@ -15,6 +15,7 @@ from runtime.storage.database import DatabaseManager
 from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES, alias_with_columns
 from tests.faults.matrix import covers
 from tests.runtime.storage.stories import memory, scene
+from tests.support.databases import on_both_databases
 
 SCENES_PER_WRITER = 12
 OTHER_PROCESS = """
@@ -84,6 +85,7 @@ def test_threads_and_a_second_process_lose_nothing(database_url: str) -> None:
     assert len(given) == len(set(given)) == total
 
 
+@on_both_databases
 def test_writers_of_one_scene_leave_one_whole_scene(database: DatabaseManager) -> None:
     """Two ingests of the same scene at once: one wins, and nothing of the other remains."""
     versions = {name: [memory(f"{name}-{number}") for number in range(5)] for name in ("A", "B", "C")}

@@ -13,7 +13,8 @@ from novelgen.models.memory import BOOK, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager, UnitOfWork
 from runtime.storage.records import MemoryEdit, MemoryFilter
-from tests.runtime.storage.stories import at, memory, scene, store
+from tests.runtime.storage.stories import Undone, at, memory, scene, store
+from tests.support.databases import on_both_databases
 
 SOURCES = ["M1", "M2", "M3"]
 ONE = "consolidated-one"
@@ -90,6 +91,7 @@ RETRIEVERS: dict[str, Callable[[UnitOfWork, StoryPosition], list[str]]] = {
 }
 
 
+@on_both_databases
 def test_every_retriever_reads_the_sources_up_to_the_last_and_the_one_memory_after_it(story: DatabaseManager) -> None:
     """Sources are not live; a plain memory cannot be undone, nor one of another project."""
     positions = (at(2, 1), at(*LAST), at(3, 2), at(4, 1), at(4), END_OF_STORY)
@@ -175,10 +177,7 @@ CHANGES: dict[str, Callable[[UnitOfWork], object]] = {
 }
 
 
-class Undone(Exception):
-    """Ends a transaction so that nothing of it is stored."""
-
-
+@on_both_databases
 def test_it_is_withdrawn_when_a_source_changes(story: DatabaseManager) -> None:
     """Whatever happens to a source, the consolidated memory goes, and no read sees it any more."""
     for name, change in CHANGES.items():
@@ -258,6 +257,7 @@ def test_projects_do_not_see_each_others(story: DatabaseManager) -> None:
         assert is_consolidated(unit)
 
 
+@on_both_databases
 def test_it_is_superseded_once_all_of_its_sources_are(story: DatabaseManager) -> None:
     """As of a position after the last successor it is read as replaced, before that as in force."""
     with story.project("demo").write() as unit:

@@ -10,12 +10,13 @@ from runtime.storage.database import DatabaseManager
 from runtime.storage.references import without_id
 from tests.runtime.storage.stories import at, change, record, scene, store
 from tests.runtime.storage.strangers_story import MINDS, fill, remembered, rows_of
+from tests.support.databases import on_both_databases
 
 
-def test_memories_of_a_deleted_character_stay_without_the_link(sqlite_database: DatabaseManager) -> None:
+def test_memories_of_a_deleted_character_stay_without_the_link(database: DatabaseManager) -> None:
     """Seed 000.18: cast, point of view, memories, slots, states, threads, relationships and profiles let go of her."""
-    fill(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
+    fill(database)
+    with database.project("demo").write() as unit:
         done = unit.deletions.delete_entity("C1")
         assert unit.entities.get("C1") is None
         first, second = unit.memories.by_ids(["M1", "M2"])
@@ -76,17 +77,17 @@ def test_a_mind_goes_with_its_character_and_others_forget_the_id_alone(database:
     assert done.changed_character_memories == ["CM2"]
 
 
-def test_a_record_that_is_taken_in_again_does_not_bring_a_knower_back(sqlite_database: DatabaseManager) -> None:
+def test_a_record_that_is_taken_in_again_does_not_bring_a_knower_back(database: DatabaseManager) -> None:
     """Who knows, who must not and who told it let go of the id; a tale without its teller tells nothing."""
-    fill(sqlite_database)
+    fill(database)
     learned = [
         {"character_id": "C1", "memory_ids": ["M1"]},
         {"character_id": "C2", "memory_ids": ["M1"], "from_id": "C1"},
         {"character_id": "C0", "from_id": "C1"},
     ]
     told = {"memory_id": "M9", "content": "A tale.", "known_by": ["C1", "C2"], "hidden_from": ["C1"]}
-    store(sqlite_database, scene(3, 1, record=record(3, 1, memories=[told], learned=learned)))
-    with sqlite_database.project("demo").write() as unit:
+    store(database, scene(3, 1, record=record(3, 1, memories=[told], learned=learned)))
+    with database.project("demo").write() as unit:
         unit.deletions.delete_entity("C1")
         left = unit.scenes.require(at(3, 1)).record
     assert left is not None
@@ -94,10 +95,11 @@ def test_a_record_that_is_taken_in_again_does_not_bring_a_knower_back(sqlite_dat
     assert events == [("C2", "M9", None), ("C2", "M1", None)]
 
 
+@on_both_databases
 def test_memories_at_hand_follow_a_deletion_and_its_undo(database: DatabaseManager) -> None:
-    """Who keeps them between recalls sees that somebody is gone, and back again, with the vectors."""
+    """Who keeps them between recalls sees that somebody is gone, and back again, with the vectors; so is every row."""
     fill(database)
-    minds = MindCache()
+    minds, rows = MindCache(), rows_of(database)
 
     def minds_now() -> list[tuple[list[tuple[str, list[str]]], list[bool]]]:
         with database.project("demo").read() as unit:
@@ -113,7 +115,7 @@ def test_memories_at_hand_follow_a_deletion_and_its_undo(database: DatabaseManag
     assert minds_now() == [([], []), ([("CM2", ["C0"]), ("CM3", [])], [False, False])]
     with database.project("demo").write() as unit:
         unit.merges.undo(done.change.change_id)
-    assert minds_now() == before
+    assert (minds_now(), rows_of(database)) == (before, rows)
 
 
 def test_what_comes_back_stands_where_its_scene_stands_by_then(database: DatabaseManager) -> None:
@@ -130,55 +132,55 @@ def test_what_comes_back_stands_where_its_scene_stands_by_then(database: Databas
         assert [each.state_data for each in unit.states.snapshots(["C1"])] == [{"mood": "afraid"}]
 
 
-def test_a_deletion_whose_rows_changed_since_is_not_undone(sqlite_database: DatabaseManager) -> None:
+def test_a_deletion_whose_rows_changed_since_is_not_undone(database: DatabaseManager) -> None:
     """A scene that was deleted cannot tell where her mood stood, what was written over would be lost: all stays."""
-    fill(sqlite_database)
-    store(sqlite_database, scene(5, 1, states=[change("C1", "mood", "calm")]))
-    with sqlite_database.project("demo").write() as unit:
+    fill(database)
+    store(database, scene(5, 1, states=[change("C1", "mood", "calm")]))
+    with database.project("demo").write() as unit:
         done = unit.deletions.delete_entity("C1")
         unit.scenes.delete_scene(at(5, 1))
     for refusal in ("was deleted since", "changed since"):
-        with pytest.raises(UserInputError, match=refusal), sqlite_database.project("demo").write() as unit:
+        with pytest.raises(UserInputError, match=refusal), database.project("demo").write() as unit:
             unit.merges.undo(done.change.change_id)
-        store(sqlite_database, scene(1, 1, participants=["C2"]))
-    with sqlite_database.project("demo").read() as unit:
+        store(database, scene(1, 1, participants=["C2"]))
+    with database.project("demo").read() as unit:
         assert unit.entities.get("C1") is None
 
 
-def test_a_relationship_goes_with_its_history_and_comes_back(sqlite_database: DatabaseManager) -> None:
+def test_a_relationship_goes_with_its_history_and_comes_back(database: DatabaseManager) -> None:
     """Seed 000.18: both characters stay, and the record that brought it does not bring it again."""
-    fill(sqlite_database)
-    before = rows_of(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
+    fill(database)
+    before = rows_of(database)
+    with database.project("demo").write() as unit:
         done = unit.deletions.delete_relationship("R0")
         assert unit.relationships.between("C1", "C2") is None
         (first, second) = unit.scenes.list_as_of()
         assert [each.record and len(each.record.relationship_changes) for each in (first, second)] == [0, 2]
         assert done.removed_relationships == []
-    with sqlite_database.project("demo").write() as unit:
+    with database.project("demo").write() as unit:
         unit.merges.undo(done.change.change_id)
-    assert rows_of(sqlite_database) == before
+    assert rows_of(database) == before
 
 
-def test_a_thread_goes_with_its_events_and_comes_back(sqlite_database: DatabaseManager) -> None:
+def test_a_thread_goes_with_its_events_and_comes_back(database: DatabaseManager) -> None:
     """Seed 000.18: planting, moves and ending in whatever scenes, the author's too."""
-    fill(sqlite_database)
+    fill(database)
     ended = record(2, 1, open_loops_resolved=[{"id": "OL0", "resolution_summary": "Mary."}])
-    store(sqlite_database, scene(2, 1, record=ended))
-    before = rows_of(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
+    store(database, scene(2, 1, record=ended))
+    before = rows_of(database)
+    with database.project("demo").write() as unit:
         done = unit.deletions.delete_thread("OL0")
         assert unit.threads.get("OL0") is None
         assert (done.change.entity_id, done.change.other_id) == ("OL0", "Who is she?")
         assert done.changed_scenes == ["S001", "S003"]
-    with sqlite_database.project("demo").write() as unit:
+    with database.project("demo").write() as unit:
         unit.merges.undo(done.change.change_id)
-    assert rows_of(sqlite_database) == before
+    assert rows_of(database) == before
 
 
-def test_what_is_not_stored_cannot_be_deleted(sqlite_database: DatabaseManager) -> None:
+def test_what_is_not_stored_cannot_be_deleted(database: DatabaseManager) -> None:
     """Each kind says so, and nothing is kept in the journal."""
-    with sqlite_database.project("demo").write() as unit:
+    with database.project("demo").write() as unit:
         with pytest.raises(UnknownEntityError, match="no entity 'C9'"):
             unit.deletions.delete_entity("C9")
         with pytest.raises(UserInputError, match="no relationship 'R9'"):
@@ -188,25 +190,25 @@ def test_what_is_not_stored_cannot_be_deleted(sqlite_database: DatabaseManager) 
         assert unit.merges.list_all() == []
 
 
-def test_a_mask_of_somebody_who_is_gone_is_nobody_else(sqlite_database: DatabaseManager) -> None:
+def test_a_mask_of_somebody_who_is_gone_is_nobody_else(database: DatabaseManager) -> None:
     """Who turned out to be a deleted character is a character of their own again."""
-    fill(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
+    fill(database)
+    with database.project("demo").write() as unit:
         unit.merges.unmask("C0", "C1", at=at(1, 2))
         assert "C1" not in [each.entity_id for each in unit.entities.list_as_of(as_of=at(2))]
         unit.deletions.delete_entity("C0")
         assert "C1" in [each.entity_id for each in unit.entities.list_as_of(as_of=at(2))]
 
 
-def test_places_and_lists_let_go_of_a_location(sqlite_database: DatabaseManager) -> None:
+def test_places_and_lists_let_go_of_a_location(database: DatabaseManager) -> None:
     """Seed 000.18: nobody stands in a place that is gone; what else was said of the scene stays."""
-    with sqlite_database.project("demo").write() as unit:
+    with database.project("demo").write() as unit:
         unit.entities.upsert(Entity(entity_id="L0", entity_type="location", name="the quay"))
         way = {"connections": [{"location_id": "L0"}, {"location_id": "L2"}], "visitors": ["L0", "C0"]}
         unit.entities.upsert(Entity(entity_id="L1", entity_type="location", name="the inn", profile=way))
     moved = [change("C0", "location_id", "L0"), change("C0", "mood", "calm")]
-    store(sqlite_database, scene(1, 1, location_id="L0", states=moved))
-    with sqlite_database.project("demo").write() as unit:
+    store(database, scene(1, 1, location_id="L0", states=moved))
+    with database.project("demo").write() as unit:
         unit.deletions.delete_entity("L0")
         (state,) = unit.states.snapshots(["C0"])
         assert state.state_data == {"mood": "calm"}

@@ -1,6 +1,6 @@
 """Entities, and how much of their names the story has told."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -9,6 +9,7 @@ from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import EntityOrigin
 from tests.runtime.storage.stories import at, scene, store
+from tests.support.databases import on_both_databases
 
 
 def _entity(entity_id: str = "C0", name: str = "Vader", *aliases: str, **fields: Any) -> Entity:
@@ -71,42 +72,30 @@ _DAD = EntityAlias(alias="Dad", first_chapter=4, first_scene=2)
     ],
 )
 def test_of_an_entity_only_what_was_told_before_is_shown(
-    sqlite_database: DatabaseManager,
+    database: DatabaseManager,
     entity: Entity,
     named: dict[tuple[int, int], list[str]],
     shown: dict[tuple[int, int | None], list[str]],
 ) -> None:
     """By its place and those of its names, as they were said, else as the texts of scenes hold them."""
-    _write(sqlite_database, entity)
-    store(
-        sqlite_database, *(scene(*place, mentions=[("C0", each) for each in names]) for place, names in named.items())
-    )
-    assert {place: _shown(sqlite_database, *place).get("C0", []) for place in shown} == shown
+    _write(database, entity)
+    store(database, *(scene(*place, mentions=[("C0", each) for each in names]) for place, names in named.items()))
+    assert {place: _shown(database, *place).get("C0", []) for place in shown} == shown
 
 
-@pytest.mark.parametrize(("origin", "names"), [("author", ["Vader", "Ani"]), ("supplied", ["Vader"])])
-def test_an_alias_that_no_text_holds_counts_only_from_its_author(
-    sqlite_database: DatabaseManager, origin: EntityOrigin, names: list[str]
-) -> None:
-    """Others may have drawn it from what comes later."""
-    _write(sqlite_database, _entity("C0", "Vader", "Ani"), origin)
-
-    assert _shown(sqlite_database, 1) == {"C0": names}
-
-
-@pytest.mark.parametrize(("origin", "text"), [("author", "a father"), ("supplied", ""), ("extracted", "")])
-def test_descriptions_are_shown_only_when_an_author_wrote_them(
-    sqlite_database: DatabaseManager, origin: EntityOrigin, text: str
-) -> None:
-    """A card that was drawn from the whole book tells its end."""
-    _write(sqlite_database, _entity(description="a father", role="a father", profile={"truth": "a father"}), origin)
-    with sqlite_database.project("demo").read() as unit:
-        (entity,) = unit.entities.list_as_of(as_of=at(1))
-
-    assert (entity.description, entity.role) == (text, text)
-    assert bool(entity.profile) == bool(text)
+def test_what_might_tell_of_later_is_shown_only_where_its_author_wrote_it(database: DatabaseManager) -> None:
+    """An alias that no text holds, and a card: others may have drawn them from the whole book."""
+    told = {"description": "a father", "role": "a father", "profile": {"truth": "a father"}}
+    for number, origin in enumerate(get_args(EntityOrigin)):
+        _write(database, _entity(f"C{number}", "Vader", "Ani", **told), origin)
+    with database.project("demo").read() as unit:
+        shown = [
+            (each.names(), each.description, each.role, each.profile) for each in unit.entities.list_as_of(as_of=at(1))
+        ]
+    assert shown == [(["Vader", "Ani"], "a father", "a father", told["profile"]), *[(["Vader"], "", "", {})] * 3]
 
 
+@on_both_databases
 def test_first_mentions_follow_moves_deletions_and_re_ingest(database: DatabaseManager) -> None:
     """No recomputation is needed: the first mention is the first of those that stand."""
     _write(database, _entity())
@@ -122,15 +111,12 @@ def test_first_mentions_follow_moves_deletions_and_re_ingest(database: DatabaseM
     assert _shown(database, 1, 1) == {"C0": ["Vader"]}
 
 
-def test_explicit_positions_move_with_their_scene(sqlite_database: DatabaseManager) -> None:
+def test_explicit_positions_move_with_their_scene(database: DatabaseManager) -> None:
     """Of the entity, its display name and its aliases."""
     alias = EntityAlias(alias="Dad", first_chapter=2, first_scene=1)
-    _write(
-        sqlite_database,
-        _entity(first_chapter=2, first_scene=1, name_first_chapter=2, name_first_scene=1, aliases=[alias]),
-    )
-    store(sqlite_database, scene(1, 1), scene(2, 1))
-    with sqlite_database.project("demo").write() as unit:
+    _write(database, _entity(first_chapter=2, first_scene=1, name_first_chapter=2, name_first_scene=1, aliases=[alias]))
+    store(database, scene(1, 1), scene(2, 1))
+    with database.project("demo").write() as unit:
         unit.scenes.move_chapter(2, 7)
         stored = unit.entities.get("C0")
 
@@ -139,6 +125,7 @@ def test_explicit_positions_move_with_their_scene(sqlite_database: DatabaseManag
     assert [entity.first_chapter, entity.name_first_chapter, entity.aliases[0].first_chapter] == [7, 7, 7]
 
 
+@on_both_databases
 def test_an_authors_entity_is_only_added_to_by_others(database: DatabaseManager) -> None:
     """Fields stay, new aliases come, and the author's aliases survive."""
     _write(database, _entity("C0", "Vader", "Ani", description="mine"), "author")
@@ -151,17 +138,18 @@ def test_an_authors_entity_is_only_added_to_by_others(database: DatabaseManager)
     assert [alias.alias for alias in stored.entity.aliases] == ["Ani", "Lord"]
 
 
-def test_an_upsert_replaces_what_is_not_the_authors(sqlite_database: DatabaseManager) -> None:
+def test_an_upsert_replaces_what_is_not_the_authors(database: DatabaseManager) -> None:
     """Name, fields and aliases are those of the last write; an author may take over."""
-    _write(sqlite_database, _entity("C0", "Old", "Older"))
-    _write(sqlite_database, _entity("C0", "New", "Newer"))
-    with sqlite_database.project("demo").read() as unit:
+    _write(database, _entity("C0", "Old", "Older"))
+    _write(database, _entity("C0", "New", "Newer"))
+    with database.project("demo").read() as unit:
         assert unit.entities.all_names() == [("C0", "New"), ("C0", "Newer")]
-    _write(sqlite_database, _entity("C0", "Mine", "My own"), "author")
-    with sqlite_database.project("demo").read() as unit:
+    _write(database, _entity("C0", "Mine", "My own"), "author")
+    with database.project("demo").read() as unit:
         assert unit.entities.all_names() == [("C0", "Mine"), ("C0", "My own")]
 
 
+@on_both_databases
 def test_ids_are_taken_over_and_counted_on(database: DatabaseManager) -> None:
     """Imported ids stay, new ones come after them, per kind and project."""
     with database.project("demo").write() as unit:

@@ -17,15 +17,16 @@ from tests.runtime.storage.strangers_story import MINDS, remembered
 from tests.runtime.storage.strangers_story import fill as _fill
 from tests.runtime.storage.strangers_story import person as _person
 from tests.runtime.storage.strangers_story import rows_of as _rows
+from tests.support.databases import on_both_databases
 
 PEOPLE = ("C0", "C1", "C2", "C3")
 _numbers = itertools.count(1)
 
 
-def test_a_merge_links_everything_to_the_one_who_stays(sqlite_database: DatabaseManager) -> None:
+def test_a_merge_links_everything_to_the_one_who_stays(database: DatabaseManager) -> None:
     """Names, mentions, memories, slots, states, loops, relationships, presence and profiles."""
-    _fill(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
+    _fill(database)
+    with database.project("demo").write() as unit:
         kept = unit.merges.merge("C0", "C1")
         assert (kept.kind, kept.entity_id, kept.other_id) == ("merge", "C0", "C1")
         stored = unit.entities.get("C0")
@@ -54,10 +55,10 @@ def test_a_merge_links_everything_to_the_one_who_stays(sqlite_database: Database
         assert tom.entity.profile == {"ally": "C0"}
 
 
-def test_a_stored_record_can_be_taken_in_again_after_a_merge(sqlite_database: DatabaseManager) -> None:
+def test_a_stored_record_can_be_taken_in_again_after_a_merge(database: DatabaseManager) -> None:
     """The record speaks of the one who stays, and no longer of her relationship with herself."""
-    _fill(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
+    _fill(database)
+    with database.project("demo").write() as unit:
         unit.merges.merge("C0", "C1")
         stored = unit.scenes.require(at(1, 2))
         assert stored.record is not None
@@ -66,10 +67,10 @@ def test_a_stored_record_can_be_taken_in_again_after_a_merge(sqlite_database: Da
         assert "C1" not in json.dumps(stored.record.model_dump())
 
 
-def test_the_index_hears_nothing_of_links(sqlite_database: DatabaseManager) -> None:
+def test_the_index_hears_nothing_of_links(database: DatabaseManager) -> None:
     """It has no copy of whom a memory is about: neither a merge nor its undo embeds or indexes anything."""
-    _fill(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
+    _fill(database)
+    with database.project("demo").write() as unit:
         unit.outbox.mark_done(unit.outbox.claim())
         done = unit.merges.merge("C2", "C1")
         assert unit.outbox.claim() == []
@@ -77,6 +78,7 @@ def test_the_index_hears_nothing_of_links(sqlite_database: DatabaseManager) -> N
         assert unit.outbox.claim() == []
 
 
+@on_both_databases
 def test_a_mind_goes_with_the_merge_and_comes_back(database: DatabaseManager) -> None:
     """What she knew, remembered, felt, hid and was told is the other's; undo brings every row back."""
     _fill(database)
@@ -98,10 +100,10 @@ def test_a_mind_goes_with_the_merge_and_comes_back(database: DatabaseManager) ->
     assert _rows(database) == before
 
 
-def test_what_was_done_to_a_memory_is_undone_after_a_merge(sqlite_database: DatabaseManager) -> None:
+def test_what_was_done_to_a_memory_is_undone_after_a_merge(database: DatabaseManager) -> None:
     """The memory is as it was before its correction, and speaks of the one who stays; then the merge stands on it."""
-    _fill(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
+    _fill(database)
+    with database.project("demo").write() as unit:
         done = unit.merges.merge("C2", "C1")
         assert unit.characters.undo("C2").memory_ids == ["CM2"]
         told = unit.characters.require("C2", "CM2")
@@ -110,23 +112,24 @@ def test_what_was_done_to_a_memory_is_undone_after_a_merge(sqlite_database: Data
             unit.merges.undo(done.change_id)
 
 
-def test_what_somebody_thinks_of_both_is_one_value(sqlite_database: DatabaseManager) -> None:
+def test_what_somebody_thinks_of_both_is_one_value(database: DatabaseManager) -> None:
     """Of two values that speak of one person now the latest holds; undo parts them again."""
-    _fill(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
+    _fill(database)
+    with database.project("demo").write() as unit:
         unit.characters.add([remembered("CM9", "C2", slot="mood:C0")])
-    before = _rows(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
+    before = _rows(database)
+    with database.project("demo").write() as unit:
         done = unit.merges.merge("C0", "C1")
         held = {
             each.memory_id: (each.slot, each.superseded_by) for each in unit.characters.active("C2", slot="mood:C0")
         }
     assert held == {"CM2": ("mood:C0", "CM9"), "CM9": ("mood:C0", None)}
-    with sqlite_database.project("demo").write() as unit:
+    with database.project("demo").write() as unit:
         unit.merges.undo(done.change_id)
-    assert _rows(sqlite_database) == before
+    assert _rows(database) == before
 
 
+@on_both_databases
 def test_what_was_learnt_where_both_are_named_goes_by_its_quote(database: DatabaseManager) -> None:
     """Only where the quote names the new one alone is the learning hers; undo brings every row back."""
     with database.project("demo").write() as unit:
@@ -155,10 +158,10 @@ def test_what_was_learnt_where_both_are_named_goes_by_its_quote(database: Databa
     assert _rows(database) == before
 
 
-def test_a_split_takes_the_scenes_that_only_name_the_other(sqlite_database: DatabaseManager) -> None:
+def test_a_split_takes_the_scenes_that_only_name_the_other(database: DatabaseManager) -> None:
     """The veiled lady was somebody else: what happened under that name is hers."""
-    _fill(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
+    _fill(database)
+    with database.project("demo").write() as unit:
         done = unit.merges.split("C1", name="the veiled lady")
         assert (done.kind, done.entity_id, done.other_id) == ("split", "C1", "C3")
         names = {one.entity.entity_id: one.entity.names() for one in unit.entities.list_all()}
@@ -176,9 +179,9 @@ def test_a_split_takes_the_scenes_that_only_name_the_other(sqlite_database: Data
         assert known == [("C3", None), ("C0", "C1"), ("C2", "C1")]
 
 
-def test_in_a_scene_that_names_both_the_text_decides(sqlite_database: DatabaseManager) -> None:
+def test_in_a_scene_that_names_both_the_text_decides(database: DatabaseManager) -> None:
     """Memories go to whom they name; those that name nobody stay; both are on stage."""
-    with sqlite_database.project("demo").write() as unit:
+    with database.project("demo").write() as unit:
         unit.entities.upsert(_person("C0", "Mary", "Ann"))
     chunks = [
         memory("K1", "Ann sang.", entities_mentioned=["C0"]),
@@ -186,8 +189,8 @@ def test_in_a_scene_that_names_both_the_text_decides(sqlite_database: DatabaseMa
         memory("K3", "She left.", entities_mentioned=["C0"]),
     ]
     mentions = [("C0", "Mary"), ("C0", "Ann")]
-    store(sqlite_database, scene(1, 1, *chunks, participants=["C0"], mentions=mentions))
-    with sqlite_database.project("demo").write() as unit:
+    store(database, scene(1, 1, *chunks, participants=["C0"], mentions=mentions))
+    with database.project("demo").write() as unit:
         unit.merges.split("C0", name="Ann")
         found = unit.memories.by_ids(["K1", "K2", "K3"])
         assert [each.entities_mentioned for each in found] == [["C1"], ["C0", "C1"], ["C0"]]
@@ -195,10 +198,10 @@ def test_in_a_scene_that_names_both_the_text_decides(sqlite_database: DatabaseMa
         assert unit.entities.first_mentions() == {("C0", "Mary"): (1, 1), ("C1", "Ann"): (1, 1)}
 
 
-def test_listed_scenes_move_whole_under_a_new_name(sqlite_database: DatabaseManager) -> None:
+def test_listed_scenes_move_whole_under_a_new_name(database: DatabaseManager) -> None:
     """An author can say which scenes were about somebody who has no name yet."""
-    _fill(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
+    _fill(database)
+    with database.project("demo").write() as unit:
         done = unit.merges.split("C1", name="Vera", scenes=[(1, 2)])
         assert unit.scenes.require(at(1, 2)).participants == ["C0", done.other_id]
         assert unit.scenes.require(at(1, 1)).participants == ["C1", "C2"]
@@ -213,35 +216,35 @@ def test_listed_scenes_move_whole_under_a_new_name(sqlite_database: DatabaseMana
     ],
 )
 def test_what_cannot_be_merged_is_refused(
-    sqlite_database: DatabaseManager, keep: str, gone: str, kind: type[Exception], message: str
+    database: DatabaseManager, keep: str, gone: str, kind: type[Exception], message: str
 ) -> None:
     """Both must be stored, two, and of one type."""
-    _fill(sqlite_database)
-    with sqlite_database.project("demo").write() as unit, pytest.raises(kind, match=message):
+    _fill(database)
+    with database.project("demo").write() as unit, pytest.raises(kind, match=message):
         unit.merges.merge(keep, gone)
 
 
-def test_a_split_needs_something_to_move(sqlite_database: DatabaseManager) -> None:
+def test_a_split_needs_something_to_move(database: DatabaseManager) -> None:
     """Neither the display name nor nothing can be split off."""
-    _fill(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
+    _fill(database)
+    with database.project("demo").write() as unit:
         with pytest.raises(UserInputError, match="'Mary' is the display name"):
             unit.merges.split("C0", name="Mary")
         with pytest.raises(UserInputError, match="neither a name of 'C0' nor a scene"):
             unit.merges.split("C0", name="Nobody")
 
 
-def test_a_change_is_undone_once_and_only_while_it_stands(sqlite_database: DatabaseManager) -> None:
+def test_a_change_is_undone_once_and_only_while_it_stands(database: DatabaseManager) -> None:
     """What was changed again since is not overwritten; nothing of the undo is then done."""
-    _fill(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
+    _fill(database)
+    with database.project("demo").write() as unit:
         done = unit.merges.merge("C0", "C1")
-    store(sqlite_database, scene(1, 1, participants=["C0"]))
-    before = _rows(sqlite_database)
-    with sqlite_database.project("demo").write() as unit, pytest.raises(UserInputError, match="changed since"):
+    store(database, scene(1, 1, participants=["C0"]))
+    before = _rows(database)
+    with database.project("demo").write() as unit, pytest.raises(UserInputError, match="changed since"):
         unit.merges.undo(done.change_id)
-    assert _rows(sqlite_database) == before
-    with sqlite_database.project("demo").write() as unit:
+    assert _rows(database) == before
+    with database.project("demo").write() as unit:
         with pytest.raises(UserInputError, match="no change 99 is kept"):
             unit.merges.undo(99)
         undone = unit.merges.mark_undone(done.change_id)
@@ -251,14 +254,14 @@ def test_a_change_is_undone_once_and_only_while_it_stands(sqlite_database: Datab
             unit.merges.undo(done.change_id)
 
 
-def test_what_was_attached_and_taken_off_by_hand_goes_with_the_merge(sqlite_database: DatabaseManager) -> None:
+def test_what_was_attached_and_taken_off_by_hand_goes_with_the_merge(database: DatabaseManager) -> None:
     """Attachments by hand are links like others, those taken off as well; undone they are as they were."""
-    _fill(sqlite_database)
+    _fill(database)
 
     def marks(unit: UnitOfWork) -> dict[str, tuple[list[str], list[str]]]:
         return {each.chunk.chunk_id: (each.attached, each.detached) for each in unit.exchange.contents().memories}
 
-    with sqlite_database.project("demo").write() as unit:
+    with database.project("demo").write() as unit:
         unit.attachments.attach(["M2"], ["C2"])
         unit.attachments.detach(["M1"], ["C1"])
         before = marks(unit)
@@ -269,13 +272,13 @@ def test_what_was_attached_and_taken_off_by_hand_goes_with_the_merge(sqlite_data
         assert marks(unit) == before
 
 
-def test_what_came_since_stays_at_an_undo(sqlite_database: DatabaseManager) -> None:
+def test_what_came_since_stays_at_an_undo(database: DatabaseManager) -> None:
     """A scene that was written after the merge is not part of it; once undone it cannot be undone again."""
-    _fill(sqlite_database)
-    with sqlite_database.project("demo").write() as unit:
+    _fill(database)
+    with database.project("demo").write() as unit:
         done = unit.merges.merge("C0", "C1")
-    store(sqlite_database, scene(2, 1, memory("M3", entities_mentioned=["C0"]), participants=["C0"]))
-    with sqlite_database.project("demo").write() as unit:
+    store(database, scene(2, 1, memory("M3", entities_mentioned=["C0"]), participants=["C0"]))
+    with database.project("demo").write() as unit:
         unit.merges.undo(done.change_id)
         assert unit.scenes.require(at(2, 1)).participants == ["C0"]
         assert unit.scenes.require(at(1, 1)).participants == ["C1", "C2"]

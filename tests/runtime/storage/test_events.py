@@ -1,5 +1,6 @@
 """States, threads and relationships over story time."""
 
+import sqlite3
 from datetime import UTC, datetime
 
 import pytest
@@ -14,6 +15,7 @@ from novelgen.models.state import StateChange
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import StoredKnowledge
 from tests.runtime.storage.stories import at, change, memory, record, scene, store
+from tests.support.databases import on_both_databases
 
 
 @pytest.fixture
@@ -29,6 +31,7 @@ def stated(database: DatabaseManager) -> DatabaseManager:
     return database
 
 
+@on_both_databases
 def test_a_state_is_the_fold_before_the_position(stated: DatabaseManager) -> None:
     """For an early position the early state answers; states come in the order asked, each once."""
     with stated.project("demo").read() as unit:
@@ -92,6 +95,7 @@ def test_what_a_scene_states_and_what_stood_before_it(stated: DatabaseManager) -
     assert [each.value for each in history] == ["calm", ["rope", "绳"], "grim"]
 
 
+@on_both_databases
 def test_texts_are_read_as_they_were_written(database: DatabaseManager) -> None:
     """Quotes, backslashes, breaks and characters beyond the first plane come back."""
     values = ["", '"', "\\", '\\"', "a\nb\u2028", "绳🪢", "[]", "null", ["x"], None, 7, True]
@@ -100,10 +104,21 @@ def test_texts_are_read_as_they_were_written(database: DatabaseManager) -> None:
         assert [each.value for each in unit.states.stated(entity_ids=["C0"])] == values
 
 
+def test_more_entities_are_asked_for_than_sqlite_takes_parameters(stated: DatabaseManager) -> None:
+    """A statement has one for all of them."""
+    many = [f"C{number}" for number in range(50)]
+    with stated.project("demo").read() as unit:
+        unit.states._session.connection.connection.driver_connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 20)
+        assert [each.entity_id for each in unit.states.snapshots(many)] == ["C0", "C1"]
+        assert {each.entity_id for each in unit.states.stated(entity_ids=many)} == {"C0"}
+        assert unit.relationships.changes_between(many) == {}
+        assert [each.loop_id for each in unit.threads.list_as_of(loop_ids=many)] == []
+
+
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=CHANGES, cut=PLACE)
 def test_storage_folds_as_the_model_does(
-    sqlite_database: DatabaseManager, changes: list, cut: tuple[int | None, int | None]
+    database: DatabaseManager, changes: list, cut: tuple[int | None, int | None]
 ) -> None:
     """Whatever is appended, the snapshot is the fold of exactly the changes before the position."""
     entity_id = f"C{datetime.now(UTC).timestamp()}"
@@ -111,7 +126,7 @@ def test_storage_folds_as_the_model_does(
         StateChange(entity_id=entity_id, attribute=name, value=value, chapter_index=place[0], scene_index=place[1])
         for place, name, value in changes
     ]
-    with sqlite_database.project("demo").write() as unit:
+    with database.project("demo").write() as unit:
         unit.states.append(written)
         found = unit.states.snapshots([entity_id], as_of=at(*cut))  # type: ignore[arg-type]
         stated = unit.states.stated(entity_ids=[entity_id], as_of=at(*cut))  # type: ignore[arg-type]
@@ -158,6 +173,7 @@ def threaded(database: DatabaseManager) -> DatabaseManager:
     return database
 
 
+@on_both_databases
 def test_a_loop_has_the_status_of_its_position(threaded: DatabaseManager) -> None:
     """Open, advanced, resolved: the same loop at three positions."""
     with threaded.project("demo").read() as unit:
@@ -237,6 +253,7 @@ def paired(database: DatabaseManager) -> DatabaseManager:
     return database
 
 
+@on_both_databases
 def test_a_pair_is_found_in_either_order_as_of_a_position(paired: DatabaseManager) -> None:
     """What the second scene did not say stays from the first."""
     with paired.project("demo").read() as unit:
@@ -320,31 +337,22 @@ def stretched(database: DatabaseManager) -> DatabaseManager:
     return database
 
 
-@pytest.mark.parametrize(
-    ("since", "until", "places", "changed", "learners"),
-    [
+def test_a_stretch_has_its_beginning_and_not_its_end(stretched: DatabaseManager) -> None:
+    """What has always held lies in none, a chapter's own at its end, and who was only seen did not change."""
+    cases: list[tuple[StoryPosition, StoryPosition, list[tuple[int, int]], list[str], list[str]]] = [
         (at(1, 2), at(2, 1), [(1, 2)], ["C1", "C7"], ["C1"]),
         (at(1, 2), at(1, 3), [(1, 2)], ["C1"], ["C1"]),
         (at(1), at(2), [(1, 1), (1, 2)], ["C0", "C1", "C7"], ["C0", "C1"]),
         (at(1, 2), END_OF_STORY, [(1, 2), (2, 1)], ["C1", "C2", "C7"], ["C1", "C2"]),
         (at(2, 1), at(2, 1), [], [], []),
         (END_OF_STORY, END_OF_STORY, [], [], []),
-    ],
-)
-def test_a_stretch_has_its_beginning_and_not_its_end(
-    stretched: DatabaseManager,
-    since: StoryPosition,
-    until: StoryPosition,
-    places: list[tuple[int, int]],
-    changed: list[str],
-    learners: list[str],
-) -> None:
-    """What has always held lies in none, a chapter's own at its end, and who was only seen did not change."""
+    ]
     with stretched.project("demo").read() as unit:
-        scenes = unit.scenes.list_as_of(as_of=until, since=since)
-        assert [(each.chapter_index, each.scene_index) for each in scenes] == places
-        assert unit.states.changed_between(since, until) == changed
-        assert [each.character_id for each in unit.knowledge.said_between(since, until)] == learners
+        for since, until, places, changed, learners in cases:
+            scenes = unit.scenes.list_as_of(as_of=until, since=since)
+            assert [(each.chapter_index, each.scene_index) for each in scenes] == places
+            assert unit.states.changed_between(since, until) == changed
+            assert [each.character_id for each in unit.knowledge.said_between(since, until)] == learners
 
 
 def test_memories_are_found_by_their_source_ids(stretched: DatabaseManager) -> None:

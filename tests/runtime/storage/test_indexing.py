@@ -6,6 +6,7 @@ import pytest
 from novelgen.errors import EmbeddingError
 from runtime.storage.database import DatabaseManager
 from tests.runtime.storage.stories import at, memory, scene, store
+from tests.support.databases import on_both_databases
 
 
 def test_changes_of_one_chunk_are_one_entry(database: DatabaseManager) -> None:
@@ -17,6 +18,7 @@ def test_changes_of_one_chunk_are_one_entry(database: DatabaseManager) -> None:
     assert (entry.chunk_id, entry.operation, entry.state) == ("M1", "delete", "pending")
 
 
+@on_both_databases
 def test_done_upserts_stay_known_and_done_deletions_go(database: DatabaseManager) -> None:
     """So that the outbox says what the index holds; marking twice is harmless."""
     store(database, scene(1, 1, memory("M1"), memory("M2")), scene(1, 1, memory("M1")))
@@ -41,6 +43,7 @@ def test_a_change_after_the_claim_stays_pending(database: DatabaseManager) -> No
         assert unit.outbox.counts() == {"pending": 1, "done": 0, "failed": 0}
 
 
+@on_both_databases
 def test_failed_entries_come_again_after_the_pending_ones(database: DatabaseManager) -> None:
     """With the reason and the number of attempts."""
     store(database, scene(1, 1, memory("M1")))
@@ -66,6 +69,7 @@ def told(database: DatabaseManager) -> DatabaseManager:
     return database
 
 
+@on_both_databases
 def test_vectors_come_back_as_they_went_in(told: DatabaseManager) -> None:
     """As float32, one row per id; another model adds to, the same model replaces what is stored."""
     with told.project("demo").read() as unit:

@@ -7,6 +7,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import SceneWrite, StoredKnowledge
 from tests.runtime.storage.stories import at, memory, record, scene, store
+from tests.support.databases import on_both_databases
 
 
 def _says(character_id: str, source_id: str, **fields: Any) -> StoredKnowledge:
@@ -41,6 +42,7 @@ BEN_KNOWS = _says(
 )
 
 
+@on_both_databases
 def test_it_counts_from_its_scene_on(database: DatabaseManager) -> None:
     """On entering the scene nothing is said of it yet, and projects do not hear of each other."""
     store(database, *_story(BEN_KNOWS))
@@ -62,6 +64,7 @@ def test_a_scene_that_is_stored_again_replaces_its_own_and_never_the_authors(dat
     assert _told(database) == [("C1", "M1", "doubts", 1, 2, "record"), ("C1", "M1", "hidden", 1, 2, "author")]
 
 
+@on_both_databases
 def test_the_authors_word_is_one_for_each_place(database: DatabaseManager) -> None:
     """A second word on the same person, memory and place takes the place of the first; elsewhere both stand."""
     store(database, *_story())
@@ -108,6 +111,7 @@ def test_a_word_before_its_scene_is_written_goes_with_it(database: DatabaseManag
     assert [row[3:5] for row in _told(database)] == [(4, 1)]
 
 
+@on_both_databases
 def test_the_story_is_read_for_the_rules(database: DatabaseManager) -> None:
     """Who was there, the texts, the facts with their proof, and what is said: strictly before the position."""
     with database.project("demo").write() as unit:

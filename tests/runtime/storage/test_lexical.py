@@ -13,6 +13,7 @@ from runtime.storage.records import LexicalHit, MemoryEdit, MemoryFilter
 from runtime.storage.search_indexes import LexicalMatches, score_matches
 from runtime.storage.terms import index_tokens, lexical_terms, term_tokens
 from tests.runtime.storage.stories import at, memory, scene, store
+from tests.support.databases import on_both_databases
 
 
 def _found(database: DatabaseManager, query: str, **filters: object) -> list[str]:
@@ -39,6 +40,7 @@ def told(database: DatabaseManager) -> DatabaseManager:
     return database
 
 
+@on_both_databases
 def test_english_words_are_found_whatever_their_form(told: DatabaseManager) -> None:
     """The rarer counts more; cut by position, narrowed by filters, and queries are answered in their order."""
     assert _found(told, "Where is EMMA'S key?")[:2] == ["E3", "E1"]
@@ -57,6 +59,7 @@ def test_english_words_are_found_whatever_their_form(told: DatabaseManager) -> N
     assert len(answers[0]) == 1
 
 
+@on_both_databases
 def test_chinese_words_of_one_to_three_characters_are_found(told: DatabaseManager) -> None:
     """Inside longer words too, but only as a direct succession of characters."""
     cases: list[tuple[str, list[str]]] = [
@@ -70,6 +73,7 @@ def test_chinese_words_of_one_to_three_characters_are_found(told: DatabaseManage
         assert sorted(_found(told, query)) == expected
 
 
+@on_both_databases
 def test_hostile_query_text_is_only_words(told: DatabaseManager) -> None:
     """No mark reaches the query language: what is found is found by words, and nothing raises."""
     cases: list[str] = [
@@ -105,6 +109,7 @@ def test_what_comes_later_changes_no_score(told: DatabaseManager) -> None:
     assert after == before != []
 
 
+@on_both_databases
 def test_edited_banned_and_withdrawn_memories_leave_the_index(told: DatabaseManager) -> None:
     """An edit is found by its new words alone, a ban hides, a re-ingest takes its words along."""
     with told.project("demo").write() as unit:

@@ -9,6 +9,7 @@ from runtime.storage.memories import DECISIONS
 from runtime.storage.records import MemoryEdit, MemoryFilter
 from runtime.storage.tables import CHUNKS
 from tests.runtime.storage.stories import at, memory, scene, store
+from tests.support.databases import on_both_databases
 
 
 @pytest.fixture
@@ -25,6 +26,7 @@ def told(database: DatabaseManager) -> DatabaseManager:
     return database
 
 
+@on_both_databases
 def test_a_memory_comes_back_as_it_went_in(database: DatabaseManager) -> None:
     """Every field of the model survives, and the type checks of the model hold for what is read."""
     written = memory(
@@ -50,6 +52,7 @@ def test_a_memory_comes_back_as_it_went_in(database: DatabaseManager) -> None:
     assert type(read).model_validate(read.model_dump()) == read
 
 
+@on_both_databases
 def test_memories_are_read_in_the_order_asked_and_only_before_the_position(told: DatabaseManager) -> None:
     """Those of entities by weight, recent ones newest first, those of scenes in story order."""
     with told.project("demo").read() as unit:
@@ -72,6 +75,7 @@ def test_memories_are_read_in_the_order_asked_and_only_before_the_position(told:
         assert unit.memories.of_scenes([]) == []
 
 
+@on_both_databases
 def test_ids_are_filtered_in_sql(told: DatabaseManager) -> None:
     """Entities, types, tags and the cut; newest first; limited."""
     with told.project("demo").read() as unit:
@@ -86,6 +90,7 @@ def test_ids_are_filtered_in_sql(told: DatabaseManager) -> None:
         assert unit.memories.filtered_ids() == []
 
 
+@on_both_databases
 def test_a_slot_holds_one_value_at_a_time(database: DatabaseManager) -> None:
     """Each later memory of a slot closes the one before it; two in one scene close neither."""
     store(

@@ -8,8 +8,10 @@ from runtime.storage.database import DatabaseManager
 from runtime.storage.outline import MAX_CHAPTERS
 from runtime.storage.records import SceneWrite, SummaryLevel, SummaryWriter
 from tests.runtime.storage.stories import at, change, memory, record, scene, store
+from tests.support.databases import on_both_databases
 
 
+@on_both_databases
 def test_scenes_tell_place_and_presence_and_the_last_ones_what_happened(database: DatabaseManager) -> None:
     """In story order, whatever order they were stored in; of older scenes no record is read."""
     told = {"key_events": ["A key is lost"], "summary": ["Emma searches, in vain"], "story_time": "at dusk"}
@@ -33,10 +35,10 @@ def test_scenes_tell_place_and_presence_and_the_last_ones_what_happened(database
     ]
 
 
-def test_scenes_are_cut_strictly_before_the_position(sqlite_database: DatabaseManager) -> None:
+def test_scenes_are_cut_strictly_before_the_position(database: DatabaseManager) -> None:
     """The planned scene itself and what follows are not read, and of a story without earlier scenes nothing."""
-    store(sqlite_database, scene(1, 1), scene(1, 2, participants=["C9"]), scene(2, 1))
-    with sqlite_database.project("demo").read() as unit:
+    store(database, scene(1, 1), scene(1, 2, participants=["C9"]), scene(2, 1))
+    with database.project("demo").read() as unit:
         before_it = unit.outline(as_of=at(1, 2)).scenes
         nothing = unit.outline(as_of=at(1, 1)).scenes
 
@@ -44,15 +46,15 @@ def test_scenes_are_cut_strictly_before_the_position(sqlite_database: DatabaseMa
     assert nothing == []
 
 
-def test_the_author_says_who_holds_a_thing_whatever_is_read_anew(sqlite_database: DatabaseManager) -> None:
+def test_the_author_says_who_holds_a_thing_whatever_is_read_anew(database: DatabaseManager) -> None:
     """A correction outlives the re-ingest of its scene, in the outline as in the item's state."""
     key = scene(1, 1, states=[change("I0", "holder", "C9", entity_type="item")])
-    store(sqlite_database, key)
-    with sqlite_database.project("demo").write() as unit:
+    store(database, key)
+    with database.project("demo").write() as unit:
         corrected = change("I0", "holder", "C0", entity_type="item", chapter_index=1, scene_index=1)
         unit.states.append([corrected])
-    store(sqlite_database, key.model_copy(update={"text": "Told anew."}))
-    with sqlite_database.project("demo").read() as unit:
+    store(database, key.model_copy(update={"text": "Told anew."}))
+    with database.project("demo").read() as unit:
         (state,) = unit.states.snapshots(["I0"])
         assert state.state_data == {"holder": "C0"}
         assert unit.outline(as_of=at(2)).holders == {"C0": ["I0"]}
@@ -71,36 +73,28 @@ def summed_up(database: DatabaseManager, as_of: StoryPosition) -> dict[int, str]
     return {each.chapter_index: each.summary for each in outline.chapter_summaries}
 
 
-@pytest.mark.parametrize(
-    ("as_of", "summaries"),
-    [
-        (at(1, 2), {}),
-        (at(2), {1: "Event 1:1. Event 1:2."}),
-        (at(2, 9), {1: "Event 1:1. Event 1:2."}),
-        (END_OF_STORY, {1: "Event 1:1. Event 1:2.", 2: "Event 2:1."}),
-    ],
-)
-def test_only_chapters_that_are_over_are_summed_up(
-    sqlite_database: DatabaseManager, as_of: StoryPosition, summaries: dict[int, str]
-) -> None:
+def test_only_chapters_that_are_over_are_summed_up(database: DatabaseManager) -> None:
     """A chapter is summed up from the next one on, whatever is stored of it."""
-    store(sqlite_database, told(1, 1), told(1, 2), told(2, 1))
-    assert summed_up(sqlite_database, as_of) == summaries
+    store(database, told(1, 1), told(1, 2), told(2, 1))
+    first, second = "Event 1:1. Event 1:2.", "Event 2:1."
+    for as_of, over in ((at(1, 2), {}), (at(2), {1: first}), (at(2, 9), {1: first})):
+        assert summed_up(database, as_of) == over
+    assert summed_up(database, END_OF_STORY) == {1: first, 2: second}
 
 
-def test_the_chapters_of_the_part_that_goes_on_are_summed_up_oldest_first(sqlite_database: DatabaseManager) -> None:
+def test_the_chapters_of_the_part_that_goes_on_are_summed_up_oldest_first(database: DatabaseManager) -> None:
     """Of a part that is over only the chapters just before are told each by itself."""
-    store(sqlite_database, *(told(chapter, 1) for chapter in range(1, 16)))
-    assert list(summed_up(sqlite_database, at(7))) == [1, 2, 3, 4, 5, 6]
-    assert list(summed_up(sqlite_database, at(11))) == [8, 9, 10]
-    assert list(summed_up(sqlite_database, at(14))) == [11, 12, 13]
-    assert list(summed_up(sqlite_database, END_OF_STORY)) == [11, 12, 13, 14, 15]
+    store(database, *(told(chapter, 1) for chapter in range(1, 16)))
+    assert list(summed_up(database, at(7))) == [1, 2, 3, 4, 5, 6]
+    assert list(summed_up(database, at(11))) == [8, 9, 10]
+    assert list(summed_up(database, at(14))) == [11, 12, 13]
+    assert list(summed_up(database, END_OF_STORY)) == [11, 12, 13, 14, 15]
 
 
-def test_of_a_very_long_part_only_the_last_chapters_are_read(sqlite_database: DatabaseManager) -> None:
+def test_of_a_very_long_part_only_the_last_chapters_are_read(database: DatabaseManager) -> None:
     """What a context has no room for is not looked up."""
-    store(sqlite_database, *(told(chapter, 1) for chapter in range(1, 16)))
-    with sqlite_database.project("demo").read() as unit:
+    store(database, *(told(chapter, 1) for chapter in range(1, 16)))
+    with database.project("demo").read() as unit:
         summaries = unit.outline(as_of=at(16), chapters_per_part=100).chapter_summaries
     assert [each.chapter_index for each in summaries] == list(range(16 - MAX_CHAPTERS, 16))
 
@@ -141,24 +135,16 @@ def standings(database: DatabaseManager) -> list[tuple[str, int, str]]:
     return [(each.summary.level, each.summary.number, each.standing) for each in listed]
 
 
-@pytest.mark.parametrize(
-    ("as_of", "told_parts"),
-    [
-        (at(2, 9), {}),
-        (at(3), {1: "Event 1:1. Event 2:1."}),
-        (at(4, 1), {1: "Event 1:1. Event 2:1."}),
-        (at(5), {1: "Event 1:1. Event 2:1.", 2: "Event 3:1. Event 4:1."}),
-        (END_OF_STORY, {1: "Event 1:1. Event 2:1.", 2: "Event 3:1. Event 4:1."}),
-    ],
-)
-def test_only_parts_that_are_over_are_summed_up(
-    sqlite_database: DatabaseManager, as_of: StoryPosition, told_parts: dict[int, str]
-) -> None:
+def test_only_parts_that_are_over_are_summed_up(database: DatabaseManager) -> None:
     """A part is told from the chapter after its last on; one whose end is not stored is not over."""
-    store(sqlite_database, *(told(chapter) for chapter in range(1, 6)))
-    assert parts(sqlite_database, as_of) == told_parts
+    store(database, *(told(chapter) for chapter in range(1, 6)))
+    first, second = "Event 1:1. Event 2:1.", "Event 3:1. Event 4:1."
+    for as_of, over in ((at(2, 9), {}), (at(3), {1: first}), (at(4, 1), {1: first}), (at(5), {1: first, 2: second})):
+        assert parts(database, as_of) == over
+    assert parts(database) == {1: first, 2: second}
 
 
+@on_both_databases
 def test_the_weightiest_scene_speaks_for_its_stretch(database: DatabaseManager) -> None:
     """Of more bullets than a part has room for, those of scenes with important memories are told."""
     weighty = scene(2, 1, memory("M1", importance=9), record=record(2, 1, key_events=["She opens the iron door."]))
@@ -167,7 +153,7 @@ def test_the_weightiest_scene_speaks_for_its_stretch(database: DatabaseManager) 
     assert "She opens the iron door." in parts(database, at(3))[1]
 
 
-def test_a_consolidated_memory_gives_its_scene_no_weight(sqlite_database: DatabaseManager) -> None:
+def test_a_consolidated_memory_gives_its_scene_no_weight(database: DatabaseManager) -> None:
     """It stands in the scene of its last source, but what it tells happened in others."""
     weights = [2, 2, 2, 2, 2, 2, 2, 9, 2, 2, 2, 2, 2, 2, 2, 1]
     scenes = [
@@ -179,12 +165,12 @@ def test_a_consolidated_memory_gives_its_scene_no_weight(sqlite_database: Databa
         )
         for number, weight in enumerate(weights, start=1)
     ]
-    store(sqlite_database, *scenes, told(2))
-    before = parts(sqlite_database, at(3))
+    store(database, *scenes, told(2))
+    before = parts(database, at(3))
     sources = [each.chunks[0] for each in scenes[7:]]
-    with sqlite_database.project("demo").write() as unit:
+    with database.project("demo").write() as unit:
         assert unit.consolidations.add(memory("consolidated-1", "All of it.", importance=9), sources)
-    assert parts(sqlite_database, at(3)) == before
+    assert parts(database, at(3)) == before
 
 
 def test_the_authors_parts_go_before_a_fixed_length(database: DatabaseManager) -> None:
@@ -203,28 +189,29 @@ def test_the_authors_parts_go_before_a_fixed_length(database: DatabaseManager) -
     ]
 
 
-def test_a_written_summary_stands_as_it_is_once_its_scenes_are_over(sqlite_database: DatabaseManager) -> None:
+def test_a_written_summary_stands_as_it_is_once_its_scenes_are_over(database: DatabaseManager) -> None:
     """A person's words take the place of the made summary, in no earlier chapter than the next."""
-    store(sqlite_database, told(1), told(2), told(3))
-    write(sqlite_database, "chapter", 1, "阿黛立誓。", (1, 1))
-    write(sqlite_database, "part", 1, "The vow and what it cost.", (0, 2))
-    assert chapters(sqlite_database, at(1, 9)) == {}
-    assert chapters(sqlite_database, at(2)) == {1: "阿黛立誓。"}
-    assert parts(sqlite_database, at(2, 5)) == {}
-    assert parts(sqlite_database, at(3)) == {1: "The vow and what it cost."}
-    [part] = outline(sqlite_database, at(3)).part_summaries
+    store(database, told(1), told(2), told(3))
+    write(database, "chapter", 1, "阿黛立誓。", (1, 1))
+    write(database, "part", 1, "The vow and what it cost.", (0, 2))
+    assert chapters(database, at(1, 9)) == {}
+    assert chapters(database, at(2)) == {1: "阿黛立誓。"}
+    assert parts(database, at(2, 5)) == {}
+    assert parts(database, at(3)) == {1: "The vow and what it cost."}
+    [part] = outline(database, at(3)).part_summaries
     assert part.origin == "author"
 
 
-def test_an_empty_text_takes_the_written_summary_away(sqlite_database: DatabaseManager) -> None:
+def test_an_empty_text_takes_the_written_summary_away(database: DatabaseManager) -> None:
     """The made one stands again."""
-    store(sqlite_database, told(1))
-    write(sqlite_database, "chapter", 1, "Mine.", (1, 1))
-    write(sqlite_database, "chapter", 1, " \n", (1, 1))
-    assert chapters(sqlite_database) == {1: "Event 1:1."}
-    assert standings(sqlite_database) == []
+    store(database, told(1))
+    write(database, "chapter", 1, "Mine.", (1, 1))
+    write(database, "chapter", 1, " \n", (1, 1))
+    assert chapters(database) == {1: "Event 1:1."}
+    assert standings(database) == []
 
 
+@on_both_databases
 def test_a_changed_scene_puts_a_models_summary_aside_and_a_persons_not(database: DatabaseManager) -> None:
     """Both are listed as older than their scenes; that of the model is not used until they are as they were."""
     store(database, told(1), told(2))
@@ -238,28 +225,29 @@ def test_a_changed_scene_puts_a_models_summary_aside_and_a_persons_not(database:
     assert chapters(database)[1] == "The model's."
 
 
-def test_a_deleted_scene_outdates_what_summed_it_up(sqlite_database: DatabaseManager) -> None:
+def test_a_deleted_scene_outdates_what_summed_it_up(database: DatabaseManager) -> None:
     """Of a chapter that is gone nothing is told."""
-    store(sqlite_database, told(1, 1), told(1, 2), told(2))
-    write(sqlite_database, "chapter", 1, "The model's.", (1, 1), "model")
-    write(sqlite_database, "chapter", 2, "The person's.", (2, 2))
-    with sqlite_database.project("demo").write() as unit:
+    store(database, told(1, 1), told(1, 2), told(2))
+    write(database, "chapter", 1, "The model's.", (1, 1), "model")
+    write(database, "chapter", 2, "The person's.", (2, 2))
+    with database.project("demo").write() as unit:
         unit.scenes.delete_scene(at(1, 2))
         unit.scenes.delete_scene(at(2, 1))
-    assert chapters(sqlite_database) == {1: "Event 1:1."}
+    assert chapters(database) == {1: "Event 1:1."}
 
 
-def test_a_summary_goes_with_its_chapter(sqlite_database: DatabaseManager) -> None:
+def test_a_summary_goes_with_its_chapter(database: DatabaseManager) -> None:
     """A chapter that moves takes its summary along, unchanged and current."""
-    store(sqlite_database, told(1), told(2), told(3))
-    write(sqlite_database, "chapter", 1, "The vow.", (1, 1), "model")
-    with sqlite_database.project("demo").write() as unit:
+    store(database, told(1), told(2), told(3))
+    write(database, "chapter", 1, "The vow.", (1, 1), "model")
+    with database.project("demo").write() as unit:
         unit.scenes.move_chapter(1, 3)
-    assert standings(sqlite_database) == [("chapter", 3, "current")]
-    assert "The vow." not in chapters(sqlite_database, at(3)).values()
-    assert chapters(sqlite_database)[3] == "The vow."
+    assert standings(database) == [("chapter", 3, "current")]
+    assert "The vow." not in chapters(database, at(3)).values()
+    assert chapters(database)[3] == "The vow."
 
 
+@on_both_databases
 def test_what_sums_up_scenes_that_left_is_withheld(database: DatabaseManager) -> None:
     """A person's words about a scene that now lies ahead are listed, not told."""
     store(database, told(1, 1), told(1, 2), told(2), told(3))
@@ -276,23 +264,23 @@ def test_what_sums_up_scenes_that_left_is_withheld(database: DatabaseManager) ->
 
 @pytest.mark.parametrize("keeps_summary", [False, True])
 def test_what_sums_up_a_chapter_that_is_gone_does_not_tell_the_one_that_takes_its_place(
-    sqlite_database: DatabaseManager, keeps_summary: bool
+    database: DatabaseManager, keeps_summary: bool
 ) -> None:
     """A chapter that moves to where one was deleted is told in its own words, written or made."""
-    store(sqlite_database, told(1), told(2), told(3))
-    write(sqlite_database, "chapter", 2, "Of what is gone.", (2, 2))
+    store(database, told(1), told(2), told(3))
+    write(database, "chapter", 2, "Of what is gone.", (2, 2))
     if keeps_summary:
-        write(sqlite_database, "chapter", 3, "The flight.", (3, 3))
-    with sqlite_database.project("demo").write() as unit:
+        write(database, "chapter", 3, "The flight.", (3, 3))
+    with database.project("demo").write() as unit:
         unit.scenes.delete_scene(at(2, 1))
         unit.scenes.move_chapter(3, 2)
-    assert chapters(sqlite_database)[2] == ("The flight." if keeps_summary else "Event 3:1.")
-    assert ("chapter", 2, "withheld") in standings(sqlite_database)
+    assert chapters(database)[2] == ("The flight." if keeps_summary else "Event 3:1.")
+    assert ("chapter", 2, "withheld") in standings(database)
 
 
-def test_a_part_that_has_other_chapters_now_is_made_anew(sqlite_database: DatabaseManager) -> None:
+def test_a_part_that_has_other_chapters_now_is_made_anew(database: DatabaseManager) -> None:
     """What was written of chapters 1 and 2 does not tell a part of chapter 1 alone: it would give away the rest."""
-    store(sqlite_database, told(1), told(2))
-    write(sqlite_database, "part", 1, "Vow and fire.", (0, 2))
-    shorter = outline(sqlite_database, at(2), chapters_per_part=1).part_summaries
+    store(database, told(1), told(2))
+    write(database, "part", 1, "Vow and fire.", (0, 2))
+    shorter = outline(database, at(2), chapters_per_part=1).part_summaries
     assert [each.summary for each in shorter] == ["Event 1:1."]

@@ -1,6 +1,7 @@
 """Projects and the mark of their story."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -9,9 +10,11 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager, UnitOfWork
 from runtime.storage.records import MemoryEdit, StoredKnowledge
-from tests.runtime.storage.stories import at, change, memory, scene, store
+from tests.runtime.storage.stories import Undone, at, change, memory, scene, store
+from tests.support.databases import on_both_databases
 
 
+@on_both_databases
 def test_a_project_is_created_read_and_changed(database: DatabaseManager) -> None:
     """Chinese ids work, settings are kept, what is not given stays."""
     with database.project("红楼梦").write() as unit:
@@ -31,6 +34,7 @@ def test_a_project_is_created_read_and_changed(database: DatabaseManager) -> Non
         assert unit.projects.get() is None
 
 
+@on_both_databases
 def test_projects_that_cannot_be_are_refused(database: DatabaseManager) -> None:
     """Twice the same id, ids like paths, and changes of what is not there."""
     with database.project("demo").write() as unit, pytest.raises(UserInputError, match="'demo' exists already"):
@@ -103,32 +107,21 @@ EARLIER: list[Callable[[UnitOfWork], object]] = [
 ]
 
 
-def _version_before_and_after(database: DatabaseManager, write: Callable[[UnitOfWork], object]) -> tuple[str, str]:
+@pytest.mark.parametrize(("writes", "is_changed"), [(EARLIER, True), (LATER, False)], ids=["earlier", "later"])
+def test_the_mark_changes_with_what_lies_before_alone(
+    database: DatabaseManager, writes: list[Callable[[UnitOfWork], object]], is_changed: bool
+) -> None:
+    """Texts, memories, what is done to them and said count; later ones, the index and a repeated ingest do not."""
     store(database, scene(1, 1, memory("M1"), states=[change("C0", "mood", "calm")]), scene(2, 1, memory("M2")))
-    with database.project("demo").read() as unit:
-        before = unit.story_version(at(2, 1))
-    with database.project("demo").write() as unit:
-        write(unit)
-    with database.project("demo").read() as unit:
-        return before, unit.story_version(at(2, 1))
+    for number, write in enumerate(writes):
+        with suppress(Undone), database.project("demo").write() as unit:
+            before = unit.story_version(at(2, 1))
+            write(unit)
+            assert (unit.story_version(at(2, 1)) != before) is is_changed, number
+            raise Undone
 
 
-@pytest.mark.parametrize("number", range(len(EARLIER)))
-def test_the_mark_changes_with_what_lies_before(sqlite_database: DatabaseManager, number: int) -> None:
-    """Texts, memories and what is done to them, what is said before, and summaries of what is over count."""
-    before, after = _version_before_and_after(sqlite_database, EARLIER[number])
-
-    assert before != after
-
-
-@pytest.mark.parametrize("number", range(len(LATER)))
-def test_the_mark_stays_with_what_comes_later(sqlite_database: DatabaseManager, number: int) -> None:
-    """Later scenes, later notes, the index and a repeated ingest do not count."""
-    before, after = _version_before_and_after(sqlite_database, LATER[number])
-
-    assert before == after
-
-
+@on_both_databases
 def test_the_same_story_has_the_same_mark(database: DatabaseManager) -> None:
     """In another project, written at another time, in another order."""
     twin = [memory("M1", project_id="demo2")]
@@ -142,6 +135,7 @@ def test_the_same_story_has_the_same_mark(database: DatabaseManager) -> None:
     assert first == second
 
 
+@on_both_databases
 def test_a_mark_of_an_earlier_version_stays_true(database: DatabaseManager) -> None:
     """Contexts carry it: the same story must not look changed after an update."""
     store(database, scene(1, 1, memory("M1", "宝玉摔玉。")), scene(1, 2), scene(2, 1, participants=["C0"]))

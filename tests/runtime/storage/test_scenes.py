@@ -12,6 +12,7 @@ from runtime.storage.database import DatabaseManager
 from runtime.storage.records import MemoryEdit, MemoryFilter, ScenePlace, SceneWrite
 from runtime.storage.scenes import Relocation, chapter_gap, chapter_move, scene_gap, scene_move
 from tests.runtime.storage.stories import at, change, everything, memory, record, scene, store
+from tests.support.databases import on_both_databases
 
 
 def _full(chapter: int, number: int, tag: str, **fields: Any) -> SceneWrite:
@@ -49,6 +50,7 @@ def _without(whole: dict[str, Any], tag: str) -> dict[str, Any]:
     }
 
 
+@on_both_databases
 def test_a_scene_is_stored_with_all_that_it_brings(database: DatabaseManager) -> None:
     """Text, record, memories, states, loops, relationships, mentions, words and outbox rows."""
     (result,) = store(database, _full(1, 2, "alpha"))
@@ -88,6 +90,7 @@ def test_a_scene_written_again_unchanged_changes_nothing(database: DatabaseManag
         assert unit.outbox.counts() == {"pending": 0, "done": 2, "failed": 0}
 
 
+@on_both_databases
 def test_a_changed_scene_changes_only_what_came_from_it(database: DatabaseManager) -> None:
     """The scenes before and after it keep everything, byte for byte."""
     store(database, _full(1, 1, "alpha"), _full(1, 2, "beta"), _full(2, 1, "gamma"))
@@ -120,6 +123,7 @@ def test_a_changed_memory_loses_its_vector_and_its_neighbour_does_not(database: 
         assert unit.memories.filtered_ids(MemoryFilter(tags=["x"])) == ["M3"]
 
 
+@on_both_databases
 def test_what_an_author_did_survives_re_ingest(database: DatabaseManager) -> None:
     """Edits, pins, bans, deletions, notes, states, loops and relationships of an author stay."""
     store(database, scene(1, 1, *(memory(f"M{number}") for number in range(6))))
@@ -149,6 +153,7 @@ def test_what_an_author_did_survives_re_ingest(database: DatabaseManager) -> Non
         assert unit.relationships.list_as_of(status="wary") != []
 
 
+@on_both_databases
 def test_a_deleted_scene_takes_along_what_came_from_it_and_nothing_else(database: DatabaseManager) -> None:
     """Edited and pinned memories go too, an author's note at its position stays."""
     store(database, _full(1, 1, "alpha"))
@@ -202,6 +207,7 @@ def test_ids_that_would_mix_scenes_up_are_refused(database: DatabaseManager) -> 
     assert everything(database) == before
 
 
+@on_both_databases
 def test_look_alike_projects_do_not_touch_each_other(database: DatabaseManager) -> None:
     """The same scenes and ids in two projects stay apart, whatever happens to one."""
     store(database, _full(1, 1, "alpha"))
@@ -217,6 +223,7 @@ def test_look_alike_projects_do_not_touch_each_other(database: DatabaseManager) 
     assert everything(database)["memories"] == []
 
 
+@on_both_databases
 def test_an_inserted_gap_moves_everything_behind_it(database: DatabaseManager) -> None:
     """Positions, bullets, references to bullets, notes and the index follow; ids stay."""
     store(database, _full(1, 1, "alpha"), _full(1, 2, "beta"), scene(2, 1, memory("M1", supersedes="1:2:summary:0")))
@@ -250,6 +257,7 @@ def test_an_inserted_gap_moves_everything_behind_it(database: DatabaseManager) -
         assert not {"alpha-1", "alpha-2"} & queued
 
 
+@on_both_databases
 def test_a_move_there_and_back_leaves_everything_as_it_was(database: DatabaseManager) -> None:
     """Nothing is lost, doubled or left behind, within a chapter, across chapters and for whole chapters."""
     store(database, *(_full(chapter, number, f"s{chapter}{number}") for chapter in (1, 2, 3) for number in (1, 2)))
