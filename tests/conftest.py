@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import logging
 import os
 import shutil
 import sys
@@ -138,6 +139,17 @@ def demo_stores(demo_folder: Path) -> Iterator[MemoryStores]:
     """Open stores over a demo folder of the test's own."""
     with MemoryStores(settings_for(demo_folder)) as stores:
         yield stores
+
+
+@pytest.fixture
+def kept_logging() -> Iterator[None]:
+    """Leave logging as it was, for tests that run commands in this process."""
+    root, own = logging.getLogger(), [logging.getLogger(name) for name in ("novelgen", "runtime")]
+    handlers, levels = list(root.handlers), [each.level for each in (root, *own)]
+    yield
+    root.handlers[:] = handlers
+    for each, level in zip((root, *own), levels, strict=True):
+        each.setLevel(level)
 
 
 @pytest.fixture(scope="session")

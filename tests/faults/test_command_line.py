@@ -19,6 +19,8 @@ from tests.faults.matrix import covers
 
 CONTEXT = ("context", "demo", "--chapter", "5", "--scene", "4", "--json")
 INGEST = ("ingest", "demo")
+pytestmark = pytest.mark.usefixtures("kept_logging")
+
 Fault = Callable[[Path], AbstractContextManager[object]]
 
 

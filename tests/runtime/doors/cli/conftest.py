@@ -1,7 +1,6 @@
 """A small project, empty or taken in, and a way to run commands on it."""
 
 import json
-import logging
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,19 +45,13 @@ class Run:
 
 
 @pytest.fixture(autouse=True)
-def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """Keep the settings of the machine out, and leave logging as it was."""
+def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kept_logging: None) -> None:
+    """Keep the settings of the machine out."""
     monkeypatch.delenv("NOVELGEN_MODEL", raising=False)
     monkeypatch.delenv("NOVELGEN_DATABASE_URL", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:32")
     monkeypatch.setenv("NOVELGEN_PROJECTS_DIR", str(tmp_path / "projects"))
-    root, own = logging.getLogger(), [logging.getLogger(name) for name in ("novelgen", "runtime")]
-    handlers, levels = list(root.handlers), [each.level for each in (root, *own)]
-    yield
-    root.handlers[:] = handlers
-    for each, level in zip((root, *own), levels, strict=True):
-        each.setLevel(level)
 
 
 @pytest.fixture
