@@ -17,11 +17,11 @@ from pydantic import ValidationError
 
 from novelgen.chains import stepwise_chain
 from novelgen.context import scene_planning
-from novelgen.context.left_off import left_off, scene_before
 from novelgen.context.model_planner import ModelPlanner
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut, decided_point_of_view, marked_items
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_context import assemble_context
+from novelgen.context.timeline import left_off, scene_before
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
 from novelgen.errors import ContextWriteError, UnknownProjectError, UserInputError
 from novelgen.language.language import TokenCounter, estimate_tokens

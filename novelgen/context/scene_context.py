@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from novelgen.context.left_off import story_so_far
 from novelgen.context.lines import (
     Labels,
     labels_for,
@@ -21,13 +20,13 @@ from novelgen.context.point_of_view import FoundStory, PointOfViewCut
 from novelgen.context.prompt_block import prompt_order
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_planning import language_of
-from novelgen.context.timeline import AssembledTimeline, assemble_timeline
+from novelgen.context.timeline import AssembledTimeline, assemble_timeline, story_so_far
 from novelgen.language.language import TokenCounter, significant_words
 from novelgen.memory.attributes import slot_of
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead
 from novelgen.memory.retelling import content_words
-from novelgen.memory.search import SceneQuery, SearchResult, SelectionScene
+from novelgen.memory.search import SearchResult, SelectionScene
 from novelgen.memory.select import Selection, select_memories
 from novelgen.models.context import (
     ContextItem,
@@ -93,13 +92,10 @@ def _newest(chunk: StoryMemoryChunk, named: Mapping[str, StoryMemoryChunk]) -> S
 
 def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResult) -> SelectionScene:
     """Return the planned scene as the choice sees it."""
-    vectors = search.query_vectors or (None,) * len(plan.queries)
     return SelectionScene(
         ordinal=len(story.scenes),
-        queries=tuple(
-            SceneQuery(text=query.text, kind=query.kind, vector=vector)
-            for query, vector in zip(plan.queries, vectors, strict=True)
-        ),
+        queries=plan.queries,
+        vectors=search.query_vectors,
         entity_ids=frozenset(each for each in plan.entity_ids if each not in plan.inferred_ids),
         ordinals={story_place(each): ordinal for ordinal, each in enumerate(story.scenes)},
         open_loops=tuple(story.open_loops),

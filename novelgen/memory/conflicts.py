@@ -23,7 +23,8 @@ from novelgen.memory.conflict import (
     said,
     source_in,
 )
-from novelgen.memory.relationship_conflicts import StatedRelationship, relationships_at_odds
+from novelgen.memory.outline import PairChange
+from novelgen.memory.relationship_conflicts import relationships_at_odds
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.memory import StoryMemoryChunk
@@ -249,7 +250,7 @@ def find_conflicts(
     *,
     entities: Sequence[Entity] = (),
     contradictions: Sequence[tuple[str, str]] = (),
-    relationships: Sequence[StatedRelationship] = (),
+    relationships: Sequence[PairChange] = (),
     times: Sequence[SceneTime] = (),
 ) -> list[Conflict]:
     """Find what contradicts itself in a story."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import TypeVar
 
 from novelgen.language.language import folded, significant_words
+from novelgen.models.folds import feelings_after
 from novelgen.models.record import (
     RecordedLoop,
     RecordedLoopAdvance,
@@ -108,16 +109,8 @@ def _both_said(earlier: RecordedRelationshipChange, later: RecordedRelationshipC
         name: getattr(later, name) or getattr(earlier, name)
         for name in ("relationship_type", "perspective_a", "perspective_b")
     }
-    sides = {
-        name: {
-            **{key: value for key, value in getattr(earlier, name).items() if key not in later.dimensions},
-            **getattr(later, name),
-        }
-        for name in ("dimensions_a", "dimensions_b")
-    }
     events = dict.fromkeys(event for event in (earlier.event, later.event) if event)
-    dimensions = {**earlier.dimensions, **later.dimensions}
-    return later.model_copy(update={**views, **sides, "dimensions": dimensions, "event": " ".join(events)})
+    return later.model_copy(update={**views, **feelings_after(later, vars(earlier)), "event": " ".join(events)})
 
 
 def _distinct_memories(records: Sequence[SceneRecord]) -> list[RecordedMemory]:

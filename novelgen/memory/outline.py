@@ -118,19 +118,22 @@ class StoryRecap(Model):
 
 @dataclass(frozen=True, slots=True)
 class PairChange:
-    """How a pair stood after a scene; None leaves the earlier value."""
+    """How a pair, `character_a` sorting first, stood after a scene; None leaves the earlier value."""
 
-    relationship_type: str | None
-    status: str | None
-    perspective_a: str | None
-    perspective_b: str | None
-    intensity: int | None
-    dimensions: Mapping[RelationshipDimension, int]
-    dimensions_a: Mapping[RelationshipDimension, int] | None
-    dimensions_b: Mapping[RelationshipDimension, int] | None
-    event: str
-    chapter_index: int | None
-    scene_index: int | None
+    relationship_id: str
+    character_a: str
+    character_b: str
+    relationship_type: str | None = None
+    status: str | None = None
+    perspective_a: str | None = None
+    perspective_b: str | None = None
+    intensity: int | None = None
+    dimensions: Mapping[RelationshipDimension, int] = field(default_factory=dict)
+    dimensions_a: Mapping[RelationshipDimension, int] | None = None
+    dimensions_b: Mapping[RelationshipDimension, int] | None = None
+    event: str = ""
+    chapter_index: int | None = None
+    scene_index: int | None = None
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novelgen.language.language import CJK_RANGES, idf, is_cjk
-from novelgen.memory.search import (
-    NAME_KINDS,
-    SEMANTIC_RETRIEVER,
-    Candidate,
-    RankedMemory,
-    SceneQuery,
-    SelectionScene,
-    Vector,
-)
+from novelgen.memory.search import NAME_KINDS, SEMANTIC_RETRIEVER, Candidate, RankedMemory, SelectionScene, Vector
 from novelgen.models.memory import DISTILLED_TYPES, SCENE_RECORD_TYPES, SUMMARY_TYPE, StoryMemoryChunk
 from novelgen.models.position import Place
 
@@ -70,12 +62,12 @@ def pool_best(scores: Matrix, best: int) -> Column:
 
 
 def semantic_scores(
-    queries: Sequence[tuple[int, SceneQuery]], candidates: Sequence[Candidate], reference: Mask
+    scene: SelectionScene, queries: Sequence[int], candidates: Sequence[Candidate], reference: Mask
 ) -> Matrix:
     """Score candidates by their cosine less what a book has in common, else by what the semantic retriever answered."""
     vectors, present = stack_vectors(candidates)
-    asked = [query.vector for _, query in queries if query.vector is not None]
-    if not present.any() or len(asked) != len(queries) or not asked:
+    asked = [scene.vectors[number] for number in queries] if scene.vectors else []
+    if not present.any() or not asked or any(each is None for each in asked):
         return retriever_scores(SEMANTIC_RETRIEVER, queries, candidates)
     counted = present & reference if (present & reference).any() else present
     common = vectors[counted].mean(axis=0)
@@ -83,11 +75,9 @@ def semantic_scores(
     return np.where(present, cosine, np.nan).astype(np.float64)
 
 
-def retriever_scores(
-    retriever: str, queries: Sequence[tuple[int, SceneQuery]], candidates: Sequence[Candidate]
-) -> Matrix:
-    """Collect what one retriever answered."""
-    rows = {index: row for row, (index, _) in enumerate(queries)}
+def retriever_scores(retriever: str, queries: Sequence[int], candidates: Sequence[Candidate]) -> Matrix:
+    """Collect what one retriever answered to some queries, by their numbers."""
+    rows = {number: row for row, number in enumerate(queries)}
     scores = np.full((len(queries), len(candidates)), np.nan)
     for column, candidate in enumerate(candidates):
         for hit in candidate.hits:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
-
-from pydantic import BaseModel
 
 from novelgen.language.chronology import TellingScene
 from novelgen.language.language import synonyms, word_pattern
@@ -26,6 +25,7 @@ from novelgen.memory.conflict import (
     said,
     source_in,
 )
+from novelgen.memory.outline import PairChange
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place, story_place
 from novelgen.models.state import Relationship, StateChange
@@ -34,19 +34,6 @@ UNSAID_STATUS = Relationship.model_fields["status"].default
 """Records that were stored and read again have it where nobody gave one."""
 
 Degree = Literal["parent", "grandparent", "uncle", "sibling", "cousin", "none"]
-
-
-class StatedRelationship(BaseModel):
-    """What one scene says of a pair; `character_a` sorts first, and an empty text says nothing."""
-
-    relationship_id: str
-    character_a: str
-    character_b: str
-    relationship_type: str = ""
-    status: str = ""
-    event: str = ""
-    chapter_index: int | None = None
-    scene_index: int | None = None
 
 
 class Kinship(NamedTuple):
@@ -87,9 +74,9 @@ _BETWEEN = re.compile(r" and | ?/ ?| ?→ ?|与|[-–]")
 _SEVERAL = re.compile(r"[、，,;；]")
 
 
-def kinship_in(relationship_type: str) -> Kinship | None:
+def kinship_in(relationship_type: str | None) -> Kinship | None:
     """Return of what blood two people are by their type, or None where it says nothing certain of that."""
-    return next(filter(None, map(_kinship_of, _SEVERAL.split(relationship_type.casefold()))), None)
+    return next(filter(None, map(_kinship_of, _SEVERAL.split((relationship_type or "").casefold()))), None)
 
 
 def _kinship_of(said_type: str) -> Kinship | None:
@@ -128,7 +115,7 @@ _ENMITIES = frozenset(
 
 def relationships_at_odds(
     scenes: Sequence[TellingScene],
-    relationships: Sequence[StatedRelationship],
+    relationships: Sequence[PairChange],
     changes: Sequence[StateChange] = (),
     memories: Sequence[StoryMemoryChunk] = (),
 ) -> list[Conflict]:
@@ -145,24 +132,22 @@ def relationships_at_odds(
     return in_story_order(found)
 
 
-def _by_pair(
-    relationships: Sequence[StatedRelationship], places: Collection[Place]
-) -> Mapping[str, list[StatedRelationship]]:
+def _by_pair(relationships: Sequence[PairChange], places: Collection[Place]) -> Mapping[str, list[PairChange]]:
     """What scenes say of each pair, in story order; within one scene the last that tells a type stands."""
-    grouped: defaultdict[str, dict[Place, StatedRelationship]] = defaultdict(dict)
+    grouped: defaultdict[str, dict[Place, PairChange]] = defaultdict(dict)
     for each in relationships:
         place = story_place(each)
         if place in places:
             before = grouped[each.relationship_id].get(place)
             kept = {name: getattr(each, name) or getattr(before, name, "") for name in ("relationship_type", "event")}
-            grouped[each.relationship_id][place] = each.model_copy(update=kept)
+            grouped[each.relationship_id][place] = replace(each, **kept, status=each.status or "")
     return {pair: [stated[place] for place in sorted(stated)] for pair, stated in grouped.items()}
 
 
 def _kin(
-    stated: Sequence[StatedRelationship], scenes: Mapping[Place, TellingScene], revealed: Collection[tuple[Place, str]]
+    stated: Sequence[PairChange], scenes: Mapping[Place, TellingScene], revealed: Collection[tuple[Place, str]]
 ) -> Iterator[Conflict]:
-    last: tuple[StatedRelationship, Kinship] | None = None
+    last: tuple[PairChange, Kinship] | None = None
     for each in stated:
         kinship = kinship_in(each.relationship_type)
         if kinship is None:
@@ -173,12 +158,12 @@ def _kin(
 
 
 def _foes_wed(
-    stated: Sequence[StatedRelationship],
+    stated: Sequence[PairChange],
     scenes: Mapping[Place, TellingScene],
     revealed: Collection[tuple[Place, str]],
     memories: Sequence[StoryMemoryChunk],
 ) -> Iterator[Conflict]:
-    foes: StatedRelationship | None = None
+    foes: PairChange | None = None
     for each in stated:
         pair = {each.character_a, each.character_b}
         if foes is not None and _is(each.relationship_type, _ANY_MARRIAGES) and not each.event:
@@ -196,13 +181,13 @@ def _foes_wed(
 
 
 def _married_twice(
-    by_pair: Mapping[str, Sequence[StatedRelationship]],
+    by_pair: Mapping[str, Sequence[PairChange]],
     scenes: Mapping[Place, TellingScene],
     revealed: Collection[tuple[Place, str]],
     deaths: Mapping[str, Place],
 ) -> Iterator[Conflict]:
     in_order = sorted((each for stated in by_pair.values() for each in stated), key=story_place)
-    married: dict[str, StatedRelationship] = {}
+    married: dict[str, PairChange] = {}
     for each in in_order:
         pair = (each.character_a, each.character_b)
         is_over = _MARRIAGE_OVER.search(f"{each.relationship_type} {each.status}") is not None
@@ -223,7 +208,7 @@ def _married_twice(
             married[one] = each
 
 
-def _lasts(first: StatedRelationship, later: StatedRelationship, deaths: Mapping[str, Place]) -> bool:
+def _lasts(first: PairChange, later: PairChange, deaths: Mapping[str, Place]) -> bool:
     died = [deaths[each] for each in (first.character_a, first.character_b) if each in deaths]
     return story_place(first) < story_place(later) and all(place > story_place(later) for place in died)
 
@@ -240,20 +225,20 @@ def _deaths(changes: Sequence[StateChange], memories: Sequence[StoryMemoryChunk]
     return dict(sorted(told, key=lambda each: each[1], reverse=True))
 
 
-def _is(said_text: str, words: Collection[str]) -> bool:
-    return any(each.strip() in words for each in _SEVERAL.split(said_text.casefold()))
+def _is(said_text: str | None, words: Collection[str]) -> bool:
+    return any(each.strip() in words for each in _SEVERAL.split((said_text or "").casefold()))
 
 
-def _is_revealed(each: StatedRelationship, revealed: Collection[tuple[Place, str]]) -> bool:
+def _is_revealed(each: PairChange, revealed: Collection[tuple[Place, str]]) -> bool:
     return any((story_place(each), one) in revealed for one in (each.character_a, each.character_b))
 
 
-def _conflict(first: StatedRelationship, each: StatedRelationship, scenes: Mapping[Place, TellingScene]) -> Conflict:
+def _conflict(first: PairChange, each: PairChange, scenes: Mapping[Place, TellingScene]) -> Conflict:
     sides = {"first": _side(first, scenes), "second": _side(each, scenes)}
     return conflict_between("relationship", each.relationship_id, [each.character_a, each.character_b], **sides)
 
 
-def _side(stated: StatedRelationship, scenes: Mapping[Place, TellingScene]) -> ConflictSource:
+def _side(stated: PairChange, scenes: Mapping[Place, TellingScene]) -> ConflictSource:
     pair = f"{stated.character_a} – {stated.character_b}"
     told = ", ".join(each for each in (stated.relationship_type, stated.status) if each and each != UNSAID_STATUS)
     return source_in(scenes[story_place(stated)], said(pair, told), value=stated.relationship_type or None)

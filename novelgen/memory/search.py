@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -164,20 +164,15 @@ KEYWORD_RETRIEVER = "keyword"
 
 
 @dataclass(frozen=True, eq=False)
-class SceneQuery:
-    """A retrieval query of the planned scene, in the order that `ArmHit.query_index` counts."""
-
-    text: str
-    kind: QueryKind = "other"
-    vector: Vector | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class SelectionScene:
-    """The planned scene as the choice sees it; `ordinals` counts the stored scenes, the oldest first."""
+    """The planned scene as the choice sees it; `ordinals` counts the stored scenes, the oldest first.
+
+    Queries are in the order that `RetrieverHit.query_index` counts, as are their embeddings, where there are any.
+    """
 
     ordinal: int
-    queries: tuple[SceneQuery, ...] = ()
+    queries: Sequence[SearchQuery] = ()
+    vectors: Sequence[Vector | None] = ()
     entity_ids: frozenset[str] = frozenset()
     ordinals: Mapping[Place, int] = field(default_factory=dict)
     open_loops: tuple[OpenLoop, ...] = field(default_factory=tuple)

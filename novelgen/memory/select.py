@@ -164,8 +164,8 @@ def loop_weights(table: CandidateTable, scene: SelectionScene) -> Column:
 def _weighted_columns(
     table: CandidateTable, scene: SelectionScene, weights: SelectionWeights
 ) -> list[tuple[str, float, Column]]:
-    voting = [(i, query) for i, query in enumerate(scene.queries) if query.kind in weights.voting_kinds]
-    found = query_scores.semantic_scores(voting, table.candidates, table.measure)
+    voting = [number for number, query in enumerate(scene.queries) if query.kind in weights.voting_kinds]
+    found = query_scores.semantic_scores(scene, voting, table.candidates, table.measure)
     if table.is_distilled and not found.any():
         # The index or its model failed: words stand in for meaning. Passages alone are weighed by words anyway.
         found = query_scores.retriever_scores(LEXICAL_RETRIEVER, voting, table.candidates)

@@ -191,14 +191,14 @@ def fold_relationship_changes(changes: Iterable[RelationshipChange]) -> dict[str
     for change in changes:
         said = {name: getattr(change, name) for name in FOLDED_RELATIONSHIP_FIELDS}
         folded |= {name: value for name, value in said.items() if value is not None}
-        folded |= _feelings_after(change, folded)
+        folded |= feelings_after(change, folded)
     return folded
 
 
-def _feelings_after(
+def feelings_after(
     change: RelationshipChange | RecordedRelationshipChange, before: Mapping[str, Any]
 ) -> dict[str, dict[str, int]]:
-    """The dimensions of a pair after a change: what is said of both replaces what either side felt."""
+    """Return the dimensions of a pair after a change: what is said of both replaces what either side felt."""
 
     def side(name: str) -> dict[str, int]:
         kept = {each: value for each, value in before[name].items() if each not in change.dimensions}
@@ -286,7 +286,7 @@ def standing_after(change: RecordedRelationshipChange, before: Relationship | No
         name: getattr(ordered, name) or getattr(known, name)
         for name in ("relationship_type", "perspective_a", "perspective_b")
     }
-    feelings = _feelings_after(ordered, vars(known))
+    feelings = feelings_after(ordered, vars(known))
     return known.model_copy(update={**views, **feelings, "status": ordered.status, "intensity": ordered.intensity})
 
 

@@ -171,16 +171,5 @@ class StoryDifference(Shown, BaseModel):
     @property
     def is_empty(self) -> bool:
         """Whether nothing changed."""
-        return not any(
-            (
-                self.facts,
-                self.states,
-                self.handovers,
-                self.threads,
-                self.learnt,
-                self.relationships,
-                self.newcomers,
-                self.identities,
-                self.deaths,
-            )
-        )
+        told = (self.facts, self.states, self.handovers, self.threads, self.learnt, self.relationships)
+        return not any((*told, self.newcomers, self.identities, self.deaths))

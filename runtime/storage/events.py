@@ -47,7 +47,6 @@ from runtime.storage.tables import LOOP_EVENTS, RELATIONSHIP_CHANGES, RELATIONSH
 
 if TYPE_CHECKING:
     from novelgen.memory.ledger import ThreadEvent
-    from novelgen.memory.relationship_conflicts import StatedRelationship
 
 
 class _Dated(NamedTuple):
@@ -289,19 +288,9 @@ class RelationshipRepository(Repository):
         row = self._session.one(columns, RELATIONSHIPS.c.relationship_id == relationship_id)
         return PairNotes() if row is None else PairNotes(*row)
 
-    def stated(self) -> list[StatedRelationship]:
+    def stated(self) -> list[PairChange]:
         """Return what each scene and the author said of pairs, in the order in which it applies."""
-        from novelgen.memory.relationship_conflicts import StatedRelationship
-
-        names = [name for name in StatedRelationship.model_fields if name not in ("relationship_type", "status")]
-        return [
-            StatedRelationship(
-                **{name: getattr(row, name) for name in names},
-                relationship_type=row.relationship_type or "",
-                status=row.status or "",
-            )
-            for row in self._changes()
-        ]
+        return [PairChange(**_told_by(row, PairChange)) for row in self._changes()]
 
     def id_of(self, character: str, other: str) -> str:
         """Return the id of a pair, in either order; a pair without one gets the next."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from novelgen.memory.search import Candidate, RetrieverHit, SceneQuery, SelectionScene
+from novelgen.memory.search import Candidate, RetrieverHit, SearchQuery, SelectionScene
 from novelgen.models.memory import StoryMemoryChunk
 
 AXES = np.eye(8, dtype=np.float32)
@@ -22,9 +22,15 @@ def candidate(chunk_id: str, scene_index: int = 1, axis: int | None = None, hits
 
 def plan_scene(ordinal: int = 100, axis: int | None = None, scenes: int = 40, **fields) -> SelectionScene:
     """A planned scene with one query; stored scene s of chapter 1 has the ordinal s."""
-    query = SceneQuery("the plan", "plan", None if axis is None else AXES[axis])
+    vectors = () if axis is None else (AXES[axis],)
     ordinals = {(1, index): index for index in range(1, scenes + 1)}
-    return SelectionScene(**({"ordinal": ordinal, "queries": (query,), "ordinals": ordinals} | fields))
+    asked = {"queries": (query("the plan", "whole"),), "vectors": vectors}
+    return SelectionScene(**({"ordinal": ordinal, "ordinals": ordinals} | asked | fields))
+
+
+def query(text: str, purpose: str) -> SearchQuery:
+    """A query of the plan."""
+    return SearchQuery(text=text, purpose=purpose)
 
 
 def crowd(count: int = 20, **fields) -> list[Candidate]:

@@ -1,8 +1,73 @@
-"""Filling the budget for memories."""
+"""Which form of a memory is given, and how the budget is filled."""
 
 import pytest
 
-from novelgen.memory.budget import Priced, fill
+from novelgen.language.language import estimate_tokens
+from novelgen.memory.budget import Priced, choose_form, fill, is_cut, short_form_defect
+from novelgen.memory.weights import SelectionWeights
+from tests.novelgen.memory.build import chunk
+
+WEIGHTS = SelectionWeights()
+FULL = "Old Sherman of the lane lends his dog gladly: a friend of Mr. Holmes is always welcome there."
+SHORT = "Sherman lends his dog to Holmes gladly"
+
+
+def test_relevant_memory_is_given_in_full() -> None:
+    """From the border score on; a beginning that ends inside a sentence is cut, a whole first sentence is not."""
+    memory = chunk("m", content=FULL, short=SHORT)
+    at = WEIGHTS.full_form_score
+    assert choose_form(memory, at, WEIGHTS, estimate_tokens).text == FULL
+    below = choose_form(memory, at - 0.01, WEIGHTS, estimate_tokens)
+    assert (below.form, below.text) == ("short", SHORT)
+    full = "The gate is shut at nine. Nobody passes after that, not even the priest of the lower town."
+    assert is_cut("The gate is shut at nine. Nobody pas", full)
+    assert is_cut("The gate is shut...", full)
+    assert not is_cut("The gate is shut at nine.", full)
+    assert not is_cut("The gate is shut at nine", full)
+    assert is_cut("行者变作高翠兰，赚得", "行者变作高翠兰，赚得妖怪自供住处。")
+    assert not is_cut("行者变作高翠兰。", "行者变作高翠兰。妖怪自供住处。")
+
+
+@pytest.mark.parametrize(
+    ("short", "full"),
+    [
+        ("妖婿来历与习性", "妖婿自称福陵山姓猪，初来勤谨耕种，后变长嘴大耳猪样，一顿吃三五斗，吃斋，会弄风走石。"),
+        ("人参果延寿规则", "五庄观人参果三千年开花结果熟，近万年结三十，闻活三百六十岁，吃一个活四万七千年。"),
+        (
+            "The sign and its four names",
+            "The paper bears four crosses in a line and the words: Jonathan Small, Mahomet Singh, Abdullah Khan.",
+        ),
+        ("The oath", "Small swore to the Sikhs to raise no hand against them, for a quarter of the treasure."),
+    ],
+)
+def test_labels_are_found_in_both_languages(short, full):
+    """A title that announces what the memory tells does not stand for it."""
+    assert short_form_defect(short, full, estimate_tokens) == "short form is a label"
+    chosen = choose_form(chunk("m", content=full, short=short), -5.0, WEIGHTS, estimate_tokens)
+    assert (chosen.form, chosen.text, chosen.why) == ("full", full, "short form is a label")
+
+
+@pytest.mark.parametrize(
+    ("short", "full"),
+    [
+        ("金池长老撞墙自尽", "金池长老寻不见袈裟，羞愧难当，撞墙而死。"),
+        ("行者代师受鞭", "行者两次请代师受鞭，把腿变熟铁受鞭。"),
+        (SHORT, FULL),
+        ("Mary hands over six pearls", "Mary Morstan hands over the six pearls that she was sent in the last years."),
+    ],
+)
+def test_telling_short_forms_stand(short, full):
+    """A short sentence that tells the fact has no defect."""
+    assert short_form_defect(short, full, estimate_tokens) == ""
+
+
+@pytest.mark.parametrize(
+    ("short", "defect"), [(None, "no short form"), ("  ", "no short form"), (FULL, "short form is no shorter")]
+)
+def test_missing_or_equal_short_form_gives_the_full_one(short, defect):
+    """Without a shorter form the full one is given, and the receipt says why."""
+    chosen = choose_form(chunk("m", content=FULL, short=short), -5.0, WEIGHTS, estimate_tokens)
+    assert (chosen.form, chosen.why) == ("full", defect)
 
 
 def test_a_taken_passage_lifts_those_that_stand_beside_it() -> None:

@@ -1,7 +1,7 @@
-"""The ledger: how long threads waited, when they are due, how they ended, and what an author hears of it."""
+"""The ledger: kinds of threads, how long they waited, when due, how they ended, and what an author hears of it."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -13,17 +13,67 @@ from novelgen.memory.ledger import (
     Place,
     RhythmWindow,
     ThreadEvent,
+    ThreadKind,
     ThreadLedger,
     Wait,
     board_lines,
     book_rhythm,
+    is_of_category,
+    kind_of,
     ledger_warnings,
     make_ledger,
+    shown_category,
     unpaid_report,
 )
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import LoopImportance
+
+
+@pytest.mark.parametrize(
+    ("category", "kind"),
+    [
+        ("Promises", "promise"),
+        ("a blood-oath", "promise"),
+        ("未了的誓言", "promise"),
+        ("family_secret", "mystery"),
+        ("身世之谜", "mystery"),
+        ("unpaid debt", "debt"),
+        ("人情债", "debt"),
+        ("compromise", None),
+        ("", None),
+    ],
+)
+def test_words_of_both_languages_say_a_kind(category: str, kind: ThreadKind | None) -> None:
+    """A word counts in any form and beside others, but not as a part of another English word."""
+    assert kind_of(category) == kind
+
+
+def test_a_category_is_found_in_either_language_or_by_its_very_words() -> None:
+    """What names no kind finds only what is called the same."""
+    assert is_of_category("许诺", "vow")
+    assert is_of_category("oath", "许诺")
+    assert is_of_category("Weather ", "weather")
+    assert not is_of_category("weather", "season")
+    assert not is_of_category("promise", "threat")
+    assert not is_of_category("", "threat")
+
+
+@pytest.mark.parametrize(
+    ("category", "language", "shown"),
+    [("vow", "zh", "许诺"), ("伏笔", "en", "foreshadowing"), (" weather ", "zh", "weather"), ("", "en", "")],
+)
+def test_a_kind_is_shown_in_the_storys_language(category: str, language: StoryLanguage, shown: str) -> None:
+    """What is of no known kind stays as it was written."""
+    assert shown_category(category, language) == shown
+
+
+@pytest.mark.parametrize("kind", get_args(ThreadKind))
+def test_every_kind_is_read_again_as_it_is_shown(kind: ThreadKind) -> None:
+    """What a board shows can be asked for in the same words."""
+    for language in get_args(StoryLanguage):
+        assert kind_of(shown_category(kind, language)) == kind
+
 
 SCENES = [OutlineScene(1, number) for number in range(1, 21)]
 

@@ -42,14 +42,13 @@ def test_the_best_queries_count_and_the_cheapest_gain_goes_first() -> None:
 def test_scores_that_are_unknown_are_bounded() -> None:
     """Missing from meaning gets the least, from words nothing; no score counts by rank; no embedding is unknown."""
     rows = [candidate("a", hits=(semantic(1, 0.9), lexical(1, 4.0))), candidate("b", hits=(semantic(2, 0.7),))]
-    queries = [(0, plan_scene().queries[0])]
     missing = candidate("c")
-    assert retriever_scores("semantic", queries, [*rows, missing]).tolist() == [[0.9, 0.7, 0.7]]
-    assert retriever_scores("lexical", queries, [*rows, missing]).tolist() == [[4.0, 0.0, 0.0]]
-    scores = retriever_scores("lexical", [(0, plan_scene().queries[0])], [candidate("a", hits=(lexical(3),))])
+    assert retriever_scores("semantic", [0], [*rows, missing]).tolist() == [[0.9, 0.7, 0.7]]
+    assert retriever_scores("lexical", [0], [*rows, missing]).tolist() == [[4.0, 0.0, 0.0]]
+    scores = retriever_scores("lexical", [0], [candidate("a", hits=(lexical(3),))])
     assert scores.tolist() == [[1 / 63]]
     rows = [candidate("a", axis=0), candidate("b", axis=1), candidate("c")]
-    scores = semantic_scores([(0, plan_scene(axis=0).queries[0])], rows, np.ones(3, dtype=bool))
+    scores = semantic_scores(plan_scene(axis=0), [0], rows, np.ones(3, dtype=bool))
     assert scores[0, 0] > scores[0, 1]
     assert np.isnan(scores[0, 2])
 

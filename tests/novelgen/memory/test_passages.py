@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from novelgen.memory.query_scores import beside_in_text, lay_out, novelty, shared_words, word_scores
-from novelgen.memory.search import SceneQuery
 from novelgen.memory.select import select_memories
 from novelgen.memory.weights import SelectionWeights
-from tests.novelgen.memory.build import candidate, crowd, plan_scene
+from tests.novelgen.memory.build import candidate, crowd, plan_scene, query
 
 
 def passage(name: str, scene: int = 1, axis: int | None = None, **fields):
@@ -29,7 +28,7 @@ def test_rare_words_weigh_more() -> None:
 def test_the_whole_plan_speaks_beside_its_names():
     """Other queries are parts of the plan; they stand for it only where it was not asked as a whole."""
     rows = [passage("key", content="The key."), passage("name", content="Ada."), passage("none", content="Rain.")]
-    queries = (SceneQuery("the key", "plan"), SceneQuery("rain", "action"), SceneQuery("Ada", "character"))
+    queries = (query("the key", "whole"), query("rain", "action"), query("Ada", "character"))
     scene = plan_scene(queries=queries)
     key, name, none = shared_words(lay_out(rows, scene), scene)
     assert min(key, name) > none
@@ -71,7 +70,7 @@ def test_a_passage_brings_the_one_beside_it_where_only_passages_are_stored(conte
         candidate("key", 17, content="Ada hid the brass key.", content_type=content_type, **spans[0]),
         candidate("next", 17, content="It lay there in the dry for years.", content_type=content_type, **spans[1]),
     ]
-    scene = plan_scene(queries=(SceneQuery("the brass key", "plan"),))
+    scene = plan_scene(queries=(query("the brass key", "whole"),))
     alone, brought = (
         [item.chunk_id for item in select_memories(rows, scene, weights=weights).items]
         for weights in (SelectionWeights(beside_points=0), SelectionWeights(beside_points=9))

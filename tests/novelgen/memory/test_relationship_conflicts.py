@@ -6,15 +6,16 @@ from typing import Any
 import pytest
 
 from novelgen.memory.conflicts import find_conflicts
-from novelgen.memory.relationship_conflicts import StatedRelationship, relationships_at_odds
+from novelgen.memory.outline import PairChange
+from novelgen.memory.relationship_conflicts import relationships_at_odds
 from tests.novelgen.memory.record_parts import scene, stated, stored
 
 SCENES = [scene(1, 1), scene(2, 1), scene(3, 1), scene(4, 1, time="years ago"), scene(5, 1)]
 
 
-def said(chapter: int, kind: str, pair: tuple[str, str] = ("C0", "C1"), **fields: Any) -> StatedRelationship:
+def said(chapter: int, kind: str, pair: tuple[str, str] = ("C0", "C1"), **fields: Any) -> PairChange:
     """Return what the scene of a chapter says of a pair."""
-    return StatedRelationship(
+    return PairChange(
         relationship_id=f"R{'-'.join(pair)}",
         character_a=pair[0],
         character_b=pair[1],

@@ -1,10 +1,44 @@
-"""Promises broken, alliances gone, secrets out."""
+"""Slots that hold one value, promises broken and secrets out, and telling the dead from the living."""
+
+from typing import Any
 
 import pytest
 
-from novelgen.memory.attributes import SUPERSESSION_CHAINS, ends_another, with_supersessions
+from novelgen.memory.attributes import (
+    SUPERSESSION_CHAINS,
+    SlotHolder,
+    closed_by,
+    ends_another,
+    is_death,
+    is_return_to_life,
+    slot_of,
+    split_slot,
+    with_supersessions,
+)
 from novelgen.models.memory import EVENT_TYPES
 from tests.novelgen.memory.record_parts import memory, record, stored
+
+SLOT_HOLDERS = [SlotHolder((1, 2), "M1"), SlotHolder((2, 1), "M2"), SlotHolder((2, 1), "M3"), SlotHolder((4, 1), "M4")]
+
+
+@pytest.mark.parametrize(
+    ("place", "closer"), [((1, 2), "M2"), ((2, 1), "M4"), ((3, 9), "M4"), ((4, 1), None), ((-1, -1), "M1")]
+)
+def test_the_next_value_closes_a_slot(place: tuple[int, int], closer: str | None) -> None:
+    """The first value at a strictly later place takes over; values at one place stand side by side."""
+    assert closed_by(SLOT_HOLDERS, place) == closer
+
+
+def test_an_empty_slot_is_open() -> None:
+    """Without holders nothing is closed, and a slot is written as it is read: entity and attribute."""
+    assert closed_by([], (1, 1)) is None
+    assert split_slot(slot_of("I1", "holder")) == ("I1", "holder")
+
+
+@pytest.mark.parametrize("slot", ["", "holder", "I1.", ".holder", "I 1.holder", "a.b.c"])
+def test_other_writings_are_no_slots(slot: str) -> None:
+    """What is not entity and attribute is nothing."""
+    assert split_slot(slot) is None
 
 
 def superseded(new, *earlier) -> str | None:  # type: ignore[no-untyped-def]
@@ -74,3 +108,39 @@ def test_among_the_same_people_alone(earlier: tuple[str, ...], ends: bool) -> No
     made = stored("M1", "promise_made", *earlier)
     [told] = with_supersessions(new, [made], people=["C0", "C1", "C2"]).memories
     assert told.supersedes == ("M1" if ends else None)
+
+
+SAID: list[tuple[str, Any, str]] = [
+    ("status", "dead", "death"),
+    ("status", "Dead by heart failure and fall in quarrel with Major Sholto, body hidden", "death"),
+    ("physical_state", "killed by the fall", "death"),
+    ("alive", False, "death"),
+    ("alive", "no", "death"),
+    ("status", "被八戒打死", "death"),
+    ("status", "已死，葬于山下", "death"),
+    ("status", "四月已死（保密）", "death"),
+    ("status", "圆寂", "death"),
+    ("status", "dead tired", "neither"),
+    ("status", "believed innocent of the murder", "neither"),
+    ("status", "mourns the dead", "neither"),
+    ("status", "从者已死，孤身被擒", "neither"),
+    ("status", "死里逃生", "life"),
+    ("status", "死心塌地", "neither"),
+    ("status", ["dead"], "neither"),
+    ("knowledge", "dead", "neither"),
+    ("goals", "survived", "neither"),
+    ("status", None, "neither"),
+    ("status", "dead to the world, but alive", "life"),
+    ("status", "alive after all", "life"),
+    ("status", "a ghost", "life"),
+    ("status", "死而复生", "life"),
+    ("status", "复活，二十三果", "life"),
+    ("alive", True, "life"),
+]
+
+
+@pytest.mark.parametrize(("attribute", "value", "told"), SAID)
+def test_a_status_that_begins_with_it_tells_a_death_or_a_return_to_life(attribute: str, value: Any, told: str) -> None:
+    """A death of others, a figure of speech, another attribute or another shape tells neither."""
+    assert is_death(attribute, value) is (told == "death")
+    assert is_return_to_life(attribute, value) is (told == "life")
