@@ -1,4 +1,4 @@
-"""Story position, the clock of the system."""
+"""Story position, the clock of the system, and project ids, which are plain strings."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novelgen.errors import InvalidPositionError
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.errors import InvalidPositionError, InvalidProjectIdError
+from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 
 places = st.tuples(st.integers(0, 30), st.integers(0, 30))
 
@@ -63,3 +63,28 @@ def test_order_of_chapter_scene_and_end() -> None:
     shuffled = [ordered[index] for index in (3, 0, 4, 2, 1)]
     assert sorted(shuffled) == ordered
     assert [str(StoryPosition(3, 2)), str(StoryPosition(3)), str(END_OF_STORY)] == ["3:2", "3", "end"]
+
+
+@pytest.mark.parametrize("name", ["demo", "my-novel_2", "西游记", "A tale v1.2", "émigré"])
+def test_plain_names_of_every_script_pass(name: str) -> None:
+    """Letters of every script, digits, spaces, dashes and inner dots are fine."""
+    assert require_project_id(name) == name
+
+
+NOT_STRINGS = [None, 3, {"$ne": ""}, ["a"], b"a"]
+BLANK = ["", "  ", " a", "a "]
+PATHS = ["../x", "a/b", "a\\b", "/etc", "C:", "..", ".", ".a", "a."]
+DEVICES = ["nul", "CON.txt"]
+UNPRINTABLE = ["a\x00b", "a\nb", "a*", "x" * 101, "汉" * 90, "a\u202eb", "a\ud800"]
+
+
+@pytest.mark.parametrize("value", [*NOT_STRINGS, *BLANK, *PATHS, *DEVICES, *UNPRINTABLE])
+def test_everything_else_is_refused_by_name(value: Any) -> None:
+    """Filters, None, empty and path-like ids are refused with the value in the message."""
+    with pytest.raises(InvalidProjectIdError, match="project_id"):
+        require_project_id(value)
+
+
+def test_decomposed_and_composed_letters_are_one_id() -> None:
+    """The same name typed on two systems is the same project."""
+    assert require_project_id("e\u0301migre\u0301") == require_project_id("\u00e9migr\u00e9")
