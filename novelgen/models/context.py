@@ -46,7 +46,10 @@ class MemoryContextRequest(Model):
         default=None, description="What becomes of what the point of view does not know; over the settings."
     )
     top_k: int | None = Field(
-        default=None, ge=0, description="At most so many memories, beside their budget; None: as the settings say."
+        default=None,
+        ge=0,
+        le=10_000,
+        description="At most so many memories, beside their budget; None: as the settings say.",
     )
 
     @model_validator(mode="before")

@@ -4,12 +4,14 @@ Nothing that is stored is changed, unless an update is asked for, and a repeated
 """
 
 import json
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, count
 from operator import attrgetter
 from pathlib import Path
 from shutil import copyfile
@@ -23,7 +25,6 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.user_file import StoryPart
 from runtime.care.novel_gen_folder import is_novel_gen_folder, read_novel_gen_folder
 from runtime.care.reading import IncomingStory, is_memory_folder, read_memory_folder
-from runtime.care.updating import ManuscriptChanges, rearrangement
 from runtime.files import manuscripts
 from runtime.files.chapter_headings import Remark
 from runtime.files.file_reading import Unpacked, is_archive, unpack
@@ -121,9 +122,9 @@ def import_story(
     if stored is None:
         contents = incoming.contents
         stores.create_project(project_id, name=contents.name, language=contents.language)
-    count = _counting(plan, progress)
-    count(0)
-    left_out = _store(stores, project_id, plan, count)
+    tell = _telling(plan, progress)
+    tell(0)
+    left_out = _store(stores, project_id, plan, tell)
     # What came with cards and records hangs together with them, and is not taken back scene by scene.
     run_id = new_run() if plan.is_text_alone else ""
     told = ingest_scenes(
@@ -132,7 +133,7 @@ def import_story(
         plan.told_scenes,
         run_id=run_id,
         index=False,
-        progress=lambda done, _: count(len(plan.scenes) + done),
+        progress=lambda done, _: tell(len(plan.scenes) + done),
     )
     if plan.told_beside:
         with stores.database(project_id).write() as unit:
@@ -288,18 +289,18 @@ class _ImportPlan:
         return preview
 
 
-def _counting(plan: _ImportPlan, progress: Progress | None) -> Callable[[int], None]:
+def _telling(plan: _ImportPlan, progress: Progress | None) -> Callable[[int], None]:
     """Return what tells how much text is stored after so many scenes."""
     done = [0, *accumulate(len(each.text or "") for each in plan.new_scenes)]
 
-    def count(scenes: int) -> None:
+    def tell(scenes: int) -> None:
         if progress is not None and len(done) > 1:
             progress(done[scenes], done[-1])
 
-    return count
+    return tell
 
 
-def _store(stores: MemoryStores, project_id: str, plan: _ImportPlan, count: Callable[[int], None]) -> list[str]:
+def _store(stores: MemoryStores, project_id: str, plan: _ImportPlan, tell: Callable[[int], None]) -> list[str]:
     """Store a plan and return the ids of the consolidated memories that were left out."""
     database = stores.database(project_id)
     with database.write() as unit:
@@ -309,7 +310,7 @@ def _store(stores: MemoryStores, project_id: str, plan: _ImportPlan, count: Call
     for done, scene in enumerate(plan.scenes, start=1):
         with database.write() as unit:
             unit.exchange.add_scene(plan.bundle(scene), relationship_ids)
-        count(done)
+        tell(done)
     with database.write() as unit:
         unit.exchange.add_rest(plan.rest, relationship_ids)
         unit.exchange.add_summaries(plan.rest.summaries, plan.rest.parts)
@@ -357,6 +358,156 @@ def _spelt(scene: StoredScene | SceneInput) -> str:
     return f"{scene.chapter_index}:{scene.scene_index}"
 
 
+# --- What a manuscript that is imported again changes: which of its chapters are stored ones, and where they went ---
+#
+# Chapters are told by their text, scenes within them likewise, so that what was read from a scene never comes to stand
+# for another text when something is inserted before it.
+
+MIN_LIKENESS = 0.3
+"""Share of sentences that a chapter keeps in an edit, from which on it counts as the same one."""
+
+_ENDS = re.compile(r"[。！？；!?.…;\n]+")
+
+_Texts = Mapping[int, str]
+
+
+class ManuscriptChanges(BaseModel):
+    """What differs between a story and the manuscript that it came from; chapters by number, scenes by place."""
+
+    changed_chapters: list[int] = Field(default_factory=list, description="Stored with another text.")
+    new_chapters: list[int] = Field(default_factory=list)
+    gone_chapters: list[int] = Field(default_factory=list, description="Stored, but no more in it.")
+    moved_chapters: dict[int, int] = Field(
+        default_factory=dict, description="Stored number to that in the manuscript, the text the same or alike."
+    )
+    gone_scenes: list[str] = Field(
+        default_factory=list, description="Places of scenes that a changed chapter has no more."
+    )
+    waiting_chapters: list[int] = Field(
+        default_factory=list,
+        description="Of the manuscript: their place is taken by a chapter that is gone; nothing was done to them.",
+    )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the manuscript tells what is stored, or only adds to its end."""
+        return not (self.changed_chapters or self.gone_chapters or self.moved_chapters or self.gone_scenes)
+
+
+@dataclass(frozen=True, slots=True)
+class Rearrangement:
+    """How a story follows a manuscript."""
+
+    changes: ManuscriptChanges
+    moves: dict[ScenePlace, ScenePlace]
+    in_place: frozenset[ScenePlace]
+    untouched: frozenset[ScenePlace]
+
+
+def rearrangement(stored: Mapping[ScenePlace, str], scenes: Sequence[SceneInput]) -> Rearrangement:
+    """Find out which scenes of a manuscript are those that are stored; where lines break tells no two texts apart."""
+    given = {(scene.chapter_index, scene.scene_index): scene.text for scene in scenes}
+    old, new = (_by_chapter({place: bare_text(text) for place, text in each.items()}) for each in (stored, given))
+    pairs = _paired(_joined(old), _joined(new))
+    came_from = {after: before for before, after in pairs.items()}
+    moves: dict[ScenePlace, ScenePlace] = {}
+    changes = ManuscriptChanges(
+        new_chapters=[number for number in new if number not in came_from],
+        gone_chapters=_gone_chapters(old, new, pairs),
+        moved_chapters={before: after for before, after in pairs.items() if before != after},
+    )
+    for before, after in pairs.items():
+        if old[before] != new[after]:
+            changes.changed_chapters.append(after)
+        inner = _paired(old[before], new[after])
+        free = count(max(*old[before], *new[after]) + 1)
+        for was in old[before]:
+            # A scene that is gone stands aside, where no other scene of the chapter wants to be.
+            now = inner[was] if was in inner else next(free) if was in new[after] else was
+            moves[before, was] = (after, now)
+            if was not in inner:
+                changes.gone_scenes.append(f"{after}:{now}")
+    taken = {place for place, times in Counter(moves.get(place, place) for place in stored).items() if times > 1}
+    if taken:
+        waiting = {after for before, after in pairs.items() if before != after}
+        waiting |= {number for number in changes.new_chapters if number in old}
+        changes.waiting_chapters = sorted(waiting)
+        changes.moved_chapters = {}
+        moves = {before: after for before, after in moves.items() if before[0] == after[0]}
+    waiting_chapters = set(changes.waiting_chapters)
+    kept = {before for before, after in pairs.items() if before == after}
+    beside = {number for number in new if number in kept or (number not in came_from and number not in old)}
+    return Rearrangement(
+        changes,
+        {before: after for before, after in moves.items() if before != after},
+        frozenset(place for place in given if place[0] not in waiting_chapters),
+        frozenset(place for place in given if place[0] in beside),
+    )
+
+
+def _by_chapter(texts: Mapping[ScenePlace, str]) -> dict[int, dict[int, str]]:
+    chapters: dict[int, dict[int, str]] = {}
+    for chapter, scene in sorted(texts):
+        chapters.setdefault(chapter, {})[scene] = texts[chapter, scene]
+    return chapters
+
+
+def _joined(chapters: Mapping[int, _Texts]) -> dict[int, str]:
+    return {number: "\n".join(scenes.values()) for number, scenes in chapters.items()}
+
+
+def _gone_chapters(old: Iterable[int], new: Iterable[int], pairs: Mapping[int, int]) -> list[int]:
+    """Return the stored chapters that a manuscript should have; one that begins later or is a sequel need not."""
+    stored, given = sorted(old), sorted(new)
+    if not pairs or not given:
+        return []
+    first = min(pairs)
+    return [number for number in stored if number not in pairs and number >= first]
+
+
+def _paired(old: _Texts, new: _Texts) -> dict[int, int]:
+    """Return which numbers of the old texts are which of the new ones: the same text, else alike, else in its place."""
+    before, after = sorted(old), sorted(new)
+    matcher = SequenceMatcher(
+        None, [old[number] for number in before], [new[number] for number in after], autojunk=False
+    )
+    pairs: dict[int, int] = {}
+    for kind, start, end, new_start, new_end in matcher.get_opcodes():
+        if kind == "equal":
+            pairs |= dict(zip(before[start:end], after[new_start:new_end], strict=True))
+        elif kind == "replace":
+            pairs |= _alike({n: old[n] for n in before[start:end]}, {n: new[n] for n in after[new_start:new_end]})
+    return dict(sorted(pairs.items()))
+
+
+def _alike(old: _Texts, new: _Texts) -> dict[int, int]:
+    sentences = {number: _sentences(text) for number, text in new.items()}
+    scored = sorted(
+        (
+            (-_likeness(_sentences(text), sentences[there]), abs(number - there), number, there)
+            for number, text in old.items()
+            for there in new
+        )
+    )
+    pairs: dict[int, int] = {}
+    for score, _, number, there in scored:
+        is_same = -score >= MIN_LIKENESS or number == there
+        if is_same and number not in pairs and there not in pairs.values():
+            pairs[number] = there
+    return pairs
+
+
+def _sentences(text: str) -> frozenset[str]:
+    return frozenset(filter(None, _ENDS.split(text)))
+
+
+def _likeness(left: frozenset[str], right: frozenset[str]) -> float:
+    return len(left & right) / max(len(left), len(right), 1)
+
+
+# --- Importing a path ---
+
+
 class SourceImport(ImportResult):
     """What an import did, with what is particular to its source."""
 
@@ -386,22 +537,33 @@ def import_source(
     *,
     project_id: str,
     dry_run: bool = False,
+    index: bool = True,
     update: bool = False,
     keep_remarks: bool = False,
     every_file: bool = False,
     progress: Progress | None = None,
-    **options: Any,
+    index_progress: Progress | None = None,
+    on_stored: Callable[[StoredText], Any] | None = None,
 ) -> SourceImport:
-    """Import a path as `import_story` does, which takes the other options; without `update` nothing stored changes."""
+    """Import a path into a project, which is created if need be; without `update` nothing stored is changed."""
     stores.paths(project_id)
-    options |= {"dry_run": dry_run, "progress": progress}
+    take_in = partial(
+        import_story,
+        stores,
+        project_id,
+        dry_run=dry_run,
+        index=index,
+        progress=progress,
+        index_progress=index_progress,
+        on_stored=on_stored,
+    )
     if not source.exists():
         raise InvalidFileError(f"{str(source)!r} does not exist; check the path")
     with _opened_source(source) as (found, passed_over):
         told: dict[str, Any] = {"passed_over": passed_over}
         if found.is_dir() and is_memory_folder(found):
             story = read_memory_folder(found, project_id=project_id, now=stores.clock())
-            return SourceImport(**dict(import_story(stores, project_id, story, **options)), **told)
+            return SourceImport(**dict(take_in(story)), **told)
         issues: list[ReportIssue] = []
         plans: list[Path] = []
         if found.is_dir() and is_novel_gen_folder(found):
@@ -427,7 +589,7 @@ def import_source(
                 "chapter, nor a manuscript (.txt, .md, .epub, .docx), nor a .zip of one of these; check the path"
             )
         story, changes = _followed(stores, project_id, story, update=update, dry_run=dry_run)
-        result = import_story(stores, project_id, story, update=update, **options)
+        result = take_in(story, update=update)
         if not dry_run and "parts" in told:
             follow_volumes(stores, project_id, told["parts"])
         copied = [] if dry_run else _copied_plans(plans, stores.paths(project_id).chapters)

@@ -93,7 +93,8 @@ class PageForm:
 def _fields(visit: Visit, sent: Sent, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a form that are arguments; what is not said otherwise holds from the slider on.
 
-    Several names in one field are a list; `scenes:3` is one more entry of a list, `fields:role` one of an object.
+    Several names in one field are a list, places of scenes also with spaces between; `scenes:3` is one more entry of
+    a list, `fields:role` one of an object.
     """
     payload: dict[str, Any] = {name: visit.standing for name in ("start", "as_of") if name in fields}
     for field, said in sent.items():
@@ -104,7 +105,8 @@ def _fields(visit: Visit, sent: Sent, fields: Mapping[str, Any]) -> dict[str, An
         if name in ("position", "place"):
             payload[name] = str(scene_meant(visit, sent, name))
         elif not part:
-            payload[name] = [*names_in(said), *payload.get(name, ())] if is_list else said.strip()
+            named = names_in("\n".join(said.split()) if name == "scenes" else said)
+            payload[name] = [*named, *payload.get(name, ())] if is_list else said.strip()
         elif is_list:
             payload.setdefault(name, []).append(said)
         elif said.strip():

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, urlencode
@@ -45,10 +46,10 @@ _WISH = re.compile(r"(?:^|,)\s*(en|zh)\b[^,;]{0,20}(?:;\s*q=([01](?:\.[0-9]{1,3}
 
 def language_wished(header: str) -> PageLanguage:
     """Return the language of the page that a browser wishes for most, English where it has none of ours."""
-    weights = {"en": 0.0, "zh": 0.0}
-    for name, weight in _WISH.findall(header[:500]):
-        weights[name.lower()] = max(weights[name.lower()], float(weight or 1))
-    return "zh" if weights["zh"] > weights["en"] else "en"
+    wishes = [(float(weight or 1), name.lower()) for name, weight in _WISH.findall(header[:500])]
+    # Of those that weigh the same the first one counts.
+    weight, name = max(wishes, key=itemgetter(0), default=(0.0, ""))
+    return "zh" if weight and name == "zh" else "en"
 
 
 NOTICE_FIELDS = frozenset({"done", "told", "lost", "undo"})
@@ -89,6 +90,7 @@ _PLACED = frozenset(
     {"as_of", "known", "chapter", "scene", "shown", "start", "offset", "cell", "ended", "waiting", "rows"}
 )
 """What an address says of one place of the story; it is not kept where the position changes."""
+_COUNT = re.compile(r"[0-9]{1,7}")
 _MOMENTARY = NOTICE_FIELDS | {"edit", "thread"}
 """What an address says of one moment; it is not kept on the way back."""
 
@@ -157,6 +159,7 @@ class Frame:
         url, query = request.url, request.query_params
         self.address = url.path + (f"?{url.query}" if url.query else "") if request.method == "GET" else "/"
         said = {name: query.get(name, "")[:MAX_TOLD] for name in NOTICE_FIELDS}
+        said["lost"] = said["lost"] if _COUNT.fullmatch(said["lost"]) else ""
         self.notice = said if project_id and f"did_{said['done']}" in ENGLISH else None
         kept = [(name, value) for name, value in query.multi_items() if name not in _MOMENTARY]
         self.back = url.path + (f"?{urlencode(kept, errors='replace')}" if kept else "")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.errors import InvalidFileError
-from runtime.care.updating import rearrangement
+from runtime.care.importing import rearrangement
 from runtime.files.chapter_headings import without_remarks
 from runtime.files.file_reading import read_story_text
 from runtime.files.manuscripts import read_manuscript, split_manuscript

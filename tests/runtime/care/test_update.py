@@ -10,8 +10,7 @@ import pytest
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.care.importing import SourceImport, import_source
-from runtime.care.updating import rearrangement
+from runtime.care.importing import SourceImport, import_source, rearrangement
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import RecordOrigin, SceneInput

@@ -12,6 +12,7 @@ from httpx import Response
 from runtime.page.routes import STATIC_TYPES
 
 VOID = frozenset({"meta", "link", "input", "br"})
+FIELDS = frozenset({"input", "textarea", "select", "button"})
 
 HERE = "/page/projects/demo"
 
@@ -21,6 +22,7 @@ class Seen:
     """What a page holds."""
 
     elements: list[tuple[str, dict[str, str | None]]] = field(default_factory=list)
+    forms: list[tuple[dict[str, str | None], list[dict[str, str | None]]]] = field(default_factory=list)
     text: str = ""
     unbalanced: list[str] = field(default_factory=list)
 
@@ -31,6 +33,19 @@ class Seen:
     def fields(self, name: str) -> list[str]:
         """The values of every input of a name, in order."""
         return [each.get("value") or "" for each in self.all("input") if each.get("name") == name]
+
+    @property
+    def ticks(self) -> list[dict[str, str | None]]:
+        """The attributes of every box to tick, in order."""
+        return [each for each in self.all("input") if each.get("type") == "checkbox"]
+
+    def filled(self, address: str, **typed: str) -> dict[str, str]:
+        """What a browser sends of the first form that leads to an address, with what is typed or ticked in it."""
+        fields = next(fields for form, fields in self.forms if form.get("action") == address)
+        for name, value in typed.items():
+            (one,) = [each for each in fields if each.get("name") == name]
+            assert one.get("type") != "checkbox" or one.get("value") == value
+        return {each["name"] or "": each["value"] or "" for each in fields if each.get("type") == "hidden"} | typed
 
     @property
     def addresses(self) -> list[str]:
@@ -51,7 +66,13 @@ class _Reader(HTMLParser):
         self._open: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.elements.append((tag, dict(attrs)))
+        told = dict(attrs)
+        self.seen.elements.append((tag, told))
+        if tag == "form":
+            self.seen.forms.append((told, []))
+        elif tag in FIELDS and ("form" in told or "form" in self._open):
+            forms = [each for each in self.seen.forms if "form" not in told or each[0].get("id") == told["form"]]
+            forms[-1][1].append(told)
         if tag not in VOID:
             self._open.append(tag)
 
@@ -92,16 +113,18 @@ def read(response: Response) -> Seen:
     return seen
 
 
-def send(client: httpx.Client, address: str, /, **form: str) -> Seen:
-    """Send a form of the demo and return the page to which it leads."""
-    answer = client.post(f"{HERE}/{address}", data=form, follow_redirects=True)
+def send(client: httpx.Client, address: str, /, on: Seen | None = None, **form: str) -> Seen:
+    """Send a form of the demo, as it stands on a page if one is given, and return the page to which it leads."""
+    sent = form if on is None else on.filled(f"{HERE}/{address}", **form)
+    answer = client.post(f"{HERE}/{address}", data=sent, follow_redirects=True)
     assert answer.status_code == 200, answer.text[-1500:]
     return read(answer)
 
 
 def take_back(client: httpx.Client, seen: Seen) -> Seen:
-    """Press the button of the notice."""
-    return send(client, "undo", back=seen.fields("back")[0], undo=seen.fields("undo")[0])
+    """Press the button of the notice, else that of the latest change that is listed."""
+    fields = next(fields for form, fields in seen.forms if "/undo" in (form["action"] or "") and fields)
+    return send(client, "undo", **{each["name"] or "": each["value"] or "" for each in fields if "name" in each})
 
 
 def assert_refused(

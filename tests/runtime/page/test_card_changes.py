@@ -115,8 +115,7 @@ def test_a_rename_is_looked_at_done_and_taken_back(client: TestClient) -> None:
     preview = read(client.get(f"{HERE}/card/rename", params={"entity": "C5", "new_name": "Swallow"}))
     assert ENGLISH["rename_question"].format(old="Sparrow", new="Swallow") in preview.text
     assert memories() == before
-    form = {name: preview.fields(name)[0] for name in ("entity", "new_name", "is_applied")}
-    seen = send(client, "card/rename", **form)
+    seen = send(client, "card/rename", on=preview)
     assert ENGLISH["did_rename"].format(name="Swallow") in seen.text
     assert not any("Sparrow" in each for each in memories())
     take_back(client, seen)
@@ -129,7 +128,7 @@ def test_two_become_one_and_one_becomes_two(client: TestClient) -> None:
     preview = read(client.get(f"{HERE}/card/merge", params={"keep": "C6", "gone": "Captain Dorn"}))
     assert "Captain Dorn" in preview.text
     assert _entities(client) == before
-    seen = send(client, "card/merge", keep="C6", gone="C7")
+    seen = send(client, "card/merge", on=preview)
     assert "C7" not in {each["entity_id"] for each in _entities(client)}
     listed = read(client.get(f"{HERE}/who-is-who"))
     assert ENGLISH["decision_merge"].format(other="C7", name="Ysolde Varga") in listed.text
@@ -137,13 +136,15 @@ def test_two_become_one_and_one_becomes_two(client: TestClient) -> None:
     assert _entities(client) == before
     assert ENGLISH["undone"] in read(client.get(f"{HERE}/who-is-who")).text
 
-    seen = send(client, "card/split", entity="C3", new_name="Aurel Lind", scenes="", **{"aliases:1": "Lind"})
+    card = read(client.get(f"{HERE}/card?entity=C3"))
+    (tick,) = [each["name"] or "" for each in card.ticks if each["value"] == "Lind"]
+    new = {"new_name": "Aurel Lind", "scenes": "2:1 2:2，2:3、3:1", tick: "Lind"}
+    seen = send(client, "card/split", on=card, **new)
     assert ENGLISH["did_split"].format(name="Aurel Lind") in seen.text
     assert "Aurel Lind" in seen.fields("name")
     new = next(each for each in _entities(client) if each["name"] == "Aurel Lind")
     assert [each["alias"] for each in new["aliases"]] == ["Lind"]
-    listed = read(client.get(f"{HERE}/who-is-who"))
-    send(client, "undo", undo=listed.fields("undo")[0], back=f"{HERE}/who-is-who")
+    take_back(client, read(client.get(f"{HERE}/who-is-who")))
     assert _entities(client) == before
 
 
@@ -155,13 +156,20 @@ def test_a_name_without_a_card_is_decided_on(client: TestClient) -> None:
         ("confirm", {"name": "Saltmouth", "kind": "location"}, "did_confirm_card"),
         ("name", {"other": "Saltmouth", "keep": "the Salt House"}, "did_name"),
         ("drop", {"name": "Saltmouth"}, "did_drop"),
-        ("confirm-several", {"names:1": "Saltmouth"}, "did_confirm_card"),
     ):
         seen = send(client, f"who-is-who/{decision}", back=back, **form)
         assert ENGLISH[told].format(name="Saltmouth") in seen.text
         assert "Saltmouth" not in seen.fields("name")
         assert "Saltmouth" in take_back(client, seen).fields("name")
         assert _entities(client) == before
+    offered = read(client.get(back))
+    form = {each["name"] or "": each["value"] or "" for each in offered.ticks[:2]}
+    names = [*form.values()]
+    seen = send(client, "who-is-who/confirm-several", on=offered, **form)
+    assert ENGLISH["did_confirm_card"].format(name=", ".join(names)) in seen.text
+    assert not {*names} & {*seen.fields("name")}
+    # Each is a change of its own in the list; the latest is taken back.
+    assert {*names} & {*take_back(client, seen).fields("name")} == {names[1]}
     early = read(client.get(f"{back}?as_of=1:3"))
     assert "Saltmouth" not in early.text
     assert ENGLISH["changes_at_end"] in early.text

@@ -28,12 +28,11 @@ def test_a_finding_has_both_quotes_and_is_waived(client: TestClient) -> None:
     assert "Elias Marrow: status: dead" in seen.text
     assert seen.all("mark")[0]["data-notes"] == "1"
     assert {"words-1", "note-1"} <= set(seen.ids)
-    waived = {name: seen.fields(name)[0] for name in ("issue_id", "back")}
-    after = send(client, "check/waive", note="He comes back as a ghost.", **waived)
+    after = send(client, "check/waive", on=seen, note="He comes back as a ghost.")
     all_clear = re.escape(filled(ENGLISH["compared_facts"], count="N")).replace("N\\ ", "[1-9][0-9]* ")
     assert re.search(all_clear, after.text)
     assert "He comes back as a ghost." in after.text
-    again = send(client, "check/unwaive", **{name: after.fields(name)[0] for name in waived})
+    again = send(client, "check/unwaive", on=after)
     assert not re.search(all_clear, again.text)
     assert again.all("mark")[0]["data-notes"] == "1"
     assert client.get("/v1/projects/demo/check/waivers").json() == {"waivers": []}
@@ -124,6 +123,8 @@ def test_nobody_is_led_elsewhere(reader: TestClient) -> None:
         ("de, fr", "en"),
         ("zh;q=0, en;q=0.1", "en"),
         ("*;q=0.5,,;;q=x,zh;q=1.0", "zh"),
+        ("zh, en", "zh"),
+        ("en, zh", "en"),
         ("z" * 5000, "en"),
     ],
 )

@@ -74,6 +74,7 @@ def test_what_is_sent_comes_back_as_text(hostile: TestClient) -> None:
 def test_addresses_hold_what_was_asked_safely(hostile: TestClient) -> None:
     """What stands in an address comes back in links as an address only."""
     _visit(hostile, f"cards?find={'%22%3E%3Cscript%3E'}&kind=%22%3E%3Cb%3E")
+    assert "his millions" not in _visit(hostile, "story?done=text&lost=his+millions").text
     answer = hostile.get('/page/projects/evil%20&%20co/card?entity="><script>alert(1)</script>')
     assert answer.status_code == 404
     assert {tag for tag, _ in read(answer).elements} <= TAGS

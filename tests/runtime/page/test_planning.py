@@ -129,7 +129,7 @@ def test_a_wrong_plan_or_draft_is_refused(reader: TestClient) -> None:
         ({"plan_text": '{"chapter_number": 3, "scenes": []}'}, 400),
         ({"purpose": " ", "characters": "", "location": ""}, 400),
         *(({"memory_budget": budget}, 400) for budget in ("many", "2000000")),
-        ({"top_k": "-1"}, 400),
+        *(({"top_k": count}, 400) for count in ("-1", "10001")),
         ({"knowledge": "guess"}, 400),
         ({"chapter": "three"}, 422),
     ]

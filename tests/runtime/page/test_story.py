@@ -146,27 +146,27 @@ def test_a_scenes_text_is_edited_after_a_look_at_what_follows(client: TestClient
 
 def test_scenes_are_inserted_moved_and_deleted(client: TestClient) -> None:
     """Each needs a tick, the others make room or close up, and the list says what there is."""
-    assert "sure_delete" not in read(client.get(f"{STORY}/place?chapter=1&scene=2")).text
 
     def titles() -> list[str]:
         scenes = client.get(f"{API}/scenes").json()["scenes"]
         return [each["scene"]["title"] for each in scenes if each["scene"]["chapter_index"] == 1]
 
     before = titles()
-    insert = {"position": "1:2", "title": "Between", "text": "A pause."}
-    assert _sent(client, "story/insert", insert).status_code == 400
+    second = read(client.get(f"{STORY}/place?chapter=1&scene=2"))
+    between = {"title": "Between", "text": "A pause."}
+    assert _sent(client, "story/insert", second.filled(f"{STORY}/insert", **between)).status_code == 400
     assert titles() == before
-    send(client, "story/insert", **insert, sure="yes")
+    send(client, "story/insert", on=second, **between, sure="yes")
     assert titles() == [before[0], "Between", *before[1:]]
-    move = {"position": "1:2", "to_chapter": "1", "to_scene": "1", "sure": "yes"}
-    moved = send(client, "story/move", **move)
+    move = {"to_chapter": "1", "to_scene": "1", "sure": "yes"}
+    moved = send(client, "story/move", on=second, **move)
     assert ENGLISH["did_scene_move"] in moved.text
     assert titles() == ["Between", *before]
     assert ENGLISH["by_hand_move"] in read(client.get(f"{STORY}?show=changes")).text
     take_back(client, moved)
     assert titles() == [before[0], "Between", *before[1:]]
-    send(client, "story/move", **move)
-    deleted = send(client, "story/delete", position="1:1", sure="yes")
+    send(client, "story/move", on=second, **move)
+    deleted = send(client, "story/delete", on=read(client.get(f"{STORY}/place?chapter=1&scene=1")), sure="yes")
     assert ENGLISH["did_scene_delete"] in deleted.text
     assert "Between" not in titles()
     listed = read(client.get(f"{STORY}?show=changes"))

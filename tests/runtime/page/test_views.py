@@ -83,12 +83,19 @@ def _ids(page: Seen | None) -> list[str]:
 
 @pytest.mark.parametrize(("project", "as_of"), [("demo", "3:1"), ("demo", "3"), ("demo-zh", "3:1")])
 def test_nothing_later_than_the_slider_is_shown(reader: TestClient, project: str, as_of: str) -> None:
-    """As of a position no view, nor an attribute in it, has words of what comes from there on."""
+    """As of a position no view or list within one, nor an attribute in it, has words of what comes from there on.
+
+    What scripts fetch is a view at the slider's place, or where scenes stand, and nothing else.
+    """
     later = later_words(reader, project, as_of)
     assert len(later) > 50
     pages = [f"/page/projects/{project}/{view}" for view in VIEWS if view != "health"]
     known = reader.get(f"/v1/projects/{project}/entities", params={"as_of": as_of}).json()["entities"]
-    pages += [f"/page/projects/{project}/card?entity={each['entity_id']}" for each in known]
+    who = [each["entity_id"] for each in known]
+    within = "story?show=scenes story?show=summaries&chapter=1 story?show=changes timeline?order=lived who-is-who lore"
+    within += f" relationships?person={who[0]} knowledge?of={who[0]}&alone=1 card/merge?keep={who[0]}&gone={who[1]}"
+    cards = [f"card?entity={each}" for each in who]
+    pages += [f"/page/projects/{project}/{each}" for each in (*within.split(), *cards)]
     texts = {each: reader.get(each, params=_with(each, as_of)).text for each in pages}
     for view in ("context", "check"):
         form = {**PLAN[project], "chapter": "99", "scene": "1", "text": "She knocked at the door."}
