@@ -55,7 +55,9 @@ def _novel_gen(folder: Path, memory: Any) -> Path:
 
 @pytest.mark.parametrize("is_listed", [True, False])
 def test_a_project_of_novel_gen(stores: MemoryStores, project: str, tmp_path: Path, is_listed: bool) -> None:
-    """Characters, chapters and chapter memories in either shape; a chapter's memory holds from its end."""
+    """Characters, chapters and chapter memories in either shape; a chapter's memory holds from its end, and a second
+    import knows characters by name, threads by their words, scenes by place.
+    """
     memory = [{"chapter_number": 1, **_ENTRY}] if is_listed else {"chapters": {"1": _ENTRY}}
     result = _import(stores, _novel_gen(tmp_path, memory), project)
     assert result.preview.new_entities == ["C0"]
@@ -74,6 +76,12 @@ def test_a_project_of_novel_gen(stores: MemoryStores, project: str, tmp_path: Pa
         notes = [each.chunk.content for each in unit.memories.list_matching() if not each.from_scene]
         assert sorted(notes) == sorted(["林冲雪夜上山。", "林冲到山神庙"])
         assert unit.scenes.require(StoryPosition(1, 1)).story_time == "冬夜"
+        before = unit.exchange.contents()
+    preview = _import(stores, tmp_path, project).preview
+    assert (preview.new_entities, preview.new_scenes, preview.new_memories, preview.new_events) == ([], [], 0, 0)
+    assert preview.same_scenes == ["1:1"]
+    with stores.database(project).read() as unit:
+        assert unit.exchange.contents() == before
 
 
 def _second_version(folder: Path) -> Path:
@@ -93,18 +101,9 @@ def _second_version(folder: Path) -> Path:
 
 
 def test_a_project_of_novel_gens_second_version(stores: MemoryStores, project: str, tmp_path: Path) -> None:
-    """Its chapters become scenes, its characters entities, and its plans are found by their scenes."""
-    result = _import(stores, _second_version(tmp_path), project)
-    assert (result.preview.new_entities, result.preview.new_scenes) == (["C0", "L0"], ["1:1"])
-    assert result.copied_plans == ["chapter_002_plan.json"]
-    with stores.database(project).read() as unit:
-        assert unit.scenes.require(StoryPosition(1, 1)).participants == ["C0"]
-    plan, _ = own_scene_plan(stores.paths(project), chapter_index=2, scene_index=1)
-    assert (plan.purpose, plan.key_actions) == ("避雪", ["推门"])
-
-
-def test_everyone_of_the_second_version_is_brought(stores: MemoryStores, project: str, tmp_path: Path) -> None:
-    """Its supporting characters, and the cast and place that a scene says, whatever its text names."""
+    """Its chapters become scenes, its characters, supporting ones too, entities; the cast and place of a scene are what
+    it says, whatever its text names, and plans are found by their scenes.
+    """
     folder = _second_version(tmp_path)
     people = {
         "protagonist": {"name": "林冲", "traits": ["隐忍"]},
@@ -112,15 +111,11 @@ def test_everyone_of_the_second_version_is_brought(stores: MemoryStores, project
         "antagonist": {"name": "陆谦"},
     }
     _write(folder / "characters.json", people)
-    scene = {
-        "scene_id": "1_1",
-        "location": "山神庙",
-        "characters": ["林冲", "李小二", "店家"],
-        "content": "他走进庙门。",
-    }
+    scene = {"scene_id": "1_1", "location": "山神庙", "characters": ["林冲", "李小二", "店家"], "content": "他进门。"}
     _write(folder / "chapters/chapter_001.json", {"chapter_id": 1, "title": "雪夜", "scenes": [scene]})
     result = _import(stores, folder, project)
     assert result.preview.new_entities == ["C0", "C1", "C2", "C3", "L0"]
+    assert (result.preview.new_scenes, result.copied_plans) == (["1:1"], ["chapter_002_plan.json"])
     assert "店家" in result.issues[0].message
     with stores.database(project).read() as unit:
         stored = unit.scenes.require(StoryPosition(1, 1))
@@ -130,6 +125,8 @@ def test_everyone_of_the_second_version_is_brought(stores: MemoryStores, project
     assert (names[stored.location_id or ""], stored.title) == ("山神庙", "雪夜")
     assert "L0" not in before
     assert _import(stores, folder, project).preview.new_entities == []
+    plan, _ = own_scene_plan(stores.paths(project), chapter_index=2, scene_index=1)
+    assert (plan.purpose, plan.key_actions) == ("避雪", ["推门"])
 
 
 def test_relationships_casts_and_places_of_the_first_version(
@@ -162,47 +159,34 @@ def test_relationships_casts_and_places_of_the_first_version(
 def test_what_cannot_be_read_is_refused_before_anything_is_made(
     stores: MemoryStores, project: str, tmp_path: Path
 ) -> None:
-    """A wrong plan's file is named, and a path that is none as that."""
-    folder = _second_version(tmp_path)
+    """A wrong plan's file is named, a wrong memory's field and value, and a path that is none as that."""
+    folder = _second_version(tmp_path / "second")
     _write(folder / "chapters/chapter_002_plan.json", {"chapter_id": 2, "scenes": [{"scene_id": "3_1"}]})
-    with pytest.raises(
-        InvalidFileError, match=r"chapter_002_plan\.json.*scene_number is missing in .*'scene_id': '3_1'"
+    (tmp_path / "nothing").mkdir()
+    (tmp_path / "book.pdf").write_bytes(b"x")
+    for source, told in (
+        (folder, r"chapter_002_plan\.json.*scene_number is missing in .*'scene_id': '3_1'"),
+        (_novel_gen(tmp_path / "first", {"chapters": {"one": _ENTRY}}), "chapter_number cannot be 'one'"),
+        (tmp_path / "bok.txt", r"bok\.txt' does not exist; check the path"),
+        (tmp_path / "nothing", "is neither a folder with"),
+        (tmp_path / "book.pdf", "is neither a folder with"),
     ):
-        _import(stores, folder, project)
-    with pytest.raises(UnknownProjectError, match=project):
-        stores.database(project)
-    with pytest.raises(InvalidFileError, match=r"bok\.txt' does not exist; check the path"):
-        _import(stores, tmp_path / "bok.txt", project)
-
-
-def test_importing_twice_adds_nothing(stores: MemoryStores, project: str, tmp_path: Path) -> None:
-    """Characters are known by name, threads by their words, scenes by place."""
-    folder = _novel_gen(tmp_path, [{"chapter_number": 1, **_ENTRY}])
-    _import(stores, folder, project)
-    with stores.database(project).read() as unit:
-        before = unit.exchange.contents()
-    preview = _import(stores, folder, project).preview
-    assert (preview.new_entities, preview.new_scenes, preview.new_memories, preview.new_events) == ([], [], 0, 0)
-    assert preview.same_scenes == ["1:1"]
-    with stores.database(project).read() as unit:
-        assert unit.exchange.contents() == before
-
-
-def test_a_wrong_chapter_memory_is_refused(stores: MemoryStores, project: str, tmp_path: Path) -> None:
-    """Field and value are named, and no project is made."""
-    folder = _novel_gen(tmp_path, {"chapters": {"one": _ENTRY}})
-    with pytest.raises(InvalidFileError, match="chapter_number cannot be 'one'"):
-        _import(stores, folder, project)
-    with pytest.raises(UnknownProjectError, match=project):
-        stores.database(project)
+        with pytest.raises(InvalidFileError, match=told):
+            _import(stores, source, project)
+        with pytest.raises(UnknownProjectError, match=project):
+            stores.database(project)
 
 
 def test_a_manuscript_is_previewed_then_imported(stores: MemoryStores, project: str, tmp_path: Path) -> None:
-    """The dry run shows the chapters and makes nothing; the import takes them in."""
-    file = tmp_path / "book.txt"
-    file.write_text("The Book\n\nChapter 1\n\nShe came.\n\n***\n\nShe slept.\n\nChapter 2\n\nShe left.", "utf-8")
+    """The dry run tells the chapters, each scene of one that has several, and makes nothing; the import takes them in.
+    Later a changed scene is kept as it is stored, and said; a new one is added.
+    """
+    file = tmp_path / "book.md"
+    file.write_text("The Book\n\n# One\n\nShe came.\n\n## Noon\n\nShe slept well.\n\n# Two\n\nShe left.", "utf-8")
     dry = _import(stores, file, project, dry_run=True)
     assert [(each.chapter_number, each.scenes) for each in dry.chapters] == [(1, 2), (2, 1)]
+    cut = [[(one.title, one.words, one.opening) for one in each.cut] for each in dry.chapters]
+    assert cut == [[("", 2, "She came."), ("Noon", 3, "She slept well.")], []]
     assert dry.left_out == "The Book"
     assert dry.preview.new_scenes == ["1:1", "1:2", "2:1"]
     with pytest.raises(UnknownProjectError, match=project):
@@ -210,26 +194,10 @@ def test_a_manuscript_is_previewed_then_imported(stores: MemoryStores, project: 
     assert _import(stores, file, project).preview.is_new_project
     with stores.database(project).read() as unit:
         texts = [scene.text for scene in unit.scenes.list_as_of(with_text=True)]
-    assert texts == ["She came.", "She slept.", "She left."]
-
-
-def test_a_longer_manuscript_adds_its_new_scenes(stores: MemoryStores, project: str, tmp_path: Path) -> None:
-    """A changed scene is kept as it is stored, and said; a new one is added."""
-    file = tmp_path / "book.txt"
-    file.write_text("Chapter 1\n\nShe came.", "utf-8")
-    _import(stores, file, project)
-    file.write_text("Chapter 1\n\nShe went.\n\nChapter 2\n\nShe left.", "utf-8")
+    assert texts == ["She came.", "She slept well.", "She left."]
+    file.write_text(file.read_text("utf-8").replace("came", "went") + "\n\n# Three\n\nShe wrote.", "utf-8")
     preview = _import(stores, file, project).preview
-    assert (preview.new_scenes, preview.kept_scenes) == (["2:1"], ["1:1"])
-
-
-@pytest.mark.parametrize("name", ["nothing", "book.pdf"])
-def test_anything_else_is_refused(stores: MemoryStores, project: str, tmp_path: Path, name: str) -> None:
-    """An empty folder or a file of another kind is no source."""
-    (tmp_path / "nothing").mkdir()
-    (tmp_path / "book.pdf").write_bytes(b"x")
-    with pytest.raises(InvalidFileError, match="is neither a folder with"):
-        _import(stores, tmp_path / name, project)
+    assert (preview.new_scenes, preview.kept_scenes) == (["3:1"], ["1:1"])
 
 
 def test_only_an_edited_manuscript_may_be_stored_twice(stores: MemoryStores, project: str, tmp_path: Path) -> None:
@@ -323,14 +291,3 @@ def test_a_zip_of_an_export_comes_back(stores: MemoryStores, project: str, tmp_p
     export_project(stores, project, tmp_path / "export")
     result = _import(stores, _zipped(tmp_path / "export" / "memory", tmp_path / "e.zip"), f"{project}-again")
     assert result.preview.new_scenes == ["1:1", "1:2", "2:1"]
-
-
-def test_a_preview_tells_the_scenes(stores: MemoryStores, project: str, tmp_path: Path) -> None:
-    """A dry run tells each scene of a chapter that has several: title, length and first words."""
-    _write(tmp_path / "book.md", "# One\n\nShe woke up.\n\n## Noon\n\nShe ate.\n\n# Two\n\nShe slept.")
-    first, second = _import(stores, tmp_path / "book.md", project, dry_run=True).chapters
-    assert [(each.title, each.words, each.opening) for each in first.cut] == [
-        ("", 3, "She woke up."),
-        ("Noon", 2, "She ate."),
-    ]
-    assert second.cut == []

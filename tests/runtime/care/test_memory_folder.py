@@ -64,6 +64,14 @@ def _files(folder: Path) -> dict[str, str]:
     return {str(file.relative_to(folder)): file.read_text("utf-8") for file in folder.rglob("*.json")}
 
 
+@pytest.fixture
+def told(here: MemoryStores, tmp_path: Path) -> str:
+    """A project that lies exported in the test's folder."""
+    project_id = _told_project(here)
+    export_project(here, project_id, tmp_path)
+    return project_id
+
+
 def _told_project(stores: MemoryStores) -> str:
     project_id = f"told-{next(_numbers)}"
     stores.create_project(project_id, name="The lamp", language="en")
@@ -100,132 +108,115 @@ def test_whatever_the_story_it_comes_back_as_it_was(
         assert _files(second) == _files(first)
 
 
-def test_the_files_have_the_documented_shapes(here: MemoryStores, tmp_path: Path) -> None:
-    """One file per entity and scene, with the fields of the scheme; views say what history amounts to."""
-    project_id = _told_project(here)
-    written = export_project(here, project_id, tmp_path)
-    names = sorted(str(file.relative_to(tmp_path / "memory")) for file in written)
-    assert names == [
-        "characters/C0.json",
-        "characters/C1.json",
-        "counters.json",
-        "items/I0.json",
-        "locations/L0.json",
-        "notes.json",
-        "open_loops.json",
-        "project.json",
-        "relationships.json",
-        "scenes/S001.json",
-        "scenes/S002.json",
-        "scenes/S003.json",
-        "summaries.json",
-    ]
-    mary = json.loads((tmp_path / "memory/characters/C0.json").read_text("utf-8"))
-    assert (mary["id"], mary["type"], mary["name"]) == ("C0", "character", "Mary Grey")
-    assert mary["current_state"] == {"mood": "mood 21"}
-    assert mary["relationships"][0] == {
-        "character_id": "C1",
-        "relationship_type": "",
-        "status": "status 21",
-        "description": "",
-    }
-    assert {"tick": 1, "scene_id": "S001", "changes": {"mood": "mood 11"}}.items() <= next(
-        each.items() for each in mary["history"] if "mood" in each["changes"]
-    )
-    loops = json.loads((tmp_path / "memory/open_loops.json").read_text("utf-8"))["loops"]
-    assert (loops[0]["id"], loops[0]["status"], loops[0]["created_in_scene"]) == ("OL11", "open", "S001")
-    counters = json.loads((tmp_path / "memory/counters.json").read_text("utf-8"))
-    assert (counters["character"], counters["scene"]) == (2, 3)
-
-
-def test_flags_of_memories_are_told_in_words(here: MemoryStores, there: MemoryStores, tmp_path: Path) -> None:
-    """A memory that is found by words alone, or stands for others, says so as every export before it did."""
+def test_the_files_have_the_documented_shapes(here: MemoryStores, there: MemoryStores, tmp_path: Path) -> None:
+    """One file per entity and scene, with the fields of the scheme; views say what history amounts to. A memory that
+    is found by words alone, or stands for others, says so as every export before it did.
+    """
     project_id = _told_project(here)
     with here.database(project_id).write() as unit:
         sources = [each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "memory"][:2]
         text = ConsolidatedText(content="Both of it.")
         unit.consolidations.add(consolidated_memory(text, sources, created_at=utc_now()), sources)
-    export_project(here, project_id, tmp_path)
-    scene_file = json.loads((tmp_path / "memory/scenes/S001.json").read_text("utf-8"))
-    standing = json.loads((tmp_path / "memory/consolidations.json").read_text("utf-8"))["consolidations"]
-    told = {each["content_type"]: each for each in scene_file["memories"]}
-    assert told["scene"]["embedding_id"] == "words-only"
-    assert told["memory"]["embedding_id"] == told["memory"]["chunk_id"]
-    assert [each["event_type"] for each in standing] == ["consolidated"]
-    assert not {"is_indexed", "is_consolidated", "project_id", "superseded_by"} & told["scene"].keys()
+    written = export_project(here, project_id, tmp_path)
+    files = {str(file.relative_to(tmp_path / "memory")): json.loads(file.read_text("utf-8")) for file in written}
+    listed = "consolidations counters notes open_loops project relationships summaries"
+    single = "characters/C0 characters/C1 items/I0 locations/L0 scenes/S001 scenes/S002 scenes/S003"
+    assert sorted(files) == sorted(f"{name}.json" for name in (*listed.split(), *single.split()))
+    mary = files["characters/C0.json"]
+    assert (mary["id"], mary["type"], mary["name"]) == ("C0", "character", "Mary Grey")
+    assert mary["current_state"] == {"mood": "mood 21"}
+    view = {"character_id": "C1", "relationship_type": "", "status": "status 21", "description": ""}
+    assert mary["relationships"][0] == view
+    assert {"tick": 1, "scene_id": "S001", "changes": {"mood": "mood 11"}}.items() <= next(
+        each.items() for each in mary["history"] if "mood" in each["changes"]
+    )
+    loop = files["open_loops.json"]["loops"][0]
+    assert (loop["id"], loop["status"], loop["created_in_scene"]) == ("OL11", "open", "S001")
+    assert (files["counters.json"]["character"], files["counters.json"]["scene"]) == (2, 3)
+    memories = {each["content_type"]: each for each in files["scenes/S001.json"]["memories"]}
+    assert memories["scene"]["embedding_id"] == "words-only"
+    assert memories["memory"]["embedding_id"] == memories["memory"]["chunk_id"]
+    assert [each["event_type"] for each in files["consolidations.json"]["consolidations"]] == ["consolidated"]
+    assert not {"is_indexed", "is_consolidated", "project_id", "superseded_by"} & memories["scene"].keys()
     _import(there, project_id, tmp_path)
     assert _contents(there, project_id) == _contents(here, project_id)
+    before = _files(tmp_path)
+    with pytest.raises(UserInputError, match="is not empty"):
+        export_project(here, project_id, tmp_path)
+    assert _files(tmp_path) == before
 
 
-def test_a_dry_run_tells_and_stores_nothing(here: MemoryStores, there: MemoryStores, tmp_path: Path) -> None:
+def test_a_dry_run_tells_and_stores_nothing(there: MemoryStores, told: str, tmp_path: Path) -> None:
     """Not even the project is created."""
-    project_id = _told_project(here)
-    export_project(here, project_id, tmp_path)
-    result = _import(there, project_id, tmp_path, dry_run=True)
+    result = _import(there, told, tmp_path, dry_run=True)
     assert result.dry_run
     assert result.preview.is_new_project
     assert result.preview.new_scenes == ["1:1", "1:2", "2:1"]
-    with pytest.raises(UnknownProjectError, match=project_id):
-        there.database(project_id)
+    with pytest.raises(UnknownProjectError, match=told):
+        there.database(told)
 
 
 def test_an_import_changes_nothing_that_is_there(here: MemoryStores, there: MemoryStores, tmp_path: Path) -> None:
-    """An entity and a scene that are stored otherwise are kept and named; what is missing is added."""
+    """What is stored otherwise is kept, an entity and a scene by name, and so are summaries, parts and notes of what is
+    waived; what is missing is added.
+    """
     project_id = _told_project(here)
+    with here.database(project_id).write() as unit:
+        unit.summaries.write("chapter", 1, "Theirs.", chapters=(1, 1), origin="author")
+        unit.summaries.write("chapter", 2, "Theirs, too.", chapters=(2, 2), origin="model")
+        unit.projects.update(settings={"parts": [{"title": "", "first_chapter": 1, "last_chapter": 9}]})
+        unit.projects.set_waived("conflicts", {"X1": "a dream"})
+        unit.projects.set_waived("findings", {"K1": "he lies", "K2": ""})
     export_project(here, project_id, tmp_path)
     there.create_project(project_id)
     with there.database(project_id).write() as unit:
-        other = Entity(entity_id="C0", entity_type="character", name="Mary Grey", description="mine")
-        unit.entities.upsert(other)
+        unit.entities.upsert(Entity(entity_id="C0", entity_type="character", name="Mary Grey", description="mine"))
+        unit.summaries.write("chapter", 1, "Mine.", chapters=(1, 1), origin="author")
+        unit.projects.update(settings={"parts": [{"title": "mine", "first_chapter": 1, "last_chapter": 1}]})
+        unit.projects.set_waived("findings", {"K1": "she lies"})
     ingest_scenes(there, project_id, [scene(1, 2, text="Another text.")], index=False)
     preview = _import(there, project_id, tmp_path).preview
     assert (preview.kept_entities, preview.kept_scenes) == (["C0"], ["1:2"])
-    assert preview.new_scenes == ["1:1", "2:1"]
+    assert (preview.new_scenes, preview.new_summaries) == (["1:1", "2:1"], 1)
     with there.database(project_id).read() as unit:
-        stored = unit.entities.get("C0")
-        kept = unit.scenes.require(StoryPosition(1, 2))
-        added = unit.scenes.require(StoryPosition(1, 1))
-    assert stored.entity.description == "mine"
-    assert (kept.text, added.label) == ("Another text.", "S002")
+        assert unit.entities.get("C0").entity.description == "mine"
+        assert unit.scenes.require(StoryPosition(1, 2)).text == "Another text."
+        assert unit.scenes.require(StoryPosition(1, 1)).label == "S002"
+    contents = _contents(there, project_id)
+    assert [each.text for each in contents.summaries] == ["Mine.", "Theirs, too."]
+    assert [part.title for part in contents.parts] == ["mine"]
+    assert contents.waivers.conflicts == {"X1": "a dream"}
+    assert contents.waivers.findings == {"K1": "she lies", "K2": ""}
 
 
-def test_ids_that_mean_somebody_else_are_refused(here: MemoryStores, there: MemoryStores, tmp_path: Path) -> None:
+def test_ids_that_mean_somebody_else_are_refused(there: MemoryStores, told: str, tmp_path: Path) -> None:
     """Two stories cannot be poured into one project."""
-    project_id = _told_project(here)
-    export_project(here, project_id, tmp_path)
-    there.create_project(project_id)
-    with there.database(project_id).write() as unit:
+    there.create_project(told)
+    with there.database(told).write() as unit:
         unit.entities.upsert(Entity(entity_id="C1", entity_type="character", name="Ahab"))
     with pytest.raises(UserInputError, match=r"mean somebody else in project .*\['C1'\]"):
-        _import(there, project_id, tmp_path)
-    assert _contents(there, project_id).scenes == []
+        _import(there, told, tmp_path)
+    assert _contents(there, told).scenes == []
 
 
-def test_an_interrupted_import_goes_on(here: MemoryStores, there: MemoryStores, tmp_path: Path) -> None:
+def test_an_interrupted_import_goes_on(here: MemoryStores, there: MemoryStores, told: str, tmp_path: Path) -> None:
     """Each scene is whole or not there; the second run adds the rest."""
-    project_id = _told_project(here)
-    export_project(here, project_id, tmp_path)
-
-    told: list[int] = []
+    steps: list[int] = []
 
     def stop(characters: int, _: int) -> None:
-        told.append(characters)
-        if len(told) == 3:
+        steps.append(characters)
+        if len(steps) == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        _import(there, project_id, tmp_path, progress=stop)
-    assert len(_contents(there, project_id).scenes) == 2
-    assert _import(there, project_id, tmp_path).preview.new_scenes == ["2:1"]
-    assert _contents(there, project_id) == _contents(here, project_id)
+        _import(there, told, tmp_path, progress=stop)
+    assert len(_contents(there, told).scenes) == 2
+    assert _import(there, told, tmp_path).preview.new_scenes == ["2:1"]
+    assert _contents(there, told) == _contents(here, told)
 
 
-def test_what_a_person_edits_in_the_files_is_taken_over(
-    here: MemoryStores, there: MemoryStores, tmp_path: Path
-) -> None:
+def test_what_a_person_edits_in_the_files_is_taken_over(there: MemoryStores, told: str, tmp_path: Path) -> None:
     """A changed current state or status is the author's word after the last scene, a changed card the card."""
-    project_id = _told_project(here)
-    export_project(here, project_id, tmp_path)
     file = tmp_path / "memory/characters/C0.json"
     mary = json.loads(file.read_text("utf-8"))
     mary["current_state"]["mood"] = "serene"
@@ -235,8 +226,8 @@ def test_what_a_person_edits_in_the_files_is_taken_over(
     data = json.loads(file.read_text("utf-8"))
     data["relationships"][0]["status"] = "married"
     file.write_text(json.dumps(data), "utf-8")
-    _import(there, project_id, tmp_path)
-    with there.database(project_id).read() as unit:
+    _import(there, told, tmp_path)
+    with there.database(told).read() as unit:
         before = unit.states.snapshots(["C0"], as_of=StoryPosition(2, 1))[0]
         after = unit.states.snapshots(["C0"])[0]
         relation = unit.relationships.between("C0", "C1")
@@ -312,6 +303,9 @@ def test_a_folder_of_another_program_is_read(there: MemoryStores, tmp_path: Path
         assert unit.scenes.require(StoryPosition(1, 3)).label == "S003"
 
 
+PART = {"first_chapter": 3, "last_chapter": 1}
+
+
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
@@ -326,29 +320,19 @@ def test_a_folder_of_another_program_is_read(there: MemoryStores, tmp_path: Path
         ("open_loops.json", {"loops": [{"id": "OL0", "status": "lost"}]}, r"loops\[0\]\.status cannot be 'lost'"),
         ("counters.json", {"scene": "three"}, "scene cannot be 'three'"),
         ("counters.json", [1], "must hold an object of counters"),
+        ("summaries.json", {"parts": [PART]}, r"summaries\.json.*lies before first_chapter 3"),
+        ("summaries.json", {"parts": [PART | {"first_chapter": 1}] * 2}, "no chapter in two of them"),
+        ("summaries.json", {"summaries": [{"level": "book"}]}, r"summaries\.json.*level"),
     ],
 )
 def test_wrong_files_name_file_field_and_value(tmp_path: Path, name: str, data: Any, message: str) -> None:
-    """Nothing is guessed."""
+    """Nothing is guessed; an empty folder is no story."""
+    with pytest.raises(InvalidFileError, match="holds no memory folder"):
+        read_memory_folder(tmp_path, project_id="x", now=utc_now())
+    _write(tmp_path / "memory" / "counters.json", {})
     _write(tmp_path / "memory" / name, data)
     with pytest.raises(InvalidFileError, match=message):
         read_memory_folder(tmp_path, project_id="x", now=utc_now())
-
-
-def test_a_folder_without_memory_is_refused(tmp_path: Path) -> None:
-    """An empty folder is no story."""
-    with pytest.raises(InvalidFileError, match="holds no memory folder"):
-        read_memory_folder(tmp_path, project_id="x", now=utc_now())
-
-
-def test_an_export_does_not_mix_with_another(here: MemoryStores, tmp_path: Path) -> None:
-    """A memory folder with something in it is left alone."""
-    project_id = _told_project(here)
-    export_project(here, project_id, tmp_path)
-    before = _files(tmp_path)
-    with pytest.raises(UserInputError, match="is not empty"):
-        export_project(here, project_id, tmp_path)
-    assert _files(tmp_path) == before
 
 
 @pytest.mark.parametrize("entity_id", ["../../evil", "C:0", "a/b", "漢字", "x" * 400, ".."])
@@ -364,44 +348,6 @@ def test_ids_make_safe_file_names(entity_id: str) -> None:
 def _write(file: Path, data: Any) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(data if isinstance(data, str) else json.dumps(data, ensure_ascii=False), "utf-8")
-
-
-def test_an_import_keeps_the_summaries_and_parts_that_are_there(
-    here: MemoryStores, there: MemoryStores, tmp_path: Path
-) -> None:
-    """What somebody wrote of a chapter here is not replaced, and what is missing is added."""
-    project_id = _told_project(here)
-    with here.database(project_id).write() as unit:
-        unit.summaries.write("chapter", 1, "Theirs.", chapters=(1, 1), origin="author")
-        unit.summaries.write("chapter", 2, "Theirs, too.", chapters=(2, 2), origin="model")
-        parts = [{"title": "", "first_chapter": 1, "last_chapter": 9}]
-        unit.projects.update(settings={"parts": parts})
-    export_project(here, project_id, tmp_path)
-    there.create_project(project_id)
-    mine = [{"title": "mine", "first_chapter": 1, "last_chapter": 1}]
-    with there.database(project_id).write() as unit:
-        unit.summaries.write("chapter", 1, "Mine.", chapters=(1, 1), origin="author")
-        unit.projects.update(settings={"parts": mine})
-    assert _import(there, project_id, tmp_path).preview.new_summaries == 1
-    contents = _contents(there, project_id)
-    assert [each.text for each in contents.summaries] == ["Mine.", "Theirs, too."]
-    assert [part.title for part in contents.parts] == ["mine"]
-
-
-def test_what_is_waived_goes_along(here: MemoryStores, there: MemoryStores, tmp_path: Path) -> None:
-    """Waived conflicts and findings come over with their notes; a note that is here already stays."""
-    project_id = _told_project(here)
-    with here.database(project_id).write() as unit:
-        unit.projects.set_waived("conflicts", {"X1": "a dream"})
-        unit.projects.set_waived("findings", {"K1": "he lies", "K2": ""})
-    export_project(here, project_id, tmp_path)
-    there.create_project(project_id)
-    with there.database(project_id).write() as unit:
-        unit.projects.set_waived("findings", {"K1": "she lies"})
-    _import(there, project_id, tmp_path)
-    waivers = _contents(there, project_id).waivers
-    assert waivers.conflicts == {"X1": "a dream"}
-    assert waivers.findings == {"K1": "she lies", "K2": ""}
 
 
 def test_a_summary_of_scenes_that_are_others_here_is_not_told(
@@ -420,41 +366,14 @@ def test_a_summary_of_scenes_that_are_others_here_is_not_told(
     assert withheld == {1: True, 2: False}
 
 
-@pytest.mark.parametrize(
-    ("document", "said"),
-    [
-        ({"parts": [{"first_chapter": 3, "last_chapter": 1}]}, "lies before first_chapter 3"),
-        (
-            {"parts": [{"first_chapter": 1, "last_chapter": 3}, {"first_chapter": 3, "last_chapter": 4}]},
-            "no chapter in two of them",
-        ),
-        ({"summaries": [{"level": "book"}]}, "level"),
-    ],
-)
-def test_a_wrong_summaries_file_is_named(tmp_path: Path, document: dict[str, Any], said: str) -> None:
-    """The message has the file and what is wrong."""
-    (tmp_path / "memory").mkdir()
-    (tmp_path / "memory" / "counters.json").write_text("{}", "utf-8")
-    (tmp_path / "memory" / "summaries.json").write_text(json.dumps(document), "utf-8")
-    with pytest.raises(InvalidFileError, match=f"summaries.json.*{said}"):
-        read_memory_folder(tmp_path, project_id="demo", now=utc_now())
-
-
 def test_attachments_go_with_their_memories(here: MemoryStores, there: MemoryStores, tmp_path: Path) -> None:
     """Seed 003.2: what was attached by hand, named by a note, and taken off stands there as here."""
-    project_id = f"told-{next(_numbers)}"
-    here.create_project(project_id, language="en")
-    store_entities(here, project_id, ENTITIES, origin="author")
-    ingest_scenes(here, project_id, recorded_scenes(), index=False)
-    name = ENTITIES[0].name
-    note = (
-        Story(here, project_id)
-        .note(text=f"{name} is left-handed.", attached_to=[ENTITIES[1].name, "chapter:1", "book"])
-        .note
-    )
-    Story(here, project_id).note(text="It never rains.")
-    bare = Story(here, project_id).note(text=f"{name} again.").note
-    Story(here, project_id).edit_memory(memory_id=bare.chunk_id, detach=[name])
+    project_id, name = _told_project(here), ENTITIES[0].name
+    story = Story(here, project_id)
+    note = story.note(text=f"{name} is left-handed.", attached_to=[ENTITIES[1].name, "chapter:1", "book"]).note
+    story.note(text="It never rains.")
+    bare = story.note(text=f"{name} again.").note
+    story.edit_memory(memory_id=bare.chunk_id, detach=[name])
     export_project(here, project_id, tmp_path)
     _import(there, project_id, tmp_path / "memory")
 

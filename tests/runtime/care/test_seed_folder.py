@@ -9,7 +9,7 @@ import pytest
 
 from novelgen.models.position import StoryPosition, utc_now
 from novelgen.models.record import RecordedRelationshipChange
-from runtime.care.exporting import export_project
+from runtime.care.exporting import export_project, project_documents
 from runtime.care.importing import import_source
 from runtime.settings import load_settings
 from runtime.storage.transfer import ProjectContents
@@ -139,9 +139,10 @@ def _contents(stores: MemoryStores, project_id: str) -> ProjectContents:
         return unit.exchange.contents()
 
 
-def _exported(stores: MemoryStores, project_id: str, folder: Path, name: str) -> Any:
-    export_project(stores, project_id, folder)
-    return json.loads((folder / "memory" / name).read_text("utf-8"))
+@pytest.fixture(scope="module")
+def documents(stores: MemoryStores, told: str) -> dict[str, Any]:
+    """What an export of that project writes: file to document."""
+    return project_documents(stores, told)
 
 
 def test_scenes_keep_the_labels_that_the_folder_gives_them(stores: MemoryStores, told: str) -> None:
@@ -154,35 +155,33 @@ def test_scenes_keep_the_labels_that_the_folder_gives_them(stores: MemoryStores,
     assert ines.profile["metadata"] == {"importance": "primary"}
 
 
-def test_cards_keep_when_they_were_made_and_changed(stores: MemoryStores, folder: Path, tmp_path: Path) -> None:
-    """Seed 000.2: moments of characters and places come out as they went in, and an edit moves the second one."""
+def test_moments_stay_until_something_changes(stores: MemoryStores, folder: Path) -> None:
+    """Seed 000.2, 000.12: of characters, places and pairs they come out as they went in; saying what is stored already
+    changes nothing, an edit moves the second one.
+    """
     import_source(stores, folder, project_id="moments", index=False)
+    written = project_documents(stores, "moments")
     for name in ("characters/C0.json", "locations/L0.json"):
-        document = _exported(stores, "moments", tmp_path / name, name)
-        assert (document["created_at"], document["updated_at"]) == (MADE, MADE)
-    nameless = _exported(stores, "moments", tmp_path / "C1", "characters/C1.json")
+        assert (written[name]["created_at"], written[name]["updated_at"]) == (MADE, MADE)
+    nameless = written["characters/C1.json"]
     assert nameless["created_at"] == nameless["updated_at"] > MADE
+    story = StoryEntities(stores, "moments")
+    story.edit_entity(entity="C0", changes={"role": "protagonist"})
+    assert story.entity(entity="C0").updated_at.isoformat() == MADE
     before = utc_now()
-    StoryEntities(stores, "moments").edit_entity(entity="L0", changes={"description": "It stands on piles"})
-    StoryEntities(stores, "moments").edit_entity(entity="C0", changes={"mood": "calm"})
-    for name in ("C0", "L0"):
-        card = StoryEntities(stores, "moments").entity(entity=name)
-        assert card.updated_at is not None
-        assert (card.created_at.isoformat(), card.updated_at >= before) == (MADE, True)
+    story.edit_entity(entity="L0", changes={"description": "It stands on piles"})
+    story.edit_entity(entity="C0", changes={"mood": "calm"})
+    with stores.database("moments").write() as unit:
+        change = RecordedRelationshipChange(character_a="C1", character_b="C0", status="close")
+        unit.relationships.append(change, at=StoryPosition(1, 3))
+    for each in (*(story.entity(entity=name) for name in ("C0", "L0")), *_contents(stores, "moments").pairs):
+        assert each.updated_at is not None
+        assert (each.created_at.isoformat(), each.updated_at >= before) == (MADE, True)
 
 
-def test_a_card_that_says_nothing_new_is_not_changed(stores: MemoryStores, folder: Path) -> None:
-    """Seed 000.2: saying what is stored already leaves the moment of the last change."""
-    import_source(stores, folder, project_id="unmoved", index=False)
-    StoryEntities(stores, "unmoved").edit_entity(entity="C0", changes={"role": "protagonist"})
-    changed = StoryEntities(stores, "unmoved").entity(entity="C0").updated_at
-    assert changed.isoformat() == MADE
-
-
-def test_history_keeps_its_summaries(stores: MemoryStores, told: str, tmp_path: Path) -> None:
+def test_history_keeps_its_summaries(stores: MemoryStores, told: str, documents: dict[str, Any]) -> None:
     """Seed 000.4: an entry keeps what it says beside its changes, one without changes and one of no scene here too."""
-    history = _exported(stores, told, tmp_path, "characters/C0.json")["history"]
-    said = [each for each in history if "summary" in each]
+    said = [each for each in documents["characters/C0.json"]["history"] if "summary" in each]
     assert [(each["tick"], each["scene_id"], each["changes"], each["summary"]) for each in said] == [
         (1, "S001", CHARACTER["history"][0]["changes"], "Found the sextant in a locked drawer"),
         (2, "S002", {}, "Said nothing of it"),
@@ -193,8 +192,12 @@ def test_history_keeps_its_summaries(stores: MemoryStores, told: str, tmp_path: 
     assert "no_change" not in state.state_data
 
 
-def test_counts_are_those_of_the_scenes_before_a_position(stores: MemoryStores, told: str) -> None:
-    """Seed 000.5: point of view, scenes and the last appearance, as of story time; the author's notes stay beside."""
+def test_counts_are_those_of_the_scenes_before_a_position(
+    stores: MemoryStores, told: str, documents: dict[str, Any]
+) -> None:
+    """Seed 000.5: point of view, scenes and the last appearance, as of story time; the author's notes stay beside, in
+    the documents, too.
+    """
     card = StoryEntities(stores, told).entity(entity="C0")
     assert card.metadata.pop("named_count") == 0
     assert card.metadata == {"importance": "primary", "pov_count": 2, "scene_count": 2, "last_appeared": "S002"}
@@ -204,33 +207,27 @@ def test_counts_are_those_of_the_scenes_before_a_position(stores: MemoryStores, 
     assert early.metadata == told_early
     place = StoryEntities(stores, told).entity(entity="L0", as_of=StoryPosition(1, 3))
     assert place.metadata == {"named_count": 0, "scene_count": 1, "last_used": "S001"}
-    assert StoryEntities(stores, told).entity(entity="C1", as_of=StoryPosition(1, 1)).metadata == {
-        "named_count": 0,
-        "pov_count": 0,
-        "scene_count": 0,
-    }
-
-
-def test_an_export_tells_the_counts_and_the_authors_own_beside(stores: MemoryStores, told: str, tmp_path: Path) -> None:
-    """Seed 000.5: the documents have the seed's fields with what the scenes amount to."""
-    character = _exported(stores, told, tmp_path / "a", "characters/C0.json")
+    nobody = StoryEntities(stores, told).entity(entity="C1", as_of=StoryPosition(1, 1))
+    assert nobody.metadata == {"named_count": 0, "pov_count": 0, "scene_count": 0}
+    character = documents["characters/C0.json"]
     assert character["metadata"]["last_appeared"] == "S002"
     assert character["author_metadata"] == {"pov_count": 9, "last_appeared": "S040"}
-    place = _exported(stores, told, tmp_path / "b", "locations/L0.json")
-    assert place["metadata"] == {"scene_count": 2, "last_used": "S003"}
-    (pair,) = _exported(stores, told, tmp_path / "c", "relationships.json")["relationships"]
-    assert pair["metadata"] == {"mood": "cold", "interaction_count": 2, "last_interaction": "S002"}
+    assert documents["locations/L0.json"]["metadata"] == {"scene_count": 2, "last_used": "S003"}
 
 
-def test_scenes_keep_what_their_documents_say(stores: MemoryStores, told: str, tmp_path: Path) -> None:
-    """Seed 000.8: file, words where there is no text to count, entities, metadata, moment, and unknown fields."""
-    document = _exported(stores, told, tmp_path, "scenes/S001.json")
+def test_scenes_and_threads_keep_what_their_documents_say(documents: dict[str, Any]) -> None:
+    """Seed 000.8, 000.10: file, words where there is no text to count, entities, metadata, notes, moment, and unknown
+    fields come out as they went in.
+    """
+    document = documents["scenes/S001.json"]
     kept = ("markdown_file", "word_count", "entities_created", "entities_updated", "metadata", "director")
     assert {name: document[name] for name in kept} == {name: _scene(1)[name] for name in kept}
     assert (document["created_at"], document["open_loops_created"]) == (MADE, ["OL0"])
+    (loop,) = documents["open_loops.json"]["loops"]
+    assert [loop[name] for name in ("notes", "created_at", "colour")] == ["To be answered by the ferryman", MADE, "red"]
 
 
-def test_an_interrupted_import_keeps_them_too(stores: MemoryStores, folder: Path, tmp_path: Path) -> None:
+def test_an_interrupted_import_keeps_them_too(stores: MemoryStores, folder: Path) -> None:
     """Seed 000.8: what the documents say comes with the next try where the scenes came with the first."""
 
     def stop(*_: int) -> None:
@@ -239,31 +236,17 @@ def test_an_interrupted_import_keeps_them_too(stores: MemoryStores, folder: Path
     with pytest.raises(KeyboardInterrupt):
         import_source(stores, folder, project_id="again", index=False, progress=stop)
     import_source(stores, folder, project_id="again", index=False)
-    for number in (1, 2, 3):
-        document = _exported(stores, "again", tmp_path / str(number), f"scenes/S00{number}.json")
-        assert document["markdown_file"] == f"scene_00{number}.md"
+    written = project_documents(stores, "again")
+    files = [f"scene_00{number}.md" for number in (1, 2, 3)]
+    assert [written[f"scenes/S00{number}.json"]["markdown_file"] for number in (1, 2, 3)] == files
 
 
-def test_threads_keep_notes_and_moments(stores: MemoryStores, told: str, tmp_path: Path) -> None:
-    """Seed 000.10: notes, creation and unknown fields of an open loop come out as they went in."""
-    (loop,) = _exported(stores, told, tmp_path, "open_loops.json")["loops"]
-    assert {name: loop[name] for name in ("notes", "created_at", "colour")} == {
-        "notes": "To be answered by the ferryman",
-        "created_at": MADE,
-        "colour": "red",
-    }
-
-
-def test_relationships_keep_moments_and_metadata(stores: MemoryStores, told: str, tmp_path: Path) -> None:
-    """Seed 000.12: moments and metadata of a pair come out, the author's counts beside the computed ones."""
-    (pair,) = _exported(stores, told, tmp_path, "relationships.json")["relationships"]
+def test_a_relationship_is_shown_as_it_is_exported(stores: MemoryStores, told: str, documents: dict[str, Any]) -> None:
+    """Seed 000.12: moments, notes and counts, the author's beside; an earlier read counts only the scenes before it."""
+    (pair,) = documents["relationships.json"]["relationships"]
     assert (pair["created_at"], pair["updated_at"]) == (MADE, "2024-11-05T18:50:00+00:00")
+    assert pair["metadata"] == {"mood": "cold", "interaction_count": 2, "last_interaction": "S002"}
     assert pair["author_metadata"] == {"last_interaction": "S001", "interaction_count": 30}
-
-
-def test_a_relationship_is_shown_as_it_is_exported(stores: MemoryStores, told: str, tmp_path: Path) -> None:
-    """Seed 000.12: moments, notes and counts; an earlier read counts only the scenes before it."""
-    (pair,) = _exported(stores, told, tmp_path, "relationships.json")["relationships"]
     ends = {"first": pair["character_a"], "second": pair["character_b"]}
     shown = Story(stores, told).get_relationship(**ends)
     assert shown.metadata == pair["metadata"]
@@ -271,18 +254,6 @@ def test_a_relationship_is_shown_as_it_is_exported(stores: MemoryStores, told: s
     assert shown.updated_at == datetime.fromisoformat(pair["updated_at"])
     early = Story(stores, told).get_relationship(**ends, as_of=StoryPosition(1, 2))
     assert early.metadata == {"mood": "cold", "interaction_count": 1, "last_interaction": "S001"}
-
-
-def test_a_change_of_a_relationship_moves_its_moment(stores: MemoryStores, folder: Path) -> None:
-    """Seed 000.12: what is said of a pair from now on is when it was changed last."""
-    import_source(stores, folder, project_id="pairs", index=False)
-    before = utc_now()
-    with stores.database("pairs").write() as unit:
-        change = RecordedRelationshipChange(character_a="C1", character_b="C0", status="close")
-        unit.relationships.append(change, at=StoryPosition(1, 3))
-    (pair,) = _contents(stores, "pairs").pairs
-    assert pair.updated_at is not None
-    assert (pair.created_at.isoformat(), pair.updated_at >= before) == (MADE, True)
 
 
 def test_an_export_of_it_comes_back_whole(stores: MemoryStores, told: str, tmp_path: Path) -> None:
