@@ -22,11 +22,9 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.context import ReportIssue
-from novelgen.models.user_file import StoryPart
 from runtime.care.novel_gen_folder import is_novel_gen_folder, read_novel_gen_folder
 from runtime.care.reading import IncomingStory, is_memory_folder, read_memory_folder
 from runtime.files import manuscripts
-from runtime.files.chapter_headings import Remark
 from runtime.files.file_reading import Unpacked, is_archive, unpack
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import follow_volumes, ingest_scenes, new_run
@@ -508,22 +506,10 @@ def _likeness(left: frozenset[str], right: frozenset[str]) -> float:
 # --- Importing a path ---
 
 
-class SourceImport(ImportResult):
+class SourceImport(manuscripts.ManuscriptNotes, ImportResult):
     """What an import did, with what is particular to its source."""
 
-    title: str = Field(default="", description="Of a manuscript: that of its file or folder.")
     chapters: list[manuscripts.ManuscriptChapter] = Field(default_factory=list, description="Of a manuscript.")
-    parts: list[StoryPart] = Field(default_factory=list, description="Volumes of a manuscript.")
-    left_out: str = Field(default="", description="Title page, contents, and the like before a manuscript's volumes.")
-    odd_numbers: list[manuscripts.OddNumber] = Field(
-        default_factory=list, description="Headings of a manuscript that do not follow the last one."
-    )
-    remarks: list[Remark] = Field(
-        default_factory=list, description="What the author says to readers in a manuscript; left out."
-    )
-    encodings: list[str] = Field(default_factory=list, description="Of the files of a manuscript.")
-    damaged: list[Remark] = Field(default_factory=list, description="Lines of them that look damaged; they are kept.")
-    passed_over: list[str] = Field(default_factory=list, description="Files of a folder that are no chapters.")
     changes: ManuscriptChanges | None = Field(
         default=None, description="What differs from the story that is stored; None where none is."
     )
@@ -581,8 +567,8 @@ def import_source(
                 ProjectContents(name=manuscript.title, parts=manuscript.parts),
                 [scene for chapter in manuscript.chapters for scene in scenes_of_chapter(chapter)],
             )
-            told |= {name: getattr(manuscript, name) for name in _OF_MANUSCRIPT}
-            told |= {"passed_over": [*passed_over, *manuscript.passed_over], "chapters": manuscript.preview()}
+            told = {**dict(manuscript), "chapters": manuscript.preview()}
+            told["passed_over"] = [*passed_over, *manuscript.passed_over]
         else:
             raise InvalidFileError(
                 f"{str(source)!r} is neither a folder with 'memory' or 'chapters', nor one with a file for each "
@@ -596,9 +582,6 @@ def import_source(
         issues = [*result.issues, *issues]
         result = result.model_copy(update={"issues": issues})
         return SourceImport(**dict(result), **told, changes=changes, updated=update, copied_plans=copied)
-
-
-_OF_MANUSCRIPT = ("title", "parts", "left_out", "odd_numbers", "remarks", "encodings", "damaged")
 
 
 @contextmanager

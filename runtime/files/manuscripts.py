@@ -71,20 +71,29 @@ class OddNumber(BaseModel):
     )
 
 
-class Manuscript(BaseModel):
-    """A manuscript that was split."""
+class ManuscriptNotes(BaseModel):
+    """What is told of a manuscript beside its chapters."""
 
-    title: str
-    chapters: list[GeneratedChapter] = Field(default_factory=list)
-    parts: list[StoryPart] = Field(default_factory=list, description="Its volumes.")
-    left_out: str = Field(default="", description="Title page, contents, and the like before volumes.")
-    odd_numbers: list[OddNumber] = Field(default_factory=list, description="Headings that do not follow the last one.")
-    remarks: list[Remark] = Field(default_factory=list, description="What the author says to readers; left out.")
-    encodings: list[str] = Field(default_factory=list, description="Of the files, each once.")
+    title: str = Field(default="", description="Of a manuscript: that of its file or folder.")
+    parts: list[StoryPart] = Field(default_factory=list, description="Volumes of a manuscript.")
+    left_out: str = Field(default="", description="Title page, contents, and the like before a manuscript's volumes.")
+    odd_numbers: list[OddNumber] = Field(
+        default_factory=list, description="Headings of a manuscript that do not follow the last one."
+    )
+    remarks: list[Remark] = Field(
+        default_factory=list, description="What the author says to readers in a manuscript; left out."
+    )
+    encodings: list[str] = Field(default_factory=list, description="Of the files of a manuscript, each once.")
     damaged: list[Remark] = Field(
-        default_factory=list, description="Lines that look damaged: lost or wrongly read characters. They are kept."
+        default_factory=list, description="Lines of them that look damaged: lost or wrongly read; they are kept."
     )
     passed_over: list[str] = Field(default_factory=list, description="Files of a folder that are no chapters.")
+
+
+class Manuscript(ManuscriptNotes):
+    """A manuscript that was split."""
+
+    chapters: list[GeneratedChapter] = Field(default_factory=list)
 
     def part_of(self, chapter_number: int) -> str:
         """Return the title of the volume that a chapter stands in, or nothing."""

@@ -127,13 +127,13 @@ def load_chapters(file: Path, *, keep_remarks: bool = False) -> Manuscript:
 
     number = _number_of(file, _CHAPTER_FILE, example="chapter_001.json")
     if file.suffix.lower() == ".json":
-        return Manuscript(title="", chapters=[load_chapter(file)])
+        return Manuscript(chapters=[load_chapter(file)])
     text = read_text_file(file)
     manuscript = split_manuscript(text, keep_remarks=keep_remarks)
     if len(manuscript.chapters) > 1 and len(numbered_headings(text.split("\n"))) > 1:
         return manuscript
     told, remarks = (text, []) if keep_remarks else without_remarks(text, chapter_number=number)
-    return Manuscript(title="", chapters=[chapter_from_text(told, chapter_number=number)], remarks=remarks)
+    return Manuscript(chapters=[chapter_from_text(told, chapter_number=number)], remarks=remarks)
 
 
 def load_chapter(file: Path) -> GeneratedChapter:
