@@ -315,7 +315,9 @@ def relationship_events(
         standing = _turned(document.model_dump(include=set(_STANDING)), document)
         now = folded_relationship([change for _, change in own])
         said = {name: value for name, value in standing.items() if now[name] != value}
-        if said or not own:
+        # Where another program tells no history the pair is known all the same; what we wrote may have lost its scenes.
+        is_ours = "dimensions_a" in document.model_fields_set
+        if said or not (own or is_ours):
             place = context.place(document.history[-1].scene_id) if document.history else context.last_place()
             own.append((math.inf, records.StoredRelationshipChange(relationship_id=document.id, **said, **place)))
         numbered += own

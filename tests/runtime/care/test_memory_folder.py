@@ -22,6 +22,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
+from runtime.storage.records import StoredPair
 from runtime.storage.transfer import ProjectContents
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
@@ -110,13 +111,15 @@ def test_whatever_the_story_it_comes_back_as_it_was(
 
 def test_the_files_have_the_documented_shapes(here: MemoryStores, there: MemoryStores, tmp_path: Path) -> None:
     """One file per entity and scene, with the fields of the scheme; views say what history amounts to. A memory that
-    is found by words alone, or stands for others, says so as every export before it did.
+    is found by words alone, or stands for others, says so as every export before it did; a pair of which no scene says
+    anything any more is one all the same.
     """
     project_id = _told_project(here)
     with here.database(project_id).write() as unit:
         sources = [each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "memory"][:2]
         text = ConsolidatedText(content="Both of it.")
         unit.consolidations.add(consolidated_memory(text, sources, created_at=utc_now()), sources)
+        unit.exchange.add_pairs([StoredPair(relationship_id="R9", character_a="C0", character_b="I0")])
     written = export_project(here, project_id, tmp_path)
     files = {str(file.relative_to(tmp_path / "memory")): json.loads(file.read_text("utf-8")) for file in written}
     listed = "consolidations counters notes open_loops project relationships summaries"
