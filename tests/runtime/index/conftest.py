@@ -180,7 +180,7 @@ def chroma_server(folder: Path) -> Iterator[str]:
         process.kill()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A running Chroma server."""
     process = ServerProcess(tmp_path_factory.mktemp("server"))

@@ -1,13 +1,28 @@
-"""The same body works on a Chroma server, and outlives its faults."""
+"""The same body works on a Chroma server, outlives its faults, is let in by a token, and shares it with others."""
 
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import httpx
 import pytest
 
 from novelgen.deadlines import Deadline
-from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, VectorIndexError
+from novelgen.errors import ConfigurationError, DeadlineExceededError, VectorIndexDamagedError, VectorIndexError
 from novelgen.models.position import StoryPosition
 from runtime.index.locations import ChromaServer
+from runtime.ingest import indexing
+from runtime.ingest.indexing import reindex, verify_index
+from runtime.ingest.ingest import ingest_scene
+from runtime.settings import NovelgenSettings, load_settings
+from runtime.stores import MemoryStores
 from tests.runtime.index.conftest import OpenManager, ServerProcess, run_program
 from tests.runtime.index.story_rows import expected, make_rows, random_vectors
+from tests.support.demo_project import settings_for
+from tests.support.marked_scenes import marked_scene
 
 SECOND_WRITER = """
 import sys
@@ -87,3 +102,149 @@ def test_an_address_where_nothing_listens_is_named(open_manager: OpenManager) ->
     manager = open_manager(ChromaServer("http://127.0.0.1:9"))
     with pytest.raises(VectorIndexError, match=r"server 'http://127\.0\.0\.1:9' cannot be reached.*chroma run"):
         manager.count("demo", timeout_s=30)
+
+
+TOKEN = "open-sesame-1234567890"
+
+
+@contextmanager
+def door(server: ServerProcess, *, name: str, value: str) -> Iterator[str]:
+    """Pass requests with this header on to a server; answer others, as proxies do, with more than they should say."""
+
+    class Door(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            if self.headers.get(name) != value:
+                self._send(401, f"no entry with {self.headers.get(name)}".encode())
+                return
+            url = f"{server.url}{self.path}"
+            kept = {"Content-Type": self.headers.get("Content-Type", "application/json")}
+            reply = httpx.request(self.command, url, content=body, headers=kept, timeout=60)
+            self._send(reply.status_code, reply.content)
+
+        do_GET = do_POST = do_PUT = do_DELETE = answer  # noqa: N815 - named by the library
+
+        def _send(self, status: int, content: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Door) as proxy:
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{proxy.server_port}"
+        finally:
+            proxy.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("header", "settings"),
+    [
+        (("Authorization", f"Bearer {TOKEN}"), {"chroma_token": TOKEN}),
+        (("X-Chroma-Token", TOKEN), {"chroma_headers": {"X-Chroma-Token": TOKEN}}),
+    ],
+)
+def test_the_settings_open_the_door(
+    tmp_path: Path, server: ServerProcess, header: tuple[str, str], settings: dict[str, object]
+) -> None:
+    """A scene is stored and found through a proxy that asks for the token or the header."""
+    with door(server, name=header[0], value=header[1]) as url:
+        memory = settings_for(tmp_path, vector_store={"url": url, "write_timeout_s": 60.0}).memory.model_dump()
+        with MemoryStores(load_settings(projects_dir=tmp_path, memory=memory, **settings)) as stores:
+            stores.create_project("behind", language="en")
+            result = ingest_scene(stores, "behind", marked_scene(0, 0, 1))
+            assert (result.indexing.waiting, result.indexing.issues) == (0, [])
+            assert verify_index(stores, "behind").is_sound
+
+
+def test_a_wrong_token_is_refused_without_being_shown(
+    open_manager: OpenManager, server: ServerProcess, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The message names the settings; what the proxy quotes of the token is left out, and the process lives on."""
+    wrong = "wrong-9876543210"
+    with door(server, name="Authorization", value=f"Bearer {TOKEN}") as url, caplog.at_level(logging.DEBUG):
+        location = ChromaServer(url, token=wrong)
+        manager = open_manager(location)
+        pids = set()
+        for _ in range(4):
+            with pytest.raises(VectorIndexError, match=r"refused .* chroma_token and chroma_headers") as refused:
+                manager.count("demo", timeout_s=30)
+            assert wrong not in str(refused.value)
+            pids.add(manager.process.pid)
+    assert len(pids) == 1
+    assert wrong not in caplog.text + repr(location) + str(location)
+
+
+def test_the_environment_gives_token_and_headers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither is shown by the settings that hold them."""
+    monkeypatch.setenv("NOVELGEN_CHROMA_TOKEN", TOKEN)
+    monkeypatch.setenv("NOVELGEN_CHROMA_HEADERS", f'{{"X-Door": "{TOKEN}"}}')
+    settings = load_settings()
+    assert settings.chroma_token is not None
+    assert settings.chroma_token.get_secret_value() == TOKEN
+    assert settings.chroma_headers["X-Door"].get_secret_value() == TOKEN
+    assert TOKEN not in repr(settings) + settings.model_dump_json()
+
+
+@pytest.mark.parametrize("headers", [f'["{TOKEN}"]', f'{{"X": ["{TOKEN}"]}}', f'{{"X": "{TOKEN}"'])
+def test_headers_that_are_none_are_refused_unseen(monkeypatch: pytest.MonkeyPatch, headers: str) -> None:
+    """The error names the setting and how to write it, and quotes nothing."""
+    monkeypatch.setenv("NOVELGEN_CHROMA_HEADERS", headers)
+    with pytest.raises(ConfigurationError, match="chroma_headers") as refused:
+        load_settings()
+    assert TOKEN not in str(refused.value)
+
+
+PROJECT = "same-id"
+
+
+def _settings(folder: Path, server: ServerProcess) -> NovelgenSettings:
+    return settings_for(folder, vector_store={"url": server.url, "write_timeout_s": 60.0})
+
+
+def test_databases_with_one_project_id_never_meet_on_a_server(tmp_path: Path, server: ServerProcess) -> None:
+    """Neither finds, replaces nor drops rows of the other; a copy of a database has the index of its original."""
+    with (
+        MemoryStores(_settings(tmp_path / "mine", server)) as mine,
+        MemoryStores(_settings(tmp_path / "theirs", server)) as theirs,
+    ):
+        for number, stores in enumerate((mine, theirs)):
+            stores.create_project(PROJECT, language="en")
+            # The same place, so that the ids of their memories are the same as well.
+            result = ingest_scene(stores, PROJECT, marked_scene(number, 0, 1))
+            assert (result.indexing.waiting, result.indexing.issues) == (0, [])
+        reindex(mine, PROJECT)
+        assert verify_index(mine, PROJECT).is_sound
+        assert verify_index(theirs, PROJECT).is_sound
+        mine.database(PROJECT).backup(tmp_path / "copy" / PROJECT / "data" / "novel.db")
+        with MemoryStores(_settings(tmp_path / "copy", server)) as copied:
+            assert verify_index(copied, PROJECT).is_sound
+        mine.vectors(PROJECT).drop(PROJECT)
+        assert verify_index(theirs, PROJECT).is_sound
+        assert not verify_index(mine, PROJECT).is_sound
+
+
+def test_an_index_on_a_server_is_not_built_anew_by_itself(
+    tmp_path: Path, server: ServerProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What others store there meanwhile would be lost: the result names the command, and nothing is said after it."""
+    monkeypatch.setattr(indexing, "SPARE_VECTORS", 3)
+    monkeypatch.setattr(indexing, "MAX_KEPT_PER_MEMORY", 2)
+    with MemoryStores(_settings(tmp_path, server)) as stores:
+        stores.create_project("edited", language="en")
+
+        def messages(version: int) -> list[str]:
+            result = ingest_scene(stores, "edited", marked_scene(0, 0, version))
+            return [issue.message for issue in result.indexing.issues]
+
+        assert messages(1) == []
+        (said,) = [message for version in range(2, 5) for message in messages(version)][-1:]
+        assert "run `novelgen reindex edited` when that suits" in said
+        reindex(stores, "edited")
+        assert verify_index(stores, "edited").is_sound
+        assert messages(5) == []
