@@ -54,6 +54,8 @@ class UnlockConditions(BaseModel):
         fields = dict(given)
         flags: dict[Any, Any] = {}
         for part in (fields.pop("flag", []), fields.pop("flags", [])):
+            if not isinstance(part, Mapping) and not all(isinstance(each, str) for each in _listed(part)):
+                return {**fields, "flags": part}
             flags |= part if isinstance(part, Mapping) else dict.fromkeys(_listed(part), True)
         items = [*_listed(fields.pop("item", [])), *_listed(fields.pop("items", []))]
         return {**fields, **({"flags": flags} if flags else {}), **({"items": items} if items else {})}

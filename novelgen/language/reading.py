@@ -111,7 +111,8 @@ _LUNAR = re.compile(r"农历|阴历|旧历|正月|腊月|冬月|闰|初[一二�
 _CHINESE_WEEKDAY = re.compile(r"(?:星期|礼拜|周)([一二三四五六日天末])(?![年岁])")
 PART = "(?:day|morning|afternoon|evening|night|noon)"
 UNIT = "(?:days?|nights?|weeks?|fortnights?|months?|years?)"
-MANY = rf"(?:some|several|a few|a couple of|many|{ENGLISH_NUMERAL})"
+MANY = rf"(?:some|several|a[ ]few|a[ ]couple[ ]of|many|{ENGLISH_NUMERAL})"
+"""With its blanks in brackets, since it stands in a verbose pattern, too."""
 _ZH_UNIT = "(?:日|天|夜|旬|月|年|星期|礼拜|周)"
 _ZH_ALONE = "(?<![\u4e00-\u9fff])"
 """Before a number of days: a month after somebody's leaving is none after the scene before."""

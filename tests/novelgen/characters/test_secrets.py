@@ -65,7 +65,16 @@ def test_the_plainest_hint_whose_conditions_hold_is_given() -> None:
     assert secret.standing(Disposition(trust=100), flags={}) == "locked"
 
 
-@pytest.mark.parametrize("wrong", [{"unlock_luck": 3}, {"unlock": {"flags": 3}}, {"nver": True}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"unlock_luck": 3},
+        {"unlock": {"flags": 3}},
+        {"unlock": {"flags": [["war"]]}},
+        {"unlock": {"flag": [{"war": True}]}},
+        {"nver": True},
+    ],
+)
 def test_a_misspelt_condition_is_refused(wrong: dict[str, Any]) -> None:
     """It would leave the secret open to everybody."""
     with pytest.raises(ValidationError):

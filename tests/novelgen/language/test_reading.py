@@ -173,6 +173,8 @@ OPENINGS = [
     ("The next morning she rowed out.", "The next morning"),
     ("It was on the following day that the bell broke.", "the following day"),
     ("Three days later, at the mill, nobody spoke.", "Three days later"),
+    ("A few days later nobody spoke.", "A few days later"),
+    ("After a couple of weeks, the water fell.", "After a couple of weeks"),
     ("　　次日清晨，雨停了。", "次日清晨"),
     ("却说过了三日，渡船才来。", "过了三日"),
     ("那年冬天，河面结了冰。", "那年冬天"),
