@@ -24,6 +24,7 @@ from novelgen.language.extractive import short_form
 from novelgen.language.normalise import scrub_text
 from novelgen.memory.attributes import Opened, likeliest_ended
 from novelgen.models.context import ReportIssue
+from novelgen.models.position import GREATEST_INDEX
 from novelgen.models.state import DIMENSION_RANGES
 from novelgen.nearest import did_you_mean, nearest_name
 
@@ -252,6 +253,8 @@ def learning(
     session, turn = at if isinstance(at, GamePosition) else (None, None)
     happened_at = at if isinstance(at, datetime) else now
     in_turns, in_time = (delay, timedelta(0)) if isinstance(delay, int) else (0, delay)
+    if (turn or 0) + in_turns > GREATEST_INDEX:
+        raise _too_long(delay)
     return {
         "how": how,
         "heard_from": heard_from,
@@ -262,6 +265,10 @@ def learning(
         "known_turn": None if turn is None else turn + in_turns,
         "known_at": happened_at + in_time,
     }
+
+
+def _too_long(delay: Delay) -> UserInputError:
+    return UserInputError(f"a delay of {delay!r} is too long; pass a shorter one")
 
 
 def made_memory(
@@ -334,8 +341,11 @@ def arrivals(
             raise UserInputError(f"distance {distance!r} of {name!r} is none; pass a number from 0 on")
 
     def after(distance: float) -> Delay:
-        way = step * distance
-        return delay + (way if isinstance(way, timedelta) else math.ceil(way))  # type: ignore[operator]
+        try:
+            way = step * distance
+            return delay + (way if isinstance(way, timedelta) else math.ceil(way))  # type: ignore[operator]
+        except OverflowError as error:
+            raise _too_long(step) from error
 
     near = sorted(distances.items(), key=lambda each: each[1])
     return {name: after(distance) for name, distance in near if max_distance is None or distance <= max_distance}

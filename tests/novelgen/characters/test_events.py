@@ -1,19 +1,22 @@
 """What events are worth to the character who remembers them."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from novelgen.characters.events import (
+    arrivals,
     base_importance,
     derived_short,
     detected_tier,
     event_type_hint,
     importance,
+    learning,
     require_deltas,
     typed_interaction,
 )
-from novelgen.characters.memory import CharacterMemorySettings
+from novelgen.characters.memory import CharacterMemorySettings, GamePosition
 from novelgen.errors import UserInputError
 
 SETTINGS = CharacterMemorySettings()
@@ -121,3 +124,11 @@ def test_the_short_form_is_a_whole_sentence() -> None:
     assert derived_short(text) == "The player promised to guard my stall."
     assert derived_short("The player promised to guard my stall.") is None
     assert derived_short("word " * 100) is None
+
+
+def test_news_that_would_come_after_all_time_is_refused() -> None:
+    """Beyond the last turn, and beyond what a time can say."""
+    with pytest.raises(UserInputError, match="too long"):
+        learning(GamePosition(1, 1), now=datetime(2031, 5, 1, tzinfo=UTC), delay=10**12)
+    with pytest.raises(UserInputError, match="too long"):
+        arrivals({"Mira": 5.0}, delay_per_distance=timedelta.max)
