@@ -151,9 +151,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         as_of = request.story.as_of
         require_size(request.draft.text, f"the draft of scene {as_of.scene_index} of chapter {as_of.chapter_index}")
         deadline = Deadline.after(self._timeout_s)
-        windows = reading_windows(
-            request.draft.text, window_characters=PART_CHARACTERS[prompt_lists.language_of(request.story)]
-        )
+        windows = reading_windows(request.draft.text, window_characters=PART_CHARACTERS[request.story.language])
         checks = []
         unread = list(request.found)
         for window in windows[:MAX_PARTS]:
@@ -264,7 +262,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         read: Read | None = None
         try:
             values = {**values, "place": prompt_lists.place_text(run.request.draft, story)}
-            read = question.ask(conversation, prompt_lists.language_of(story), values, accept=accept)
+            read = question.ask(conversation, story.language, values, accept=accept)
         except (ModelError, DeadlineExceededError) as error:
             run.failed(stage, error, told)
         check = run.check

@@ -8,7 +8,15 @@ from pydantic import BaseModel, Field
 
 from novelgen.characters.secrets import Secret, find_secret
 from novelgen.language.candidates import find_name_candidates
-from novelgen.language.language import CJK_RANGES, StoryLanguage, has_cjk, story_language, word_list, word_pattern
+from novelgen.language.language import (
+    CJK_RANGES,
+    StoryLanguage,
+    has_cjk,
+    story_language,
+    word_list,
+    word_pattern,
+    wording,
+)
 from novelgen.language.matching import NameFinder
 from novelgen.language.normalise import name_key
 from novelgen.language.sentences import split_sentences
@@ -100,18 +108,9 @@ _OPENING_SUBJECT = re.compile(
 )
 _NOT_SUBJECTS = frozenset(word_list("reply_check_not_subjects"))
 
-_TRANSLITERATED = (
-    "阿埃艾爱安昂奥巴拜班贝本比彼毕宾波伯勃博布采查达戴丹道德登邓狄迪蒂丁杜顿多厄恩尔法凡菲费芬弗福盖甘冈高戈格葛古顾"
-    "哈海汉赫亨胡霍基吉加贾简杰卡凯坎康考柯科克肯库奎昆拉莱兰劳勒雷里理利莉丽连列林琳卢鲁路露伦罗洛吕马玛麦迈曼梅门蒙米"
-    "密敏摩莫默姆穆娜纳内尼涅妮宁纽努诺欧帕派潘佩彭皮平泼珀普奇齐契恰乔切琴琼让热日荣若撒萨塞桑瑟森沙莎珊绍舍申什史斯丝"
-    "思苏索所塔泰坦汤唐特滕提廷图托瓦万威韦维魏温文沃乌伍西希锡夏谢辛欣休雪雅亚扬耶叶伊因英尤雨约泽扎詹珍芝兹佐瑞黛蕾娅薇"
-    "翁蓝森迦瑟维奈恺"
-)
+_TRANSLITERATED = wording("reply_check_transliterated")
 _TRANSLITERATION = re.compile(f"[{_TRANSLITERATED}]{{3,7}}(?:·[{_TRANSLITERATED}]{{1,7}})*")
-_SURNAMES = (
-    "赵钱孙李周吴郑王冯陈卫蒋沈韩杨朱秦许何吕张孔曹严金魏陶姜谢邹苏潘葛范彭鲁马方袁柳唐薛雷罗郝安于傅康余顾孟黄萧姚邵汪毛"
-    "宋庞熊董梁杜蓝贾江郭梅林钟徐邱高夏蔡田胡凌霍柯卢莫丁邓石崔程邢陆翁段焦侯武刘龙叶司黎白乔谭申冉牛温庄柴易廖耿文关"
-)
+_SURNAMES = wording("reply_check_surnames")
 _SURNAME_TITLE = re.compile(
     rf"(?P<name>(?:老|小)?[{_SURNAMES}](?:掌柜|老板|大叔|大婶|大娘|大爷|婆婆|师傅|铁匠|木匠|屠户|先生|夫人|小姐|姑娘|公子|员外"
     r"|队长|将军|县令|长老|嫂子|嫂|婶|老头|老汉|头儿|捕头|头(?=说|告诉|来过)))"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from novelgen.checking.findings import of_memory
 from novelgen.checking.story import Draft, Piece, StoryBefore, place_or_none, telling_words
 from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens, idf, patterns, rarity_of, word_list
-from novelgen.language.quantities import find_quantities
+from novelgen.language.numerals import find_quantities
 from novelgen.language.sentences import Span, chunk_text
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.position import StoryPosition, story_place

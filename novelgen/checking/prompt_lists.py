@@ -8,7 +8,7 @@ from novelgen.checking.absent import says_held
 from novelgen.checking.findings import MAX_VALUE_CHARACTERS, SUBJECT, labels_of, of_change, place_of
 from novelgen.checking.story import Draft, StoryBefore
 from novelgen.context.lines import ATTRIBUTE_ORDER
-from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens
+from novelgen.language.language import TokenCounter, estimate_tokens
 from novelgen.language.normalise import is_description
 from novelgen.language.sentences import split_sentences
 from novelgen.memory.attributes import is_death
@@ -49,11 +49,6 @@ FADES_AFTER_SCENES = 6
 """After so many scenes with its bearer such a state is no fact, unless it is a death or says that they are held."""
 
 
-def language_of(story: StoryBefore) -> StoryLanguage:
-    """Return the language in which a model is asked about a story."""
-    return "zh" if story.language == "zh" else "en"
-
-
 # --- Where the draft stands ---
 
 
@@ -80,7 +75,7 @@ def place_text(draft: Draft, story: StoryBefore) -> str:
     """Return where the draft stands, from whose point of view, whom it names, and what the plan means to happen."""
     told, labels = words(SUBJECT, story.language), labels_of(story)
     names = names_for(draft, story)
-    lines = [place_in_words(story.as_of.chapter_index, story.as_of.scene_index, language_of(story))]
+    lines = [place_in_words(story.as_of.chapter_index, story.as_of.scene_index, story.language)]
     if story.pov is not None:
         lines.append(told.text("prompt.pov", name=as_data(story.name(story.pov))))
     people = [names[each] for each in cast_of(draft, story) if story.entity[each].entity_type == "character"]
@@ -140,7 +135,7 @@ class Exhibits:
         ]
         positions = {(one.chapter_index, one.scene_index) for each in self.evidence for one in each.pieces}
         stage = _on_stage(positions, names_for(draft, story), story)
-        return "\n".join([*lines, *([stage] if stage else [])]) or NOTHING[language_of(story)]
+        return "\n".join([*lines, *([stage] if stage else [])]) or NOTHING[story.language]
 
     def fact_lines(self, story: StoryBefore) -> str:
         """Return the facts, a line for each whom and what the draft names, and for what holds of them together."""
@@ -148,7 +143,7 @@ class Exhibits:
         for number, each in enumerate(self.facts, start=1):
             start = each.about.split(" | ")[0] + labels_of(story).colon if each.about else ""
             lines.append(_line(f"F{number}", each.about, (told(one, without=start) for one in each.pieces)))
-        return "\n".join(lines) or NOTHING[language_of(story)]
+        return "\n".join(lines) or NOTHING[story.language]
 
 
 def evidence_by_subject(

@@ -1,4 +1,4 @@
-"""The rules of a draft's continuity that need no model, its figures and the time with which it opens among them."""
+"""What rules tell of a draft without a model: its figures, the time with which it opens, words to avoid among it."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,11 +10,12 @@ from novelgen.checking.holders import wrong_hands
 from novelgen.checking.story import Draft, Piece, SharedWords, StoryBefore, StoryWords, stem
 from novelgen.language.chronology import opening_words
 from novelgen.language.contradictions import Contradiction, contradictions_of
-from novelgen.language.language import StoryLanguage, is_cjk, word_list
-from novelgen.language.quantities import Quantity, find_quantities
+from novelgen.language.language import has_cjk, is_cjk, word_list
+from novelgen.language.normalise import simplified
+from novelgen.language.numerals import Quantity, find_quantities
 from novelgen.language.reading import read_story_time
 from novelgen.language.sentences import Span
-from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
+from novelgen.models.continuity import AvoidedWord, ContinuityEvidence, ContinuityIssue
 from novelgen.models.story_time import SceneTime
 from novelgen.words import words
 
@@ -93,12 +94,11 @@ class _Told:
 
 def contradicted_quantities(draft: Draft, story: StoryBefore) -> Iterable[ContinuityIssue]:
     """Find numbers with a unit that the story tells otherwise of the same thing."""
-    language: StoryLanguage = "zh" if story.language == "zh" else "en"
-    own = [each for each in find_quantities(draft.text, language) if each.dimension in _COMPARED]
+    own = [each for each in find_quantities(draft.text, story.language) if each.dimension in _COMPARED]
     if not own:
         return
     words = story.words
-    told = list(_told_figures(words, {each.dimension for each in own}, language))
+    told = list(_told_figures(words, {each.dimension for each in own}))
     read: dict[int, _Passage] = {}
     found: set[tuple[str, Span, str]] = set()
     for quantity in own:
@@ -128,11 +128,9 @@ def contradicted_quantities(draft: Draft, story: StoryBefore) -> Iterable[Contin
                 yield issue
 
 
-def _told_figures(
-    words: StoryWords, dimensions: Iterable[str], language: StoryLanguage
-) -> Iterator[tuple[Quantity, Sequence[Quantity], Piece]]:
+def _told_figures(words: StoryWords, dimensions: Iterable[str]) -> Iterator[tuple[Quantity, Sequence[Quantity], Piece]]:
     for piece in words.pieces():
-        found = find_quantities(piece.words, language)
+        found = find_quantities(piece.words, words.language)
         if len(found) > MAX_FIGURES:
             continue
         for quantity in found:
@@ -292,3 +290,43 @@ RULES: tuple[Rule, ...] = (
 def find_by_rules(draft: Draft, story: StoryBefore) -> list[ContinuityIssue]:
     """Return what a draft certainly contradicts of the story before it, worst first, one finding per place."""
     return merge_issues(each for rule in RULES for each in rule(draft, story))
+
+
+# --- Words that an author wants to avoid, such as those that a platform refuses ---
+
+MAX_QUOTES = 20
+_AROUND = 15
+"""So many characters on both sides of a word are quoted."""
+
+
+def avoided_words(text: str, words: Iterable[str]) -> list[AvoidedWord]:
+    """Return which of the words stand in a text, the most frequent first."""
+    plain = _plain(text)
+    found = [
+        AvoidedWord(word=word, quotes=_quotes(text, spans), spans=spans)
+        for word in dict.fromkeys(words)
+        if (spans := list(_spans(plain, _plain(word))))
+    ]
+    return sorted(found, key=lambda each: -len(each.spans))
+
+
+def _plain(text: str) -> str:
+    """Fold a text, each character for itself."""
+    return "".join(low if len(low := each.lower()) == 1 else each for each in simplified(text))
+
+
+def _spans(text: str, word: str) -> Iterator[tuple[int, int]]:
+    if word and word in text:
+        edge = "" if has_cjk(word) else r"\b"
+        yield from (each.span() for each in re.finditer(f"{edge}{re.escape(word)}{edge}", text))
+
+
+def _quotes(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+    """Quote the words around the first places; places side by side are within one quotation."""
+    quoted: list[str] = []
+    until = 0
+    for start, end in spans:
+        if end > until and len(quoted) < MAX_QUOTES:
+            until = end + _AROUND
+            quoted.append(" ".join(text[max(0, start - _AROUND) : until].split()))
+    return quoted

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import pairwise, product
 from math import log
 
-from novelgen.language.language import CJK_RANGES, is_cjk, word_list, wording
+from novelgen.language.language import CJK_RANGES, StoryLanguage, is_cjk, word_list, wording
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.sentences import Span, split_sentences
@@ -80,7 +80,7 @@ class StoryWords:
     scenes: Sequence[KnowledgeScene]
     memories: Sequence[StoryMemoryChunk]
     resolver: NameResolver
-    language: str
+    language: StoryLanguage
     plan: ScenePlan | None = None
 
     @cached_property
@@ -199,7 +199,7 @@ class StoryBefore:
     """The story strictly before a position, as a check needs it."""
 
     as_of: StoryPosition
-    language: str
+    language: StoryLanguage
     entities: Sequence[Entity]
     changes: Sequence[StateChange]
     memories: Sequence[StoryMemoryChunk]

@@ -1,113 +1,14 @@
 """Who and what a story speaks of, told from its text alone: candidates, no entities until an author says so."""
 
-from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
 from pydantic import BaseModel, Field
 
 from novelgen.language import normalise
-from novelgen.language.chinese_names import has_surname, looks_like_a_thing, settle_chinese, surname_of
-from novelgen.language.english_names import settle_english
-from novelgen.language.english_variants import CLEARLY_MORE, english_groups, english_questions
+from novelgen.language.chinese_names import chinese_groups, chinese_questions, settle_chinese
+from novelgen.language.english_names import english_groups, english_questions, settle_english
 from novelgen.language.language import has_cjk, story_language
 from novelgen.language.sightings import CandidateKind, FoundName, ScenePlace, likely_kind
-
-LEAST_SIDE_BY_SIDE = 3
-"""A title that stands before one and the same name so often is likely to be that one's: 武成王黄飞虎."""
-
-_KINSHIP = frozenset("氏母婆嫂妹姐姑妈娘妻妃夫")
-"""Who is called by a surname and one of these is a relative of those of that surname."""
-
-
-def _chinese_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
-    by_name = {normalise.simplified(each.name): each for each in names}
-    parent = {name: name for name in by_name}
-
-    def root(name: str) -> str:
-        while parent[name] != name:
-            name = parent[name]
-        return name
-
-    for name, named in by_name.items():
-        for other in sorted(named.same_as):
-            if other in by_name:
-                parent[root(other)] = root(name)
-    longer = _by_part(by_name)
-    for short in sorted(by_name, key=len):
-        hosts: Counter[str] = Counter()
-        for each in longer[short]:
-            if root(each) != root(short):
-                hosts[root(each)] += by_name[each].count
-        ranked = hosts.most_common(2)
-        is_clear = len(ranked) == 1 or (len(ranked) == 2 and ranked[0][1] >= CLEARLY_MORE * ranked[1][1])
-        host = ranked[0][0] if is_clear else ""
-        if host:
-            parent[root(short)] = host
-    groups: dict[str, list[FoundName]] = defaultdict(list)
-    for name, named in by_name.items():
-        groups[root(name)].append(named)
-    return list(groups.values())
-
-
-def _by_part(names: Iterable[str]) -> dict[str, list[str]]:
-    longer: dict[str, list[str]] = defaultdict(list)
-    for name in names:
-        for part in _parts(name):
-            longer[part].append(name)
-    return longer
-
-
-def _parts(name: str) -> Iterable[str]:
-    """The shorter names that a longer one holds: 悟空 in 孙悟空, 观音 in 观音菩萨."""
-    if "·" in name:
-        yield from name.split("·")
-        return
-    title = next(
-        (each for each in normalise.CHINESE_TITLES_AFTER if name.endswith(each) and len(name) - len(each) > 1), ""
-    )
-    before = surname_of(name) or (name[0] if name[0] in normalise.CHINESE_TITLES_BEFORE else "")
-    if title:
-        yield name[: -len(title)]
-    elif before and len(name) - len(before) > 1:
-        yield name[len(before) :]
-
-
-def _chinese_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
-    bearer = {normalise.simplified(each.name): at for at, group in groups.items() for each in group}
-    counts = {at: sum(each.count for each in group) for at, group in groups.items()}
-    longer = _by_part(bearer)
-    families: dict[str, set[int]] = defaultdict(set)
-    for name, at in bearer.items():
-        is_named = has_surname(name) and not name.endswith(normalise.CHINESE_TITLES_AFTER)
-        if is_named and not looks_like_a_thing(name) and not normalise.is_description(name):
-            families[surname_of(name)].add(at)
-    found: dict[int, int] = {}
-    for name, at in bearer.items():
-        asked = {bearer[each] for each in longer[name]} | families.get(_surname_meant(name), set())
-        beside = [(other, count) for each in groups[at] for other, count in each.beside.items() if each.name == name]
-        asked |= {
-            bearer[normalise.simplified(other)]
-            for other, count in beside
-            if count >= LEAST_SIDE_BY_SIDE
-            and normalise.simplified(other) in bearer
-            and count * 2 > sum(each for _, each in beside)
-        }
-        asked.discard(at)
-        if asked and at not in found:
-            found[at] = max(asked, key=lambda other: counts[other])
-    return found
-
-
-def _surname_meant(name: str) -> str:
-    """The surname in 老孙, 孙先生 or 孙押司; empty for any other name."""
-    if len(name) == 2 and name[0] in normalise.CHINESE_TITLES_BEFORE:
-        return name[1]
-    surname = surname_of(name)
-    title = name[len(surname) :]
-    if not surname or _KINSHIP.intersection(title):
-        return ""
-    return surname if title in normalise.CHINESE_TITLES_AFTER else ""
-
 
 MIN_COUNT = 3
 """A candidate stands in the text so many times, all its variants together, to be offered."""
@@ -171,18 +72,16 @@ def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int | None =
             names[found.name].join(found)
         else:
             names[found.name] = found
-    in_chinese = [each for each in names.values() if has_cjk(each.name)]
     groups = english_groups([each for each in names.values() if not has_cjk(each.name)])
-    groups = [
-        sorted(group, key=lambda each: (-each.count, -len(each.name), each.name))
-        for group in [*groups, *_chinese_groups(in_chinese)]
-    ]
+    groups += chinese_groups([each for each in names.values() if has_cjk(each.name)])
+    groups = [sorted(group, key=lambda each: (-each.count, -len(each.name), each.name)) for group in groups]
     candidates = [_candidate(group) for group in groups]
-    listed: dict[bool, dict[int, Sequence[FoundName]]] = {True: {}, False: {}}
+    in_english: dict[int, Sequence[FoundName]] = {}
+    in_chinese: dict[int, Sequence[FoundName]] = {}
     for at, group in enumerate(groups):
-        listed[has_cjk(group[0].name)][at] = group
+        (in_chinese if has_cjk(group[0].name) else in_english)[at] = group
     # These are no proofs, so they are asked, not joined: 宋江, 宋押司; Lucy Gray, Miss Gray.
-    for at, other in (english_questions(listed[False]) | _chinese_questions(listed[True])).items():
+    for at, other in (english_questions(in_english) | chinese_questions(in_chinese)).items():
         candidates[at].same_as = candidates[other].name
     return often_enough(sorted(candidates, key=_rank), min_count)
 

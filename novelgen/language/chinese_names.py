@@ -12,8 +12,8 @@ from operator import add
 
 from novelgen.language.language import CJK_RANGES, is_cjk, word_list, wording
 from novelgen.language.matching import NameFinder, NameMatch
-from novelgen.language.normalise import CHINESE_TITLES_BEFORE, simplified
-from novelgen.language.sightings import FoundName, NameSighting, ScenePlace, found_names
+from novelgen.language.normalise import CHINESE_TITLES_AFTER, CHINESE_TITLES_BEFORE, is_description, simplified
+from novelgen.language.sightings import FoundName, NameSighting, ScenePlace, clearly_most, found_names
 
 _SURNAMES = frozenset(word_list("chinese_names_surnames"))
 _SPEECH = wording("chinese_names_speech")
@@ -437,8 +437,10 @@ def _sightings(finder: _Finder, scene: ChineseScene) -> Iterable[NameSighting]:
         after = text[match.end : match.end + 1]
         yield NameSighting(
             scene.text[match.start : match.end],
-            person=1.0 * (before in _BEFORE_PERSONS) + 0.5 * (after in "道曰" and bool(after)),
-            place=1.0 * (before in _BEFORE_PLACES and bool(before)),
+            {
+                "character": 1.0 * (before in _BEFORE_PERSONS) + 0.5 * (after in "道曰" and bool(after)),
+                "location": 1.0 * (before in _BEFORE_PLACES and bool(before)),
+            },
             free=not before or not is_cjk(before),
             beside=scene.text[following.start : following.end] if is_followed else "",
         )
@@ -473,3 +475,99 @@ def surname_of(name: str) -> str:
     if simple[:2] in _SURNAMES and len(name) > 2:
         return name[:2]
     return name[0] if simple[0] in _SURNAMES and len(name) > 1 else ""
+
+
+# --- Variants: 孙悟空, 悟空; 宋江, 宋押司 ---
+
+LEAST_SIDE_BY_SIDE = 3
+"""A title that stands before one and the same name so often is likely to be that one's: 武成王黄飞虎."""
+
+_KINSHIP = frozenset("氏母婆嫂妹姐姑妈娘妻妃夫")
+"""Who is called by a surname and one of these is a relative of those of that surname."""
+
+
+def chinese_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
+    """Put names together that are variants of one another; what may belong to several stays by itself."""
+    by_name = {simplified(each.name): each for each in names}
+    parent = {name: name for name in by_name}
+
+    def root(name: str) -> str:
+        while parent[name] != name:
+            name = parent[name]
+        return name
+
+    for name, named in by_name.items():
+        for other in sorted(named.same_as):
+            if other in by_name:
+                parent[root(other)] = root(name)
+    longer = _by_part(by_name)
+    for short in sorted(by_name, key=len):
+        hosts: Counter[str] = Counter()
+        for each in longer[short]:
+            if root(each) != root(short):
+                hosts[root(each)] += by_name[each].count
+        if host := clearly_most(hosts):
+            parent[root(short)] = host
+    groups: dict[str, list[FoundName]] = defaultdict(list)
+    for name, named in by_name.items():
+        groups[root(name)].append(named)
+    return list(groups.values())
+
+
+def _by_part(names: Iterable[str]) -> dict[str, list[str]]:
+    longer: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        for part in _parts(name):
+            longer[part].append(name)
+    return longer
+
+
+def _parts(name: str) -> Iterable[str]:
+    """The shorter names that a longer one holds: 悟空 in 孙悟空, 观音 in 观音菩萨."""
+    if "·" in name:
+        yield from name.split("·")
+        return
+    title = next((each for each in CHINESE_TITLES_AFTER if name.endswith(each) and len(name) - len(each) > 1), "")
+    before = surname_of(name) or (name[0] if name[0] in CHINESE_TITLES_BEFORE else "")
+    if title:
+        yield name[: -len(title)]
+    elif before and len(name) - len(before) > 1:
+        yield name[len(before) :]
+
+
+def chinese_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
+    """Return by its number each group whose bearer may be another's, with the other's number."""
+    bearer = {simplified(each.name): at for at, group in groups.items() for each in group}
+    counts = {at: sum(each.count for each in group) for at, group in groups.items()}
+    longer = _by_part(bearer)
+    families: dict[str, set[int]] = defaultdict(set)
+    for name, at in bearer.items():
+        is_named = has_surname(name) and not name.endswith(CHINESE_TITLES_AFTER)
+        if is_named and not looks_like_a_thing(name) and not is_description(name):
+            families[surname_of(name)].add(at)
+    found: dict[int, int] = {}
+    for name, at in bearer.items():
+        asked = {bearer[each] for each in longer[name]} | families.get(_surname_meant(name), set())
+        beside = [(other, count) for each in groups[at] for other, count in each.beside.items() if each.name == name]
+        asked |= {
+            bearer[simplified(other)]
+            for other, count in beside
+            if count >= LEAST_SIDE_BY_SIDE
+            and simplified(other) in bearer
+            and count * 2 > sum(each for _, each in beside)
+        }
+        asked.discard(at)
+        if asked and at not in found:
+            found[at] = max(asked, key=lambda other: counts[other])
+    return found
+
+
+def _surname_meant(name: str) -> str:
+    """The surname in 老孙, 孙先生 or 孙押司; empty for any other name."""
+    if len(name) == 2 and name[0] in CHINESE_TITLES_BEFORE:
+        return name[1]
+    surname = surname_of(name)
+    title = name[len(surname) :]
+    if not surname or _KINSHIP.intersection(title):
+        return ""
+    return surname if title in CHINESE_TITLES_AFTER else ""

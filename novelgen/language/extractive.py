@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from novelgen.language.language import patterns
+from novelgen.language.resolver import Mention
 from novelgen.language.sentences import Span, split_sentences
 
 SHORT_FORM_CHARACTERS = 80
@@ -22,19 +22,6 @@ _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _SHORTEST_SENTENCE = 6
 
 
-class NamedSpan(Protocol):
-    """An entity named at the characters [start, end) of a text."""
-
-    @property
-    def entity_id(self) -> str: ...
-
-    @property
-    def start(self) -> int: ...
-
-    @property
-    def end(self) -> int: ...
-
-
 @dataclass(frozen=True, slots=True)
 class SalientSentence:
     """A sentence at the characters [start, end), and how much it matters (0 means not at all)."""
@@ -44,16 +31,14 @@ class SalientSentence:
     score: float
 
 
-def salient_sentences(text: str, mentions: Sequence[NamedSpan], *, limit: int) -> list[SalientSentence]:
+def salient_sentences(text: str, mentions: Sequence[Mention], *, limit: int) -> list[SalientSentence]:
     """Find the sentences of a text that name entities, act or promise."""
     scored = [_scored(text, span, mentions) for span in split_sentences(text)]
     weighty = [sentence for sentence in scored if sentence.score > 0]
     return sorted(weighty, key=lambda sentence: (-sentence.score, sentence.start))[: max(0, limit)]
 
 
-def short_form(
-    text: str, mentions: Sequence[NamedSpan], *, limit_characters: int = SHORT_FORM_CHARACTERS
-) -> str | None:
+def short_form(text: str, mentions: Sequence[Mention], *, limit_characters: int = SHORT_FORM_CHARACTERS) -> str | None:
     """Return the best whole sentence of a text that fits the limit, or None when none does."""
     fitting = [span for span in split_sentences(text) if span.end - span.start <= limit_characters]
     best = max((_scored(text, span, mentions) for span in fitting), key=lambda each: each.score, default=None)
@@ -101,7 +86,7 @@ def gist(text: str) -> str:
     return " … ".join(clipped)[:GIST_CHARACTERS]
 
 
-def _scored(text: str, span: Span, mentions: Sequence[NamedSpan]) -> SalientSentence:
+def _scored(text: str, span: Span, mentions: Sequence[Mention]) -> SalientSentence:
     if span.end - span.start < _SHORTEST_SENTENCE:
         return SalientSentence(span.start, span.end, 0.0)
     named = {each.entity_id for each in mentions if span.start <= each.start and each.end <= span.end}

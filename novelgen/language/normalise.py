@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from novelgen.errors import UserInputError
 from novelgen.language.language import CJK_RANGES, has_cjk, is_cjk, word_list, wording
 
 if TYPE_CHECKING:
     from opencc import OpenCC
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
-
-from novelgen.errors import UserInputError
 
 SCENE_CHARACTER_LIMIT = 2_000_000
 _LINE_ENDS = re.compile("\r\n?|\u0085|\u2028|\u2029")

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 CandidateKind = Literal["character", "location", "item", "faction", "term", "unknown"]
 ScenePlace = tuple[int, int]
 """(chapter, scene)."""
+
+CLEARLY_MORE = 3
+"""A name that several bear means the one who stands in the text so many times as often as the next."""
+
+Named = TypeVar("Named")
+
+
+def clearly_most(counts: Mapping[Named, int]) -> Named | None:
+    """Return who stands in the text clearly more often than everybody else of them."""
+    ranked = Counter(counts).most_common(2)
+    is_clear = ranked and all(ranked[0][1] >= CLEARLY_MORE * count for _, count in ranked[1:])
+    return ranked[0][0] if is_clear else None
+
 
 LEAST_EVIDENCE = 0.12
 """Share of a name's places that must speak for a kind; below it the kind is unknown."""
@@ -20,12 +33,8 @@ class NameSighting:
     """One place where a name stands, and what speaks there for its being a person, a place and so on."""
 
     name: str
+    weights: Mapping[CandidateKind, float]
     says: bool = False
-    person: float = 0.0
-    place: float = 0.0
-    faction: float = 0.0
-    item: float = 0.0
-    term: float = 0.0
     free: bool = True
     he: bool = False
     she: bool = False
@@ -60,11 +69,8 @@ class FoundName:
         self.paragraphs.add((place, sighting.paragraph))
         if sighting.beside:
             self.beside[sighting.beside] += 1
-        self.weigh("character", sighting.person + 2.0 * sighting.says)
-        self.weigh("location", sighting.place)
-        self.weigh("faction", sighting.faction)
-        self.weigh("item", sighting.item)
-        self.weigh("term", sighting.term)
+        for kind, weight in sighting.weights.items():
+            self.weigh(kind, weight)
 
     def join(self, other: FoundName) -> None:
         """Add what scenes in another language say of the same name."""

@@ -15,10 +15,9 @@ from pydantic import BaseModel, ConfigDict
 
 from novelgen.chains.continuity_chain import ContinuityChain, ContinuityRequest, ModelCheck
 from novelgen.chains.stepwise_chain import issue_of
-from novelgen.checking.avoided import avoided_words
 from novelgen.checking.evidence import gather_evidence
 from novelgen.checking.findings import conclude, evidence_before
-from novelgen.checking.rules import RULES, find_by_rules
+from novelgen.checking.rules import RULES, avoided_words, find_by_rules
 from novelgen.checking.story import Draft, StoryBefore, read_draft
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
 from novelgen.errors import ConfigurationError, InvalidFileError, UnknownProjectError, UserInputError

@@ -1,22 +1,12 @@
 """Tests of what is distilled from a scene without a model."""
 
-from dataclasses import dataclass
-
 import pytest
 
 from novelgen.language.extractive import BULLET_CHARACTERS, bullets, salient_sentences, short_form
+from novelgen.language.resolver import Mention
 
 
-@dataclass(frozen=True)
-class Named:
-    """A mention of an entity."""
-
-    entity_id: str
-    start: int
-    end: int
-
-
-def best(text: str, named: list[Named]) -> str:
+def best(text: str, named: list[Mention]) -> str:
     """The best sentence of a text."""
     (sentence,) = salient_sentences(text, named, limit=1)
     return text[sentence.start : sentence.end]
@@ -39,7 +29,10 @@ def test_promises_deaths_and_secrets_are_found(text: str, sentence: str) -> None
 def test_the_best_sentences_come_first_and_whole() -> None:
     """Named entities count, limits hold, and a better sentence that is too long is not cut."""
     text = "Anna walked along. Anna met Boris there."
-    assert best(text, [Named("C1", 0, 4), Named("C1", 19, 23), Named("C2", 28, 33)]) == text[19:]
+    assert (
+        best(text, [Mention("C1", "Anna", 0, 4), Mention("C1", "Anna", 19, 23), Mention("C2", "Boris", 28, 33)])
+        == text[19:]
+    )
     text = "He died there. Birds sang above. She gave it away."
     scores = [sentence.score for sentence in salient_sentences(text, [], limit=5)]
     assert scores == [3.0, 2.0]

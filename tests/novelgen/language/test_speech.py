@@ -1,10 +1,11 @@
-"""What is said aloud and by whom, where the words beside it leave no doubt."""
+"""What is said aloud and by whom, where the words beside it leave no doubt; who is on stage, told from the text."""
 
 import pytest
 
 from novelgen.language.resolver import NameResolver
-from novelgen.language.speech import find_speeches, speech_at
-from tests.novelgen.language.story_entities import entity
+from novelgen.language.speech import ScenePresence, find_speeches, presence_of, speech_at
+from novelgen.models.entity import Entity
+from tests.novelgen.language.story_entities import entity, journey, london
 
 PEOPLE = [entity("C1", "Ada Voss", "Ada"), entity("C2", "Ben"), entity("C3", "陆青崖", "青崖"), entity("C4", "苏晚棠")]
 
@@ -63,3 +64,57 @@ def test_the_narrator_is_who_says_i() -> None:
 def test_a_chinese_speaker_begins_the_clause(text: str, expected: list[tuple[str, str | None]]) -> None:
     """A clause that tells only the manner takes the subject before it; somebody unknown is not taken for another."""
     assert speakers(text) == expected
+
+
+def presence(text: str, story: list[Entity], previous_location_id: str | None = None) -> ScenePresence:
+    """The presence in a text of a story."""
+    mentions = NameResolver(story).find_mentions(text)
+    return presence_of(text, mentions, story, previous_location_id=previous_location_id)
+
+
+@pytest.mark.parametrize(
+    ("text", "story", "participants"),
+    [
+        ("“Come,” said Holmes.", london(), ["C0"]),
+        ("Holmes looked up.", london(), ["C0"]),
+        ("行者道：“三藏何在？”", journey(), ["C1"]),
+        ("行者取出铁棒。八戒也来。八戒打。", journey(), ["C1", "C2"]),
+        ("It was late. Holmes climbed the stairs.", london(), ["C0"]),
+        ("那时天晚。行者提着铁棒。", journey(), ["C1"]),
+        ("那时天晚。行者站在一旁。八戒冲进门。", journey(), ["C1", "C2"]),
+        ("It was late. Holmes, of course. And Holmes again.", london(), ["C0"]),
+    ],
+)
+def test_who_speaks_or_acts_is_on_stage(text: str, story: list[Entity], participants: list[str]) -> None:
+    """A verb beside a name in narration, or two mentions there, put a character on stage."""
+    assert sorted(presence(text, story).participant_ids) == participants
+
+
+@pytest.mark.parametrize(
+    ("text", "story"), [("“Holmes told Jones,” she said.", london()), ("“八戒、三藏，”那人说。", journey())]
+)
+def test_who_is_spoken_of_is_not_on_stage(text: str, story: list[Entity]) -> None:
+    """A name inside somebody's speech alone does not put its bearer on stage."""
+    assert presence(text, story).participant_ids == []
+
+
+def test_the_narrator_is_on_stage() -> None:
+    """In a first person's narration the character whose role is narrator takes part."""
+    assert presence("I rose and went out.", london()).participant_ids == ["C1"]
+    assert presence("“I am late,” she said.", london()).participant_ids == []
+
+
+@pytest.mark.parametrize(
+    ("text", "previous", "place"),
+    [
+        ("We drove to Baker Street. “Camberwell! Camberwell!”", "L3", "L0"),
+        ("They talked of nothing.", "L3", "L3"),
+        ("“To Camberwell!” he cried.", "L3", "L3"),
+        ("“To Camberwell!” he cried.", None, None),
+        ("They walked down Baker Street. " * 500, "L3", None),
+        ("They talked of nothing.", None, None),
+    ],
+)
+def test_the_place_is_the_narrated_one(text: str, previous: str | None, place: str | None) -> None:
+    """Narration tells the place, else the scene before; speech does not, and a long chapter has no one place."""
+    assert presence(text, london(), previous).location_id == place

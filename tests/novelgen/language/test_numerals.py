@@ -3,8 +3,7 @@
 import pytest
 
 from novelgen.language.language import StoryLanguage
-from novelgen.language.numerals import english_amount
-from novelgen.language.quantities import Dimension, chinese_numbers, find_quantities
+from novelgen.language.numerals import Dimension, chinese_numbers, english_amount, find_quantities
 
 DAY = 86400.0
 YEAR = 365.25 * DAY

@@ -1,15 +1,17 @@
-"""Figures of a draft against those of a small made-up story, in English and in Chinese."""
+"""Figures that the story tells otherwise, openings that cannot follow on it, words that an author avoids."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from novelgen.checking.rules import find_by_rules
+from novelgen.checking.rules import avoided_words, find_by_rules, impossible_opening_time
 from novelgen.checking.story import StoryBefore, read_draft
+from novelgen.language.chronology import TellingScene, scene_times
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeScene, KnowledgeStory
 from novelgen.models.continuity import ContinuityIssue
+from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from tests.novelgen.checking.small_story import CHINESE, ENGLISH, told
@@ -119,3 +121,85 @@ def test_days_ago_are_told_from_another_day() -> None:
     assert found(later, story_of([drowned])) == []
     years = drowned.replace("two days", "seven years")
     assert len(found(later.replace("nine days", "twenty years"), story_of([years]))) == 1
+
+
+AS_OF = StoryPosition(2, 1)
+
+
+def issues(text: str, *story_times: str, language: str = "en") -> list[ContinuityIssue]:
+    """Return what a draft contradicts after scenes of one chapter with these story times."""
+    scenes = [
+        TellingScene(1, number, story_time=each, participants=["C0"]) for number, each in enumerate(story_times, 1)
+    ]
+    story = StoryBefore(
+        as_of=AS_OF,
+        language=language,
+        entities=[Entity(entity_id="C0", entity_type="character", name="Wren" if language == "en" else "阿芦")],
+        changes=[],
+        memories=[],
+        relationships=[],
+        threads=[],
+        knowledge=KnowledgeRules(KnowledgeStory(as_of=AS_OF)),
+        story_times=scene_times(scenes),
+    )
+    return list(impossible_opening_time(read_draft(text, story), story))
+
+
+WRONG = [
+    ("The same afternoon Wren rowed out.", ["that night"], "en", "hour", "The same afternoon"),
+    ("同日午后，阿芦撑船出了河口。", ["入夜，亥时"], "zh", "hour", "同日午后"),
+]
+
+
+@pytest.mark.parametrize(("text", "before", "language", "rule", "quote"), WRONG)
+def test_an_opening_that_cannot_follow_is_found(
+    text: str, before: list[str], language: str, rule: str, quote: str
+) -> None:
+    """It quotes the draft and the scene before, and speaks the story's language."""
+    [issue] = issues(text, *before, language=language)
+    assert (issue.kind, issue.rule, issue.by) == ("story_time", f"story_time.{rule}", "rule")
+    assert issue.draft_quote == text[issue.draft_span[0] : issue.draft_span[1]] == quote
+    [evidence] = issue.evidence
+    assert (evidence.chapter_index, evidence.scene_index, evidence.quote) == (1, 1, before[0])
+    assert (language == "zh") == ("草稿" in issue.message)
+
+
+RIGHT = [
+    ("The next morning Wren rowed out.", ["that night"]),
+    ("Wren rowed out the same afternoon.", ["that night"]),
+    ("The same afternoon Wren rowed out.", ["noon"]),
+    ("The same afternoon nobody was at the quay.", ["that night"]),
+    ("“The same afternoon,” said Wren, “I rowed out.”", ["that night"]),
+    ("The same afternoon Wren rowed out.", []),
+    ("July 3rd was hot, and Wren rowed out.", ["July 7th"]),
+]
+
+
+@pytest.mark.parametrize(("text", "before"), RIGHT)
+def test_an_opening_that_can_follow_is_left_alone(text: str, before: list[str]) -> None:
+    """Other people, speech, words further on, another year, and a story without times prove nothing."""
+    assert issues(text, *before) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "found"),
+    [
+        ("他取出殘魂，残魂一闪。", "残魂", ["殘魂", "残魂"]),
+        ("She took the VPN, vpn and VPNs.", "Vpn", ["VPN", "vpn"]),
+        ("İt was damn cold.", "damn", ["damn"]),
+        ("A damned place.", "damn", []),
+        ("无事。", "", []),
+    ],
+)
+def test_a_word_is_found_in_every_spelling(text: str, word: str, found: list[str]) -> None:
+    """Traditional or simplified, capital or small; letters as whole words alone."""
+    told = avoided_words(text, [word])
+    assert [text[start:end] for each in told for start, end in each.spans] == found
+
+
+def test_the_most_frequent_comes_first_with_words_around_it() -> None:
+    """A word that the list has twice is told once."""
+    told = avoided_words("残魂，残魂。\n项上人头！", ["项上人头", "残魂", "残魂", "无"])
+    assert [(each.word, len(each.spans)) for each in told] == [("残魂", 2), ("项上人头", 1)]
+    assert told[0].quotes == ["残魂，残魂。 项上人头！"]
+    assert told[1].quotes == ["残魂，残魂。 项上人头！"]
