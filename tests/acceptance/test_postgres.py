@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +24,21 @@ from tests.support.demo_project import DEMOS, copy_shipped_demos, demo_request, 
 pytestmark = pytest.mark.postgres
 
 
+@contextmanager
+def on_server(postgres_url: str, folder: Path) -> Iterator[MemoryStores]:
+    """Stores in a database of the server that goes away with the tests."""
+    with postgres_database(postgres_url) as url:
+        settings = settings_for(folder).model_copy(update={"database_url": url})
+        with MemoryStores(settings) as opened:
+            yield opened
+
+
 @pytest.fixture(scope="module")
 def stores(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
-    """Both demos in one database of the server, which goes away with the tests."""
+    """Both demos in one database."""
     folder = tmp_path_factory.mktemp("projects")
     copy_shipped_demos(folder)
-    with (
-        postgres_database(postgres_url) as url,
-        MemoryStores(settings_for(folder).model_copy(update={"database_url": url})) as opened,
-    ):
+    with on_server(postgres_url, folder) as opened:
         for demo in DEMOS:
             ingest_demo(opened, demo)
         yield opened
@@ -40,11 +47,7 @@ def stores(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture(scope="module")
 def marked_stores(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
     """The story whose later scenes leave marks wherever they can, on the server."""
-    settings = settings_for(tmp_path_factory.mktemp("marked"))
-    with (
-        postgres_database(postgres_url) as url,
-        MemoryStores(settings.model_copy(update={"database_url": url})) as opened,
-    ):
+    with on_server(postgres_url, tmp_path_factory.mktemp("marked")) as opened:
         marked.tell(opened, with_records=True)
         yield opened
 
@@ -52,11 +55,7 @@ def marked_stores(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -
 @pytest.fixture(scope="module")
 def secretive_stores(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
     """The story of which Ben does not know all, on the server."""
-    settings = settings_for(tmp_path_factory.mktemp("secretive"))
-    with (
-        postgres_database(postgres_url) as url,
-        MemoryStores(settings.model_copy(update={"database_url": url})) as opened,
-    ):
+    with on_server(postgres_url, tmp_path_factory.mktemp("secretive")) as opened:
         secretive.tell(opened)
         yield opened
 

@@ -35,12 +35,7 @@ def words_and_bigrams(text: str) -> list[str]:
 
 
 class Bm25:
-    """Scores the first so many of some texts; rarity and length are theirs alone.
-
-    Args:
-        texts: In story order, so that what lies before a position is the beginning of the list.
-        tokenize: Splits texts and queries.
-    """
+    """Scores the first so many of some texts in story order; rarity and length are theirs alone."""
 
     def __init__(self, texts: Sequence[str], *, tokenize: Tokenizer = words_and_bigrams) -> None:
         self._tokenize = tokenize
@@ -78,15 +73,7 @@ PASSAGE_CHARACTERS = 500
 
 @dataclass(frozen=True, slots=True)
 class CorpusText:
-    """One text that rivals may find.
-
-    Args:
-        place: Chapter and scene.
-        text: The full text.
-        short: A short form; empty where there is none.
-        importance: 1-10.
-        record_id: As in `RankedText`.
-    """
+    """One text that rivals may find, with its short form where there is one."""
 
     place: Place
     text: str
@@ -124,12 +111,7 @@ def plan_queries(plan: ScenePlan) -> list[str]:
 
 
 class Corpus:
-    """Searches texts that lie before a position.
-
-    Args:
-        texts: In story order.
-        embeddings: Embed the texts at once, and queries later.
-    """
+    """Searches those of some texts in story order that lie before a position."""
 
     def __init__(self, texts: Sequence[CorpusText], embeddings: CheckedEmbeddings) -> None:
         self.texts = list(texts)

@@ -131,14 +131,7 @@ RESULTS = 100
 
 
 def chroma_store(corpus: Corpus, embeddings: Embeddings, folder: Path, *, name: str) -> Chroma:
-    """Fill a collection with a corpus, each text with its number in story order; one that is there is used.
-
-    Args:
-        corpus: The texts.
-        embeddings: Embed texts and queries.
-        folder: Where Chroma keeps its files.
-        name: Name of the collection.
-    """
+    """Fill a collection with a corpus, each text with its number in story order; one that is there is used."""
     client = chromadb.PersistentClient(str(folder))
     store = Chroma(name, embedding_function=embeddings, client=client, collection_metadata={"hnsw:space": "cosine"})
     if len(store.get(limit=len(corpus.texts) + 1, include=[])["ids"]) != len(corpus.texts):
@@ -179,15 +172,7 @@ _INVENTED = {
 
 
 def garbage_models(entities: Sequence[Entity]) -> dict[str, BaseChatModel]:
-    """Return one model per kind of garbage.
-
-    Args:
-        entities: The book's entities, of which one model names random ones.
-
-    Returns:
-        `empty` answers a plan without content, `ungrounded` names what no story knows, `known ids` answers
-        well-formed plans about entities picked at random.
-    """
+    """Return one model per kind of garbage: plans without content, of what no story knows, of entities at random."""
     dice = random.Random(SEED)
     return {
         "empty": FakeListChatModel(responses=[json.dumps({"entities": [], "events": [], "queries": []})]),
@@ -197,11 +182,7 @@ def garbage_models(entities: Sequence[Entity]) -> dict[str, BaseChatModel]:
 
 
 def recorded_model(book: BenchBook) -> BaseChatModel:
-    """Return a model that answers the prompt of each plan as `plan_answers.jsonl` beside the book has it.
-
-    Raises:
-        OSError: When there is no such file.
-    """
+    """Return a model that answers the prompt of each plan as `plan_answers.jsonl` beside the book has it."""
     lines = (book.folder / "plan_answers.jsonl").read_text("utf-8").splitlines()
     answers = {each["plan_id"]: json.dumps(each["answer"], ensure_ascii=False) for each in map(json.loads, lines)}
     by_purpose = {

@@ -78,11 +78,7 @@ ROWS: dict[int, FaultRow] = {
 
 
 def covers(*numbers: int) -> pytest.MarkDecorator:
-    """Mark a test as the proof of rows.
-
-    Args:
-        numbers: Rows of the matrix; an unknown one is an error of the test.
-    """
+    """Mark a test as the proof of rows; an unknown one is an error of the test."""
     unknown = sorted(set(numbers) - ROWS.keys())
     if unknown:
         raise ValueError(f"the fault matrix has no rows {unknown!r}")

@@ -74,13 +74,7 @@ def open_server(projects_dir: Path, *, chat_model: BaseChatModel | None = None, 
 
 @dataclass
 class Window:
-    """A window of the browser that notes what went wrong in it.
-
-    Args:
-        page: What Playwright drives.
-        server: Address of the server.
-        complaints: Errors of scripts and of the console, and requests that failed or went elsewhere.
-    """
+    """A window of the browser that notes errors of scripts and of the console, and requests that went elsewhere."""
 
     page: Page
     server: str
@@ -133,16 +127,7 @@ def window_of(
     dark: bool = False,
     **options: Any,
 ) -> Iterator[Window]:
-    """A fresh window, as of somebody who was never here.
-
-    Args:
-        browser: The browser.
-        server: Address of the server.
-        locale: The language that it asks for.
-        size: Width and height in pixels.
-        dark: Whether the system is set to dark colours.
-        **options: Further ones of Playwright's contexts.
-    """
+    """A fresh window, as of somebody who was never here, with further options of Playwright's contexts."""
     context: BrowserContext = browser.new_context(
         viewport={"width": size[0], "height": size[1]},
         locale=locale,

@@ -32,11 +32,7 @@ Begin = Callable[[socket.socket, socket.socket], Callable[[], object]]
 
 
 class AdoptedProcess:
-    """A child of this process that another has forked; as much of `subprocess.Popen` as a handle needs.
-
-    Args:
-        pid: Its process id.
-    """
+    """A child of this process that another has forked; as much of `subprocess.Popen` as a handle needs."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -53,11 +49,7 @@ class AdoptedProcess:
             return self.returncode
 
     def wait(self, timeout_s: float) -> int:
-        """Wait for the end of the process.
-
-        Raises:
-            subprocess.TimeoutExpired: It still runs after that time.
-        """
+        """Wait for the end of the process, as `subprocess.Popen` does."""
         end = time.monotonic() + timeout_s
         while (code := self.poll()) is None:
             if time.monotonic() >= end:
@@ -74,9 +66,8 @@ class AdoptedProcess:
 class IndexForkserver:
     """A running `tests.support.index_forkserver`, started at its first use where `start` was not called before.
 
-    Args:
-        begin: Starts one that serves the first socket, and must not keep the second, which is ours; returns what
-            waits for its end. None starts a new interpreter.
+    What begins one, by default a new interpreter, lets it serve the first socket, must not keep the second, and
+    returns what waits for its end.
     """
 
     def __init__(self, begin: Begin | None = None) -> None:

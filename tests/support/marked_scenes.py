@@ -92,16 +92,7 @@ def plan_for(place: int, dice: random.Random) -> ScenePlan:
 
 
 def misplaced_marks(text: str, *, project: int, before: int | None) -> tuple[int, int]:
-    """Count the marks in a text that should not be there.
-
-    Args:
-        text: Anything that was returned.
-        project: Whose marks may be there.
-        before: Only those of places before this one; None allows all.
-
-    Returns:
-        How many are of another project, and how many of this project lie too late.
-    """
+    """Count the marks in a text that are of another project, and those of this one that are not before a place."""
     found = [(int(owner), int(place)) for owner, place, _ in MARK.findall(text)]
     foreign = sum(owner != project for owner, _ in found)
     late = sum(owner == project and before is not None and place >= before for owner, place in found)

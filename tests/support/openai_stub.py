@@ -111,11 +111,7 @@ def completion(text: str, *, finish_reason: str = "stop") -> dict[str, Any]:
 
 @contextlib.contextmanager
 def openai_stub(respond: Responder) -> Iterator[OpenAiStub]:
-    """Serve on a free port of loopback until the block ends.
-
-    Args:
-        respond: Answers one call; runs in a thread of its own.
-    """
+    """Serve on a free port of loopback until the block ends, each call in a thread of its own."""
     closing = threading.Event()
     stub = OpenAiStub("")
 

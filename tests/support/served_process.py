@@ -16,16 +16,7 @@ _OPEN = re.compile(r"(http://\S+?)/v1 is open")
 
 
 class ServedProcess:
-    """Starts a server of its own process and waits until it answers.
-
-    Args:
-        folder: Its projects.
-        environment: Besides that of this process; without it embeddings are hashed.
-        log: Takes what it logs; None drops it.
-
-    Raises:
-        AssertionError: When it does not start.
-    """
+    """Starts a server over a folder of projects in a process of its own and waits until it answers."""
 
     def __init__(
         self, folder: Path, environment: Mapping[str, str] = FAKE_EMBEDDINGS, *, log: Path | None = None
@@ -52,11 +43,7 @@ class ServedProcess:
         return self._process.poll() is None
 
     def end(self, number: signal.Signals = signal.SIGTERM, *, timeout_s: float = 60.0) -> tuple[int, float]:
-        """Send a signal and wait for the end.
-
-        Returns:
-            The exit code and how many seconds it took.
-        """
+        """Send a signal, wait for the end, and return the exit code and how many seconds it took."""
         started_s = time.monotonic()
         self._process.send_signal(number)
         try:

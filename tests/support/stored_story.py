@@ -28,13 +28,7 @@ def patient(settings: ContextSettings | None = None) -> ContextSettings:
 
 
 class StoredStory(StoryMemoryTools):
-    """The memory of one story; subclasses fail or hang where a test wants it.
-
-    Args:
-        project_id: The only project that it holds.
-        entities: Known entities.
-        language: Language of the story.
-    """
+    """The memory of one story; subclasses fail or hang where a test wants it."""
 
     def __init__(self, project_id: str, *, entities: Sequence[Entity] = (), language: str = "en") -> None:
         self._memory = open_ephemeral()
