@@ -66,7 +66,7 @@ def semantic_scores(
 ) -> Matrix:
     """Score candidates by their cosine less what a book has in common, else by what the semantic retriever answered."""
     vectors, present = stack_vectors(candidates)
-    asked = [scene.vectors[number] for number in queries] if scene.vectors else []
+    asked = [scene.vectors[number] for number in queries] if len(scene.vectors) == len(scene.queries) else []
     if not present.any() or not asked or any(each is None for each in asked):
         return retriever_scores(SEMANTIC_RETRIEVER, queries, candidates)
     counted = present & reference if (present & reference).any() else present

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 
 
-def rendered(renderer: str, thing: Any, **options: Any) -> str:
+def rendered(renderer: str, thing: Any, **options: str | None) -> str:
     """Return a thing as a renderer of `novelgen.context` has it: here alone models reach up, and load it late."""
     module, name = renderer.split(".")
     text: str = getattr(import_module(f"novelgen.context.{module}"), name)(thing, **options)
