@@ -227,7 +227,7 @@ def _stored(
         record = with_supersessions(record, memories_still_true(unit, read.position))
     told = {"record": record, "record_origin": "extracted", "story_time": None}
     outcome = {"extraction_status": result.status, "failure_reason": result.reason}
-    scene = SceneInput.of_stored(read, **told, **outcome).scrubbed()
+    scene = SceneInput.of_stored(stored, **told, **outcome).scrubbed()
     before = unit.scenes.image(stored)
     replace_scene(unit, scene, read_surroundings(unit, scene), project_id=read.project_id, stored=stored, stores=stores)
     change = None if record is None else keep_of_run(unit, "extract", run_id, stored.scene_id, before)

@@ -2,7 +2,8 @@
 
 What they share is which scenes, side by side and in story order, and what is told. A pass says what it asks of a scene
 and what it stores of the answer. A refusal that every scene would meet (key, model, quota, address) ends a run: those
-scenes stay as they are and wait for the next. An interrupt stores what was read whole by then and is raised on.
+scenes stay as they are and wait for the next. An interrupt, and what `progress` raises to end the run, store what was
+read whole by then and are raised on.
 
 Who knows what at the end of a scene, and short forms anew, are written into the records; what a person said there is
 left alone, and the short forms of a whole run go back.
@@ -25,7 +26,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.chains.question_chains import ShortFormsChain, ShortFormsRequest, ShortFormsResult
 from novelgen.chains.scene_record_chain import ReadScene, SceneKnowledgeChain, SceneKnowledgeResult
-from novelgen.errors import UserInputError
+from novelgen.errors import NovelgenError, UserInputError
 from novelgen.language.language import stated_language, story_language
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.model_calls.usage import ModelUsage, ModelWork, TokenPrices, total_usage
@@ -239,8 +240,11 @@ class PassRun(Generic[Answer, Read]):
                     then(position)
                 if progress is not None:
                     progress(len(self.scenes), len(positions))
-        except KeyboardInterrupt:
-            # What is finished by now is stored, and nothing is waited for.
+        except NovelgenError:
+            # Nothing more can be stored.
+            raise
+        except BaseException:
+            # Somebody wants it to end: what is finished by now is stored, and nothing is waited for.
             for position, future in begun:
                 if future.done() and future.exception() is None:
                     self._take(position, future.result())

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import ConfigurationError
 from novelgen.model_calls.usage import TokenPrices
+from novelgen.models.position import StoryPosition
 from runtime.index.chat_models import build_chat_model
 from runtime.ingest.chapter_pass import ChapterPass, reconcile_chapters
 from runtime.ingest.consolidation import DEFAULT_LIMIT, ConsolidationReport, consolidate_project, undo_consolidation
@@ -74,7 +75,7 @@ class StoryExtraction(StoryDifferences):
             self._stores,
             self.project_id,
             build_extraction_model(self._stores.settings, model),
-            choice=_choice(scenes, chapter_index=chapter_index, retry_failed=retry_failed, again=again),
+            choice=SceneChoice(_places(scenes), chapter_index, retry_failed=retry_failed, again=again),
             workers=workers or self._stores.settings.memory.summarization.workers,
             reconcile=self._stores.settings.memory.summarization.reconcile_chapters,
             prices=_prices(self._stores, prices),
@@ -118,7 +119,7 @@ class StoryExtraction(StoryDifferences):
         return estimate_extraction(
             self._stores,
             self.project_id,
-            choice=_choice(scenes, chapter_index=chapter_index, retry_failed=retry_failed, again=again),
+            choice=SceneChoice(_places(scenes), chapter_index, retry_failed=retry_failed, again=again),
             reconcile=self._stores.settings.memory.summarization.reconcile_chapters,
             prices=_prices(self._stores, prices),
         )
@@ -144,7 +145,7 @@ class StoryExtraction(StoryDifferences):
             self._stores,
             self.project_id,
             build_extraction_model(self._stores.settings, model),
-            choice=_choice(scenes, chapter_index=chapter_index, again=again),
+            choice=SceneChoice(_places(scenes), chapter_index, again=again),
             workers=workers or self._stores.settings.memory.summarization.workers,
             prices=_prices(self._stores, prices),
             progress=progress,
@@ -161,7 +162,7 @@ class StoryExtraction(StoryDifferences):
     ) -> ExtractionEstimate:
         """Estimate what `run_pass` would take with the same arguments; no model is asked."""
         estimate = estimate_knowledge if over == "knowledge" else estimate_shorts
-        choice = _choice(scenes, chapter_index=chapter_index, again=again)
+        choice = SceneChoice(_places(scenes), chapter_index, again=again)
         return estimate(self._stores, self.project_id, choice=choice, prices=_prices(self._stores, prices))
 
     def consolidate_memories(
@@ -226,8 +227,8 @@ class ReconciliationReport(BaseModel):
     indexing: IndexingResult = Field(default_factory=IndexingResult)
 
 
-def _choice(scenes: Sequence[At], **chosen: Any) -> SceneChoice:
-    return SceneChoice(scenes=tuple(story_position(each) for each in scenes), **chosen)
+def _places(scenes: Sequence[At]) -> tuple[StoryPosition, ...]:
+    return tuple(story_position(each) for each in scenes)
 
 
 def is_extraction_model_set(settings: NovelgenSettings) -> bool:

@@ -209,11 +209,13 @@ def test_human_records_are_left_alone(stores: MemoryStores, project: str) -> Non
 
 
 def test_what_the_author_writes_meanwhile_wins(stores: MemoryStores, story: str) -> None:
-    """A record that arrives while the model reads stays; the model's answer is dropped and says so."""
+    """A record that arrives while the model reads stays, and the answer is dropped aloud; so does another title."""
 
     def slow(messages: list[BaseMessage]) -> str:
-        if "promised to return it" in messages[1].text:
+        if "promised to return it" in messages[1].text.rpartition("the text =====")[2]:
             ingest_scene(stores, story, scene(1, 1, PROMISE, record=record(1, 1), record_origin="author"))
+        else:
+            ingest_scene(stores, story, scene(1, 2, BROKEN, title="Sold"))
         return answers()(messages)
 
     report = extracted(stores, story, slow)
@@ -221,6 +223,7 @@ def test_what_the_author_writes_meanwhile_wins(stores: MemoryStores, story: str)
     stored = stored_scene(stores, story, 1, 1)
     assert stored.record is not None
     assert (stored.record_origin, stored.record.memories[0].memory_id) == ("author", "M11")
+    assert stored_scene(stores, story, 1, 2).title == "Sold"
 
 
 def test_one_chapter_alone_and_progress(stores: MemoryStores, story: str) -> None:

@@ -217,8 +217,9 @@ def test_a_server_that_nobody_answers_at_is_tried_once_more(
     assert len(model.prompts) == 2
 
 
-def test_an_interrupt_stores_what_was_read(stores: MemoryStores, story: str) -> None:
-    """Ctrl-C begins nothing more, and what is finished by then is stored; the rest waits."""
+@pytest.mark.parametrize("end", [KeyboardInterrupt, InterruptedError])
+def test_an_interrupt_stores_what_was_read(stores: MemoryStores, story: str, end: type[BaseException]) -> None:
+    """Ctrl-C, or a job that is cancelled, begins nothing more; what is finished by then is stored, the rest waits."""
     hang = threading.Event()
 
     def answers(messages: list[BaseMessage]) -> str:
@@ -229,9 +230,9 @@ def test_an_interrupt_stores_what_was_read(stores: MemoryStores, story: str) -> 
     def interrupt(*_: int) -> None:
         while len(readers := readers_at_work()) > 1:
             readers[-1].join(0.01)
-        raise KeyboardInterrupt
+        raise end
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(end):
         extract_scenes(stores, story, ScriptedChatModel(answer=answers), workers=3, progress=interrupt)
     hang.set()
     assert statuses(stores, story)[:3] == ["done", "none", "done"]
