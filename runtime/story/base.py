@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import inspect
 import types
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import cache, cached_property, wraps
 from typing import (
     TYPE_CHECKING,
@@ -224,6 +224,7 @@ def position_of(place: Place) -> StoryPosition | None:
 Owner = TypeVar("Owner")
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+Twin = TypeVar("Twin", bound=Callable[..., Any])
 
 
 def async_twin(
@@ -241,6 +242,25 @@ def async_twin(
     async def twin(self: Owner, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         return await asyncio.to_thread(reading, self, *args, **kwargs)
 
+    return _named_as_twin(twin, method)
+
+
+def async_stream(
+    method: Callable[Concatenate[Owner, Arguments], Iterator[Result]],
+) -> Callable[Concatenate[Owner, Arguments], AsyncIterator[Result]]:
+    """Return a method that yields what a method yields, without blocking the event loop; see `async_twin`."""
+    reading = with_read_arguments(method)
+
+    @wraps(method)
+    async def twin(self: Owner, *args: Arguments.args, **kwargs: Arguments.kwargs) -> AsyncIterator[Result]:
+        stream = await asyncio.to_thread(reading, self, *args, **kwargs)
+        while (part := await asyncio.to_thread(next, stream, None)) is not None:
+            yield part
+
+    return _named_as_twin(twin, method)
+
+
+def _named_as_twin(twin: Twin, method: Callable[..., Any]) -> Twin:
     owner, _, name = method.__qualname__.rpartition(".")
     twin.__name__, twin.__qualname__ = f"a{name}", f"{owner}.a{name}"
     twin.__doc__ = f"Do the same as `{name}` without blocking the event loop: the same arguments and results."

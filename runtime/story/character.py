@@ -1,10 +1,9 @@
 """One character of a story or a game, who remembers, feels, keeps secrets and speaks."""
 
-import asyncio
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -51,7 +50,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.nearest import did_you_mean
 from runtime.storage.records import MemoryFilter
-from runtime.story.base import Place, async_twin, known_entities, position_of
+from runtime.story.base import Place, async_stream, async_twin, known_entities, position_of
 from runtime.story.character_news import CharacterNews
 from runtime.story.character_part import (
     CharacterFeelings,
@@ -226,18 +225,6 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             asked, chat_model, budget_tokens, timeout_s or self._stores.settings.model_timeout_s, keep
         )
 
-    async def astream_reply(self, chat_model: BaseChatModel, said: str, **options: Any) -> AsyncIterator[str | Reply]:
-        """Do the same as `stream_reply` without blocking the event loop: the same arguments and parts.
-
-        Args:
-            chat_model: Any LangChain chat model.
-            said: What was said to the character.
-            **options: As of `stream_reply`.
-        """
-        stream = self.stream_reply(chat_model, said, **options)
-        while (part := await asyncio.to_thread(next, stream, None)) is not None:
-            yield part
-
     def keep_reply(self, reply: Reply, *, at: When = None) -> Reply:
         """Remember a reply that was not remembered by itself, whatever the check found.
 
@@ -251,6 +238,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         return self._stored(asked, reply, self._met(asked.to, asked.said))
 
     acheck_reply = async_twin(check_reply)
+    astream_reply = async_stream(stream_reply)
     akeep_reply = async_twin(keep_reply)
 
     def _streamed(

@@ -28,7 +28,7 @@ from runtime.agents.langgraph import (
     build_context_node,
     build_scene_node,
 )
-from runtime.chunk_context import build_chunk_context
+from runtime.context_chain import build_chunk_context
 from runtime.files.project_files import in_first_shape, own_scene_plan
 from runtime.search.story_memory import DEFAULT_TOP_K
 from runtime.story.attachments import StoryAttachments

@@ -10,7 +10,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.settings import ChunkContextSettings
-from runtime.chunk_context import build_chunk_context
+from runtime.context_chain import build_chunk_context
 from runtime.files.project_files import EntityEntry
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes

@@ -6,7 +6,7 @@ import pytest
 
 from novelgen.errors import InvalidPositionError, UnknownEntityError, UserInputError
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.chunk_context import build_chunk_context
+from runtime.context_chain import build_chunk_context
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
 

@@ -9,7 +9,7 @@ import click
 from novelgen.errors import UserInputError
 from novelgen.language.normalise import require_size, scrub_text
 from novelgen.models.chunk_context import MAX_CHUNK_CHARACTERS
-from runtime.chunk_context import build_chunk_context
+from runtime.context_chain import build_chunk_context
 from runtime.doors.cli import output
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels
