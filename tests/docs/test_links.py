@@ -1,4 +1,4 @@
-"""No link of the pages is dead, and the docs build without a network."""
+"""What the pages lead to is there: links, tests, pictures; and the docs build without a network."""
 
 import re
 import subprocess
@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from runtime.page.frame import VIEWS
 from tests.docs.pages import ROOT, text_of
+from tests.docs.write_screenshots import FOLDER, MAX_BYTES, shots
 
 AT_THE_TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
+_PICTURE = re.compile(r"!\[([^\]]*)\]\(images/([^)]+)\)")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
@@ -55,3 +58,30 @@ def test_the_docs_build_without_a_warning(tmp_path: Path) -> None:
     )
     assert built.returncode == 0, built.stdout + built.stderr
     assert (tmp_path / "site" / "walkthrough.zh.html").is_file()
+
+
+def test_every_test_that_the_page_names_is_there() -> None:
+    """A file named with its folder stands there; one named alone stands somewhere under tests."""
+    named = set(re.findall(r"`((?:tests/[\w/]+/)?test_\w+\.py)`", text_of("docs/seeds.md")))
+    assert len(named) > 30
+    by_name = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    missing = [each for each in named if not ((ROOT / each).is_file() if "/" in each else each in by_name)]
+    assert missing == []
+
+
+def test_every_picture_is_shown_and_told() -> None:
+    """The page about the page shows what the command takes, and says in words what is on it."""
+    shown = {name: alt for alt, name in _PICTURE.findall(text_of("docs/page.md"))}
+    taken = {f"page-{each.name}.png" for each in shots()}
+    assert shown.keys() == taken
+    assert taken == {each.name for each in FOLDER.iterdir()}
+    assert taken >= {f"page-{view}.png" for view in VIEWS}
+    assert [name for name, alt in shown.items() if len(alt) < 40] == []
+
+
+def test_pictures_stay_small() -> None:
+    """No picture is larger than the command lets it be, and all together stay below two megabytes."""
+    sizes = [each.stat().st_size for each in FOLDER.iterdir()]
+    assert max(sizes) < MAX_BYTES
+    assert sum(sizes) < 2_000_000
+    assert FOLDER.is_relative_to(ROOT / "docs")

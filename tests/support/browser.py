@@ -1,5 +1,6 @@
 """A real browser without a screen, Debian's chromium driven by Playwright, and a server for it to visit."""
 
+import base64
 import contextlib
 import os
 import shutil
@@ -72,6 +73,17 @@ def open_server(projects_dir: Path, *, chat_model: BaseChatModel | None = None, 
             thread.join()
 
 
+_DROP = """([selector, name, content]) => {
+  const dataTransfer = new DataTransfer();
+  const bytes = Uint8Array.from(atob(content), (each) => each.charCodeAt(0));
+  dataTransfer.items.add(new File([bytes], name));
+  for (const kind of ["dragenter", "dragover", "drop"]) {
+    document.querySelector(selector).dispatchEvent(
+      new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer }));
+  }
+}"""
+
+
 @dataclass
 class Window:
     """A window of the browser that notes errors of scripts and of the console, and requests that went elsewhere."""
@@ -90,6 +102,10 @@ class Window:
         self.page.wait_for_load_state("load")
         # The page's own script waits for a picture and a turn after the load: this is behind it in both queues.
         self.page.evaluate("new Promise((rest) => requestAnimationFrame(() => setTimeout(() => setTimeout(rest))))")
+
+    def drop(self, selector: str, name: str, content: bytes) -> None:
+        """Let a file fall onto an element, as a hand with a mouse does."""
+        self.page.evaluate(_DROP, [selector, name, base64.b64encode(content).decode()])
 
     def overflow(self) -> int:
         """Return by how many pixels the page as a whole is wider than the window."""

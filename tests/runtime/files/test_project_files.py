@@ -1,4 +1,4 @@
-"""The files of a project folder, of either version of novel-gen."""
+"""The files of a project folder, of either version of novel-gen, and of a book as a folder of JSON Lines."""
 
 import json
 import logging
@@ -13,6 +13,7 @@ from novelgen.errors import InvalidFileError
 from runtime.files.project_files import (
     chapter_files,
     in_first_shape,
+    load_book,
     load_chapter,
     load_chapter_plan,
     load_characters,
@@ -222,3 +223,68 @@ def test_a_field_whose_name_is_taken_keeps_its_own() -> None:
     data = deepcopy(SECOND_PLAN)
     in_first_shape(data)
     assert data == SECOND_PLAN
+
+
+def _lines(file: Path, documents: list[Any]) -> None:
+    file.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in documents), encoding="utf-8")
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """A made-up book of two scenes, its later scene first in the file."""
+    _lines(
+        tmp_path / "scenes.jsonl",
+        [
+            {"chapter_index": 2, "scene_index": 1, "title": "二", "text": "灯灭了。"},
+            {"chapter_index": 1, "scene_index": 1, "title": "一", "text": "阿青提着灯。"},
+        ],
+    )
+    _lines(
+        tmp_path / "entities.jsonl",
+        [{"entity_id": "C7", "entity_type": "character", "name": "阿青", "aliases": ["青儿"], "first_chapter": 1}],
+    )
+    _lines(tmp_path / "records.jsonl", [{"chapter_index": 1, "scene_index": 1, "summary": ["阿青有灯"]}])
+    (tmp_path / "meta.json").write_text('{"title": "灯", "language": "zh"}', encoding="utf-8")
+    (tmp_path / "plans.jsonl").write_text("never read", encoding="utf-8")
+    return tmp_path
+
+
+def test_entities_and_records_of_a_book_are_read_where_they_are_wanted(book: Path) -> None:
+    """Ids of the folder are kept, records are found by position, scenes come in story order, and a folder without meta
+    is named by itself.
+    """
+    read = load_book(book, records=True)
+    assert [(each.entity_id, each.names()) for each in read.entities] == [("C7", ["阿青", "青儿"])]
+    assert read.records[(1, 1)].summary == ["阿青有灯"]
+    (book / "entities.jsonl").write_text("broken", encoding="utf-8")
+    read = load_book(book)
+    assert (read.title, read.language, read.entities, read.records) == ("灯", "zh", [], {})
+    assert [(each.chapter_index, each.title) for each in read.scenes] == [(1, "一"), (2, "二")]
+    (book / "meta.json").unlink()
+    assert load_book(book)[:2] == (book.name, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "message"),
+    [
+        ("scenes.jsonl", '{"chapter_index": 1', r"scenes\.jsonl' line 3 is not JSON"),
+        ("scenes.jsonl", '{"chapter_index": 1, "scene_index": 2, "text": null}', r"line 3: text cannot be None"),
+        ("scenes.jsonl", '{"chapter_index": 1, "scene_index": 1, "text": ""}', r"scene \(1, 1\) stands more than once"),
+        ("scenes.jsonl", "[]", r"line 3: the whole cannot be \[\]"),
+        ("entities.jsonl", '{"entity_id": "C7", "entity_type": "item", "name": "y"}', "'C7' stands more than once"),
+        ("records.jsonl", '{"chapter_index": 9, "scene_index": 9}', r"record of \(9, 9\)"),
+        ("meta.json", "[]", r"meta\.json': the whole cannot be \[\]"),
+        ("meta.json", '{"title": 3}', "title cannot be 3"),
+    ],
+)
+def test_wrong_lines_name_file_and_line(book: Path, name: str, line: str, message: str) -> None:
+    """A wrong line is named with its file, its number, the field and the value; a folder that is no book by the file
+    that it lacks.
+    """
+    with (book / name).open("w" if name == "meta.json" else "a", encoding="utf-8") as stream:
+        stream.write(line + "\n")
+    with pytest.raises(InvalidFileError, match=message):
+        load_book(book, records=True)
+    (book / "scenes.jsonl").unlink()
+    with pytest.raises(InvalidFileError, match=r"cannot read .*scenes\.jsonl'"):
+        load_book(book)

@@ -1,5 +1,6 @@
-"""What a person changes on the page: waiving a finding, decisions on memories, language and colours."""
+"""What a person changes on the page: waiving a finding, decisions on memories, the lorebook, language and colours."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,26 @@ def test_a_decision_on_a_memory_is_taken_back(client: TestClient) -> None:
         ("memory/pin", {"memory_id": ""}, 400),
         ("memory/pin", {"memory_id": "M999"}, 404),
     )
+
+
+def test_a_lorebook_is_taken_in_told_out_and_back(client: TestClient) -> None:
+    """An entry has its words, its place and its text; what goes out comes in again, undo takes it back, and what is no
+    lorebook is refused.
+    """
+    back = f"{HERE}/lore"
+    send(client, "lore/add", text="Salt pays the toll.", keys="salt, toll", start="3:1", back=back)
+    book = {"entries": {"0": {"key": ["tide"], "content": "The causeway is under water.", "constant": False}}}
+    seen = send(client, "lore/import", text=json.dumps(book), back=back)
+    assert ENGLISH["did_lore"].format(name="1") in seen.text
+    for told in ("Salt pays the toll.", "toll", "since 3:1", "tide", "since always", "causeway is under water"):
+        assert told in seen.text
+    assert "Salt pays" not in read(client.get(f"{back}?as_of=2:1")).text
+    out = {kind: client.get(f"{back}/{kind}") for kind in ("sillytavern", "novelai")}
+    keys = sorted(each["key"] for each in out["sillytavern"].json()["entries"].values())
+    assert keys == [["salt", "toll"], ["tide"]]
+    assert out["novelai"].headers["content-disposition"].endswith("demo.lorebook")
+    assert "causeway" not in take_back(client, seen).text
+    assert_refused(client, ["/v1/projects/demo/lore"], ("lore/import", {"text": "{", "back": back}, 400))
 
 
 def test_a_draft_is_never_checked_against_what_comes_after_the_slider(reader: TestClient) -> None:

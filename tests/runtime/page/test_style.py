@@ -1,4 +1,4 @@
-"""The page's colours can be read, in the light and in the dark."""
+"""What the page is made of: its words in both languages, and colours that can be read in the light and the dark."""
 
 import re
 from itertools import product
@@ -6,8 +6,13 @@ from itertools import product
 import pytest
 
 from novelgen.context.prompt_block import NEEDS
+from novelgen.language.language import has_cjk
 from novelgen.models.state import DIMENSION_RANGES
+from runtime.page.frame import CHINESE, ENGLISH
 from runtime.page.routes import STATIC
+
+TEMPLATES = STATIC.parent / "templates"
+PLACES = re.compile(r"\{(\w+)(?::[^{}]*)?\}")
 
 CSS = "\n".join(each.read_text(encoding="utf-8") for each in sorted(STATIC.glob("*.css")))
 PAIRS = re.compile(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);")
@@ -51,7 +56,7 @@ def test_every_colour_is_said_once_for_both_languages() -> None:
 def test_every_class_of_the_style_is_somewhere_on_the_page() -> None:
     """A rule whose class no template and no script names is gone; of classes made of two halves the first is named."""
     rules = re.sub(r"\{[^{}]*\}", "{}", re.sub(r"/\*.*?\*/", "", CSS, flags=re.S))
-    files = [*STATIC.glob("*.js"), *(STATIC.parent / "templates").iterdir(), *STATIC.parent.glob("*.py")]
+    files = [*STATIC.glob("*.js"), *TEMPLATES.iterdir(), *STATIC.parent.glob("*.py")]
     named = "\n".join([*DIMENSION_RANGES, *(each.read_text(encoding="utf-8") for each in files)])
     classes = sorted(set(re.findall(r"\.([a-z][\w-]*)", rules)))
     assert len(classes) > 100
@@ -73,3 +78,38 @@ def test_every_need_of_a_context_has_its_colour() -> None:
     for need in NEEDS:
         assert f"share-{need}" in COLOURS
         assert f".share-{need} {{ fill: var(--share-{need}); }}" in CSS
+
+
+def test_both_languages_say_everything() -> None:
+    """Every key is in both catalogues, with the same places to fill in, and with words."""
+    assert ENGLISH.keys() == CHINESE.keys()
+    for key, words in ENGLISH.items():
+        assert set(PLACES.findall(words)) == set(PLACES.findall(CHINESE[key])), key
+        assert words.strip(), key
+        assert CHINESE[key].strip(), key
+        is_mark = not any(map(str.isalpha, CHINESE[key]))
+        assert has_cjk(CHINESE[key]) or is_mark or key == "other_language", key
+        assert not has_cjk(words) or key == "other_language", key
+
+
+def test_templates_have_no_words_of_their_own() -> None:
+    """Between tags stand only marks, and every key that a template names is in the catalogue."""
+    for template in TEMPLATES.glob("*.html"):
+        bare = re.sub(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", "", template.read_text(encoding="utf-8"), flags=re.S)
+        text = re.sub(r"<[^>]*>", " ", bare)
+        assert re.findall(r"[^\W\d_]{2,}", text.replace("novelgen", "")) == [], template.name
+    asked = {
+        key
+        for template in TEMPLATES.glob("*.html")
+        for key in re.findall(r"\bt\('(\w+)'[,)]", template.read_text(encoding="utf-8"))
+    }
+    assert asked
+    assert asked <= ENGLISH.keys()
+
+
+def test_style_and_script_need_nothing_from_elsewhere() -> None:
+    """Neither names another address, and the script never writes HTML."""
+    for file in STATIC.iterdir():
+        text = file.read_text(encoding="utf-8").replace('xmlns="http://www.w3.org/2000/svg"', "")
+        assert not re.search(r"https?:|//[a-z]+\.|@import|url\(", text), file.name
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text), file.name

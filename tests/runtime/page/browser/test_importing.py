@@ -1,24 +1,14 @@
 """A story on its way in, in a real browser: from the drop of files to the first context."""
 
-import base64
 from pathlib import Path
 
 import docx
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from runtime.page.frame import CATALOGUES
 from tests.support.browser import open_server, window_of
 
 PATIENCE_MS = 60_000
-
-DROP = """([form, name, content]) => {
-  const data = new DataTransfer();
-  const bytes = Uint8Array.from(atob(content), (each) => each.charCodeAt(0));
-  data.items.add(new File([bytes], name));
-  for (const kind of ["dragenter", "dragover", "drop"]) {
-    form.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: data }));
-  }
-}"""
 
 CHINESE_STORY = [
     ("第一章 雪夜", "雪下了一夜。沈青提着灯上山，路上一个人也没有遇见。"),
@@ -34,13 +24,6 @@ def _write_docx(file: Path) -> None:
     document.save(str(file))
 
 
-def _drop(page: Page, file: Path) -> None:
-    """Let a file fall onto the page, as a hand with a mouse does."""
-    content = base64.b64encode(file.read_bytes()).decode()
-    form = page.locator("form[data-drop]").element_handle()
-    page.evaluate(DROP, [form, file.name, content])
-
-
 def test_a_story_comes_in_from_the_drop_to_its_context(browser: Browser, tmp_path: Path) -> None:
     """A dropped book is shown as it would be cut, taken in while one watches, read, and gives its first context."""
     words = CATALOGUES["zh"]
@@ -52,7 +35,7 @@ def test_a_story_comes_in_from_the_drop_to_its_context(browser: Browser, tmp_pat
         page = window.open("/")
         page.set_default_timeout(PATIENCE_MS)
         assert window.barriers() == []
-        _drop(page, book)
+        window.drop("form[data-drop]", book.name, book.read_bytes())
         page.wait_for_url("**/page/imports/*")
         for title, _ in CHINESE_STORY:
             expect(page.get_by_role("cell", name=title)).to_be_visible()

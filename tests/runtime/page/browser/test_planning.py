@@ -3,30 +3,17 @@
 import json
 import re
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from runtime.page.frame import CATALOGUES
 from tests.support.browser import PHONE, Window, window_of
 
 DRAFT = "雨停了。陆定波从怀里掏出鹭鸶钥匙，放在柜台上。\n\n屋里很静。"
 
-DROP = """([selector, name, text]) => {
-  const data = new DataTransfer();
-  data.items.add(new File([text], name, {type: "application/json"}));
-  const target = document.querySelector(selector);
-  for (const kind of ["dragover", "drop"]) {
-    target.dispatchEvent(new DragEvent(kind, {dataTransfer: data, bubbles: true, cancelable: true}));
-  }
-}"""
-
 
 def _clean(window: Window) -> None:
     assert window.barriers() == []
     assert window.complaints == []
-
-
-def _is_within_screen(page: Page) -> bool:
-    return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
 
 
 def test_a_plan_becomes_a_context_and_a_pin_shows_its_effect(browser: Browser, own_server: str) -> None:
@@ -77,13 +64,13 @@ def test_a_plan_file_is_dropped_on_a_phone(browser: Browser, demo_server: str) -
     plan = {"purpose": "他们打开钟下的匣子。", "characters": ["骆青荇"], "location": "江心洲钟楼"}
     with window_of(browser, demo_server, locale="zh-CN", size=PHONE, dark=True) as window:
         page = window.open("/page/projects/demo-zh/context?as_of=3:1")
-        page.evaluate(DROP, ["body", "plan.json", json.dumps(plan, ensure_ascii=False)])
+        window.drop("body", "plan.json", json.dumps(plan, ensure_ascii=False).encode())
         expect(page.locator("#prompt")).to_be_visible()
         expect(page.locator("[name=location]")).to_have_value("江心洲钟楼")
         assert "as_of=3%3A1" in page.url
-        assert _is_within_screen(page)
+        assert window.overflow() <= 0
         _clean(window)
-        page.evaluate(DROP, ["body", "plan.json", "{broken"])
+        window.drop("body", "plan.json", b"{broken")
         expect(page.locator("h1")).to_have_text(CATALOGUES["zh"]["something_wrong"])
 
 
@@ -106,7 +93,7 @@ def test_a_finding_is_joined_to_the_draft_waived_and_told_again(browser: Browser
         expect(finding).to_be_focused()
         finding.press("n")
         expect(page.locator("li.finding:focus")).to_have_count(1)
-        assert _is_within_screen(page)
+        assert window.overflow() <= 0
         _clean(window)
 
         count = page.locator("li.finding").count()
