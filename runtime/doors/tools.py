@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -106,7 +107,7 @@ class Tool:
     def answer_schema(self) -> Schema:
         """Return the schema of the answer."""
         whole = TypeAdapter(self.operation.result).json_schema(mode="serialization")
-        parts = _Parts(whole.pop("$defs", {})).of(whole, self.include, ())
+        parts = _told_part(whole, self.include, whole.get("$defs", {}))
         parts.pop("description", None)
         key = self.operation.key
         if key and {"type": "null"} in whole["properties"][key].get("anyOf", ()):
@@ -218,35 +219,32 @@ def _slim(schema: Any) -> Any:
     return kept
 
 
-class _Parts:
-    """Cuts the schema of a result to the parts that are told."""
-
-    def __init__(self, definitions: Mapping[str, Schema]) -> None:
-        self._definitions = definitions
-
-    def of(self, schema: Schema, include: Any, within: tuple[str, ...]) -> Schema:
-        """Return a part of it; what holds itself is told as anything."""
-        if "$ref" in schema:
-            name = schema["$ref"].rpartition("/")[2]
-            if name in within:
-                return {}
-            # What a class says of itself is for programmers; what a field says stands beside the reference.
-            whole = {each: value for each, value in self._definitions[name].items() if each != "description"}
-            said = {"description": schema["description"]} if "description" in schema else {}
-            return {**self.of(whole, include, (*within, name)), **said}
-        kept = {name: value for name, value in schema.items() if name in _TOLD_OF_SCHEMA}
-        if "anyOf" in schema:
-            kinds = [self.of(each, include, within) for each in schema["anyOf"] if each != {"type": "null"}]
-            kept |= kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
-        if "items" in schema:
-            kept["items"] = self.of(schema["items"], _included(include, "__all__"), within)
-        if "properties" in schema:
-            kept["properties"] = {
-                name: self.of(value, _included(include, name), within)
-                for name, value in schema["properties"].items()
-                if include is None or name in include
-            }
-        return kept
+def _told_part(
+    schema: Schema, include: Any, definitions: Mapping[str, Schema], *, within: tuple[str, ...] = ()
+) -> Schema:
+    """Return the schema of the part of a result that is told; what holds itself is told as anything."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        if name in within:
+            return {}
+        # What a class says of itself is for programmers; what a field says stands beside the reference.
+        whole = {each: value for each, value in definitions[name].items() if each != "description"}
+        said = {"description": schema["description"]} if "description" in schema else {}
+        return {**_told_part(whole, include, definitions, within=(*within, name)), **said}
+    told = partial(_told_part, definitions=definitions, within=within)
+    kept = {name: value for name, value in schema.items() if name in _TOLD_OF_SCHEMA}
+    if "anyOf" in schema:
+        kinds = [told(each, include) for each in schema["anyOf"] if each != {"type": "null"}]
+        kept |= kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+    if "items" in schema:
+        kept["items"] = told(schema["items"], _included(include, "__all__"))
+    if "properties" in schema:
+        kept["properties"] = {
+            name: told(value, _included(include, name))
+            for name, value in schema["properties"].items()
+            if include is None or name in include
+        }
+    return kept
 
 
 _TOLD_OF_SCHEMA = frozenset({"type", "description", "enum", "const"})

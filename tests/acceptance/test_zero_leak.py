@@ -1,5 +1,6 @@
 """Nothing of the planned scene or later reaches a context: a mark is planted wherever a later scene can put one."""
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from novelgen.context.prompt_block import render_context
+from novelgen.errors import UserInputError
 from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity, EntityAlias
@@ -16,6 +18,8 @@ from novelgen.models.plan import ScenePlan
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.context_chain import build_context_chain
+from runtime.doors.arguments import arguments_of, read_arguments
+from runtime.doors.operations import BY_NAME
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
@@ -231,6 +235,39 @@ def test_every_tool_is_cut(stores: MemoryStores, cut: tuple[int, int]) -> None:
     assert leaked("\n".join(dumped), *cut) == set()
     for title in ("Lady", "Count"):
         assert get_entity_state_tool(PROJECT, f"{title} {mark(4, 3)}", *cut, stores=stores) is None
+
+
+ASKED = {
+    "query": "Anna, Boris, the ring",
+    "entity": "Anna",
+    "character": "Anna",
+    "first": "Anna",
+    "second": "Boris",
+    "keep": "Anna",
+    "gone": "Boris",
+    "chapter_index": 3,
+    "memory_id": "M11",
+    "thread_id": "OL11",
+}
+CUT_OPERATIONS = [
+    name
+    for name, each in BY_NAME.items()
+    if not (each.changes or each.is_of_character) and "as_of" in arguments_of(each.function).model_fields
+]
+
+
+@pytest.mark.parametrize("name", CUT_OPERATIONS)
+def test_every_operation_is_cut(stores: MemoryStores, name: str) -> None:
+    """Whatever any door reads as of a position has no later mark."""
+    operation = BY_NAME[name]
+    model = arguments_of(operation.function, operation.without)
+    asked = {each: ASKED[each] for each, info in model.model_fields.items() if info.is_required()}
+    values = read_arguments(model, {**asked, "as_of": "3:2"})
+    told = ""
+    # Of a story of text alone nobody knows the memory and the thread that are asked for.
+    with contextlib.suppress(UserInputError):
+        told = operation.answer(operation.function(operation.part(stores, PROJECT), **values)).model_dump_json()
+    assert leaked(told, 3, 2) == set()
 
 
 @pytest.mark.parametrize("retriever", [search_words, entity_memories, thread_memories, recent_memories, called_notes])

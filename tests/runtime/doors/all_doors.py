@@ -54,7 +54,8 @@ class Doors:
 
     def python(self, operation: Operation, arguments: Mapping[str, Any]) -> Answered:
         """Call the method."""
-        given, doer = dict(arguments), Story(self.stores.of(PROJECT), PROJECT, chat_model=READER)
+        reader = READER if operation.name == "extract_scenes" else None
+        given, doer = dict(arguments), Story(self.stores.of(PROJECT), PROJECT, chat_model=reader)
         try:
             of = doer.character(given.pop("character")) if operation.is_of_character else doer
             values = read_arguments(arguments_of(operation.function, operation.without), given)

@@ -78,11 +78,7 @@ class Exchange:
 
 
 class Walker:
-    """Calls routes and notes what was asked and answered.
-
-    Args:
-        client: A client of the server.
-    """
+    """Calls routes and notes what was asked and answered."""
 
     def __init__(self, client: TestClient) -> None:
         self._client = client
@@ -129,11 +125,7 @@ def await_job(client: TestClient, job_id: str) -> dict[str, Any]:
 
 
 def walk(client: TestClient) -> dict[str, Exchange]:
-    """Call every route once in an order in which all go well, over the demo project `demo`.
-
-    Returns:
-        Operation id to what was asked and answered.
-    """
+    """Call every route once, in an order in which all go well, over `demo`; operation id to what was said."""
     walker = Walker(client)
     call = walker.call
     here = {"project_id": "demo"}

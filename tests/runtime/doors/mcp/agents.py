@@ -33,16 +33,7 @@ def asked(
     is_read_only: bool = False,
     chat_model: BaseChatModel | None = None,
 ) -> Result:
-    """Return what a client gets of a server in this process.
-
-    Args:
-        projects_dir: Folder of the projects.
-        ask: Asks.
-        project_id: The only project; None lets calls name one.
-        offer: As for the server.
-        is_read_only: As for the server.
-        chat_model: As for the server.
-    """
+    """Return what a client gets of a server in this process; without a project its calls name one."""
 
     async def run() -> Result:
         with contextlib.closing(project_stores(projects_dir)) as stores:
