@@ -113,7 +113,7 @@ class ChunkContextChain(stepwise_chain.StepwiseChain[ChunkInput, ChunkContext]):
 
 def _choose(run: _Run) -> ChunkContext:
     search = run.found.value
-    chosen = chunk_memories.choose_for_chunk(
+    memories, more = chunk_memories.choose_for_chunk(
         run.request, run.mentions, search.candidates, known=run.known, linked=search.linked, read_at=run.read_at
     )
     glossary = [mention.entry for mention in run.mentions]
@@ -121,8 +121,8 @@ def _choose(run: _Run) -> ChunkContext:
         project_id=run.request.project_id,
         chapter_index=run.request.chapter_index,
         glossary=glossary,
-        memories=chosen.memories,
-        more=chosen.more,
-        text=chunk_memories.render_chunk_context(glossary, chosen.memories, more=chosen.more, language=run.language),
+        memories=memories,
+        more=more,
+        text=chunk_memories.render_chunk_context(glossary, memories, more=more, language=run.language),
         issues=list(run.issues),
     )

@@ -99,13 +99,6 @@ REPEATED_ENTITY_FACTOR = 0.7
 DUPLICATE_OVERLAP = 0.6
 
 
-class ChosenMemories(BaseModel):
-    """Memories for a text, best first, and how many more fit."""
-
-    memories: list[ChunkMemory] = Field(default_factory=list)
-    more: int = 0
-
-
 def chunk_search(request: ChunkContextRequest, mentions: Sequence[TextMention], *, timeout_s: float) -> SearchRequest:
     """Return what to search for: the text itself, each entity in its memories, and its names in all others."""
     queries = _text_queries(request, mentions)
@@ -152,8 +145,11 @@ def choose_for_chunk(
     known: Sequence[Entity] = (),
     linked: int | None = None,
     read_at: Mapping[str, datetime] = MappingProxyType({}),
-) -> ChosenMemories:
-    """Choose by ranks, by what names or is attached to whom the text names, the rarer the more, and by importance."""
+) -> tuple[list[ChunkMemory], int]:
+    """Choose by ranks, by what names or is attached to whom the text names, the rarer the more, and by importance.
+
+    Returned are the memories, best first, and how many more fit.
+    """
     here = {mention.entry.entity_id for mention in mentions}
     targets = here.union(request.targets)
     named = _naming(candidates, here, known)
@@ -187,7 +183,7 @@ def choose_for_chunk(
         for each in candidates
     )
     more = len(unique) - len(chosen) + max(0, (linked or 0) - found)
-    return ChosenMemories(memories=sorted(chosen, key=order), more=more)
+    return sorted(chosen, key=order), more
 
 
 def _naming(candidates: Sequence[Candidate], here: set[str], known: Sequence[Entity]) -> dict[str, list[str]]:

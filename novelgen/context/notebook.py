@@ -203,17 +203,6 @@ def _of_list(items: list[Any]) -> Sheet:
     return Sheet(language=language, tables=[_table_of(each, names, labels) for each in by_kind.values()])
 
 
-@sheet_of.register(StoryMemoryChunk)
-@sheet_of.register(RankedMemory)
-@sheet_of.register(EntityStateSnapshot)
-@sheet_of.register(OpenLoop)
-@sheet_of.register(Relationship)
-@sheet_of.register(Entity)
-@sheet_of.register(ContinuityIssue)
-def _of_one(thing: Any) -> Sheet:
-    return _of_list([thing])
-
-
 def _words(labels: Labels) -> Words:
     return words("context", labels.language, "notebook")
 
@@ -285,7 +274,10 @@ _ROWS: dict[type, tuple[tuple[str, ...], RowMaker]] = {
     ContinuityIssue: (("contradiction", "draft", "evidence"), _issue_row),
     SceneTime: (("where", "when", "day", "who"), _scene_row),
 }
-"""By its class: the headings of a table of such things, and the row of one."""
+"""By its class: the headings of a table of such things, and the row of one; one alone is shown as a list of one."""
+
+for _kind in _ROWS:
+    sheet_of.register(_kind, lambda thing: _of_list([thing]))
 
 
 def _row_of(thing: Any) -> tuple[tuple[str, ...], RowMaker] | None:
