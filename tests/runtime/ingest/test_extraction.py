@@ -1,4 +1,4 @@
-"""Extracting the records of stored scenes with a scripted model, in real stores."""
+"""Extracting the records of stored scenes with a scripted model, in real stores, for the first time and again."""
 
 import json
 from collections.abc import Callable
@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
+from novelgen.errors import UnknownSceneError, UserInputError
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.ingest.entities import store_entities
 from runtime.ingest.extraction import ExtractionReport, extract_scenes
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
 from runtime.ingest.scene_passes import SceneChoice
-from runtime.storage.records import MemoryFilter, StoredScene
+from runtime.storage.records import MemoryEdit, MemoryFilter, StoredMemory, StoredScene
 from runtime.stores import MemoryStores
 from runtime.story.entities import StoryEntities
 from tests.runtime.ingest.made_up_story import ENTITIES, record, scene
@@ -197,17 +198,6 @@ def test_failed_scenes_keep_their_text_and_say_why(stores: MemoryStores, story: 
     assert stored_scene(stores, story, 1, 1).failure_reason is None
 
 
-def test_human_records_are_left_alone(stores: MemoryStores, project: str) -> None:
-    """Scenes with an author's or a supplied record are not sent to the model at all."""
-    store_entities(stores, project, ENTITIES)
-    ingest_scene(stores, project, scene(1, 1, PROMISE, record=record(1, 1), record_origin="author"))
-    ingest_scene(stores, project, scene(1, 2, BROKEN, record=record(1, 2)))
-    model = ScriptedChatModel(answer=answers())
-    assert extract_scenes(stores, project, model, choice=RETRY).scenes == []
-    assert model.prompts == []
-    assert stored_scene(stores, project, 1, 1).record_origin == "author"
-
-
 def test_what_the_author_writes_meanwhile_wins(stores: MemoryStores, story: str) -> None:
     """A record that arrives while the model reads stays, and the answer is dropped aloud; so does another title."""
 
@@ -380,3 +370,111 @@ def test_what_somebody_holds_is_told_as_of_a_position(stores: MemoryStores, stor
     # The second scene is read again without the sale: Tom has the lamp to the end.
     extracted(stores, story, answers(promise=promise), choice=SceneChoice(scenes=(StoryPosition(1, 2),)))
     assert held(END_OF_STORY) == {"C0": [], "C1": ["I0"]}
+
+
+FIRST = SceneChoice(scenes=(StoryPosition(1, 1),))
+AGAIN = SceneChoice(again=True)
+BETTER = {
+    "state_changes": [{"entity": "C1", "attribute": "inventory", "value": ["lamp"], "evidence": "took the lamp"}],
+    "relationship_changes": [],
+    "open_loops_created": [{"description": "Tom must return the lamp by Friday.", "entities": ["C1"]}],
+    "memories": [
+        {
+            "content": "Tom Hale has Mary Grey's lamp until Friday.",
+            "entities": ["C0", "C1"],
+            "evidence": "promised to return it on Friday",
+        }
+    ],
+}
+
+
+def memories(stores: MemoryStores, project: str) -> dict[str, StoredMemory]:
+    """Return the distilled memories by their text."""
+    with stores.database(project).read() as unit:
+        found = unit.memories.list_matching(MemoryFilter(content_types=["memory"]))
+    return {stored.chunk.content: stored for stored in found}
+
+
+@pytest.fixture
+def read_story(stores: MemoryStores, story: str) -> str:
+    """The same after a model has read both scenes."""
+    assert extracted(stores, story, answers()).count("done") == 2
+    return story
+
+
+def test_one_scene_is_read_anew(stores: MemoryStores, read_story: str) -> None:
+    """What the old extraction brought is gone everywhere, the new one stands, the other scene is untouched."""
+    other = stored_scene(stores, read_story, 1, 2)
+    report = extracted(stores, read_story, answers(promise=BETTER), choice=FIRST)
+    assert [(each.outcome, each.had_record, each.model_calls) for each in report.scenes] == [("done", True, 1)]
+    assert list(memories(stores, read_story)) == [
+        "Tom Hale has Mary Grey's lamp until Friday.",
+        "Tom Hale broke his promise to Mary Grey: he sold the lamp to a pedlar.",
+    ]
+    with stores.database(read_story).read() as unit:
+        states = unit.states.changes_of()
+        assert unit.relationships.list_as_of() == []
+    stated = [(each.entity_id, each.attribute) for each in states if each.kind == "explicit"]
+    assert stated == [("I0", "holder")], "an inventory that names a known thing is its holder"
+    assert stored_scene(stores, read_story, 1, 2) == other
+    assert report.indexing.waiting == 0
+
+
+def test_a_thread_keeps_its_id(stores: MemoryStores, read_story: str) -> None:
+    """A loop that is told in other words stays the one that a later scene resolved."""
+    extracted(stores, read_story, answers(promise=BETTER), choice=FIRST)
+    with stores.database(read_story).read() as unit:
+        loop = unit.threads.get("OL0")
+    assert loop is not None
+    assert (loop.description, loop.status) == ("Tom must return the lamp by Friday.", "resolved")
+
+
+def test_what_an_author_changed_survives(stores: MemoryStores, read_story: str) -> None:
+    """An edited and a pinned memory of the old extraction stay beside the new ones."""
+    old = memories(stores, read_story)
+    pinned = old["Sexton Pike keeps a secret."].chunk.chunk_id
+    edited = next(each.chunk.chunk_id for text, each in old.items() if "Pike" in text and each.chunk.chunk_id != pinned)
+    with stores.database(read_story).write() as unit:
+        unit.memories.edit(edited, MemoryEdit(content="Pike saw it all."))
+        unit.memories.decide(pinned, "pin")
+    extracted(stores, read_story, answers(promise=BETTER), choice=AGAIN)
+    assert {"Pike saw it all.", "Sexton Pike keeps a secret."} < set(memories(stores, read_story))
+
+
+def test_a_failure_keeps_the_record(stores: MemoryStores, read_story: str) -> None:
+    """What was stored stays whole, the scene is not marked failed, and the report says why."""
+    before, kept = stored_scene(stores, read_story, 1, 1), memories(stores, read_story)
+    report = extracted(stores, read_story, lambda _: "I cannot.", choice=FIRST)
+    assert [(each.outcome, each.fault, each.had_record) for each in report.scenes] == [("failed", "not_json", True)]
+    assert stored_scene(stores, read_story, 1, 1) == before
+    assert memories(stores, read_story) == kept
+
+
+def test_again_takes_up_what_models_read_and_what_waits(stores: MemoryStores, read_story: str) -> None:
+    """Scenes with a record of a person are not sent; without `again` only what waits is."""
+    ingest_scene(stores, read_story, scene(1, 2, BROKEN, record=record(1, 2), record_origin="author"))
+    ingest_scene(stores, read_story, scene(2, 1, PROMISE.replace("Friday", "Monday")))
+    model = ScriptedChatModel(answer=answers(promise=BETTER))
+    report = extract_scenes(stores, read_story, model, choice=AGAIN)
+    assert [(each.chapter_index, each.scene_index) for each in report.scenes] == [(1, 1), (2, 1)]
+    assert stored_scene(stores, read_story, 1, 2).record_origin == "author"
+
+
+def test_a_scene_that_is_named_twice_is_read_once(stores: MemoryStores, read_story: str) -> None:
+    """In story order and no other; one that is not stored is refused by name."""
+    places = tuple(StoryPosition(1, number) for number in (2, 1, 2))
+    report = extracted(stores, read_story, answers(), choice=SceneChoice(scenes=places))
+    assert [each.scene_index for each in report.scenes] == [1, 2]
+    with pytest.raises(UnknownSceneError, match="9:9"):
+        extracted(stores, read_story, answers(), choice=SceneChoice(scenes=(StoryPosition(9, 9),)))
+
+
+@pytest.mark.parametrize(("origin", "said"), [("author", "written by its author"), ("supplied", "supplied")])
+def test_a_record_of_a_person_is_refused(stores: MemoryStores, read_story: str, origin: str, said: str) -> None:
+    """A scene that is named although no model made its record stops the run before anything is read."""
+    ingest_scene(stores, read_story, scene(1, 2, BROKEN, record=record(1, 2), record_origin=origin))
+    model = ScriptedChatModel(answer=answers())
+    places = (StoryPosition(1, 1), StoryPosition(1, 2))
+    with pytest.raises(UserInputError, match=rf"'1:2' has a record that was {said}.*record edit"):
+        extract_scenes(stores, read_story, model, choice=SceneChoice(scenes=places))
+    assert model.prompts == []
