@@ -201,11 +201,11 @@ class StoryBefore:
     as_of: StoryPosition
     language: StoryLanguage
     entities: Sequence[Entity]
-    changes: Sequence[StateChange]
-    memories: Sequence[StoryMemoryChunk]
-    relationships: Sequence[Relationship]
-    threads: Sequence[OpenLoop]
     knowledge: KnowledgeRules
+    changes: Sequence[StateChange] = ()
+    memories: Sequence[StoryMemoryChunk] = ()
+    relationships: Sequence[Relationship] = ()
+    threads: Sequence[OpenLoop] = ()
     plan: ScenePlan | None = None
     pov: str | None = None
     story_times: Sequence[SceneTime] = ()

@@ -94,8 +94,6 @@ def told(
         entities=entities,
         changes=changes,
         memories=memories,
-        relationships=[],
-        threads=[],
         knowledge=KnowledgeRules(KnowledgeStory(AS_OF, scenes, [], names, people)),
         plan=plan,
     )

@@ -13,7 +13,7 @@ from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import StateChange
-from tests.novelgen.checking.small_story import AS_OF, CHINESE, ENGLISH, told
+from tests.novelgen.checking.small_story import AS_OF, CHINESE, ENGLISH, memory, told
 
 HARBOUR = (
     "The customs house of the harbour has a copper dome and eleven steps. A goat sleeps on the lowest of them. "
@@ -25,21 +25,8 @@ KITCHEN = (
 )
 
 
-def _memory(source_id: str, content: str, *entities: str, scene: int = 2, **more: object) -> StoryMemoryChunk:
-    said = {"importance": 5, "event_type": "other", **more}
-    return StoryMemoryChunk.model_validate(
-        {
-            "chunk_id": f"chunk-{source_id}",
-            "source_id": source_id,
-            "project_id": "p",
-            "chapter_index": 3,
-            "scene_index": scene,
-            "content": content,
-            "content_type": "memory",
-            "entities_mentioned": list(entities),
-            **said,
-        }
-    )
+def _memory(source_id: str, content: str, *entities: str, **more: object) -> StoryMemoryChunk:
+    return memory(content, *entities).model_copy(update={"source_id": source_id, **more})
 
 
 def _story(*memories: StoryMemoryChunk, texts: tuple[str, ...] = (HARBOUR, KITCHEN), quote: str = "") -> StoryBefore:

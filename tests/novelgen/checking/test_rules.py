@@ -135,10 +135,6 @@ def issues(text: str, *story_times: str, language: str = "en") -> list[Continuit
         as_of=AS_OF,
         language=language,
         entities=[Entity(entity_id="C0", entity_type="character", name="Wren" if language == "en" else "阿芦")],
-        changes=[],
-        memories=[],
-        relationships=[],
-        threads=[],
         knowledge=KnowledgeRules(KnowledgeStory(as_of=AS_OF)),
         story_times=scene_times(scenes),
     )
