@@ -83,8 +83,8 @@ _ENGLISH = re.compile(
         (?:early\ |late\ )?(?:the\ )?(?:next|following)\ {PART}
       | the\ day\ after\ (?=[a-z]|$) | the\ morrow
       | (?:later\ )?(?:that|the)\ same\ {PART} | (?:later\ )?that\ {PART}
-      | {MANY}\ {UNIT}\ (?:later|afterwards?|after(?=[,.;]|$)|passed|had\ passed|went\ by)
-      | after\ {MANY}\ {UNIT}(?=,)
+      | {MANY}\ {UNIT}(?:\ or\ two)?\ (?:later|afterwards?|after(?=[,.;]|$)|passed|had\ passed|went\ by)
+      | after\ {MANY}\ {UNIT}(?:\ or\ two)?(?=,)
       | (?:{_WEEKDAY}(?:\ (?:morning|afternoon|evening|night))?,?\ (?:the\ )?)?
         (?:\d{{1,2}}(?:st|nd|rd|th)?(?:\ of)?\ {_MONTH}|{_MONTH}\ \d{{1,2}}(?:st|nd|rd|th)?)\b(?:,?\ \d{{4}}\b)?
       | the\ (?:[a-z]+-)?[a-z]+(?:st|nd|rd|th)\ of\ {_MONTH}\b(?:,?\ \d{{4}}\b)?

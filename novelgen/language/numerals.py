@@ -381,6 +381,7 @@ def _last_scale(number: str) -> float:
     return float(next((CHINESE_SCALES[digit] for digit in reversed(number) if digit in CHINESE_SCALES), 1))
 
 
+_DIGITAL = re.compile(r"[0-9]+(?:\.[0-9]+)?[万亿]?")
 _NEIGHBOURS = re.compile(r"([一二三四五六七八九])([一二三四五六七八九])")
 
 
@@ -388,12 +389,12 @@ def chinese_numbers(text: str) -> tuple[float, float] | None:
     """Return the least and the most that Chinese digits say: 三百 is 300 to 300, 三五十 is 30 to 50."""
     if text == "半":
         return 0.5, 0.5
-    if text[0].isdigit() and text[0].isascii():
+    if _DIGITAL.fullmatch(text):
         value = float(text.rstrip("万亿")) * CHINESE_SCALES.get(text[-1], 1)
         return value, value
-    text = text.replace("两", "二")
+    text = text.replace("三两", "二三").replace("两", "二")
     pair = _NEIGHBOURS.search(text)
-    if pair is None:
+    if pair is None or "〇" in text:
         return float(chinese_number(text)), float(chinese_number(text))
     first, second = map(chinese_number, pair.group(1, 2))
     if not first < second or second - first > 2:

@@ -14,6 +14,7 @@ from novelgen.language.numerals import (
     ENGLISH_NUMERAL,
     ENGLISH_ORDINALS,
     chinese_number,
+    chinese_numbers,
     english_number,
     read_hours,
 )
@@ -111,7 +112,7 @@ _LUNAR = re.compile(r"农历|阴历|旧历|正月|腊月|冬月|闰|初[一二�
 _CHINESE_WEEKDAY = re.compile(r"(?:星期|礼拜|周)([一二三四五六日天末])(?![年岁])")
 PART = "(?:day|morning|afternoon|evening|night|noon)"
 UNIT = "(?:days?|nights?|weeks?|fortnights?|months?|years?)"
-MANY = rf"(?:some|several|a[ ]few|a[ ]couple[ ]of|many|{ENGLISH_NUMERAL})"
+MANY = rf"(?:some|several|a[ ]few|a[ ]couple[ ]of|many|{ENGLISH_NUMERAL}(?:[ ](?:or|to)[ ]{ENGLISH_NUMERAL})?)"
 """With its blanks in brackets, since it stands in a verbose pattern, too."""
 _ZH_UNIT = "(?:日|天|夜|旬|月|年|星期|礼拜|周)"
 _ZH_ALONE = "(?<![\u4e00-\u9fff])"
@@ -148,9 +149,9 @@ _NTH_DAY = re.compile(
 )
 _VAGUE_ENGLISH = {"some": (2, None), "several": (2, None), "a few": (2, 20), "a couple of": (2, 3), "many": (3, None)}
 _LATER = re.compile(
-    rf"\b(?:after\s+)?(?P<number>{MANY})?\s*(?P<unit>{UNIT})"
+    rf"\b(?:after\s+)?(?P<number>{MANY})?\s*(?P<unit>{UNIT})(?P<or_two> or two)?"
     r"\s+(?P<way>later|afterwards|after(?=\s*(?:[,.;]|$))|on|had passed|passed|ago|earlier|before)\b"
-    rf"|\bafter\s+(?P<number2>{MANY})\s*(?P<unit2>{UNIT})\b",
+    rf"|\bafter\s+(?P<number2>{MANY})\s*(?P<unit2>{UNIT})(?P<or_two2> or two)?\b",
     re.IGNORECASE,
 )
 _CHINESE_LATER = re.compile(
@@ -181,9 +182,6 @@ _CHINESE_UNITS = {
     "月": "month",
     "年": "year",
 }
-
-_SEVERAL = re.compile("(?P<tens>[二三四五六七八九]?十)?(?P<low>[一二三四五六七八])(?P<high>[二三四五六七八九])$")
-"""三五日, 十七八日: from the first to the second."""
 
 _FRAME = re.compile(
     r"^\s*(?:as )?(?:told|tells|recalled|recounted|narrated|remembered|回忆|追述|自述|讲述)", re.IGNORECASE
@@ -383,7 +381,10 @@ def _english_span(match: re.Match[str]) -> DaySpan | None:
     if number.casefold() in _VAGUE_ENGLISH:
         low, high = _VAGUE_ENGLISH[number.casefold()]
         return _days(low * least, None if high is None else high * most)
-    return _counted(english_number(number), least, most)
+    counts = [english_number(each) for each in re.split(" or | to ", number.casefold())]
+    if match["or_two"] or match["or_two2"]:
+        counts.append(2)
+    return _from_to(min(counts), max(counts), least, most)
 
 
 def _chinese_span(match: re.Match[str]) -> DaySpan:
@@ -397,11 +398,8 @@ def _chinese_span(match: re.Match[str]) -> DaySpan:
         return _days(least // 2 - 2, most // 2 + 2)
     if number in ("数", "几", "多", "若干"):
         return _days(2 * least, None)
-    if several := _SEVERAL.match(number):
-        tens = chinese_number(several["tens"] or "零")
-        fewest, greatest = (_counted(tens + chinese_number(several[each]), least, most) for each in ("low", "high"))
-        return _days(fewest.min_days, greatest.max_days)
-    span = _counted(chinese_number(number), least, most)
+    fewest, greatest = chinese_numbers(number) or [chinese_number(number)] * 2
+    span = _from_to(int(fewest), int(greatest), least, most)
     is_more = match["more"] or match["more2"] or match["more3"]
     return _days(span.min_days, None if span.max_days is None else 2 * span.max_days) if is_more else span
 
@@ -411,6 +409,10 @@ def _counted(number: int, least: int, most: int) -> DaySpan:
     number = min(number, MAX_COUNT)
     slack = 0 if most <= 1 else most * max(1, number // 10) // 4 if most > 14 else number
     return _days(max(0, number * least - slack), number * most + slack)
+
+
+def _from_to(fewest: int, greatest: int, least: int, most: int) -> DaySpan:
+    return _days(_counted(fewest, least, most).min_days, _counted(greatest, least, most).max_days)
 
 
 def _ordinal(match: re.Match[str]) -> int:
