@@ -55,7 +55,7 @@ def render(reports: Iterable[tuple[str, pytest.TestReport]]) -> str:
     lines = [
         "# The fault matrix: results",
         "",
-        "Written by `pytest --write-results` from the tests that ran; SQLite unless a row names PostgreSQL.",
+        "Written by `pytest -m fault_rows --write-results`; SQLite unless a row names PostgreSQL.",
         f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, chromadb {version('chromadb')}.",
         "",
         "| # | Fault | Expectation | Tests | Result |",

@@ -13,6 +13,7 @@ from langchain_openai import ChatOpenAI
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.context_chain import build_context_chain
 from runtime.index.locations import EmbeddedIndex, IndexOwnership
+from runtime.index.offline_embeddings import HashedNgramEmbeddings
 from runtime.stores import MemoryStores
 from tests.acceptance.test_memory_context_retrieval import damage_index
 from tests.faults.expectations import (
@@ -33,6 +34,7 @@ from tests.support.openai_stub import openai_stub
 
 STAGES = {
     "index": {"semantic"},
+    "embeddings": {"semantic"},
     "model": {"plan"},
     "database": {"outline", "states", "timeline", "lexical", "entity", "loop", "recent", "keyword", "memories"},
 }
@@ -90,6 +92,18 @@ def database_locked(ground: Ground) -> AbstractContextManager[None]:
     return locked(ground.data / "novel.db")
 
 
+@contextmanager
+def embeddings_fail(_: Ground) -> Iterator[None]:
+    """The embedding model raises."""
+
+    def refuse(*_: object) -> list[list[float]]:
+        raise ConnectionError("the embedding server is away")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(HashedNgramEmbeddings, "embed_query", refuse)
+        yield
+
+
 def model_fails(how: str) -> Fault:
     """A real client talks to a server that fails in one of the known ways."""
 
@@ -113,6 +127,9 @@ PAIRS = [
     pytest.param({"index": index_frozen, "model": model_fails("hang")}, marks=covers(10, 38)),
     pytest.param({"index": index_owned, "model": model_fails("retry-after")}, marks=covers(13, 39)),
     pytest.param({"index": index_damaged, "database": database_locked}, marks=covers(4, 29)),
+    pytest.param(
+        {"embeddings": embeddings_fail, "database": database_locked}, marks=[covers(15, 29), pytest.mark.thorough]
+    ),
 ]
 
 
@@ -139,7 +156,7 @@ def test_two_failures_cost_what_each_costs_and_both_are_said(
         assert context.entity_states == []
     else:
         require_same_entities(context, healthy_demo)
-    assert bool(context.relevant_memories) == (not {"index", "database"} <= faults.keys())
+    assert bool(context.relevant_memories) == ("database" not in faults)
     require_nothing_later(context, request_in_demo)
     assert SceneMemoryContext.model_validate_json(context.model_dump_json()) == context
 

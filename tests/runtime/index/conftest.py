@@ -74,16 +74,11 @@ def open_manager(clock: FakeClock) -> Iterator[OpenManager]:
         manager.close()
 
 
-@pytest.fixture
-def worker_pid() -> Callable[[VectorStoreManager], int]:
-    """Tells the process id of a manager's running index."""
-
-    def find(manager: VectorStoreManager) -> int:
-        pid = manager.process.pid
-        assert pid is not None
-        return pid
-
-    return find
+def worker_pid(manager: VectorStoreManager) -> int:
+    """Return the process id of a manager's running index."""
+    pid = manager.process.pid
+    assert pid is not None
+    return pid
 
 
 def program(source: str, *arguments: str) -> subprocess.Popen[str]:

@@ -18,13 +18,12 @@ from runtime.index.locations import EmbeddedIndex, ProjectKey
 from runtime.index.manager import VectorStoreManager
 from runtime.index.process import CircuitBreaker, IndexProcess, RunningProcess
 from tests.faults.matrix import covers
-from tests.runtime.index.conftest import FakeClock, is_alive, program, run_program, wait_until
+from tests.runtime.index.conftest import FakeClock, is_alive, program, run_program, wait_until, worker_pid
 from tests.runtime.index.story_rows import make_row, make_rows, random_vectors
 from tests.support.freezing import freeze, kill_when_asked
 
 started_as_shipped = pytest.mark.index_started_as_shipped
 
-WorkerPid = Callable[[VectorStoreManager], int]
 IN_DEMO = ProjectKey("demo")
 
 
@@ -59,7 +58,7 @@ def stub_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[st
 @started_as_shipped
 @covers(11)
 def test_a_kill_in_the_middle_of_a_query_is_an_error_and_the_next_call_works(
-    shared: VectorStoreManager, worker_pid: WorkerPid, monkeypatch: pytest.MonkeyPatch
+    shared: VectorStoreManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The caller learns what happened; acknowledged rows are still there."""
     rows = make_rows(5, project_id="killed")
@@ -73,9 +72,7 @@ def test_a_kill_in_the_middle_of_a_query_is_an_error_and_the_next_call_works(
     assert worker_pid(shared) != pid
 
 
-def test_a_process_that_died_between_calls_is_replaced_unnoticed(
-    shared: VectorStoreManager, worker_pid: WorkerPid
-) -> None:
+def test_a_process_that_died_between_calls_is_replaced_unnoticed(shared: VectorStoreManager) -> None:
     """A dead process is seen before anything is asked of it."""
     shared.count("idle")
     pid = worker_pid(shared)
@@ -84,7 +81,7 @@ def test_a_process_that_died_between_calls_is_replaced_unnoticed(
     assert shared.count("idle") == 0
 
 
-def test_a_frozen_process_is_killed_at_the_deadline(shared: VectorStoreManager, worker_pid: WorkerPid) -> None:
+def test_a_frozen_process_is_killed_at_the_deadline(shared: VectorStoreManager) -> None:
     """The call ends in its time, and the next one has a new process."""
     shared.count("frozen")
     pid = worker_pid(shared)
@@ -95,7 +92,7 @@ def test_a_frozen_process_is_killed_at_the_deadline(shared: VectorStoreManager, 
     assert shared.query("frozen", random_vectors(1), top_k=1, deadline=Deadline.after(20)) == [[]]
 
 
-def test_a_process_that_takes_nothing_cannot_hold_a_writer(shared: VectorStoreManager, worker_pid: WorkerPid) -> None:
+def test_a_process_that_takes_nothing_cannot_hold_a_writer(shared: VectorStoreManager) -> None:
     """A write larger than the buffers of the system ends at its deadline too."""
     shared.count("full")
     freeze(worker_pid(shared))
@@ -132,7 +129,7 @@ def test_an_answer_that_stops_half_way_ends_at_the_deadline(
 
 
 def test_a_call_that_the_user_breaks_off_leaves_no_reply_behind(
-    shared: VectorStoreManager, worker_pid: WorkerPid, request: pytest.FixtureRequest
+    shared: VectorStoreManager, request: pytest.FixtureRequest
 ) -> None:
     """After Ctrl-C the next question gets its own answer."""
     # Who starts the tests in the background of a shell lets them ignore it.
@@ -148,7 +145,7 @@ def test_a_call_that_the_user_breaks_off_leaves_no_reply_behind(
     assert len(shared.query("broken-off", random_vectors(1), top_k=5, deadline=Deadline.after(20))[0]) == 3
 
 
-def test_a_call_that_waits_for_another_ends_in_its_own_time(shared: VectorStoreManager, worker_pid: WorkerPid) -> None:
+def test_a_call_that_waits_for_another_ends_in_its_own_time(shared: VectorStoreManager) -> None:
     """Waiting for the turn counts, and is not held against the process."""
     shared.count("queue")
     pid = worker_pid(shared)
