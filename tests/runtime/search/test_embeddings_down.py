@@ -24,10 +24,9 @@ def test_what_nobody_finds_is_an_answer_while_meaning_is_out(demo_folder: Path) 
 
 
 @pytest.mark.parametrize(("query", "shown"), [("灯" * 600, 512), ("heron key " * 1_000, 2_048)])
-def test_a_long_query_is_cut_to_what_a_model_sees(demo_folder: Path, query: str, shown: int) -> None:
+def test_a_long_query_is_cut_to_what_a_model_sees(read_demo_stores: MemoryStores, query: str, shown: int) -> None:
     """The rest would cost seconds of processor time; the answer says how much was searched."""
-    with MemoryStores(settings_for(demo_folder)) as stores:
-        found = ranked_memories(stores, "demo", query)
-        short = ranked_memories(stores, "demo", query[:shown])
+    found = ranked_memories(read_demo_stores, "demo", query)
+    short = ranked_memories(read_demo_stores, "demo", query[:shown])
     assert f"its first {shown} were searched" in found.issues[0].message
     assert [each.chunk.chunk_id for each in found.memories] == [each.chunk.chunk_id for each in short.memories]
