@@ -1,10 +1,12 @@
 """Healthy projects to be broken, each test its own copy."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
+from runtime.storage.database import DatabaseManager
 from runtime.stores import MemoryStores
 from tests.faults.expectations import context_of, stages
 from tests.support.demo_project import demo_request, settings_for
@@ -25,3 +27,9 @@ def healthy_demo(ingested_demos: Path, request_in_demo: MemoryContextRequest) ->
     assert context.relevant_memories
     assert context.entity_states
     return context
+
+
+@pytest.fixture
+def impatient_databases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Databases wait for others for a second, where they ship with five: the rest of a tool's time is the index's."""
+    monkeypatch.setattr(DatabaseManager, "open", partial(DatabaseManager.open, busy_timeout_s=1.0))

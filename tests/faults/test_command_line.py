@@ -19,7 +19,7 @@ from tests.faults.matrix import covers
 
 CONTEXT = ("context", "demo", "--chapter", "5", "--scene", "4", "--json")
 INGEST = ("ingest", "demo")
-pytestmark = pytest.mark.usefixtures("kept_logging")
+pytestmark = pytest.mark.usefixtures("kept_logging", "impatient_databases")
 
 Fault = Callable[[Path], AbstractContextManager[object]]
 

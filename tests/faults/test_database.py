@@ -36,10 +36,12 @@ from tests.faults.expectations import (
 from tests.faults.matrix import covers
 from tests.support.demo_project import settings_for
 
+pytestmark = pytest.mark.usefixtures("impatient_databases")
+
 SCENE = SceneInput(chapter_index=40, scene_index=1, text="Ines found the heron key in the salt.")
 
-# A tool waits longer than a connection is waited for (5 s), or the index would never be asked.
-BEYOND_A_BUSY_DATABASE = {**TIGHT, "tool_timeout_s": 8.0}
+# A tool waits much longer than a connection is waited for, or the index would never be asked.
+BEYOND_A_BUSY_DATABASE = {**TIGHT, "tool_timeout_s": 10.0}
 
 
 def _file(folder: Path) -> Path:

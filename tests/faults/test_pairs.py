@@ -32,6 +32,8 @@ from tests.support.demo_project import settings_for
 from tests.support.freezing import freeze
 from tests.support.openai_stub import openai_stub
 
+pytestmark = pytest.mark.usefixtures("impatient_databases")
+
 STAGES = {
     "index": {"semantic"},
     "embeddings": {"semantic"},
