@@ -76,10 +76,10 @@ class StoryStates(base.StoryBase):
             as_of: Only what lies strictly before this position; None means all that is stored.
         """
         as_of = base.position_of(as_of)
-        window = max(0, context_window)
+        middle = base.story_position(chapter_index, name="chapter_index").chapter_index or 0
         cut = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            snapshots = unit.states.timeline(chapter_index - window, chapter_index + window, as_of=cut)
+            snapshots = unit.states.timeline(middle - context_window, middle + context_window, as_of=cut)
             names = {each.entity_id: each.name for each in base.known_entities(unit, as_of)}
         return TimelineView(snapshots=snapshots, names=names)
 

@@ -1,5 +1,6 @@
-"""The memory context chain over real stores: what callers hand in, and projects that there are not."""
+"""The memory context chain over real stores: what callers hand in, projects that there are not, and files written."""
 
+import json
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,11 +8,14 @@ from typing import Any
 
 import pytest
 
-from novelgen.models.context import SceneMemoryContext
-from runtime.context_chain import build_context_chain
+from novelgen.models.context import ContextItem, SceneMemoryContext
+from novelgen.models.memory import StoryMemoryChunk
+from runtime.context_chain import build_context_chain, context_json
+from runtime.files.project_files import load_context
 from runtime.index.process import IndexProcess, RunningProcess
 from runtime.stores import MemoryStores
-from tests.support.demo_project import settings_for
+from runtime.story.memories import StoryMemories
+from tests.support.demo_project import demo_request, settings_for
 
 PLAN = {"location": "the Salt House", "characters": ["Ines"], "purpose": "Open the iron door."}
 
@@ -76,3 +80,98 @@ def test_the_prompt_is_in_the_language_of_the_story(
     assert context.report is not None
     alone = context.model_copy(update={"report": context.report.model_copy(update={"language": ""})})
     assert heading in alone.as_prompt()
+
+
+BOTH_DEMOS = pytest.mark.parametrize("project_id", ["demo", "demo-zh"])
+
+
+def written(stores: MemoryStores, project_id: str) -> str:
+    """Return the text of the context's file."""
+    return stores.paths(project_id).context_file(5, 4).read_text(encoding="utf-8")
+
+
+@BOTH_DEMOS
+def test_the_file_is_little_more_than_half_of_what_a_full_one_is(demo_stores: MemoryStores, project_id: str) -> None:
+    """Seed 004: by default a file has at most six tenths of the bytes, lacks no receipt, and reads back as the same."""
+    context = build_context_chain(demo_stores).invoke(demo_request(project_id, 5, 4))
+    text = written(demo_stores, project_id)
+    full = build_context_chain(_with(demo_stores, full_report=True), write_files=False).invoke(
+        demo_request(project_id, 5, 4)
+    )
+    assert len(text.encode()) <= len(context_json(full, is_full=True).encode()) * 0.6
+    assert load_context(demo_stores.paths(project_id), 5, 4) == context
+    report = json.loads(text)["report"]
+    assert len(report["items"]) == len(context.relevant_memories)
+    for item in report["items"]:
+        assert ContextItem.model_fields.keys() - item.keys() <= {"known_by", "not_known_by", "kept_from", "holds_now"}
+        assert item["text"]
+        assert item["arm_ranks"]
+    assert context.as_prompt() == full.as_prompt()
+
+
+@BOTH_DEMOS
+def test_a_full_report_keeps_everything(demo_stores: MemoryStores, project_id: str) -> None:
+    """Seed 004: with `full_report` every field is in the file and every receipt tells its score's parts."""
+    chain = build_context_chain(_with(demo_stores, full_report=True))
+    context = chain.invoke(demo_request(project_id, 5, 4))
+    told = json.loads(written(demo_stores, project_id))
+    assert told == context.model_dump(mode="json")
+    assert {"embedding_id", "slot_type", "attached_to"} <= told["relevant_memories"][0].keys()
+    for item in told["report"]["items"]:
+        assert sum(item["score_parts"].values()) == pytest.approx(item["score"], abs=0.02)
+
+
+def test_files_of_both_forms_are_the_same_context(demo_stores: MemoryStores) -> None:
+    """Seed 004: only flags that say nothing and an id that repeats another one are left out of a memory."""
+    context = build_context_chain(demo_stores).invoke(demo_request("demo", 5, 4))
+    small, large = context_json(context), context_json(context, is_full=True)
+    assert len(small) < len(large)
+    assert SceneMemoryContext.model_validate_json(small) == context
+    assert SceneMemoryContext.model_validate_json(large) == context
+    left_out = {"is_indexed", "is_consolidated", "embedding_id", "attached_to"}
+    for told in json.loads(context_json(context))["relevant_memories"]:
+        assert set(StoryMemoryChunk.model_fields) - told.keys() <= left_out
+
+
+@pytest.mark.parametrize("top_k", [0, 1, 7])
+def test_top_k_bounds_the_memories_beside_their_budget(read_demo_stores: MemoryStores, top_k: int) -> None:
+    """Seed 001.4, 004.11: of the chain, of a request, and of the settings; the best stay, the rest is told."""
+    request = demo_request("demo", 5, 4)
+    whole = build_context_chain(read_demo_stores, write_files=False).invoke(request)
+    of_chain = build_context_chain(read_demo_stores, write_files=False, top_k=top_k).invoke(request)
+    asked = request.model_copy(update={"top_k": top_k})
+    of_request = build_context_chain(read_demo_stores, write_files=False).invoke(asked)
+    of_settings = build_context_chain(_with(read_demo_stores, top_k=top_k), write_files=False).invoke(request)
+    assert len(whole.relevant_memories) > 40
+    for context in (of_chain, of_request, of_settings):
+        ids = [each.chunk_id for each in context.relevant_memories]
+        assert context.report is not None
+        # Of the best, those that another line tells already stand there alone.
+        left_out = [each for each in context.report.left_out if each.section == "memories"]
+        told = [each for each in left_out if each.why is not None and each.why.code == "told_elsewhere"]
+        assert len(ids) + len(told) == top_k
+        assert ids == [each.chunk_id for each in whole.relevant_memories][: len(ids)]
+        assert any(f"more than top_k={top_k}" in each.reason for each in left_out)
+
+
+def test_a_chapters_and_the_books_memory_say_so_in_a_context(demo_stores: MemoryStores, tmp_path: Path) -> None:
+    """Seed 003.2: `attached_to` is told where the entities alone do not say it, and only there."""
+    StoryMemories(demo_stores, "demo").note(
+        text="Ines counts leaves.", attached_to=["chapter:5", "book"], importance=10
+    )
+    context = build_context_chain(demo_stores).invoke(demo_request("demo", 5, 4))
+    told = json.loads(written(demo_stores, "demo"))["relevant_memories"]
+    (note,) = [each for each in told if each["content_type"] == "note"]
+    assert [each["id"] for each in note["attached_to"]][-2:] == ["chapter:5", "book"]
+    assert {each["type"] for each in note["attached_to"]} == {"character", "chapter", "book"}
+    by_entity = [each for each in told if each["entities_mentioned"] and each is not note]
+    assert by_entity
+    assert all("attached_to" not in each for each in by_entity)
+    assert context.relevant_memories
+
+
+def _with(stores: MemoryStores, **memory: object) -> MemoryStores:
+    """Return the same stores under other settings of the memory."""
+    own = stores.settings.memory.model_copy(update=memory)
+    settings = stores.settings.model_copy(update={"memory": own})
+    return MemoryStores(settings)

@@ -11,7 +11,6 @@ from novelgen.models.record import SceneRecord
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.story.entities import StoryEntities
 from runtime.story.scene_reading import EstablishedFact, ReadScene
 from runtime.story.story import Story
 
@@ -22,7 +21,7 @@ TEXT = "Ines came in from the rain. The lamp went out at noon, and nobody lit it
 
 
 @pytest.fixture
-def lamp(demo_stores: MemoryStores) -> MemoryStores:
+def lamp(demo_stores: MemoryStores) -> Story:
     """A scene at the end of a demo whose record, made by a model, has facts of every kind."""
     record = {
         "chapter_index": 90,
@@ -44,24 +43,24 @@ def lamp(demo_stores: MemoryStores) -> MemoryStores:
         chapter_index=90, scene_index=1, text=TEXT, record=SceneRecord.model_validate(record), record_origin="extracted"
     )
     ingest_scenes(demo_stores, "demo", [scene])
-    return demo_stores
+    return Story(demo_stores, "demo")
 
 
-def _read(stores: MemoryStores, as_of: StoryPosition | None = None) -> ReadScene:
-    return Story(stores, "demo").read_scene(position=PLACE, as_of=as_of)
+def _read(lamp: Story) -> ReadScene:
+    return lamp.read_scene(position=PLACE)
 
 
-def _fact(stores: MemoryStores, source_id: str, kind: str = "memory") -> EstablishedFact:
-    facts = [*_read(stores).facts, *_read(stores).rejected]
+def _fact(lamp: Story, source_id: str, kind: str = "memory") -> EstablishedFact:
+    facts = [*_read(lamp).facts, *_read(lamp).rejected]
     return next(each for each in facts if (each.kind, each.source_id) == (kind, source_id))
 
 
-def _undone(stores: MemoryStores, change_id: int | None) -> None:
+def _undone(lamp: Story, change_id: int | None) -> None:
     assert change_id is not None
-    StoryEntities(stores, "demo").undo(change_id=change_id)
+    lamp.undo(change_id=change_id)
 
 
-def test_a_scene_tells_all_that_its_record_holds(lamp: MemoryStores) -> None:
+def test_a_scene_tells_all_that_its_record_holds(lamp: Story) -> None:
     """States with what was before, pairs, threads, what was learnt from whom and told again: all in names."""
     told = {(each.kind, each.source_id): each for each in _read(lamp).facts}
     assert {kind for kind, _ in told} == {
@@ -94,46 +93,46 @@ CHANGES: list[tuple[str, Callable[..., Any], dict[str, Any]]] = [
 ]
 
 
-def test_a_change_of_a_memory_is_taken_back(lamp: MemoryStores) -> None:
+def test_a_change_of_a_memory_is_taken_back(lamp: Story) -> None:
     """Whatever was decided or edited, undoing puts the memory back as it was, and the list says both."""
     for kind, change, told in CHANGES:
         before = _fact(lamp, "MX2")
-        changed = change(Story(lamp, "demo"), memory_id="MX2", **told)
+        changed = change(lamp, memory_id="MX2", **told)
         assert _fact(lamp, "MX2") != before
-        listed = Story(lamp, "demo").author_changes()[0]
+        listed = lamp.author_changes()[0]
         assert (listed.kind, listed.source_id, listed.position) == (kind, "MX2", "90:1")
         _undone(lamp, changed.change_id)
         assert _fact(lamp, "MX2") == before
-        assert Story(lamp, "demo").author_changes()[0].undone_at is not None
+        assert lamp.author_changes()[0].undone_at is not None
         with pytest.raises(UserInputError, match="already"):
-            StoryEntities(lamp, "demo").undo(change_id=listed.change_id)
+            lamp.undo(change_id=listed.change_id)
 
 
-def test_what_the_author_says_outranks_a_model(lamp: MemoryStores) -> None:
+def test_what_the_author_says_outranks_a_model(lamp: Story) -> None:
     """A confirmed memory counts as proved and the author's, and stays when its scene is taken in without its record."""
-    Story(lamp, "demo").confirm_memory(memory_id="MX2")
+    lamp.confirm_memory(memory_id="MX2")
     confirmed = _fact(lamp, "MX2")
     assert (confirmed.is_verified, confirmed.made_by) == (True, "author")
-    ingest_scenes(lamp, "demo", [SceneInput(chapter_index=90, scene_index=1, text=TEXT + " Then it was dark.")])
+    ingest_scenes(lamp._stores, "demo", [SceneInput(chapter_index=90, scene_index=1, text=TEXT + " Then it was dark.")])
     assert [each.source_id for each in _read(lamp).facts] == ["MX2"]
 
 
-def test_evidence_must_stand_in_the_scene(lamp: MemoryStores) -> None:
+def test_evidence_must_stand_in_the_scene(lamp: Story) -> None:
     """Words that prove a fact are found in its scene, or refused; an empty text takes them off."""
     with pytest.raises(UserInputError, match="do not stand in scene 90:1"):
-        Story(lamp, "demo").edit_memory(memory_id="MX1", evidence="The lamp burned")
-    Story(lamp, "demo").edit_memory(memory_id="MX1", evidence="at noon")
+        lamp.edit_memory(memory_id="MX1", evidence="The lamp burned")
+    lamp.edit_memory(memory_id="MX1", evidence="at noon")
     span = _fact(lamp, "MX1").span
     assert TEXT[slice(*span)] == "at noon"
-    Story(lamp, "demo").edit_memory(memory_id="MX1", evidence="")
+    lamp.edit_memory(memory_id="MX1", evidence="")
     assert _fact(lamp, "MX1").span is None
     with pytest.raises(UserInputError, match="no kind of event"):
-        Story(lamp, "demo").edit_memory(memory_id="MX1", event_type="weather")
+        lamp.edit_memory(memory_id="MX1", event_type="weather")
 
 
-def test_a_noted_fact_stands_at_its_scene(lamp: MemoryStores) -> None:
+def test_a_noted_fact_stands_at_its_scene(lamp: Story) -> None:
     """A note with words of the scene is read from the next one on, and taking it back rejects it."""
-    added = Story(lamp, "demo").note(
+    added = lamp.note(
         text="It was noon.", start=StoryPosition(90, 2), evidence="at noon", event_type="discovery", entities=["Ines"]
     )
     fact = _fact(lamp, added.note.chunk_id)
@@ -142,14 +141,14 @@ def test_a_noted_fact_stands_at_its_scene(lamp: MemoryStores) -> None:
     _undone(lamp, added.change_id)
     assert _fact(lamp, added.note.chunk_id).status == "deleted"
     with pytest.raises(UserInputError, match="any scene"):
-        Story(lamp, "demo").note(text="It was noon.", evidence="at noon")
+        lamp.note(text="It was noon.", evidence="at noon")
 
 
-def test_only_the_last_change_of_a_thing_is_taken_back(lamp: MemoryStores) -> None:
+def test_only_the_last_change_of_a_thing_is_taken_back(lamp: Story) -> None:
     """What was changed again since is not lost by an undo; another side of the same memory is none of that."""
-    first = Story(lamp, "demo").edit_memory(memory_id="MX1", content="The lamp died.")
-    pinned = Story(lamp, "demo").pin_memory(memory_id="MX1")
-    second = Story(lamp, "demo").edit_memory(memory_id="MX1", content="The lamp is dead.")
+    first = lamp.edit_memory(memory_id="MX1", content="The lamp died.")
+    pinned = lamp.pin_memory(memory_id="MX1")
+    second = lamp.edit_memory(memory_id="MX1", content="The lamp is dead.")
     with pytest.raises(UserInputError, match="later change"):
         _undone(lamp, first.change_id)
     _undone(lamp, pinned.change_id)
@@ -158,31 +157,31 @@ def test_only_the_last_change_of_a_thing_is_taken_back(lamp: MemoryStores) -> No
     assert _fact(lamp, "MX1").text == "The lamp is out."
 
 
-def test_changes_are_listed_up_to_the_position(lamp: MemoryStores) -> None:
+def test_changes_are_listed_up_to_the_position(lamp: Story) -> None:
     """Of a decision that changes nothing there is none, and of later scenes none is told early."""
-    Story(lamp, "demo").pin_memory(memory_id="MX1")
-    assert Story(lamp, "demo").pin_memory(memory_id="MX1").change_id is None
-    assert len(Story(lamp, "demo").author_changes()) == 1
+    lamp.pin_memory(memory_id="MX1")
+    assert lamp.pin_memory(memory_id="MX1").change_id is None
+    assert len(lamp.author_changes()) == 1
     with pytest.raises(UserInputError, match="no change 999"):
-        StoryEntities(lamp, "demo").undo(change_id=999)
-    Story(lamp, "demo").edit_scene(place=PLACE, title="The lamp")
-    Story(lamp, "demo").pin_memory(memory_id="M002")
-    listed = Story(lamp, "demo").author_changes(as_of=StoryPosition(2, 1))
+        lamp.undo(change_id=999)
+    lamp.edit_scene(place=PLACE, title="The lamp")
+    lamp.pin_memory(memory_id="M002")
+    listed = lamp.author_changes(as_of=StoryPosition(2, 1))
     assert [each.source_id for each in listed] == ["M002"]
 
 
 NEW_TEXT = "It was late. Ines came in from the rain. The lamp went out at one, and they lit it again."
 
 
-def test_a_new_text_keeps_the_record_and_says_what_lost_its_words(lamp: MemoryStores) -> None:
+def test_a_new_text_keeps_the_record_and_says_what_lost_its_words(lamp: Story) -> None:
     """Facts follow their words, the author's own among them; without them they are unproved; undo brings all back."""
-    Story(lamp, "demo").edit_memory(memory_id="MX2", content="It rained on.", evidence="from the rain")
-    added = Story(lamp, "demo").note(text="Noon.", start=StoryPosition(90, 2), evidence="at noon").note.chunk_id
+    lamp.edit_memory(memory_id="MX2", content="It rained on.", evidence="from the rain")
+    added = lamp.note(text="Noon.", start=StoryPosition(90, 2), evidence="at noon").note.chunk_id
     before = _read(lamp)
-    told = Story(lamp, "demo").preview_scene_text(position=PLACE, text=NEW_TEXT)
+    told = lamp.preview_scene_text(position=PLACE, text=NEW_TEXT)
     assert (told.quotes, told.lost) == (3, ["Noon."])
     assert _read(lamp) == before
-    edited = Story(lamp, "demo").edit_scene(place=PLACE, text=NEW_TEXT)
+    edited = lamp.edit_scene(place=PLACE, text=NEW_TEXT)
     assert edited.lost == ["Noon."]
     spans = {each: _fact(lamp, each).span for each in ("MX1", "MX2")}
     assert [NEW_TEXT[slice(*span)] for span in spans.values() if span] == ["The lamp went out", "from the rain"]
@@ -193,29 +192,29 @@ def test_a_new_text_keeps_the_record_and_says_what_lost_its_words(lamp: MemorySt
     assert after.facts == before.facts
 
 
-def test_a_new_text_may_drop_what_was_read(lamp: MemoryStores) -> None:
+def test_a_new_text_may_drop_what_was_read(lamp: Story) -> None:
     """Without its record a scene is text alone, but for what the author said; undo brings the record back."""
-    Story(lamp, "demo").confirm_memory(memory_id="MX1")
+    lamp.confirm_memory(memory_id="MX1")
     before = _read(lamp)
-    edited = Story(lamp, "demo").edit_scene(place=PLACE, text=NEW_TEXT, record="drop")
-    state = Story(lamp, "demo").list_scene_states()[-1]
+    edited = lamp.edit_scene(place=PLACE, text=NEW_TEXT, record="drop")
+    state = lamp.list_scene_states()[-1]
     assert (state.has_record, state.extraction_status, state.facts) == (False, "none", 1)
     _undone(lamp, edited.change_id)
     after = _read(lamp)
     assert (after.facts, after.scene.record_origin) == (before.facts, "extracted")
 
 
-def test_an_edit_that_is_none_changes_nothing(lamp: MemoryStores) -> None:
+def test_an_edit_that_is_none_changes_nothing(lamp: Story) -> None:
     """The text that is stored, white space around it or not, is no change; an empty one is refused."""
-    assert Story(lamp, "demo").edit_scene(place=PLACE, text=f"\n{TEXT}\n").change_id is None
-    assert Story(lamp, "demo").preview_scene_text(position=PLACE, text=TEXT).is_same
+    assert lamp.edit_scene(place=PLACE, text=f"\n{TEXT}\n").change_id is None
+    assert lamp.preview_scene_text(position=PLACE, text=TEXT).is_same
     with pytest.raises(UserInputError, match="empty"):
-        Story(lamp, "demo").edit_scene(place=PLACE, text="  ")
+        lamp.edit_scene(place=PLACE, text="  ")
     with pytest.raises(UnknownSceneError):
-        Story(lamp, "demo").edit_scene(place=StoryPosition(91, 1), text="Nothing.")
+        lamp.edit_scene(place=StoryPosition(91, 1), text="Nothing.")
 
 
-def test_a_fact_of_the_record_is_taken_out_and_back(lamp: MemoryStores) -> None:
+def test_a_fact_of_the_record_is_taken_out_and_back(lamp: Story) -> None:
     """One fact goes, all others stay, the record is the author's; undo gives it back to the model."""
     cases: list[tuple[Any, str]] = [
         ("state", "C0.mood"),
@@ -227,89 +226,89 @@ def test_a_fact_of_the_record_is_taken_out_and_back(lamp: MemoryStores) -> None:
     ]
     for kind, source_id in cases:
         before = _read(lamp).facts
-        amended = Story(lamp, "demo").amend_recorded_fact(position=PLACE, kind=kind, source_id=source_id)
+        amended = lamp.amend_recorded_fact(position=PLACE, kind=kind, source_id=source_id)
         assert {(each.kind, each.source_id) for each in before} - {
             (each.kind, each.source_id) for each in _read(lamp).facts
         } == {(kind, source_id)}
-        assert Story(lamp, "demo").list_scene_states()[-1].record_origin == "author"
+        assert lamp.list_scene_states()[-1].record_origin == "author"
         with pytest.raises(UserInputError, match="holds no"):
-            Story(lamp, "demo").amend_recorded_fact(position=PLACE, kind=kind, source_id=source_id)
+            lamp.amend_recorded_fact(position=PLACE, kind=kind, source_id=source_id)
         _undone(lamp, amended.change_id)
         assert _read(lamp).facts == before
 
 
-def test_a_fact_of_the_record_is_said_otherwise(lamp: MemoryStores) -> None:
+def test_a_fact_of_the_record_is_said_otherwise(lamp: Story) -> None:
     """What has words of its own takes new ones; what was learnt has none, and empty ones are refused."""
     told: dict[str, Any] = {"position": PLACE, "kind": "thread_moved", "source_id": "OL1"}
-    Story(lamp, "demo").amend_recorded_fact(**told, text="The key is hot.")
+    lamp.amend_recorded_fact(**told, text="The key is hot.")
     assert _fact(lamp, "OL1", "thread_moved").text == "The key is hot."
     with pytest.raises(UserInputError, match="empty"):
-        Story(lamp, "demo").amend_recorded_fact(**told, text=" ")
+        lamp.amend_recorded_fact(**told, text=" ")
     with pytest.raises(UserInputError, match="no words of its own"):
-        Story(lamp, "demo").amend_recorded_fact(position=PLACE, kind="learnt", source_id="0", text="glad")
+        lamp.amend_recorded_fact(position=PLACE, kind="learnt", source_id="0", text="glad")
 
 
-def test_the_value_of_a_state_is_changed(lamp: MemoryStores) -> None:
+def test_the_value_of_a_state_is_changed(lamp: Story) -> None:
     """Words stay words, a list takes one value a line, an id is found by its name; undo gives the old value back."""
     state: dict[str, Any] = {"position": PLACE, "kind": "state"}
-    amended = Story(lamp, "demo").amend_recorded_fact(**state, source_id="C0.mood", text="glad")
+    amended = lamp.amend_recorded_fact(**state, source_id="C0.mood", text="glad")
     assert _fact(lamp, "C0.mood", "state").value == "glad"
-    assert Story(lamp, "demo").amend_recorded_fact(**state, source_id="C0.mood", text="glad").change_id is None
+    assert lamp.amend_recorded_fact(**state, source_id="C0.mood", text="glad").change_id is None
     _undone(lamp, amended.change_id)
     assert _fact(lamp, "C0.mood", "state").value == "weary"
     first: dict[str, Any] = {"position": StoryPosition(1, 1), "kind": "state"}
-    Story(lamp, "demo").amend_recorded_fact(**first, source_id="C0.goals", text="sleep\nfree Nell by Orla's Night")
-    Story(lamp, "demo").amend_recorded_fact(**first, source_id="I0.holder", text="Sparrow")
-    told = Story(lamp, "demo").read_scene(position=StoryPosition(1, 1))
+    lamp.amend_recorded_fact(**first, source_id="C0.goals", text="sleep\nfree Nell by Orla's Night")
+    lamp.amend_recorded_fact(**first, source_id="I0.holder", text="Sparrow")
+    told = lamp.read_scene(position=StoryPosition(1, 1))
     changes = {each.entity_id: each.changes for each in told.scene.record.state_changes}
     assert changes["C0"]["goals"] == ["sleep", "free Nell by Orla's Night"]
     assert changes["I0"]["holder"] == "C5"
     assert {each.source_id: each.value for each in told.facts}["I0.holder"] == "Sparrow"
 
 
-def test_of_what_is_gone_nothing_is_taken_back(lamp: MemoryStores) -> None:
+def test_of_what_is_gone_nothing_is_taken_back(lamp: Story) -> None:
     """A deleted scene takes its memories along; their changes are listed as gone, and refused."""
-    pinned = Story(lamp, "demo").pin_memory(memory_id="MX1")
-    edited = Story(lamp, "demo").edit_scene(place=PLACE, title="The lamp")
-    Story(lamp, "demo").delete_scene(position=PLACE)
-    assert [each.is_gone for each in Story(lamp, "demo").author_changes()] == [False, True, True]
+    pinned = lamp.pin_memory(memory_id="MX1")
+    edited = lamp.edit_scene(place=PLACE, title="The lamp")
+    lamp.delete_scene(position=PLACE)
+    assert [each.is_gone for each in lamp.author_changes()] == [False, True, True]
     for change_id in (pinned.change_id, edited.change_id):
         with pytest.raises(UserInputError, match="gone"):
             _undone(lamp, change_id)
 
 
-def test_a_deleted_scene_comes_back_whole(lamp: MemoryStores) -> None:
+def test_a_deleted_scene_comes_back_whole(lamp: Story) -> None:
     """With the author's words on its facts and its notes, where its place is free; names that came since are read."""
-    note = Story(lamp, "demo").note(text="It was noon.", start=StoryPosition(90, 2), evidence="at noon").note
-    Story(lamp, "demo").edit_memory(memory_id="MX2", content="It poured.", attach=["Sparrow"])
-    Story(lamp, "demo").ban_memory(memory_id="MX1")
+    note = lamp.note(text="It was noon.", start=StoryPosition(90, 2), evidence="at noon").note
+    lamp.edit_memory(memory_id="MX2", content="It poured.", attach=["Sparrow"])
+    lamp.ban_memory(memory_id="MX1")
     before = _read(lamp)
-    deleted = Story(lamp, "demo").delete_scene(position=PLACE).change_id
-    listed = Story(lamp, "demo").author_changes()[0]
+    deleted = lamp.delete_scene(position=PLACE).change_id
+    listed = lamp.author_changes()[0]
     assert (listed.kind, listed.position, listed.is_gone) == ("delete", "90:1", False)
-    assert deleted not in [each.change_id for each in Story(lamp, "demo").author_changes(as_of=PLACE)]
+    assert deleted not in [each.change_id for each in lamp.author_changes(as_of=PLACE)]
     _undone(lamp, deleted)
     assert _read(lamp) == before
     assert note.chunk_id in {each.source_id for each in before.facts}
 
-    deleted = Story(lamp, "demo").delete_scene(position=PLACE).change_id
-    ingest_scenes(lamp, "demo", [SceneInput(chapter_index=90, scene_index=1, text="Another scene.")])
+    deleted = lamp.delete_scene(position=PLACE).change_id
+    ingest_scenes(lamp._stores, "demo", [SceneInput(chapter_index=90, scene_index=1, text="Another scene.")])
     with pytest.raises(UserInputError, match="another scene stands at '90:1'"):
         _undone(lamp, deleted)
-    Story(lamp, "demo").delete_scene(position=PLACE)
-    named = StoryEntities(lamp, "demo").add_card("The lamp", kind="item", start=StoryPosition(1, 1)).entity.entity_id
+    lamp.delete_scene(position=PLACE)
+    named = lamp.add_card("The lamp", kind="item", start=StoryPosition(1, 1)).entity.entity_id
     _undone(lamp, deleted)
     assert _read(lamp).facts == before.facts
-    with lamp.database("demo").read() as unit:
+    with lamp._stores.database("demo").read() as unit:
         assert (named, 90, 1) in unit.scenes.namings({named: ["The lamp"]}, as_of=END_OF_STORY)
 
 
-def test_a_deleted_scene_waits_for_the_pair_that_it_tells_of(lamp: MemoryStores) -> None:
+def test_a_deleted_scene_waits_for_the_pair_that_it_tells_of(lamp: Story) -> None:
     """Whose relationship was deleted since is told, and comes back before the scene does."""
-    Story(lamp, "demo").edit_relationship(first="C0", second="C5", status="close")
+    lamp.edit_relationship(first="C0", second="C5", status="close")
     before = _read(lamp)
-    deleted = Story(lamp, "demo").delete_scene(position=PLACE).change_id
-    pair = Story(lamp, "demo").delete_relationship(first="C0", second="C5").change.change_id
+    deleted = lamp.delete_scene(position=PLACE).change_id
+    pair = lamp.delete_relationship(first="C0", second="C5").change.change_id
     with pytest.raises(UserInputError, match=r"relationship is gone by now.*undo its deletion or merge first"):
         _undone(lamp, deleted)
     for change_id in (pair, deleted):
@@ -317,23 +316,21 @@ def test_a_deleted_scene_waits_for_the_pair_that_it_tells_of(lamp: MemoryStores)
     assert _read(lamp) == before
 
 
-def test_a_record_that_was_replaced_comes_back(lamp: MemoryStores) -> None:
+def test_a_record_that_was_replaced_comes_back(lamp: Story) -> None:
     """An author's whole record goes, and the model's is there again with all that it established."""
-    before, states = _read(lamp), Story(lamp, "demo").list_scene_states()
+    before, states = _read(lamp), lamp.list_scene_states()
     written = SceneRecord(chapter_index=90, scene_index=1, story_time="noon", summary=["It is dark."])
-    replaced = Story(lamp, "demo").replace_record(
-        position=PLACE, written=written.model_dump_json(), source_name="record.json"
-    )
+    replaced = lamp.replace_record(position=PLACE, written=written.model_dump_json(), source_name="record.json")
     assert _read(lamp).summary == ["It is dark."]
     _undone(lamp, replaced.change_id)
     after = _read(lamp)
     assert (after.facts, after.summary, after.scene.story_time) == (before.facts, before.summary, None)
-    assert Story(lamp, "demo").list_scene_states() == states
+    assert lamp.list_scene_states() == states
 
 
-def test_rejected_memories_and_unfinished_chapters_are_told_apart(lamp: MemoryStores) -> None:
+def test_rejected_memories_and_unfinished_chapters_are_told_apart(lamp: Story) -> None:
     """What is left out or rejected is no fact; a chapter that is not over is not told; no name is meant early."""
-    listed = Story(lamp, "demo").list_summaries(as_of=StoryPosition(2, 2))
+    listed = lamp.list_summaries(as_of=StoryPosition(2, 2))
     chapters = {each.number: each for each in listed if each.level == "chapter"}
     assert chapters.keys() == {1, 2}
     assert chapters[1].told
@@ -341,9 +338,9 @@ def test_rejected_memories_and_unfinished_chapters_are_told_apart(lamp: MemorySt
     late = next(each.name for each in _read(lamp).facts[0].entities or [] if each.entity_id == "C0")
     assert late == "Ines Marrow"
     with pytest.raises(UnknownEntityError):
-        Story(lamp, "demo").edit_memory(memory_id="MX1", attach=["Ines"], as_of=StoryPosition(1, 1))
-    Story(lamp, "demo").ban_memory(memory_id="MX1")
-    Story(lamp, "demo").delete_memory(memory_id="MX2")
+        lamp.edit_memory(memory_id="MX1", attach=["Ines"], as_of=StoryPosition(1, 1))
+    lamp.ban_memory(memory_id="MX1")
+    lamp.delete_memory(memory_id="MX2")
     read = _read(lamp)
     assert {each.source_id: each.status for each in read.rejected} == {"MX1": "banned", "MX2": "deleted"}
     assert not [each for each in read.facts if each.kind == "memory"]

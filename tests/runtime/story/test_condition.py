@@ -16,9 +16,11 @@ def _told(condition: StoryCondition) -> dict[str, tuple[str, str]]:
     return {each.what: (each.level, each.fix) for each in check_reading(condition)}
 
 
-def test_a_story_with_records_is_counted_and_waits_for_its_index(stores: MemoryStores, project: str) -> None:
+def test_a_story_with_records_is_counted_and_waits_for_its_index(
+    guild: Story, stores: MemoryStores, project: str
+) -> None:
     """Every count is of what is stored; only indexing and the next context are left to do."""
-    condition = Story(stores, project).story_condition()
+    condition = guild.story_condition()
     assert (condition.chapters, condition.scenes, condition.scenes_with_record) == (2, 3, 3)
     assert (condition.people, condition.entities, condition.threads) == (3, 5, 1)
     with stores.database(project).read() as unit:
@@ -28,7 +30,7 @@ def test_a_story_with_records_is_counted_and_waits_for_its_index(stores: MemoryS
     assert _kinds(condition) == ["index", "context"]
     assert _told(condition) == {"waiting for the index": ("degraded", f"run `novelgen index {project}`")}
     drain_outbox(stores, project)
-    indexed = Story(stores, project).story_condition()
+    indexed = guild.story_condition()
     assert (indexed.unindexed, _kinds(indexed)) == (0, ["context"])
     assert _told(indexed) == {}
 
@@ -49,20 +51,20 @@ def test_a_chinese_story_of_text_alone_is_told_in_chinese(stores: MemoryStores) 
     assert _told(condition)["people"][1] == "run `novelgen entity candidates 古灯`"
 
 
-def test_a_half_read_story_names_what_failed_and_what_waits(stores: MemoryStores, project: str) -> None:
+def test_a_half_read_story_names_what_failed_and_what_waits(guild: Story, stores: MemoryStores, project: str) -> None:
     """Scenes that failed want a retry, scenes that wait a plain run where a model is set."""
     failed = SceneInput(
         chapter_index=3, scene_index=1, text="Snow.", extraction_status="failed", failure_reason="no answer"
     )
     waiting = SceneInput(chapter_index=3, scene_index=2, text="Thaw.")
     ingest_scenes(stores, project, [failed, waiting])
-    condition = Story(stores, project).story_condition()
+    condition = guild.story_condition()
     assert (condition.scenes_failed, condition.scenes_waiting) == (1, 1)
     assert _kinds(condition) == ["retry", "context"]
     [failure] = [each for each in check_reading(condition) if each.what == "scene records"]
     assert (failure.level, "--retry" in failure.fix) == ("degraded", True)
     stores.settings = stores.settings.model_copy(update={"model": "openai:any"})
-    condition = Story(stores, project).story_condition()
+    condition = guild.story_condition()
     assert _kinds(condition) == ["retry", "read", "context"]
     found = [each for each in check_reading(condition) if each.what == "scene records"]
     assert [each.level for each in found] == ["degraded", "hint"]

@@ -17,14 +17,14 @@ def request(project_id: str) -> MemoryContextRequest:
     return MemoryContextRequest(project_id=project_id, chapter_index=2, scene_index=2, scene_plan=plan)
 
 
-def test_a_look_has_the_whole_report_and_every_line(stores: MemoryStores, project: str) -> None:
+def test_a_look_has_the_whole_report_and_every_line(guild: Story, stores: MemoryStores, project: str) -> None:
     """Scores part by part and budgets beside what they hold; those of one look are bounded and change no other."""
     bounds = ContextOptions(bounds=ContextBounds(memory_budget=0))
-    look = Story(stores, project).look_at_context(request=request(project), options=bounds)
+    look = guild.look_at_context(request=request(project), options=bounds)
     assert look.budgets["memories"] == 0
     assert look.context.relevant_memories == []
-    assert Story(stores, project).look_at_context(request=request(project)).context.relevant_memories
-    look = Story(stores, project).look_at_context(request=request(project))
+    assert guild.look_at_context(request=request(project)).context.relevant_memories
+    look = guild.look_at_context(request=request(project))
     assert look.prompt == look.context.as_prompt()
     assert [each.item for each in look.lines if each.item]
     assert all(each.item.score_parts for each in look.lines if each.item)
@@ -35,10 +35,10 @@ def test_a_look_has_the_whole_report_and_every_line(stores: MemoryStores, projec
             ContextBounds(memory_budget=budget)
 
 
-def test_a_look_that_is_kept_is_the_projects_file(stores: MemoryStores, project: str) -> None:
+def test_a_look_that_is_kept_is_the_projects_file(guild: Story, stores: MemoryStores, project: str) -> None:
     """It holds the plan, from which the context can be built again."""
     stores.paths(project).folder.mkdir(parents=True, exist_ok=True)
-    look = Story(stores, project).look_at_context(request=request(project), write_file=True)
+    look = guild.look_at_context(request=request(project), write_file=True)
     assert [each for each in look.context.report.issues if each.stage == "write"] == []
     assert "They meet again in the Archive." in stores.paths(project).context_file(2, 2).read_text(encoding="utf-8")
 

@@ -6,8 +6,6 @@ from novelgen.errors import UnknownEntityError, UserInputError
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.story.character import Character
-from runtime.story.entities import StoryEntities
 from runtime.story.story import Story
 
 pytestmark = pytest.mark.usefixtures("unindexed_edits")
@@ -19,26 +17,23 @@ def _links(stores: MemoryStores, project: str, chunk_id: str) -> list[str]:
     return chunk.entities_mentioned
 
 
-def test_the_result_tells_who_referred_to_it(stores: MemoryStores, project: str) -> None:
+def test_the_result_tells_who_referred_to_it(guild: Story, stores: MemoryStores, project: str) -> None:
     """Seed 000.18: a note about a deleted character stays, and is found without the link."""
-    note = Story(stores, project).note(text="Odile fears deep water.", entities=["Odile Brandt"])
-    done = Story(stores, project).delete_entity(entity="Odile Brandt", entity_type="character")
+    note = guild.note(text="Odile fears deep water.", entities=["Odile Brandt"])
+    done = guild.delete_entity(entity="Odile Brandt", entity_type="character")
     assert (done.deleted, done.name) == ("C2", "Odile Brandt")
     assert note.note.chunk_id in done.unlinked_memories
     assert (done.removed_relationships, done.changed_scenes) == (["R1"], ["S003"])
-    assert [each.entity_id for each in StoryEntities(stores, project).entities()] == ["C0", "C1", "I0", "L0"]
+    assert [each.entity_id for each in guild.entities()] == ["C0", "C1", "I0", "L0"]
     assert _links(stores, project, note.note.chunk_id) == []
-    undone = StoryEntities(stores, project).undo(change_id=done.change.change_id)
+    undone = guild.undo(change_id=done.change.change_id)
     assert (undone.change.kind, undone.entity and undone.entity.name) == ("delete", "Odile Brandt")
     assert _links(stores, project, note.note.chunk_id) == ["C2"]
 
 
-def test_what_a_deleted_character_remembered_comes_back_to_recalls(stores: MemoryStores, project: str) -> None:
+def test_what_a_deleted_character_remembered_comes_back_to_recalls(guild: Story) -> None:
     """Others recall what they lived through with her, without her id; her own memories are back after the undo."""
-    elena, odile = (
-        Character(stores, project, Story(stores, project).open_character(name=name))
-        for name in ("Elena Thorne", "Odile Brandt")
-    )
+    elena, odile = guild.character("Elena Thorne"), guild.character("Odile Brandt")
 
     def told_of_the_lamp() -> list[str]:
         return [each.text for each in elena.recall("lamp").items]
@@ -46,33 +41,33 @@ def test_what_a_deleted_character_remembered_comes_back_to_recalls(stores: Memor
     odile.remember("Odile took the fragment.", witnesses=["Elena Thorne"], participants=["Elena Thorne"])
     elena.remember("Odile gave Elena a lamp.", participants=["Odile Brandt"])
     before = [odile.memories(), elena.memories(), told_of_the_lamp()]
-    done = Story(stores, project).delete_entity(entity="Odile Brandt")
+    done = guild.delete_entity(entity="Odile Brandt")
     assert [each.content for each in elena.memories()] == ["Odile took the fragment.", "Odile gave Elena a lamp."]
     assert "Odile gave Elena a lamp." in told_of_the_lamp()
     assert all("C2" not in each.participants for each in elena.memories())
     assert (len(done.removed_character_memories), len(done.changed_character_memories)) == (1, 1)
-    StoryEntities(stores, project).undo(change_id=done.change.change_id)
+    guild.undo(change_id=done.change.change_id)
     assert [odile.memories(), elena.memories(), told_of_the_lamp()] == before
 
 
-def test_scenes_that_came_meanwhile_know_who_is_back(stores: MemoryStores, project: str) -> None:
+def test_scenes_that_came_meanwhile_know_who_is_back(guild: Story, stores: MemoryStores, project: str) -> None:
     """Seed 000.18: a scene that was stored while nobody bore the name is read anew by the undo."""
-    done = Story(stores, project).delete_entity(entity="Odile Brandt")
+    done = guild.delete_entity(entity="Odile Brandt")
     later = SceneInput(chapter_index=2, scene_index=2, text="Odile Brandt came back over the ice.")
     ingest_scenes(stores, project, [later], index=False)
-    StoryEntities(stores, project).undo(change_id=done.change.change_id)
-    card = StoryEntities(stores, project).entity(entity="Odile Brandt")
+    guild.undo(change_id=done.change.change_id)
+    card = guild.entity(entity="Odile Brandt")
     assert card.metadata["last_appeared"] == "S004"
 
 
-def test_a_relationship_is_deleted_by_its_pair(stores: MemoryStores, project: str) -> None:
+def test_a_relationship_is_deleted_by_its_pair(guild: Story) -> None:
     """Seed 000.18: in either order, its history is back after the undo; `character delete` never takes a place."""
-    before = Story(stores, project).get_relationship(first="C0", second="C1")
-    done = Story(stores, project).delete_relationship(first="Marcus Vale", second="Elena Thorne")
+    before = guild.get_relationship(first="C0", second="C1")
+    done = guild.delete_relationship(first="Marcus Vale", second="Elena Thorne")
     assert (done.deleted, done.name) == (before.relationship_id, "C0 C1")
     with pytest.raises(UserInputError, match="nothing is known of C0 and C1"):
-        Story(stores, project).delete_relationship(first="C0", second="C1")
-    StoryEntities(stores, project).undo(change_id=done.change.change_id)
-    assert Story(stores, project).get_relationship(first="C0", second="C1") == before
+        guild.delete_relationship(first="C0", second="C1")
+    guild.undo(change_id=done.change.change_id)
+    assert guild.get_relationship(first="C0", second="C1") == before
     with pytest.raises(UnknownEntityError, match="no character 'the Archive'"):
-        Story(stores, project).delete_entity(entity="the Archive", entity_type="character")
+        guild.delete_entity(entity="the Archive", entity_type="character")

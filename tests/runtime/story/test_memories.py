@@ -4,8 +4,6 @@ import pytest
 
 from novelgen.errors import UnknownMemoryError
 from novelgen.models.position import StoryPosition
-from runtime.stores import MemoryStores
-from runtime.story.entities import StoryEntities
 from runtime.story.memories import place_before
 from runtime.story.story import Story
 
@@ -30,27 +28,27 @@ def test_a_note_from_the_very_beginning_has_no_place(start: StoryPosition | None
     assert place_before(start).chapter_index is None
 
 
-def test_a_note_says_whom_it_concerns(stores: MemoryStores, project: str) -> None:
+def test_a_note_says_whom_it_concerns(guild: Story) -> None:
     """Whom it is given to and names; a memory is found by either id, whatever was decided."""
-    given = Story(stores, project).note(text="Odile owes Marcus Vale a boat.", entities=["C2"])
+    given = guild.note(text="Odile owes Marcus Vale a boat.", entities=["C2"])
     assert (given.named, given.occurs_nowhere) == (["C2", "C1"], False)
-    assert Story(stores, project).note(text="Zebedee cannot swim.").named == []
-    listed = Story(stores, project).memories(limit=None).memories
+    assert guild.note(text="Zebedee cannot swim.").named == []
+    listed = guild.memories(limit=None).memories
     chunk = next(each.chunk for each in listed if each.chunk.source_id)
-    assert Story(stores, project).find_memory(memory_id=chunk.chunk_id).chunk.chunk_id == chunk.chunk_id
-    assert Story(stores, project).find_memory(memory_id=chunk.source_id or "").chunk.chunk_id == chunk.chunk_id
-    Story(stores, project).delete_memory(memory_id=chunk.chunk_id)
-    assert Story(stores, project).find_memory(memory_id=chunk.source_id or "").status == "deleted"
+    assert guild.find_memory(memory_id=chunk.chunk_id).chunk.chunk_id == chunk.chunk_id
+    assert guild.find_memory(memory_id=chunk.source_id or "").chunk.chunk_id == chunk.chunk_id
+    guild.delete_memory(memory_id=chunk.chunk_id)
+    assert guild.find_memory(memory_id=chunk.source_id or "").status == "deleted"
     with pytest.raises(UnknownMemoryError, match=r"'M999'.*novelgen memory list"):
-        Story(stores, project).find_memory(memory_id="M999")
+        guild.find_memory(memory_id="M999")
 
 
-def test_a_note_on_somebody_still_to_come_may_be_pinned(stores: MemoryStores, project: str) -> None:
+def test_a_note_on_somebody_still_to_come_may_be_pinned(guild: Story) -> None:
     """The author's own word on somebody whom no scene has is marked, and pinned and weighed as the author likes."""
-    StoryEntities(stores, project).add_character(name="Zebedee", goals=["learn to swim"])
-    noted = Story(stores, project).note(text="He cannot swim.", entities=["Zebedee"])
+    guild.add_character(name="Zebedee", goals=["learn to swim"])
+    noted = guild.note(text="He cannot swim.", entities=["Zebedee"])
     assert noted.occurs_nowhere
     memory_id = noted.note.chunk_id
-    assert Story(stores, project).find_memory(memory_id=memory_id).occurs_nowhere
-    assert Story(stores, project).pin_memory(memory_id=memory_id).memory.pinned
-    assert Story(stores, project).edit_memory(memory_id=memory_id, importance=10).memory.chunk.importance == 10
+    assert guild.find_memory(memory_id=memory_id).occurs_nowhere
+    assert guild.pin_memory(memory_id=memory_id).memory.pinned
+    assert guild.edit_memory(memory_id=memory_id, importance=10).memory.chunk.importance == 10

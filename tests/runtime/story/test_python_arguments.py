@@ -111,6 +111,8 @@ def test_what_is_no_place_is_refused_by_the_arguments_name(story: Story, place: 
         (lambda story: story.search("x", top_k=0), "top_k cannot be 0"),
         (lambda story: story.note("x", importance=11), "importance cannot be 11"),
         (lambda story: story.entity(3), "must be a text, not 3"),
+        (lambda story: story.timeline("one"), "chapter_index='one' is no point of the story"),
+        (lambda story: story.timeline(1, context_window=-1), "context_window cannot be -1"),
         (lambda story: build_context_chain(story._stores).invoke({}), "project_id"),
         (lambda story: story.ingest(text="x", chapter_index=9, scene_index=2, record={"summary": "y"}), "summary"),
         (

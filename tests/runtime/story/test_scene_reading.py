@@ -15,7 +15,7 @@ SECOND = "Bo lit the lamp. It burned all night."
 
 
 @pytest.fixture
-def lamp(demo_stores: MemoryStores) -> MemoryStores:
+def lamp(demo_stores: MemoryStores) -> Story:
     """Two more scenes at the end of a demo: a fact with its quote, replaced in the scene after it."""
     told = (
         (1, FIRST, {"memory_id": "MX1", "content": "The lamp is out.", "evidence": "The lamp went out at noon"}),
@@ -47,12 +47,12 @@ def lamp(demo_stores: MemoryStores) -> MemoryStores:
         }
         scene = SceneInput(chapter_index=90, scene_index=number, text=text, record=SceneRecord.model_validate(record))
         ingest_scene(demo_stores, "demo", scene)
-    return demo_stores
+    return Story(demo_stores, "demo")
 
 
-def test_facts_come_in_the_order_of_their_words(lamp: MemoryStores) -> None:
+def test_facts_come_in_the_order_of_their_words(lamp: Story) -> None:
     """Without a quote last, cleared states and lost quotes say so; what replaced a fact later is told from there on."""
-    read = Story(lamp, "demo").read_scene(position=StoryPosition(90, 1))
+    read = lamp.read_scene(position=StoryPosition(90, 1))
     quoted = [(each.kind, FIRST[slice(*each.span)]) for each in read.facts if each.span]
     assert ("memory", "The lamp went out at noon") in quoted
     assert [each.span for each in read.facts if each.span] == sorted(each.span for each in read.facts if each.span)
@@ -63,11 +63,11 @@ def test_facts_come_in_the_order_of_their_words(lamp: MemoryStores) -> None:
     assert states["C0.goals"].endswith("—")
     assert "weary" in states["C0.mood"]
     place = StoryPosition(90, 1)
-    then = Story(lamp, "demo").read_scene(position=place, as_of=StoryPosition(90, 2))
-    now = Story(lamp, "demo").read_scene(position=place)
+    then = lamp.read_scene(position=place, as_of=StoryPosition(90, 2))
+    now = lamp.read_scene(position=place)
     assert [each.replaced_by for each in then.facts if each.source_id == "MX1"] == [""]
     assert [each.replaced_by for each in now.facts if each.source_id == "MX1"] == ["MX2"]
-    read = Story(lamp, "demo").read_scene(position=StoryPosition(90, 2))
+    read = lamp.read_scene(position=StoryPosition(90, 2))
     fact = next(each for each in read.facts if each.source_id == "MX2")
     assert (fact.span, fact.is_verified) == (None, False)
 
@@ -79,14 +79,14 @@ def test_a_scene_that_does_not_lie_before_the_position_is_refused(read_demo_stor
             Story(read_demo_stores, "demo").read_scene(position=place, as_of=StoryPosition(3, 1))
 
 
-def test_the_history_of_a_state_ends_at_the_position(lamp: MemoryStores) -> None:
+def test_the_history_of_a_state_ends_at_the_position(lamp: Story) -> None:
     """Every stated change of an entity before a position is told in its order, and none of anybody else."""
-    whole = Story(lamp, "demo").state_history(entity="Ines")
+    whole = lamp.state_history(entity="Ines")
     assert {each.entity_id for each in whole} == {"C0"}
     moods = [(each.value, each.scene_index) for each in whole if each.attribute == "mood"]
     assert moods == [("weary", 1), ("weary", 2)]
-    then = Story(lamp, "demo").state_history(entity="Ines", as_of=StoryPosition(2, 1))
+    then = lamp.state_history(entity="Ines", as_of=StoryPosition(2, 1))
     assert then
     assert all((each.chapter_index or 0) < 2 for each in then)
     with pytest.raises(UnknownEntityError):
-        Story(lamp, "demo").state_history(entity="Nobody at all")
+        lamp.state_history(entity="Nobody at all")

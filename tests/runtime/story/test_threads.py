@@ -17,22 +17,22 @@ from tests.runtime.agents.guild_story import scene
 pytestmark = pytest.mark.usefixtures("unindexed_edits")
 
 
-def test_what_does_not_wait_cannot_end(stores: MemoryStores, project: str) -> None:
+def test_what_does_not_wait_cannot_end(guild: Story) -> None:
     """Nor can move what is not planted; both are named."""
-    Story(stores, project).abandon_thread(thread_id="OL0", summary="dropped")
+    guild.abandon_thread(thread_id="OL0", summary="dropped")
     with pytest.raises(UserInputError, match="no thread 'OL0' is open, and no other one"):
-        Story(stores, project).resolve_thread(thread_id="OL0", summary="x")
+        guild.resolve_thread(thread_id="OL0", summary="x")
     with pytest.raises(UserInputError, match="no thread 'OL7' is planted"):
-        Story(stores, project).advance_thread(thread_id="OL7", note="x")
+        guild.advance_thread(thread_id="OL7", note="x")
 
 
-def test_notes_are_the_authors_and_in_no_context(stores: MemoryStores, project: str) -> None:
+def test_notes_are_the_authors_and_in_no_context(guild: Story, stores: MemoryStores, project: str) -> None:
     """Seed 000.10: notes and the moment of planting are listed and can be set; what readers are given has neither."""
-    planted = Story(stores, project).add_thread(description="Who lit the lamp?", notes="Marcus, in chapter 9")
+    planted = guild.add_thread(description="Who lit the lamp?", notes="Marcus, in chapter 9")
     assert planted.created_at is not None
-    (noted,) = [each for each in Story(stores, project).threads() if each.loop_id == planted.loop_id]
+    (noted,) = [each for each in guild.threads() if each.loop_id == planted.loop_id]
     assert (noted.notes, noted.created_at) == ("Marcus, in chapter 9", planted.created_at)
-    assert Story(stores, project).edit_thread(thread_id=planted.loop_id, notes="").notes == ""
+    assert guild.edit_thread(thread_id=planted.loop_id, notes="").notes == ""
     with stores.database(project).read() as unit:
         told = unit.threads.get(planted.loop_id)
         outline = unit.outline(as_of=END_OF_STORY)
@@ -40,18 +40,18 @@ def test_notes_are_the_authors_and_in_no_context(stores: MemoryStores, project: 
     assert not any("notes" in each.model_dump() for each in outline.open_loops)
 
 
-def test_what_an_author_says_of_a_recorded_thread_survives_its_scene(stores: MemoryStores, project: str) -> None:
+def test_what_an_author_says_of_a_recorded_thread_survives_its_scene(
+    guild: Story, stores: MemoryStores, project: str
+) -> None:
     """Seed 000.10: a record that plants the thread again does not take notes, weight and description back."""
-    stored = Story(stores, project).get_thread(thread_id="OL0")
-    edited = Story(stores, project).edit_thread(
-        thread_id="OL0", description="Where does it lead?", importance="critical", notes="n"
-    )
+    stored = guild.get_thread(thread_id="OL0")
+    edited = guild.edit_thread(thread_id="OL0", description="Where does it lead?", importance="critical", notes="n")
     assert (edited.chapter_index, edited.scene_index, edited.created_at) == (1, 1, stored.created_at)
     changed = scene(1, 1).model_copy(update={"text": "Elena Thorne broke into the Archive. It was dark."})
     ingest_scenes(stores, project, [changed], index=False)
-    again = Story(stores, project).get_thread(thread_id="OL0", as_of=StoryPosition(1, 2))
+    again = guild.get_thread(thread_id="OL0", as_of=StoryPosition(1, 2))
     assert (again.description, again.importance, again.notes) == ("Where does it lead?", "critical", "n")
-    Story(stores, project).edit_thread(thread_id="OL0", notes="m")
+    guild.edit_thread(thread_id="OL0", notes="m")
     with stores.database(project).read() as unit:
         assert len([each for each in unit.exchange.contents().loop_events if each.loop_id == "OL0"]) == 2
 
@@ -59,42 +59,38 @@ def test_what_an_author_says_of_a_recorded_thread_survives_its_scene(stores: Mem
 @pytest.mark.parametrize(
     ("changes", "message"), [({}, "nothing to change"), ({"description": " "}, "the description is empty")]
 )
-def test_a_thread_is_not_described_by_nothing(
-    stores: MemoryStores, project: str, changes: dict[str, str], message: str
-) -> None:
+def test_a_thread_is_not_described_by_nothing(guild: Story, changes: dict[str, str], message: str) -> None:
     """What would change nothing, or leave no question, is refused, and so is a thread that nobody planted."""
     with pytest.raises(UserInputError, match=message):
-        Story(stores, project).edit_thread(thread_id="OL0", **changes)
+        guild.edit_thread(thread_id="OL0", **changes)
     with pytest.raises(UserInputError, match="no thread 'OL9' is planted"):
-        Story(stores, project).edit_thread(thread_id="OL9", notes="x")
+        guild.edit_thread(thread_id="OL9", notes="x")
 
 
-def test_the_ledger_holds_at_its_position(stores: MemoryStores, project: str) -> None:
+def test_the_ledger_holds_at_its_position(guild: Story, stores: MemoryStores, project: str) -> None:
     """Before it was planted, before a death and before it ended nothing of them is told."""
-    thread_id = (
-        Story(stores, project)
-        .add_thread(description="Marcus vows to return", characters=["C1"], start=StoryPosition(2, 1))
-        .loop_id
-    )
+    thread_id = guild.add_thread(
+        description="Marcus vows to return", characters=["C1"], start=StoryPosition(2, 1)
+    ).loop_id
     death = StateChange(entity_id="C1", attribute="status", value="dead", chapter_index=2, scene_index=1)
     with stores.database(project).write() as unit:
         unit.states.append([death])
 
     def told(as_of: StoryPosition | None) -> LedgerEntry | None:
-        entries = Story(stores, project).thread_ledger(as_of=as_of).entries
+        entries = guild.thread_ledger(as_of=as_of).entries
         return next((each for each in entries if each.loop_id == thread_id), None)
 
     assert told(StoryPosition(1, 2)) is None
     living, waiting = told(StoryPosition(2, 1)), told(None)
     assert (living.stage, living.dead_ids) == ("planted", [])
     assert (waiting.stage, waiting.moot_since, waiting.ending) == ("planted", (2, 1), None)
-    Story(stores, project).abandon_thread(thread_id=thread_id, summary="he died")
+    guild.abandon_thread(thread_id=thread_id, summary="he died")
     ended = told(None)
     assert (ended.stage, ended.ending) == ("over", "moot")
     assert told(StoryPosition(2, 1)) == living
 
 
-def test_who_comes_back_to_life_keeps_their_threads(stores: MemoryStores, project: str) -> None:
+def test_who_comes_back_to_life_keeps_their_threads(guild: Story, stores: MemoryStores, project: str) -> None:
     """A death that was none leaves no thread without its people."""
     with stores.database(project).write() as unit:
         unit.states.append(
@@ -103,45 +99,47 @@ def test_who_comes_back_to_life_keeps_their_threads(stores: MemoryStores, projec
                 for scene, value in ((1, "dead"), (2, "alive, he had feigned his death"))
             ]
         )
-    thread_id = Story(stores, project).add_thread(description="Marcus vows to return", characters=["C1"]).loop_id
-    (entry,) = [each for each in Story(stores, project).thread_ledger().entries if each.loop_id == thread_id]
+    thread_id = guild.add_thread(description="Marcus vows to return", characters=["C1"]).loop_id
+    (entry,) = [each for each in guild.thread_ledger().entries if each.loop_id == thread_id]
     assert (entry.dead_ids, entry.moot_since) == ([], None)
 
 
-def test_an_author_says_when_a_thread_is_due_and_what_it_needs(stores: MemoryStores, project: str) -> None:
+def test_an_author_says_when_a_thread_is_due_and_what_it_needs(
+    guild: Story, stores: MemoryStores, project: str
+) -> None:
     """It is listed with the thread, counts in the ledger and survives the re-ingest of the scene that planted it."""
-    edited = Story(stores, project).edit_thread(
+    edited = guild.edit_thread(
         thread_id="OL0", pay_off="the lake is seen", due_from=StoryPosition(1, 2), due_by=StoryPosition(2)
     )
     assert (edited.pay_off, edited.due_from, edited.due_by) == ("the lake is seen", (1, 2), (2, 0))
     ingest_scenes(stores, project, [scene(1, 1)], index=False)
-    (entry,) = Story(stores, project).thread_ledger().entries
+    (entry,) = guild.thread_ledger().entries
     assert (entry.stage, entry.pay_off) == ("overdue", "the lake is seen")
-    assert Story(stores, project).thread_ledger(as_of=StoryPosition(1, 2)).entries[0].stage == "due"
+    assert guild.thread_ledger(as_of=StoryPosition(1, 2)).entries[0].stage == "due"
     with pytest.raises(UserInputError, match="overdue at 2 before it is due at 3:1"):
-        Story(stores, project).edit_thread(thread_id="OL0", due_from=StoryPosition(3, 1))
+        guild.edit_thread(thread_id="OL0", due_from=StoryPosition(3, 1))
 
 
-def test_taking_a_scene_in_warns_of_a_thread_that_it_ends_without_a_word(stores: MemoryStores, project: str) -> None:
+def test_taking_a_scene_in_warns_of_a_thread_that_it_ends_without_a_word(guild: Story) -> None:
     """The warning comes with the scene that did it, not with every later one."""
     ending = SceneRecord.model_validate({"chapter_index": 3, "scene_index": 1, "open_loops_resolved": [{"id": "OL0"}]})
     place = StoryPosition(3, 1)
     text = "Elena Thorne crossed the frozen lake."
-    report = Story(stores, project).ingest_finished_scene(position=place, text=text, record=ending)
+    report = guild.ingest_finished_scene(position=place, text=text, record=ending)
     assert [each for each in report.warnings if "OL0" in each] == [
         "scene 3:1 ended a thread without saying how: OL0 What does the fragment lead to?"
     ]
-    later = Story(stores, project).ingest_finished_scene(position=StoryPosition(3, 2), text="Snow fell.")
+    later = guild.ingest_finished_scene(position=StoryPosition(3, 2), text="Snow fell.")
     assert not any("OL0" in each for each in later.warnings)
 
 
-def test_a_record_says_how_a_thread_ended(stores: MemoryStores, project: str) -> None:
+def test_a_record_says_how_a_thread_ended(guild: Story) -> None:
     """`ending` of a resolution counts in the ledger, and stands in the record only where it says something."""
     said = [{"id": "OL0", "resolution_summary": "she burnt the map", "ending": "broken"}]
     record = SceneRecord.model_validate({"chapter_index": 3, "scene_index": 1, "open_loops_resolved": said})
     place = StoryPosition(3, 1)
-    Story(stores, project).ingest_finished_scene(position=place, text="The map burns.", record=record)
-    (entry,) = Story(stores, project).thread_ledger().entries
+    guild.ingest_finished_scene(position=place, text="The map burns.", record=record)
+    (entry,) = guild.thread_ledger().entries
     assert (entry.status, entry.ending) == ("resolved", "broken")
     assert record.model_dump()["open_loops_resolved"][0]["ending"] == "broken"
     unsaid = record.open_loops_resolved[0].model_copy(update={"ending": None})
@@ -149,7 +147,7 @@ def test_a_record_says_how_a_thread_ended(stores: MemoryStores, project: str) ->
 
 
 def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
-    stores: MemoryStores, project: str, tmp_path: Path
+    guild: Story, stores: MemoryStores, project: str, tmp_path: Path
 ) -> None:
     """It holds until the author says otherwise, comes back from an export, and no later payment is seen."""
     vow = {"id": "V1", "description": "Marcus will pay it back", "due_by": 4, "pay_off": "by the spring fair"}
@@ -159,8 +157,8 @@ def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
     ]
     for number, record in enumerate(map(SceneRecord.model_validate, records), start=1):
         place = StoryPosition(3, number)
-        Story(stores, project).ingest_finished_scene(position=place, text=f"Marcus paid {number}.", record=record)
-    Story(stores, project).export(folder=tmp_path / "out")
+        guild.ingest_finished_scene(position=place, text=f"Marcus paid {number}.", record=record)
+    guild.export(folder=tmp_path / "out")
     Story(stores, f"{project}-copy").import_project(source=tmp_path / "out")
 
     def told(name: str, as_of: StoryPosition | None = None) -> LedgerEntry:
@@ -174,48 +172,50 @@ def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
         assert told(name, StoryPosition(3, 2)).parts_paid == 0
         assert told(name, StoryPosition(4, 1)).stage == "overdue"
     thread_id = told(project).loop_id
-    edited = Story(stores, project).edit_thread(thread_id=thread_id, due_by=StoryPosition(9), parts=3)
+    edited = guild.edit_thread(thread_id=thread_id, due_by=StoryPosition(9), parts=3)
     assert (edited.due_by, edited.parts) == ((9, 0), 3)
-    Story(stores, project).advance_thread(thread_id=thread_id, note="a purse", pays_part=True)
+    guild.advance_thread(thread_id=thread_id, note="a purse", pays_part=True)
     entry = told(project)
     assert (entry.window.source, entry.parts, entry.parts_paid) == ("author", 3, 2)
     with pytest.raises(UserInputError, match="in 1 parts; give two or more"):
-        Story(stores, project).edit_thread(thread_id=thread_id, parts=1)
+        guild.edit_thread(thread_id=thread_id, parts=1)
 
 
-def test_a_record_words_a_thread_anew_from_its_scene_on(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+def test_a_record_words_a_thread_anew_from_its_scene_on(
+    guild: Story, stores: MemoryStores, project: str, tmp_path: Path
+) -> None:
     """Before, the old words stand; without the record they come back; the author's own words outrank both."""
-    first = Story(stores, project).get_thread(thread_id="OL0").description
+    first = guild.get_thread(thread_id="OL0").description
     grown = {"id": "OL0", "note": "two maps", "description": "Where do both maps lead?", "pay_off": "at full moon"}
     place = StoryPosition(3, 1)
 
     def ingest(**said: object) -> None:
         record = SceneRecord.model_validate({"chapter_index": 3, "scene_index": 1, **said})
-        Story(stores, project).ingest_finished_scene(position=place, text="Two maps lie there.", record=record)
+        guild.ingest_finished_scene(position=place, text="Two maps lie there.", record=record)
 
     def told(name: str, as_of: StoryPosition | None = None) -> LedgerEntry:
         [entry] = Story(stores, name).thread_ledger(as_of=as_of).entries
         return entry
 
     ingest(open_loops_advanced=[grown])
-    Story(stores, project).export(folder=tmp_path / "out")
+    guild.export(folder=tmp_path / "out")
     Story(stores, f"{project}-copy").import_project(source=tmp_path / "out")
     for name in (project, f"{project}-copy"):
         now, before = told(name), told(name, place)
         assert (now.description, now.worded_in, now.first_worded) == ("Where do both maps lead?", (3, 1), first)
         assert (before.description, before.worded_in, before.pay_off, now.pay_off) == (first, None, "", "at full moon")
-    Story(stores, project).edit_thread(thread_id="OL0", importance="low")
+    guild.edit_thread(thread_id="OL0", importance="low")
     assert told(project).description == "Where do both maps lead?"
     ingest(summary=["Two maps lie there."])
     assert (told(project).description, told(project).pay_off) == (first, "")
     ingest(open_loops_advanced=[grown])
-    Story(stores, project).edit_thread(thread_id="OL0", description="Who drew the maps?")
+    guild.edit_thread(thread_id="OL0", description="Who drew the maps?")
     assert told(project).description == "Who drew the maps?"
 
 
-def test_where_its_author_said_that_it_begins_a_thread_is_told(stores: MemoryStores, project: str) -> None:
+def test_where_its_author_said_that_it_begins_a_thread_is_told(guild: Story) -> None:
     """It is told of at the place from which on it waits, and is of no scene before; the last scene stays its own."""
-    threads = Story(stores, project)
+    threads = guild
     said = threads.add_thread(description="Who lit the lamp?", start=StoryPosition(2, 1))
     assert place_told(said) == (2, 1)
     assert said.scenes() == set()
@@ -227,28 +227,28 @@ def test_where_its_author_said_that_it_begins_a_thread_is_told(stores: MemorySto
     assert (place_told(moved), len(moved.scenes())) == ((2, 1), 1)
 
 
-def test_an_end_is_taken_back(stores: MemoryStores, project: str) -> None:
+def test_an_end_is_taken_back(guild: Story) -> None:
     """What the author ended waits again as before; what has not ended, or is over by a record, stays as it is."""
-    planted = Story(stores, project).add_thread(description="Who lit the lamp?", start=StoryPosition(1, 2))
+    planted = guild.add_thread(description="Who lit the lamp?", start=StoryPosition(1, 2))
     thread_id = planted.loop_id
-    moved = Story(stores, project).advance_thread(thread_id=thread_id, note="a light", start=StoryPosition(2, 1))
+    moved = guild.advance_thread(thread_id=thread_id, note="a light", start=StoryPosition(2, 1))
     with pytest.raises(UserInputError, match="has not ended"):
-        Story(stores, project).reopen_thread(thread_id=thread_id)
-    assert thread_id not in Story(stores, project).reopenable_threads()
-    Story(stores, project).abandon_thread(thread_id=thread_id, summary="nobody asks")
-    assert thread_id in Story(stores, project).reopenable_threads()
-    assert thread_id not in Story(stores, project).reopenable_threads(as_of=StoryPosition(2, 1))
+        guild.reopen_thread(thread_id=thread_id)
+    assert thread_id not in guild.reopenable_threads()
+    guild.abandon_thread(thread_id=thread_id, summary="nobody asks")
+    assert thread_id in guild.reopenable_threads()
+    assert thread_id not in guild.reopenable_threads(as_of=StoryPosition(2, 1))
     with pytest.raises(UserInputError, match="has not ended"):
-        Story(stores, project).reopen_thread(thread_id=thread_id, start=StoryPosition(2, 1))
-    again = Story(stores, project).reopen_thread(thread_id=thread_id)
+        guild.reopen_thread(thread_id=thread_id, start=StoryPosition(2, 1))
+    again = guild.reopen_thread(thread_id=thread_id)
     assert (again.status, again.last_scene_index) == ("advanced", moved.last_scene_index)
     with pytest.raises(UserInputError, match="has not ended"):
-        Story(stores, project).reopen_thread(thread_id="OL999")
+        guild.reopen_thread(thread_id="OL999")
 
 
-def test_an_end_that_a_record_tells_is_corrected_there(stores: MemoryStores, project: str) -> None:
+def test_an_end_that_a_record_tells_is_corrected_there(guild: Story, stores: MemoryStores, project: str) -> None:
     """Taking back is the author's word alone."""
-    planted = Story(stores, project).add_thread(description="Who lit the lamp?", start=StoryPosition(1, 2))
+    planted = guild.add_thread(description="Who lit the lamp?", start=StoryPosition(1, 2))
     record = SceneRecord.model_validate(
         {
             "chapter_index": 2,
@@ -259,15 +259,17 @@ def test_an_end_that_a_record_tells_is_corrected_there(stores: MemoryStores, pro
     told = scene(2, 1).model_copy(update={"scene_index": 2, "record": record})
     ingest_scenes(stores, project, [told], index=False)
     with pytest.raises(UserInputError, match="stands in the record of scene 2:2"):
-        Story(stores, project).reopen_thread(thread_id=planted.loop_id)
-    assert Story(stores, project).reopenable_threads() == frozenset()
+        guild.reopen_thread(thread_id=planted.loop_id)
+    assert guild.reopenable_threads() == frozenset()
 
 
-def test_how_a_thread_ended_is_kept_over_an_export(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+def test_how_a_thread_ended_is_kept_over_an_export(
+    guild: Story, stores: MemoryStores, project: str, tmp_path: Path
+) -> None:
     """A broken promise comes back broken, with its window."""
-    Story(stores, project).edit_thread(thread_id="OL0", due_by=StoryPosition(9))
-    Story(stores, project).resolve_thread(thread_id="OL0", summary="it was burnt", ending="broken")
-    Story(stores, project).export(folder=tmp_path / "out")
+    guild.edit_thread(thread_id="OL0", due_by=StoryPosition(9))
+    guild.resolve_thread(thread_id="OL0", summary="it was burnt", ending="broken")
+    guild.export(folder=tmp_path / "out")
     Story(stores, f"{project}-copy").import_project(source=tmp_path / "out")
     (entry,) = Story(stores, f"{project}-copy").thread_ledger().entries
     assert (entry.ending, entry.window and entry.window.due_by) == ("broken", (9, 0))
