@@ -9,10 +9,8 @@ from novelgen.language.language import estimate_tokens, stated_language, story_l
 from novelgen.language.matching import NameFinder
 from novelgen.language.sentences import split_sentences
 from novelgen.models.entity import Entity, revealed_identity
-from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place, StoryPosition
 from novelgen.models.record import SceneRecord
-from novelgen.models.state import EntityStateSnapshot
 from novelgen.reading.chapter_reading import ChapterEntity, ChapterRequest, ChapterScene
 from novelgen.reading.knowledge_reading import SceneKnowledgeRequest, earlier_memories, judged_memories, scene_cast
 from novelgen.reading.request import EntitySighting, PromptMemory, SceneBefore, SceneRecordRequest, in_shown_ids
@@ -73,6 +71,8 @@ def read_story_before(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
     states = unit.states.snapshots([entity.entity_id for entity in entities], as_of=position)
     stagings = unit.scenes.stagings(as_of=position)
     memories = memories_still_true(unit, position)
+    told = [((each.chapter_index, each.scene_index), each.entities_mentioned) for each in memories]
+    told += [((each.chapter_index, each.scene_index), [each.entity_id]) for each in states]
     return {
         "entities": entities,
         "open_loops": unit.threads.list_as_of(as_of=position),
@@ -95,7 +95,10 @@ def read_story_before(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
             _scene_before(scene) for scene in unit.scenes.list_as_of(as_of=position, last=LAST_SCENES, with_text=True)
         ],
         "story_places": [each.place for each in stagings],
-        "sightings": _sightings(entities, position, stagings, memories, states),
+        "sightings": {
+            who: EntitySighting(chapter_index=places[-1][0], scene_index=places[-1][1], scenes=len(places))
+            for who, places in _seen(entities, stagings, told, as_of=position).items()
+        },
     }
 
 
@@ -156,34 +159,21 @@ def _scene_before(scene: StoredScene) -> SceneBefore:
     )
 
 
-def _sightings(
+def _seen(
     entities: Iterable[Entity],
-    position: StoryPosition,
-    scenes: Sequence[Staging],
-    memories: Iterable[StoryMemoryChunk],
-    states: Iterable[EntityStateSnapshot],
-) -> dict[str, EntitySighting]:
-    """Where each entity first appeared, or was last on stage, told of or changed, and in how many scenes it was."""
+    scenes: Iterable[Staging],
+    told: Iterable[tuple[tuple[int | None, int | None], Sequence[str]]],
+    *,
+    as_of: StoryPosition,
+) -> dict[str, list[Place]]:
+    """Return where each entity first appeared, was on stage, or was told of, in story order, each scene once."""
     places: dict[str, set[Place]] = defaultdict(set)
-    for entity in entities:
-        first = (entity.first_chapter, entity.first_scene)
-        if first[0] is not None and first[1] is not None and position.admits(*first):
-            places[entity.entity_id].add((first[0], first[1]))
-    for scene in scenes:
-        for entity_id in (*scene.participants, scene.location_id):
-            if entity_id is not None:
-                places[entity_id].add(scene.place)
-    for memory in memories:
-        if memory.chapter_index is not None and memory.scene_index is not None:
-            for entity_id in memory.entities_mentioned:
-                places[entity_id].add((memory.chapter_index, memory.scene_index))
-    for state in states:
-        if state.chapter_index is not None and state.scene_index is not None:
-            places[state.entity_id].add((state.chapter_index, state.scene_index))
-    return {
-        entity_id: EntitySighting(chapter_index=max(seen)[0], scene_index=max(seen)[1], scenes=len(seen))
-        for entity_id, seen in places.items()
-    }
+    first = ((each.first_chapter, each.first_scene, each.entity_id) for each in entities)
+    on_stage = ((*each.place, who) for each in scenes for who in (*each.participants, each.location_id))
+    for chapter, scene, who in (*first, *on_stage, *((*place, who) for place, ids in told for who in ids)):
+        if chapter is not None and scene is not None and who is not None and as_of.admits(chapter, scene):
+            places[who].add((chapter, scene))
+    return {who: sorted(seen) for who, seen in places.items()}
 
 
 def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
@@ -192,13 +182,13 @@ def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
     everything = unit.scenes.list_as_of(as_of=after)
     scenes = [unit.scenes.require(scene.position) for scene in everything if scene.chapter_index == chapter_index]
     descriptions = {one.entity.entity_id: one.entity.description for one in unit.entities.list_all()}
-    # For each entity the scenes in which it is on stage, or in which a memory speaks of it.
-    seen: dict[str, set[Place]] = defaultdict(set)
-    for scene in everything:
-        told = [each for memory in (scene.record.memories if scene.record else ()) for each in memory.entities]
-        for entity_id in (*scene.participants, scene.location_id, *told):
-            if entity_id is not None:
-                seen[entity_id].add((scene.chapter_index, scene.scene_index))
+    entities = unit.entities.list_as_of(as_of=after)
+    told = [
+        ((scene.chapter_index, scene.scene_index), memory.entities)
+        for scene in everything
+        for memory in (scene.record.memories if scene.record else ())
+    ]
+    seen = _seen(entities, unit.scenes.stagings(as_of=after), told, as_of=after)
     return ChapterRequest(
         chapter_index=chapter_index,
         language=story_language("\n".join(scene.text or "" for scene in scenes)),
@@ -212,8 +202,8 @@ def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
             for scene in scenes
         ],
         entities=[
-            _listed(entity, descriptions.get(entity.entity_id, ""), seen[entity.entity_id], scenes)
-            for entity in unit.entities.list_as_of(as_of=after)
+            _listed(entity, descriptions.get(entity.entity_id, ""), seen.get(entity.entity_id, []), scenes)
+            for entity in entities
         ],
         threads=unit.threads.list_as_of(as_of=after),
         memories=[
@@ -231,15 +221,13 @@ def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
     )
 
 
-def _listed(entity: Entity, description: str, seen: set[Place], scenes: Sequence[StoredScene]) -> ChapterEntity:
-    first = (entity.first_chapter, entity.first_scene)
-    places = seen | ({(first[0], first[1])} if first[0] is not None and first[1] is not None else set())
+def _listed(entity: Entity, description: str, seen: list[Place], scenes: Sequence[StoredScene]) -> ChapterEntity:
     is_new = entity.first_chapter == scenes[0].chapter_index
     return ChapterEntity(
         entity=entity,
         description=description,
         is_new=is_new,
-        seen=sorted(places),
+        seen=seen,
         first_quote=_first_sentence(entity, scenes) if is_new else "",
     )
 
