@@ -9,7 +9,7 @@ import pytest
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.memory.outline import StoryChanges
 from novelgen.memory.story import KnowledgeStory
-from novelgen.models.context import ContextItem, SceneMemoryContext
+from novelgen.models.context import ContextItem, ReportIssue, SceneMemoryContext
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
@@ -87,6 +87,18 @@ def taken(context: SceneMemoryContext) -> dict[str | None, ContextItem]:
     return {item.source_id: item for item in context.report.items}
 
 
+def knowledge_issues(context: SceneMemoryContext) -> list[ReportIssue]:
+    """Return what went wrong in telling who knows what."""
+    assert context.report is not None
+    return [issue for issue in context.report.issues if issue.stage == "knowledge"]
+
+
+def mode_of(context: SceneMemoryContext) -> str | None:
+    """Return what became of what the point of view does not know; None without one."""
+    assert context.report is not None
+    return context.report.point_of_view and context.report.point_of_view.mode
+
+
 def test_receipts_say_who_of_the_cast_knows_a_memory() -> None:
     """Without a point of view all is taken, and each receipt lists who of the plan's people knows it, and who not."""
     context = built()
@@ -94,8 +106,7 @@ def test_receipts_say_who_of_the_cast_knows_a_memory() -> None:
     assert (items["M1"].known_by, items["M1"].not_known_by) == (["C0", "C1"], [])
     assert (items["M2"].known_by, items["M2"].not_known_by) == (["C0"], ["C1"])
     assert (items["M3"].known_by, items["M3"].not_known_by) == (["C0", "C1"], [])
-    assert context.report is not None
-    assert context.report.point_of_view is None
+    assert mode_of(context) is None
     assert "hidden" not in context.model_dump()
     assert "point_of_view" not in context.model_dump()["report"]
     assert "Ben)" not in context.as_prompt()
@@ -135,7 +146,6 @@ def test_memories_are_chosen_alike_where_nobody_can_tell_who_knows_what() -> Non
         changes = None  # type: ignore[assignment]
 
     plain, knowing = built(Unknowing.of_records(PROJECT, RECORDS, entities=ENTITIES)), built()
-    assert plain.report is not None
     assert [chunk.chunk_id for chunk in plain.relevant_memories] == [
         chunk.chunk_id for chunk in knowing.relevant_memories
     ]
@@ -181,10 +191,8 @@ def test_whom_nobody_knows_is_said_aloud_and_nothing_is_left_out(pov: str) -> No
     """A name of nobody, or of a thing, is an issue, and the context is whole and marked."""
     context = built(pov=pov, knowledge="exclude")
     assert {"M1", "M2", "M3"} <= set(taken(context))
-    assert context.report is not None
-    assert context.report.point_of_view is not None
-    assert context.report.point_of_view.mode == "mark"
-    [issue] = [issue for issue in context.report.issues if issue.stage == "knowledge"]
+    assert mode_of(context) == "mark"
+    [issue] = knowledge_issues(context)
     assert issue.kind == "unresolved"
     assert repr(pov) in issue.message
 
@@ -213,21 +221,16 @@ def test_a_context_comes_without_what_cannot_be_told(memory: type[StoredStory], 
     story = memory.of_records(PROJECT, RECORDS, entities=ENTITIES)
     plain = built(story, settings=settings)
     assert {"M1", "M2", "M3"} <= set(taken(plain))
-    assert plain.report is not None
-    assert [issue.kind for issue in plain.report.issues if issue.stage == "knowledge"] == [kind]
+    assert [issue.kind for issue in knowledge_issues(plain)] == [kind]
     excluded = built(story, settings=settings, pov="Ben", knowledge="exclude")
     assert excluded.relevant_memories == []
     assert [state.entity_id for state in excluded.entity_states] == ["C1"]
     assert list(excluded.timeline_context or {}) == ["relationships"], "one's own feelings stay"
     assert "pity" not in excluded.model_dump_json()
-    assert excluded.report is not None
-    told_kinds = [issue.kind for issue in excluded.report.issues if issue.stage == "knowledge"]
-    assert told_kinds == [kind, "degraded"]
+    assert [issue.kind for issue in knowledge_issues(excluded)] == [kind, "degraded"]
     apart = built(story, settings=settings, pov="Ben")
     assert {"M1", "M2", "M3"} <= set(taken(apart))
-    assert apart.report is not None
-    assert apart.report.point_of_view is not None
-    assert apart.report.point_of_view.mode == "mark"
+    assert mode_of(apart) == "mark"
 
 
 def test_without_single_changes_states_of_others_are_left_out() -> None:

@@ -169,8 +169,8 @@ def test_an_unmasking_counts_from_its_scene_on(stores: MemoryStores, project: st
 NOT_SAME = {"id": "C2", "names": ["the hooded rider"], "scene": "2:1", "quote": "and it was Sexton Pike"}
 
 
-def test_a_merge_that_was_wrong_is_undone(stores: MemoryStores, project: str) -> None:
-    """A name that a merge by the model brought goes with the one who had it, and the two are not merged again."""
+def test_a_name_of_another_goes_again(stores: MemoryStores, project: str) -> None:
+    """With who had it, where a merge or an unmasking brought it, and for good; else as an entity of its own."""
     read_story(stores, project)
     before = names_as_of(stores, project)
     run(stores, project, same_entities=[SAME])
@@ -181,27 +181,15 @@ def test_a_merge_that_was_wrong_is_undone(stores: MemoryStores, project: str) ->
     again = reconcile_chapter(stores, project, 1, model=saying(same_entities=[SAME]), again=True)
     assert again.changes == []
 
+    def asked_again(**answer: Any) -> ChapterPass:
+        return reconcile_chapter(stores, project, 2, model=saying(**answer), again=True)
 
-def test_an_unmasking_that_was_wrong_is_undone(stores: MemoryStores, project: str) -> None:
-    """The mask is somebody of its own again, with its name."""
-    read_story(stores, project)
-    run(stores, project, chapter=2, same_entities=[UNMASKED])
-    wrong = {**NOT_SAME, "id": "C4"}
-    done = reconcile_chapter(stores, project, 2, model=saying(not_same=[wrong]), again=True)
-    assert [each.other_id for each in done.parted] == ["C3"]
-    assert names_as_of(stores, project)["C3"] == {"the hooded rider"}
-    assert names_as_of(stores, project)["C4"] == {"Sexton Pike"}
-
-
-def test_a_name_of_another_is_split_off(stores: MemoryStores, project: str) -> None:
-    """A name that no merge brought becomes an entity of its own, with what only it names."""
-    read_story(stores, project)
-    before = names_as_of(stores, project)
-    run(stores, project, chapter=2, known_names=[{"entity": "C4", "name": "the hood", "scene": "2:1"}])
-    wrong = {"id": "C4", "names": ["the hood"], "scene": "2:1", "quote": "took off the hood"}
-    done = reconcile_chapter(stores, project, 2, model=saying(not_same=[wrong]), again=True)
-    [change] = done.parted
-    assert (change.kind, change.entity_id, done.issues) == ("split", "C4", [])
+    asked_again(same_entities=[UNMASKED])
+    assert [each.other_id for each in asked_again(not_same=[{**NOT_SAME, "id": "C4"}]).parted] == ["C3"]
+    assert names_as_of(stores, project) == before
+    asked_again(known_names=[{"entity": "C4", "name": "the hood", "scene": "2:1"}])
+    [change] = asked_again(not_same=[{**NOT_SAME, "id": "C4", "names": ["the hood"]}]).parted
+    assert (change.kind, change.entity_id) == ("split", "C4")
     assert names_as_of(stores, project) == {**before, change.other_id: {"the hood"}}
 
 
@@ -273,33 +261,19 @@ def test_a_re_ingest_after_an_unmasking_keeps_them_apart_before(stores: MemorySt
 
 
 def test_threads_end_in_the_scene_that_ended_them(stores: MemoryStores, project: str) -> None:
-    """A thread is over from the scene that is named on, and waits before it; the note says how it ended."""
+    """From the scene that is named on, with a note how; of two that ask the same the later one ends, in any order."""
     read_story(stores, project)
-    done = run(
-        stores,
-        project,
-        threads_ended=[
-            {"id": "OL0", "outcome": "already answered", "scene": "1:2", "note": "given back", "quote": "M3"}
-        ],
-    )
-    assert done.ended_threads == ["OL0"]
+    ended = {"id": "OL0", "outcome": "already answered", "scene": "1:2", "note": "given back", "quote": "M3"}
+    done = run(stores, project, threads_ended=[ended], threads_joined=[{"id": "OL1", "same_as": "OL2"}])
+    assert done.ended_threads == ["OL0", "OL2"]
     assert "OL0" in waiting(stores, project, 1, 2)
     assert "OL0" not in waiting(stores, project, 2, 1)
     with stores.database(project).read() as unit:
-        thread = unit.threads.get("OL0")
-    assert thread is not None
-    assert (thread.status, thread.resolution_summary) == ("resolved", "given back")
-
-
-def test_a_thread_that_says_the_same_is_joined_to_the_older(stores: MemoryStores, project: str) -> None:
-    """Of two that ask the same the later one ends, whichever way round the model says it."""
-    read_story(stores, project)
-    done = run(stores, project, threads_joined=[{"id": "OL1", "same_as": "OL2"}])
-    assert done.ended_threads == ["OL2"]
-    with stores.database(project).read() as unit:
-        thread = unit.threads.get("OL2")
-    assert thread is not None
-    assert (thread.status, thread.resolution_summary) == ("abandoned", "same as OL1")
+        threads = [unit.threads.get(each) for each in done.ended_threads]
+    assert [each and (each.status, each.resolution_summary) for each in threads] == [
+        ("resolved", "given back"),
+        ("abandoned", "same as OL1"),
+    ]
 
 
 def test_a_joined_thread_leaves_its_term_to_the_older(stores: MemoryStores, project: str) -> None:

@@ -94,6 +94,13 @@ def story(stores: MemoryStores, project: str) -> str:
     return project
 
 
+@pytest.fixture
+def read_story(stores: MemoryStores, story: str) -> str:
+    """The same after a model has read both scenes."""
+    assert extracted(stores, story, answers()).count("done") == 2
+    return story
+
+
 def test_scenes_get_records_people_and_threads(stores: MemoryStores, story: str) -> None:
     """What the model found is stored as extracted; new people and threads get ids from the counters."""
     report = extracted(stores, story, answers())
@@ -114,6 +121,7 @@ def test_scenes_get_records_people_and_threads(stores: MemoryStores, story: str)
     assert (loop.status, loop.related_entities) == ("resolved", ["C1", "I0"])
     assert [each.status for each in relationships] == ["trusting"]
     assert lamp.state_data["holder"] == "C1"
+    assert [each.says for each in report.scenes[0].unverified] == ["Sexton Pike keeps a secret."]
     assert report.indexing.waiting == 0
 
 
@@ -151,25 +159,17 @@ def test_the_next_scene_knows_what_the_one_before_brought(stores: MemoryStores, 
     assert "OL0" not in first
 
 
-def test_memories_bear_their_evidence(stores: MemoryStores, story: str) -> None:
-    """A located quote is the memory's span, one that is not there makes it unverified; both are listed."""
-    report = extracted(stores, story, answers())
-    with stores.database(story).read() as unit:
+def test_memories_bear_their_evidence_and_end_others(stores: MemoryStores, read_story: str) -> None:
+    """A quote that is not there makes one unverified; a promise is kept, and over from the scene on that broke it."""
+    with stores.database(read_story).read() as unit:
         found = unit.memories.list_matching(MemoryFilter(content_types=["memory"]))
         unverified = unit.memories.list_matching(MemoryFilter(unverified_only=True))
+        before = unit.memories.by_entities(["C0"], as_of=StoryPosition(1, 2), limit=10)
+        after = unit.memories.by_entities(["C0"], as_of=END_OF_STORY, limit=10)
     spans = {stored.chunk.content[:9]: stored.chunk.source_span for stored in found}
     start, end = spans["Tom Hale "] or (0, 0)
     assert BROKEN[start:end] == "had sold the lamp to a pedlar"
     assert [stored.chunk.content for stored in unverified] == ["Sexton Pike keeps a secret."]
-    assert [each.says for each in report.scenes[0].unverified] == ["Sexton Pike keeps a secret."]
-
-
-def test_a_broken_promise_supersedes_the_promise(stores: MemoryStores, story: str) -> None:
-    """The promise is kept, and marked as over from the scene on that broke it."""
-    extracted(stores, story, answers())
-    with stores.database(story).read() as unit:
-        before = unit.memories.by_entities(["C0"], as_of=StoryPosition(1, 2), limit=10)
-        after = unit.memories.by_entities(["C0"], as_of=END_OF_STORY, limit=10)
     promise = [chunk for chunk in before if chunk.event_type == "promise_made"]
     assert [chunk.superseded_by for chunk in promise] == [None]
     [over] = [chunk for chunk in after if chunk.event_type == "promise_made"]
@@ -393,13 +393,6 @@ def memories(stores: MemoryStores, project: str) -> dict[str, StoredMemory]:
     with stores.database(project).read() as unit:
         found = unit.memories.list_matching(MemoryFilter(content_types=["memory"]))
     return {stored.chunk.content: stored for stored in found}
-
-
-@pytest.fixture
-def read_story(stores: MemoryStores, story: str) -> str:
-    """The same after a model has read both scenes."""
-    assert extracted(stores, story, answers()).count("done") == 2
-    return story
 
 
 def test_one_scene_is_read_anew(stores: MemoryStores, read_story: str) -> None:
