@@ -1,4 +1,7 @@
-"""The base of models that commands load at their start."""
+"""The base of models that commands load at their start, and a walk through the texts of a model."""
+
+from collections.abc import Callable
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -10,3 +13,13 @@ class Model(BaseModel):
     """
 
     model_config = ConfigDict(defer_build=True)
+
+
+def with_texts(value: Any, changed: Callable[[str, str], str], *, field: str = "") -> Any:
+    """Return a model with each text that it says, of lists and parts too, as it is changed by its field and itself."""
+    if isinstance(value, BaseModel):
+        told = {name: with_texts(getattr(value, name), changed, field=name) for name in value.model_fields_set}
+        return value.model_copy(update=told)
+    if isinstance(value, list):
+        return [with_texts(each, changed, field=field) for each in value]
+    return changed(field, value) if isinstance(value, str) else value

@@ -9,8 +9,6 @@ from hashlib import sha256
 from itertools import count
 from typing import Any
 
-from pydantic import BaseModel
-
 from novelgen.language.extractive import short_form
 from novelgen.language.language import word_list
 from novelgen.language.matching import QuoteFinder
@@ -18,6 +16,7 @@ from novelgen.language.normalise import scrub_text
 from novelgen.memory.attributes import MEMBERS_ATTRIBUTE, attribute_named, slot_of
 from novelgen.model_calls.prompt_data import as_data
 from novelgen.models import record as records
+from novelgen.models.base import with_texts
 from novelgen.models.context import IssueKind, ReportIssue
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
 from novelgen.reading import model_record
@@ -103,7 +102,8 @@ class AnswerReader:
 
     def read(self, answer: model_record.ModelSceneRecord) -> WindowReading:
         """Turn an answer into a record."""
-        answer = _in_names(answer, self._placer.references)
+        in_names = self._placer.references.in_names
+        answer = with_texts(answer, lambda field, said: in_names(said) if field in _RUNNING_TEXT else said)
         first_number = len(self._so_far.proposed) + 1
         proposals = self._placer.references.propose(
             answer.new_entities, text=self._text, first_number=first_number, used_ids=_used_ids(answer)
@@ -394,16 +394,6 @@ class AnswerReader:
 
 _RUNNING_TEXT = frozenset(word_list("answer_reading_running_text"))
 """Fields that are read as prose: an id in them says nothing to whoever writes the next scene."""
-
-
-def _in_names(said: Any, references: References, field: str = "") -> Any:
-    """Return an answer whose prose names people and things where it had their ids."""
-    if isinstance(said, BaseModel):
-        parts = {name: _in_names(getattr(said, name), references, name) for name in said.model_fields_set}
-        return said.model_copy(update=parts)
-    if isinstance(said, list):
-        return [_in_names(each, references, field) for each in said]
-    return references.in_names(said) if isinstance(said, str) and field in _RUNNING_TEXT else said
 
 
 def _used_ids(answer: model_record.ModelSceneRecord) -> set[str]:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from novelgen.errors import DatabaseError
 from novelgen.language.language import story_language
 from novelgen.language.normalise import name_key
+from novelgen.models.base import with_texts
 from novelgen.models.context import ReportIssue
 from novelgen.models.knowledge import READER
 from novelgen.models.position import StoryPosition
@@ -187,17 +188,11 @@ def _with_ids_for_names(scene: SceneInput, unit: UnitOfWork) -> SceneInput:
         for name in entity.names():
             bearers.setdefault(name_key(name), set()).add(entity.entity_id)
 
-    def read(value: Any, field: str) -> Any:
-        if isinstance(value, BaseModel):
-            return value.model_copy(update={name: read(getattr(value, name), name) for name in value.model_fields_set})
-        if isinstance(value, list):
-            return [read(each, field) for each in value]
-        if field not in _ID_FIELDS or not isinstance(value, str) or value in ids:
-            return value
-        meant = bearers.get(name_key(value), set())
+    def read(field: str, value: str) -> str:
+        meant = bearers.get(name_key(value), ()) if field in _ID_FIELDS and value not in ids else ()
         return next(iter(meant)) if len(meant) == 1 else value
 
-    return scene.model_copy(update={"record": read(scene.record, "")})
+    return scene.model_copy(update={"record": with_texts(scene.record, read)})
 
 
 def _with_stored_record(scene: SceneInput, stored: StoredScene | None) -> tuple[SceneInput, list[ReportIssue]]:

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from novelgen.language.candidates import find_name_candidates
 from novelgen.language.language import estimate_tokens, stated_language, story_language
@@ -26,7 +25,18 @@ LAST_WORDS_TOKENS = 150
 
 
 def record_request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> SceneRecordRequest:
-    """Return what a model is given to make a scene's record of: the scene and what the story knows on entering it."""
+    """Return what a model is given to make a scene's record of: the scene and what the story knows on entering it.
+
+    Entities are those known by the end of the scene: also who is named in it for the first time, and of those whom
+    an earlier reading of it unmasked the one who was behind the mask.
+    """
+    position = scene.position
+    entities = _described(unit, scene)
+    states = unit.states.snapshots([entity.entity_id for entity in entities], as_of=position)
+    stagings = unit.scenes.stagings(as_of=position)
+    memories = memories_still_true(unit, position)
+    told = [((each.chapter_index, each.scene_index), each.entities_mentioned) for each in memories]
+    told += [((each.chapter_index, each.scene_index), [each.entity_id]) for each in states]
     request = SceneRecordRequest(
         project_id=scene.project_id,
         chapter_index=scene.chapter_index,
@@ -34,9 +44,33 @@ def record_request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) ->
         title=scene.title,
         text=scene.text or "",
         language=stated_language(unit.projects.require().language),
-        present_ids=lately_on_stage(unit, scene.position),
+        present_ids=lately_on_stage(unit, position),
         max_bullets=max_bullets,
-        **read_story_before(unit, scene),
+        entities=entities,
+        open_loops=unit.threads.list_as_of(as_of=position),
+        states=states,
+        relationships=unit.relationships.list_as_of(as_of=position),
+        stand_ins=_stand_ins(unit, StoryPosition(scene.chapter_index, scene.scene_index + 1)),
+        memories=[
+            PromptMemory(
+                memory_id=chunk.memory_id,
+                says=chunk.content,
+                short=chunk.short or "",
+                chapter_index=chunk.chapter_index,
+                scene_index=chunk.scene_index,
+                importance=chunk.importance,
+                entities=chunk.entities_mentioned,
+            )
+            for chunk in memories
+        ],
+        scenes_before=[
+            _scene_before(each) for each in unit.scenes.list_as_of(as_of=position, last=LAST_SCENES, with_text=True)
+        ],
+        story_places=[each.place for each in stagings],
+        sightings={
+            who: EntitySighting(chapter_index=places[-1][0], scene_index=places[-1][1], scenes=len(places))
+            for who, places in _seen(entities, stagings, told, as_of=position).items()
+        },
     )
     return in_shown_ids(request)
 
@@ -58,48 +92,6 @@ def knowledge_request(unit: UnitOfWork, scene: StoredScene) -> SceneKnowledgeReq
         earlier=earlier_memories(text, unit.knowledge_story(as_of=scene.position), cast),
         stand_ins=unit.merges.survivors(),
     )
-
-
-def read_story_before(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
-    """Return the fields of a `SceneRecordRequest` that say what is known on entering a scene.
-
-    Entities are those known by the end of the scene: also who is named in it for the first time, and of those whom
-    an earlier reading of it unmasked the one who was behind the mask.
-    """
-    position = scene.position
-    entities = _described(unit, scene)
-    states = unit.states.snapshots([entity.entity_id for entity in entities], as_of=position)
-    stagings = unit.scenes.stagings(as_of=position)
-    memories = memories_still_true(unit, position)
-    told = [((each.chapter_index, each.scene_index), each.entities_mentioned) for each in memories]
-    told += [((each.chapter_index, each.scene_index), [each.entity_id]) for each in states]
-    return {
-        "entities": entities,
-        "open_loops": unit.threads.list_as_of(as_of=position),
-        "states": states,
-        "relationships": unit.relationships.list_as_of(as_of=position),
-        "stand_ins": _stand_ins(unit, StoryPosition(scene.chapter_index, scene.scene_index + 1)),
-        "memories": [
-            PromptMemory(
-                memory_id=chunk.memory_id,
-                says=chunk.content,
-                short=chunk.short or "",
-                chapter_index=chunk.chapter_index,
-                scene_index=chunk.scene_index,
-                importance=chunk.importance,
-                entities=chunk.entities_mentioned,
-            )
-            for chunk in memories
-        ],
-        "scenes_before": [
-            _scene_before(scene) for scene in unit.scenes.list_as_of(as_of=position, last=LAST_SCENES, with_text=True)
-        ],
-        "story_places": [each.place for each in stagings],
-        "sightings": {
-            who: EntitySighting(chapter_index=places[-1][0], scene_index=places[-1][1], scenes=len(places))
-            for who, places in _seen(entities, stagings, told, as_of=position).items()
-        },
-    }
 
 
 def _stand_ins(unit: UnitOfWork, position: StoryPosition) -> dict[str, str]:

@@ -1,16 +1,16 @@
 """What an extraction is given of the story before a scene, read from real stores."""
 
 import json
-from typing import Any
 
 import pytest
 from langchain_core.messages import BaseMessage
 
 from novelgen.models.position import StoryPosition
+from novelgen.reading.request import SceneRecordRequest
 from runtime.ingest.entities import store_entities
 from runtime.ingest.extraction import extract_scenes
 from runtime.ingest.ingest import ingest_scenes
-from runtime.ingest.story_before import read_story_before
+from runtime.ingest.story_before import record_request
 from runtime.stores import MemoryStores
 from runtime.story.conflicts import StoryConflicts
 from tests.runtime.ingest.made_up_story import ENTITIES, record, scene
@@ -26,10 +26,10 @@ AGAIN = (
 )
 
 
-def before(stores: MemoryStores, project: str, chapter: int, number: int) -> dict[str, Any]:
-    """Return what is known on entering a stored scene."""
+def before(stores: MemoryStores, project: str, chapter: int, number: int) -> SceneRecordRequest:
+    """Return what is given of a stored scene."""
     with stores.database(project).read() as unit:
-        return read_story_before(unit, unit.scenes.require(StoryPosition(chapter, number)))
+        return record_request(unit, unit.scenes.require(StoryPosition(chapter, number)), max_bullets=5)
 
 
 @pytest.fixture
@@ -47,19 +47,19 @@ def story(stores: MemoryStores, project: str) -> str:
 def test_only_what_stands_before_a_scene_is_given(stores: MemoryStores, story: str) -> None:
     """Last scenes, memories and sightings; from the scene that unmasks on the mask stands for the other."""
     given = before(stores, story, 2, 1)
-    assert given["story_places"] == [(1, 1), (1, 2)]
-    assert [each.story_time for each in given["scenes_before"]] == ["day 1", "day 2"]
-    assert [each.memory_id for each in given["memories"]] == ["M11", "M12"]
-    assert (given["sightings"]["C0"].chapter_index, given["sightings"]["C0"].scene_index) == (1, 2)
-    assert given["sightings"]["C0"].scenes == 2
-    assert before(stores, story, 1, 1)["sightings"] == {}
+    assert given.story_places == [(1, 1), (1, 2)]
+    assert [each.story_time for each in given.scenes_before] == ["day 1", "day 2"]
+    assert [each.memory_id for each in given.memories] == ["M11", "M12"]
+    assert (given.sightings["C0"].chapter_index, given.sightings["C0"].scene_index) == (1, 2)
+    assert given.sightings["C0"].scenes == 2
+    assert before(stores, story, 1, 1).sightings == {}
     one, other = (entity.entity_id for entity in ENTITIES if entity.entity_type == "character")
     with stores.database(story).write() as unit:
         unit.merges.unmask(one, other, at=StoryPosition(2, 1))
     for place, stand_ins in (((1, 2), {}), ((2, 1), {other: one}), ((3, 1), {other: one})):
         given = before(stores, story, *place)
-        assert given["stand_ins"] == stand_ins
-        listed = {each.entity_id for each in given["entities"]}
+        assert given.stand_ins == stand_ins
+        listed = {each.entity_id for each in given.entities}
         assert (other in listed) == (not stand_ins)
 
 
@@ -69,8 +69,8 @@ def test_a_superseded_memory_is_not_given(stores: MemoryStores, project: str) ->
     ended = {"memory_id": "M12", "content": "The lamp is lost.", "supersedes": "M11"}
     told = [scene(1, 1, record=record(1, 1)), scene(1, 2, record=record(1, 2, memories=[ended]))]
     ingest_scenes(stores, project, [*told, scene(2, 1)], index=False)
-    assert [each.memory_id for each in before(stores, project, 2, 1)["memories"]] == ["M12"]
-    assert [each.memory_id for each in before(stores, project, 1, 2)["memories"]] == ["M11"]
+    assert [each.memory_id for each in before(stores, project, 2, 1).memories] == ["M12"]
+    assert [each.memory_id for each in before(stores, project, 1, 2).memories] == ["M11"]
 
 
 def reading(messages: list[BaseMessage]) -> str:
@@ -99,7 +99,7 @@ def test_a_description_that_a_model_gave_is_shown_to_the_next_scene(stores: Memo
     first, second = (prompt[1].text for prompt in model.prompts)
     assert "C2 | character | Sexton Pike | Digs the graves; saw the lamp. | @3:1" in second
     assert "Digs the graves" not in first
-    again = {each.entity_id: each.description for each in before(stores, story, 3, 1)["entities"]}
+    again = {each.entity_id: each.description for each in before(stores, story, 3, 1).entities}
     assert again["C2"] == ""
 
 
@@ -126,13 +126,13 @@ def test_a_repetition_is_stored_as_a_link_and_a_contradiction_listed(stores: Mem
 def test_an_unread_scene_before_gives_its_names_and_its_end(stores: MemoryStores, story: str) -> None:
     """Read side by side, a scene sees whole last sentences of the unread one before it, and whom that names."""
     ingest_scenes(stores, story, [scene(3, 2, AGAIN)], index=False)
-    *_, last = before(stores, story, 3, 2)["scenes_before"]
+    *_, last = before(stores, story, 3, 2).scenes_before
     assert "Sexton Pike" in last.names
     assert SEEN.endswith(last.last_words)
     assert last.summary == []
     long = scene(3, 1, f"{SEEN} {'The rain fell on the churchyard and on the gate. ' * 40}Pike ran.")
     ingest_scenes(stores, story, [long], index=False)
-    *_, last = before(stores, story, 3, 2)["scenes_before"]
+    *_, last = before(stores, story, 3, 2).scenes_before
     assert last.last_words.startswith("The rain fell")
     assert last.last_words.endswith("Pike ran.")
     assert len(last.last_words) < 700
