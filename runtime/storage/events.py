@@ -211,6 +211,9 @@ _COLUMNS = [name for name in StateChange.model_fields if name in STATES.c]
 
 def _change(row: AnyRow) -> StateChange:
     columns = {name: getattr(row, name) for name in _COLUMNS}
+    if row.kind == "presence" and isinstance(row.value, Mapping):
+        # It was written where its scene stood then.
+        columns["value"] = {**row.value, "chapter_index": row.chapter_index, "scene_index": row.scene_index}
     return StateChange.model_construct(**columns, source_span=span_of(row), by_author=row.origin == "author")
 
 

@@ -45,7 +45,7 @@ class StandingSummary(Model):
     """A written summary, and how it stands to the scenes that it sums up.
 
     `current` tells what they say now; `outdated` was written before they changed: a person's is used all the
-    same, a model's is not; of a `withheld` one scenes went elsewhere, and it is not used.
+    same, a model's is not; of a `withheld` one scenes went elsewhere, and it is not used until they are back.
     """
 
     summary: StoredSummary
@@ -98,7 +98,7 @@ class SummaryRepository(Repository):
         found = []
         for each in stored:
             is_current = each.source_hash == source_hash(hashes, each.first_chapter, each.last_chapter)
-            standing = "withheld" if each.is_withheld else "current" if is_current else "outdated"
+            standing = "current" if is_current else "withheld" if each.is_withheld else "outdated"
             found.append(StandingSummary.model_validate({"summary": each, "standing": standing}))
         return found
 

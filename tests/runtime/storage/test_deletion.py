@@ -5,6 +5,7 @@ import pytest
 from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.memory.story import recorded_events
 from novelgen.models.entity import Entity
+from novelgen.models.position import END_OF_STORY
 from runtime.storage.characters import MindCache
 from runtime.storage.database import DatabaseManager
 from runtime.storage.references import without_id
@@ -176,6 +177,21 @@ def test_a_thread_goes_with_its_events_and_comes_back(database: DatabaseManager)
     with database.project("demo").write() as unit:
         unit.merges.undo(done.change.change_id)
     assert rows_of(database) == before
+
+
+def test_a_deletion_is_undone_though_its_scenes_were_written_anew(database: DatabaseManager) -> None:
+    """A scene that says the same elsewhere is as it was left; its mark is neither that of then nor the last one."""
+    fill(database)
+    with database.project("demo").write() as unit:
+        marks = [unit.story_version(END_OF_STORY)]
+        done = unit.deletions.delete_thread("OL0")
+        unit.scenes.move_scene(at(1, 1), at(4, 1))
+        unit.scenes.replace_scene(scene(4, 1, record=unit.scenes.require(at(4, 1)).record, text="Told anew."))
+        marks.append(unit.story_version(END_OF_STORY))
+        unit.merges.undo(done.change.change_id)
+        (thread,) = unit.threads.list_as_of()
+        assert (thread.loop_id, thread.chapter_index) == ("OL0", 4)
+        assert unit.story_version(END_OF_STORY) not in marks
 
 
 def test_what_is_not_stored_cannot_be_deleted(database: DatabaseManager) -> None:

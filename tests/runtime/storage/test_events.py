@@ -77,6 +77,16 @@ def test_the_authors_word_outranks_the_record_at_the_same_position(stated: Datab
         assert (start.state_data, start.chapter_index) == ({"height": "tall"}, None)
 
 
+def test_who_was_seen_was_seen_where_the_scene_stands_by_now(database: DatabaseManager) -> None:
+    """A scene that moved takes along where somebody was last seen."""
+    seen = {"location_id": "L0", "chapter_index": 1, "scene_index": 1}
+    store(database, scene(1, 1, states=[change("C0", "presence", seen, kind="presence")]))
+    with database.project("demo").write() as unit:
+        unit.scenes.move_scene(at(1, 1), at(3, 2))
+        (snapshot,) = unit.states.snapshots(["C0"])
+    assert snapshot.state_data == {"presence": {"location_id": "L0", "chapter_index": 3, "scene_index": 2}}
+
+
 PLACE = st.one_of(st.tuples(st.none(), st.none()), st.tuples(st.integers(0, 3), st.integers(0, 3)))
 CHANGES = st.lists(st.tuples(PLACE, st.sampled_from("ab"), st.sampled_from(["x", "y", None, ["z"]])), max_size=10)
 
