@@ -256,7 +256,17 @@ class EntityRepository(Repository):
 
     def masks_as_of(self, as_of: StoryPosition) -> dict[str, str]:
         """Return whom the story has shown before a position to be somebody else, and who that is."""
-        return masks_as_of(self._session, as_of)
+        return {
+            mask: identity.entity_id
+            for mask, identity in self.revealed().items()
+            if as_of.admits(identity.chapter_index, identity.scene_index)
+        }
+
+    def revealed(self) -> dict[str, RevealedIdentity]:
+        """Return who turns out to be somebody else anywhere in the story, and who that is."""
+        said = cast(ENTITIES.c.profile, Text).contains(f'"{SAME_AS}"')
+        stored = (_stored_entity(row, []).entity for row in self._session.select(ENTITIES, said))
+        return {each.entity_id: identity for each in stored if (identity := revealed_identity(each)) is not None}
 
     def list_as_of(self, *, as_of: StoryPosition) -> list[Entity]:
         """Return the entities as the story had shown them before a position, in order of id.
@@ -301,13 +311,6 @@ class EntityRepository(Repository):
         return sorted(stored, key=lambda one: (len(one.entity.entity_id), one.entity.entity_id))
 
 
-def masks_as_of(session: StorageSession, as_of: StoryPosition) -> dict[str, str]:
-    """Return whom the story has shown before a position to be somebody else, and who that is."""
-    said = cast(ENTITIES.c.profile, Text).contains(f'"{SAME_AS}"')
-    entities = [_stored_entity(row, []).entity for row in session.select(ENTITIES, said)]
-    return {each.entity_id: each.profile[SAME_AS]["entity_id"] for each in entities if is_unmasked(each, as_of)}
-
-
 def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFilter:
     """Return a filter that admits also what was told of its entities while the story had them as somebody else.
 
@@ -315,7 +318,7 @@ def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFi
     """
     if not memory_filter.entities:
         return memory_filter
-    masks = masks_as_of(session, memory_filter.as_of)
+    masks = EntityRepository(session).masks_as_of(memory_filter.as_of)
     wanted = list(memory_filter.entities)
     for shown in wanted:
         wanted += [mask for mask, revealed in masks.items() if revealed == shown and mask not in wanted]

@@ -13,7 +13,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.memory import BOOK, is_entity_target, linked_targets
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.storage.entities import EntityRepository, masks_as_of
+from runtime.storage.entities import EntityRepository
 from runtime.storage.events import span_of, with_span_columns
 from runtime.storage.records import WITHOUT_RECORD, StoredKnowledge
 from runtime.storage.session import (
@@ -93,7 +93,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     """
     entities = EntityRepository(session)
     stored = [each.entity for each in entities.list_all()]
-    unmasked = masks_as_of(session, as_of)
+    unmasked = entities.masks_as_of(as_of)
     said = [_as_one(each, unmasked) for each in _said(session, before(as_of, KNOWLEDGE_EVENTS))]
     names = ("scene_id", "chapter_index", "scene_index", "text", "record_origin")
     is_read = SCENES.c.record["knowledge_read"].as_boolean().label("is_read")

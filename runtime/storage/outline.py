@@ -17,7 +17,7 @@ from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.user_file import StoryPart
 from runtime.storage.chunks import ConsolidationRepository
-from runtime.storage.entities import EntityRepository, masks_as_of
+from runtime.storage.entities import EntityRepository
 from runtime.storage.events import RelationshipRepository, ThreadRepository, holders_as_of
 from runtime.storage.records import WITHOUT_RECORD, MemoryFilter, ScenePlace, StoredSummary, SummaryLevel, SummaryWriter
 from runtime.storage.session import (
@@ -325,7 +325,8 @@ def read_outline(
     summaries = read_summaries(session, as_of, chapters_per_part=chapters_per_part)
     language = session.value(PROJECTS.c.language)
     stated = (STATES.c.kind == "explicit", before(as_of, STATES))
-    entities = EntityRepository(session).list_as_of(as_of=as_of)
+    stored = EntityRepository(session)
+    entities = stored.list_as_of(as_of=as_of)
     here, place = before(as_of, SCENES), (SCENES.c.chapter_index, SCENES.c.scene_index)
     latest = [each.desc() for each in place]
     recent = session.select([*place, SCENES.c.record, SCENES.c.text], here, order=latest, limit=RECENT_RECORDS)
@@ -350,7 +351,7 @@ def read_outline(
         holders=holders_as_of(session, as_of),
         stated_ids=last_changed_first(session.values(STATES.c.entity_id, *stated, order=order_in_force(STATES))),
         story_version=story_version(session, as_of, entities=entities),
-        masks=masks_as_of(session, as_of),
+        masks=stored.masks_as_of(as_of),
     )
 
 

@@ -8,14 +8,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Table, and_, case, distinct, false, func, literal, or_, select
+from sqlalchemy import ColumnElement, Table, and_, case, distinct, false, func, literal, literal_column, or_, select
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError, UserInputError
 from novelgen.models.entity import SceneCast
-from novelgen.models.memory import DISTILLED_TYPES
+from novelgen.models.memory import DISTILLED_TYPES, chapter_of_target, chapter_target
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.storage.chunks import ChunkWriter, text_hash
+from runtime.storage.entities import EntityRepository
 from runtime.storage.records import (
     ExtractionStatus,
     FactCount,
@@ -28,7 +29,16 @@ from runtime.storage.records import (
     StoredScene,
 )
 from runtime.storage.session import AnyRow, Repository, StorageSession, before, within
-from runtime.storage.tables import ALIASES, CHUNKS, ENTITIES, EVENT_TABLES, MENTIONS, POSITIONED_TABLES, SCENES
+from runtime.storage.tables import (
+    ALIASES,
+    CHUNKS,
+    ENTITIES,
+    EVENT_TABLES,
+    MENTIONS,
+    POSITIONED_TABLES,
+    SCENES,
+    TOUCHED_BY_HAND,
+)
 
 if TYPE_CHECKING:
     from novelgen.language.chronology import TellingScene
@@ -118,6 +128,8 @@ def _relocation(
     return Relocation({old: new for old, new in places.items() if old != new}, chapter_of)
 
 
+_PLACE = ("chapter_index", "scene_index")
+
 _ASIDE = 10_000_000
 """Added to chapters on the way, so that no two scenes ever stand at one place; above every chapter index."""
 
@@ -150,6 +162,24 @@ def _move_free_places(session: StorageSession, relocation: Relocation) -> None:
             if (new := relocation.of(*old)) != tuple(old)
         ]
         session.update_each(table.c.row_id, moved)
+    stored = EntityRepository(session)
+    for entity_id, identity in stored.revealed().items():
+        place = dict(zip(_PLACE, relocation.of(identity.chapter_index, identity.scene_index), strict=True))
+        if place != identity.model_dump(include=set(place)):
+            stored.reveal(entity_id, identity.model_copy(update=place))
+    attached = []
+    for row in session.select(CHUNKS, literal_column(f"({TOUCHED_BY_HAND})")):
+        lists = {name: _moved_targets(getattr(row, name), relocation) for name in ("attached", "detached")}
+        if lists != {name: getattr(row, name) for name in lists}:
+            session.update(CHUNKS, CHUNKS.c.row_id == row.row_id, **lists)
+            attached.append({**row._mapping, **lists})
+    ChunkWriter(session).relink(attached)
+
+
+def _moved_targets(targets: Sequence[str], relocation: Relocation) -> list[str]:
+    """Return what a memory was attached to by hand; a chapter is where it stands by then."""
+    chapters = ((each, chapter_of_target(each)) for each in targets)
+    return [each if place is None else chapter_target(relocation.chapter_of(place)) for each, place in chapters]
 
 
 def _renamed(source_id: str | None, places: Mapping[ScenePlace, ScenePlace]) -> str | None:

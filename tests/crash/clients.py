@@ -133,6 +133,7 @@ class Client(threading.Thread):
         door: HttpDoor,
         project_ids: Sequence[str],
         places: int,
+        answered: threading.Semaphore,
         stop: threading.Event,
         seed: int | str,
         ledger: Ledger | None = None,
@@ -146,6 +147,7 @@ class Client(threading.Thread):
         self._project_ids = project_ids
         self._own_places = range(number, places, clients)
         self._places = places
+        self._answered = answered
         self._stopped = stop
         self._dice = random.Random(f"{seed}/client/{number}")
         self._versions = self.ledger.newest()
@@ -206,9 +208,13 @@ class Client(threading.Thread):
         else:
             self.ledger.acknowledged(*at, version)
             self.writes += 1
+            self._answered.release()
 
     def _take_refusal(self, kind: str, refusal: Refused) -> None:
         self.counts[f"{kind} refused: {refusal}"] += 1
+        if refusal.may_come_late:
+            # Nobody answers any more.
+            self._stopped.set()
         self._stopped.wait(refusal.retry_after_s)
 
     def _build_context(self, project: int) -> None:

@@ -15,15 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any
 
-import httpx
-
-from novelgen.models.position import StoryPosition
-from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from tests.crash.clients import Client, HttpDoor, Ledger, Refused, Version, check_project
+from tests.crash.clients import Client, HttpDoor, Ledger, Version, check_project
 from tests.support.marked_scenes import position_of
 from tests.support.served_process import FAKE_EMBEDDINGS, ServedProcess
 
@@ -53,31 +48,6 @@ class ServedKillReport:
         return not self.broken and not any(self.found[each] for each in wrong)
 
 
-class _CountedDoor(HttpDoor):
-    """Lets the killer hear of each write that was answered, and stops its clients once nobody answers."""
-
-    def __init__(self, url: str, answered: threading.Semaphore, stop: threading.Event) -> None:
-        super().__init__(url)
-        self._answered = answered
-        self._stop = stop
-
-    def ask(self, method: str, path: str, body: Any = None) -> httpx.Response:
-        try:
-            return super().ask(method, path, body)
-        except Refused as refusal:
-            if refusal.may_come_late:
-                self._stop.set()
-            raise
-
-    def store(self, project_id: str, scene: SceneInput) -> None:
-        super().store(project_id, scene)
-        self._answered.release()
-
-    def delete(self, project_id: str, at: StoryPosition) -> None:
-        super().delete(project_id, at)
-        self._answered.release()
-
-
 def kill_servers(folder: Path, *, seed: int, kills: int) -> ServedKillReport:
     """Start a server so often, let clients write and read, and kill it in the middle."""
     chance = random.Random(seed)
@@ -91,7 +61,8 @@ def kill_servers(folder: Path, *, seed: int, kills: int) -> ServedKillReport:
             Client(
                 number,
                 CLIENTS,
-                door=_CountedDoor(server.url, answered, stop),
+                door=HttpDoor(server.url),
+                answered=answered,
                 project_ids=PROJECTS,
                 places=PLACES,
                 stop=stop,

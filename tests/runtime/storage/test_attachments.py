@@ -160,6 +160,18 @@ def test_a_filter_takes_chapters_and_the_book(story: DatabaseManager) -> None:
     assert found(story, "book") == ["M1", "M2"]
 
 
+def test_what_is_attached_to_a_chapter_moves_with_it(story: DatabaseManager) -> None:
+    """Where a chapter is inserted before it, and where a scene alone moves it stays."""
+    attach(story, "M1", "chapter:2")
+    with story.project("demo").write() as unit:
+        unit.scenes.insert_gap(at(2))
+    assert origins(story, "M1") == {"C0": "record", "L0": "record", "chapter:1": "position", "chapter:3": "manual"}
+    assert found(story, "chapter:3") == ["M1", "M3"]
+    with story.project("demo").write() as unit:
+        unit.scenes.move_scene(at(3, 1), at(5, 1))
+    assert found(story, "chapter:3") == ["M1"]
+
+
 def test_a_memory_tells_what_it_is_attached_to(story: DatabaseManager) -> None:
     """Seed 003.2: kinds and ids, entities before chapters before the book; without any the book, by default."""
     attach(story, "M1", "book", "chapter:2", "宝玉")

@@ -112,17 +112,20 @@ def test_first_mentions_follow_moves_deletions_and_re_ingest(database: DatabaseM
 
 
 def test_explicit_positions_move_with_their_scene(database: DatabaseManager) -> None:
-    """Of the entity, its display name and its aliases."""
+    """Of the entity, its display name and its aliases, and where it turns out to be somebody else."""
     alias = EntityAlias(alias="Dad", first_chapter=2, first_scene=1)
-    _write(database, _entity(first_chapter=2, first_scene=1, name_first_chapter=2, name_first_scene=1, aliases=[alias]))
+    place = {"first_chapter": 2, "first_scene": 1, "name_first_chapter": 2, "name_first_scene": 1}
+    _write(database, _entity(**place, aliases=[alias]))
+    _write(database, _entity("C1", "Anakin"))
     store(database, scene(1, 1), scene(2, 1))
     with database.project("demo").write() as unit:
+        unit.merges.unmask("C1", "C0", at=at(2, 1))
         unit.scenes.move_chapter(2, 7)
-        stored = unit.entities.get("C0")
+        entity = unit.entities.require("C0").entity
+        masks = [unit.entities.masks_as_of(each) for each in (at(7, 1), at(7, 2))]
 
-    assert stored is not None
-    entity = stored.entity
     assert [entity.first_chapter, entity.name_first_chapter, entity.aliases[0].first_chapter] == [7, 7, 7]
+    assert masks == [{}, {"C0": "C1"}]
 
 
 @on_both_databases

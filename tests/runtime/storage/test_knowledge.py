@@ -90,25 +90,15 @@ def test_it_is_taken_back_for_one_person_and_memory(database: DatabaseManager) -
 
 
 def test_it_goes_with_its_scene(database: DatabaseManager) -> None:
-    """A move takes the record's and the author's word along; deleting the scene leaves the author's."""
-    store(database, *_story(BEN_KNOWS))
+    """A move takes the record's and the author's word along, said before the scene was written too; a deletion not."""
     _author_says(database, _says("C2", "M1"), (1, 2))
+    store(database, *_story(BEN_KNOWS))
     with database.project("demo").write() as unit:
         unit.scenes.move_scene(at(1, 2), at(3, 1))
     assert [row[3:5] for row in _told(database)] == [(3, 1), (3, 1)]
     with database.project("demo").write() as unit:
         unit.scenes.delete_scene(at(3, 1))
     assert _told(database) == [("C2", "M1", "knows", 3, 1, "author")]
-
-
-def test_a_word_before_its_scene_is_written_goes_with_it(database: DatabaseManager) -> None:
-    """What an author says at a place is the scene's once one stands there, and moves with it."""
-    store(database, *_story())
-    _author_says(database, _says("C2", "M1"), (2, 5))
-    store(database, scene(2, 5))
-    with database.project("demo").write() as unit:
-        unit.scenes.move_scene(at(2, 5), at(4, 1))
-    assert [row[3:5] for row in _told(database)] == [(4, 1)]
 
 
 @on_both_databases
