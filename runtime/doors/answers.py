@@ -12,24 +12,11 @@ from pydantic import BaseModel
 from novelgen import errors
 from novelgen.models.context import ReportIssue
 from runtime.care.checks import Diagnosis, Finding
-from runtime.doors.cli.offers import OFFERS
+from runtime.doors.cli.offers import OFFERS, OTHER_COMMANDS
 from runtime.files.paths import without_paths
 
 _COMMAND = re.compile(r"`novelgen ([^`]+)`")
 _OF_SHELL = re.compile(r", or (?:name another folder of projects \(--projects-dir\)|set --projects-dir)")
-
-_OTHER_COMMANDS = {
-    "check": "check_draft",
-    "context": "build_context",
-    "doctor": "repair_project",
-    "extract": "extract_scenes",
-    "index": "repair_project",
-    "ingest": "ingest_scene",
-    "record edit": "ingest_scene",
-    "reindex": "repair_project",
-    "summary edit": "write_summary",
-}
-"""Commands that no offer is made of, to the operation that does the same."""
 
 
 def with_own_ways(message: str, ways: Mapping[str, str]) -> str:
@@ -45,7 +32,7 @@ def _way(command: str, ways: Mapping[str, str]) -> str:
 
 @cache
 def _operations() -> dict[str, str]:
-    return {offer.command: name for name, offer in OFFERS.items()} | _OTHER_COMMANDS
+    return {offer.command: name for name, offer in OFFERS.items()} | OTHER_COMMANDS
 
 
 logger = logging.getLogger(__name__)

@@ -266,12 +266,6 @@ _BLOCKS: dict[str, Callable[[Any], str]] = {
 """What makes of a result the text that stands for it."""
 
 
-def _tools() -> tuple[Tool, ...]:
-    offered = tomllib.loads(Path(__file__).with_name("offers.toml").read_text(encoding="utf-8"))
-    parts = offered.pop("parts")
-    return tuple(_tool(name, told, parts) for name, told in offered.items())
-
-
 def _tool(name: str, told: dict[str, Any], parts: Mapping[str, str]) -> Tool:
     whole = {
         each: re.sub(r"\$(\w+)", lambda found: parts[found[1]], told.get(each, "")) for each in ("hint", "include")
@@ -304,7 +298,13 @@ def _include_of(words: Iterator[str]) -> dict[Any, Any]:
     return included
 
 
-TOOLS = _tools()
+_OFFERED = tomllib.loads(Path(__file__).with_name("offers.toml").read_text(encoding="utf-8"))
+_PARTS: dict[str, str] = _OFFERED.pop("parts")
+
+SERVER: dict[str, Any] = _OFFERED.pop("server")
+"""What the server over MCP says of itself, and which resources and prompts it has."""
+
+TOOLS = tuple(_tool(name, told, _PARTS) for name, told in _OFFERED.items())
 """In the order in which they are listed."""
 
 MCP_TOOLS = tuple(each for each in TOOLS if each.mcp)

@@ -163,23 +163,6 @@ class Offer:
     aside: Callable[[Any, View], None] | None = None
 
 
-SPELLINGS = {
-    "start": "--from",
-    "content_type": "--type",
-    "content_types": "--type",
-    "relationship_type": "--type",
-    "perspective_a": "--view-a",
-    "perspective_b": "--view-b",
-    "content": "--text",
-    "scene_id": "--scene",
-    "new_name": "--name",
-    "entity_type": "--kind",
-    "is_applied": "--apply",
-    "with_model": "--with-model/--no-model",
-}
-"""Argument to the option by which commands take it, beside its own name."""
-
-
 _CELLS: dict[str, Callable[[Any, View], object]] = {
     "memory_id": lambda chunk, _: str(chunk.memory_id),
     "attached_to": lambda found, view: _attached(found.attachments, view),
@@ -1063,6 +1046,12 @@ SECTIONS: dict[str, list[str]] = _TOLD.pop("sections")
 
 GROUPS: dict[str, str] = _TOLD.pop("groups")
 """Help of groups of commands."""
+
+SPELLINGS: dict[str, str] = _TOLD.pop("spellings")
+"""Argument to the option by which commands take it, beside its own name."""
+
+OTHER_COMMANDS: dict[str, str] = _TOLD.pop("other_commands")
+"""Commands that no offer is made of, to the operation that does the same."""
 
 OFFERS = {name: _offer(name, told) for name, told in _TOLD.items()}
 """By the name of the operation."""

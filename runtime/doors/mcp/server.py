@@ -30,9 +30,10 @@ from novelgen import __version__
 from novelgen.errors import NovelgenError, UnknownProjectError, UserInputError
 from novelgen.language.language import StoryLanguage, stated_language, story_language
 from novelgen.model_calls.prompting import load_chat_prompt
+from novelgen.words import words
 from runtime.doors.answers import refusal, told
 from runtime.doors.arguments import Arguments, read_arguments
-from runtime.doors.tools import BLOCK, MCP_NAMES, MCP_TOOLS, MCPOffer, Tool, tool_of
+from runtime.doors.tools import BLOCK, MCP_NAMES, MCP_TOOLS, SERVER, MCPOffer, Tool, tool_of
 from runtime.story.projects import ProjectStores, StoryProjects
 from runtime.story.story import Story
 
@@ -94,8 +95,6 @@ class Shelf:
 
 
 PROJECT = {"project": "Project id."}
-
-_LISTING = "List the stories with their ids and what each holds. Call it first: every other tool takes the id of one."
 
 _EFFECTS = {"PUT": "replaces", "PATCH": "replaces", "DELETE": "replaces"}
 
@@ -163,7 +162,7 @@ def _listing(shelf: Shelf) -> StoryTool:
     )
     schema = {"type": "object", "properties": {}, "additionalProperties": False}
     answer = {"type": "object", "properties": {"projects": {"type": "array", "items": {"type": "object"}}}}
-    return _sdk_tool(shelf, "list_projects", _LISTING, call, hints, schema, answer)
+    return _sdk_tool(shelf, "list_projects", SERVER["listing"], call, hints, schema, answer)
 
 
 def _sdk_tool(
@@ -209,39 +208,7 @@ class _Resource:
     """So many are listed."""
 
 
-_RESOURCES = (
-    _Resource(
-        name="context",
-        path="{project}/scenes/{chapter_index}/{scene_index}/context",
-        operation="build_context",
-        title="Context of a scene",
-        description="What the scene at that place must not contradict and should pick up, by the project's own plan of"
-        " it; without one call build_scene_context.",
-    ),
-    _Resource(
-        name="card",
-        path="{project}/entities/{entity}",
-        operation="get_entity",
-        title="Card",
-        description="Who a character or what a place or thing is, and how it stands; by id, name or alias.",
-    ),
-    _Resource(
-        name="threads",
-        path="{project}/threads",
-        operation="get_thread_ledger",
-        title="Open threads",
-        description="The questions, promises and threats that the story has opened and not ended.",
-        most=50,
-    ),
-    _Resource(
-        name="scenes",
-        path="{project}/scenes",
-        operation="list_scenes",
-        title="Stored scenes",
-        description="The stored scenes with who was on stage and their summaries.",
-        most=500,
-    ),
-)
+_RESOURCES = tuple(_Resource(name=name, **told) for name, told in SERVER["resources"].items())
 
 
 def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
@@ -328,34 +295,12 @@ _Chapter = Annotated[str, Field(description="Chapter of the scene, such as 3.")]
 _Scene = Annotated[str, Field(description="Number of the scene within its chapter, such as 2.")]
 _Project = Annotated[str, Field(description="Id of the project.")]
 
-_PLAN_WORDS: dict[StoryLanguage, dict[str, str]] = {
-    "en": {"location": "Where", "characters": "Who", "purpose": "What it is for", "pov": "Point of view"},
-    "zh": {"location": "地点", "characters": "人物", "purpose": "目的", "pov": "视角"},
-}
-_OWN_PLAN: dict[StoryLanguage, str] = {"en": "(the project's own plan of this scene)", "zh": "（项目中这一场的计划）"}
-_NO_FINDINGS: dict[StoryLanguage, str] = {
-    "en": "(nothing; that proves nothing, so read for yourself)",
-    "zh": "（未发现问题；这并不说明没有问题，请自行细读）",
-}
-
 
 def add_prompts(server: MCPServer[Any], shelf: Shelf) -> None:
     """Let a server offer the prompts over a shelf's stories."""
-    offers: tuple[tuple[Callable[..., str], str, str], ...] = (
-        (
-            write_next_scene,
-            "Write the next scene",
-            "Write a planned scene from what the memory says of it, check it, and store it when it is approved.",
-        ),
-        (
-            check_this_draft,
-            "Check this draft",
-            "Judge a draft against what the story established before it, with quotes of both sides.",
-        ),
-    )
-    for body, title, description in offers:
+    for body in (write_next_scene, check_this_draft):
         prompt = _prompt(shelf, body)
-        server.add_prompt(Prompt.from_function(prompt, name=body.__name__, title=title, description=description))
+        server.add_prompt(Prompt.from_function(prompt, name=body.__name__, **SERVER["prompts"][body.__name__]))
 
 
 def write_next_scene(
@@ -418,7 +363,7 @@ def check_this_draft(
         chapter=place["chapter_index"],
         scene=place["scene_index"],
         draft=draft,
-        findings="\n".join(lines) or _NO_FINDINGS[language],
+        findings="\n".join(lines) or words("story", language)["prompt.no_findings"],
     )
 
 
@@ -439,12 +384,12 @@ def _prompt(shelf: Shelf, body: Callable[..., str]) -> Callable[..., str]:
 
 
 def _plan_in_words(plan: dict[str, Any], language: StoryLanguage) -> str:
-    words = _PLAN_WORDS[language]
-    colon, comma = ("：", "、") if language == "zh" else (": ", ", ")
+    said = words("story", language).table("prompt")
     lines = [
-        f"{words[name]}{colon}{comma.join(value) if isinstance(value, list) else value}" for name, value in plan.items()
+        said[name].format(said["comma"].join(value) if isinstance(value, list) else value)
+        for name, value in plan.items()
     ]
-    return "\n".join(lines) or _OWN_PLAN[language]
+    return "\n".join(lines) or said["own_plan"]
 
 
 def _filled(name: str, language: StoryLanguage, **values: str) -> str:
@@ -452,34 +397,16 @@ def _filled(name: str, language: StoryLanguage, **values: str) -> str:
     return message.text
 
 
-_INSTRUCTIONS = (
-    "The memory of long fiction: what a story has established, as of any scene. Places are written chapter:scene, such"
-    " as 3:2; what is read as_of a place lies strictly before it. Ask in the story's language.\n"
-    "Before you write a scene: build_scene_context with its plan; look up with search_story_memory, get_entity_state or"
-    " get_character_knowledge what it does not say. After you wrote it: check_draft.\n"
-)
-_STORING = (
-    "When the author has approved a scene: ingest_scene, then extract_scene. add_note keeps what the author decided and"
-    " no scene tells.\n"
-)
-_PLAYING = (
-    "The memory of a game's characters: what each remembers, feels, keeps secret and heard, and what the world did.\n"
-    "Before a character speaks: character_recall with what was said to it, which tells all that it knows. Before the"
-    " player reads the answer: check_reply. After it: character_remember. The player is `player`.\n"
-)
-_READING = "You may read alone: nothing can be stored here.\n"
-_MANY = "There are several stories: list_projects tells their ids, and every tool takes one as `project`.\n"
-
-
 def build_mcp_server(shelf: Shelf, *, offer: MCPOffer = "story", is_read_only: bool = False) -> MCPServer[Any]:
     """Build the server; to who plays characters it offers no prompts for scenes."""
-    task = _PLAYING if offer == "game" else _INSTRUCTIONS + ("" if is_read_only else _STORING)
-    which = _MANY if shelf.project_id is None else f"The story is {shelf.project_id!r}.\n"
+    said = ["game"] if offer == "game" else ["story"] if is_read_only else ["story", "storing"]
+    said += ["reading"] if is_read_only else []
+    said += ["many" if shelf.project_id is None else "one"]
     server: MCPServer[Any] = MCPServer(
         "novelgen",
         title="novelgen",
         description="A story memory for long fiction.",
-        instructions=task + (_READING if is_read_only else "") + which,
+        instructions="".join(SERVER[each] for each in said).format(story=shelf.project_id),
         version=__version__,
         tools=build_tools(shelf, offer=offer, is_read_only=is_read_only),
         log_level="WARNING",

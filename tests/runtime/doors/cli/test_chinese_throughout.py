@@ -215,23 +215,12 @@ SEEN_AS_TYPED = re.compile(
     r"|^\s*[\]\[{}\"].*|<[^>]*>|\[Met=.*"  # a record is JSON; the head of a prompt
 )
 
-KEPT_ENGLISH = {
-    *("JSON", "UTF", "SQLite", "PostgreSQL", "WAL", "ScenePlan", "UTC"),  # names that Chinese has no other for
-    *("chromadb", "langchain", "core", "chroma", "pydantic", "sqlalchemy", "python", "sqlite"),
-    *("novelgen", "openai", "fake", "local", "on", "zh", "book", "true", "True", "player"),
-    *(
-        "database_url",
-        "projects_dir",
-        "search_fallback",
-        "model",
-        "create",
-        "chapter_index",
-        "state_budget",
-        "least_score",
-    ),
-    *("plain", "xianxia", "mystery", "romance"),  # templates of cards
-}
-"""Names of packages, settings, fields of files and arguments, which are typed as they stand."""
+KEPT_ENGLISH = set(
+    "JSON UTF SQLite PostgreSQL WAL ScenePlan UTC chromadb langchain core chroma pydantic sqlalchemy python sqlite"
+    " novelgen openai fake local on zh book true True player database_url projects_dir search_fallback model create"
+    " chapter_index state_budget least_score plain xianxia mystery romance".split()
+)
+"""Names of packages, settings, templates of cards, fields of files and arguments, which are typed as they stand."""
 
 _WORD = re.compile(r"[A-Za-z_]{2,}")
 

@@ -15,7 +15,7 @@ OWN_NAME = {"Host": "localhost"}
 MAX_EXAMPLES = int(os.environ.get("NOVELGEN_TEST_SCHEMA_EXAMPLES", "1"))
 """Requests per operation, besides those with its examples; the ordinary run draws the same ones each time."""
 
-pytestmark = pytest.mark.timeout(max(300, 120 * MAX_EXAMPLES))
+pytestmark = pytest.mark.timeout(max(900, 300 * MAX_EXAMPLES))
 
 
 def answered_or_refused_clearly(context: Any, response: Any, case: Any) -> None:
