@@ -132,8 +132,10 @@ class ReplyParts(NamedTuple):
         held += piece
         if mode == "start":
             held = held.lstrip()
-            if _THOUGHT.match(held):
-                return ReplyParts(held=held, mode="thought").then("")
+            while (thought := _THOUGHT.match(held)) and (end := _THOUGHT_END.search(held)):
+                held = held[end.end() :].lstrip()
+            if thought:
+                return ReplyParts(held=held, mode="thought")
             if _OBJECT.match(held):
                 return ReplyParts(behind=held, held=held, mode="object").then("")
             folded = held[: len(_THOUGHT_MARKS[0])].casefold()

@@ -36,6 +36,7 @@ from runtime.storage.tables import (
     KNOWLEDGE_EVENTS,
     LOOP_EVENTS,
     MENTIONS,
+    PLACE,
     POSITIONED_TABLES,
     RELATIONSHIP_CHANGES,
     RELATIONSHIPS,
@@ -231,8 +232,6 @@ _SUBJECT_COLUMNS = ("entity_id", "loop_id")
 """They tell what a row is about, and are kept of every row."""
 
 _PARENTS = (ENTITIES.name, SCENES.name, RELATIONSHIPS.name)
-
-_PLACE = ("chapter_index", "scene_index")
 
 _PASSED_OVER = ("row_id", "updated_at", "changed", "content_hash")
 """A row may get another number and mark, and says when something else was said of it."""
@@ -597,7 +596,7 @@ class Journal(Repository):
         returning = [(row, row.before) for row in rows if row.before and row.after is None]
         for row, image in returning:
             if row.table == SCENES.name and self._session.one(
-                SCENES, *(SCENES.c[each] == image[each] for each in _PLACE)
+                SCENES, *(SCENES.c[each] == image[each] for each in PLACE)
             ):
                 where = f"{image['chapter_index']}:{image['scene_index']}"
                 raise UserInputError(f"another scene stands at {where!r} by now; move it first, or make room there")
@@ -652,7 +651,7 @@ class Journal(Repository):
                 image["row_id"] = number
             self._session.insert(table, [image | self._revised(table)])
             if table is SCENES:
-                adopt(self._session, image["scene_id"], {name: image[name] for name in _PLACE})
+                adopt(self._session, image["scene_id"], {name: image[name] for name in PLACE})
         if memories:
             ChunkWriter(self._session).insert(memories)
 
@@ -692,7 +691,7 @@ class Journal(Repository):
         """Return a row with the position that its scene has by now."""
         if table not in POSITIONED_TABLES or row.get("scene_id") is None:
             return row
-        here = self._session.one([SCENES.c[name] for name in _PLACE], SCENES.c.scene_id == row["scene_id"])
+        here = self._session.one([SCENES.c[name] for name in PLACE], SCENES.c.scene_id == row["scene_id"])
         if here is None:
             raise UserInputError(
                 f"the scene of a row of {table.name} was deleted since ({_shown(row)}); correct it by hand"
@@ -777,7 +776,7 @@ def _require_as_left(change: Change, row: RowChange, now: Image | None) -> None:
 def _wherever(value: Any) -> Any:
     """Return a value as an image holds it; what a record says of its place is as it was stored, and not read."""
     if isinstance(value, Mapping) and "characters_present" in value:
-        return {**value, **dict.fromkeys(_PLACE)}
+        return {**value, **dict.fromkeys(PLACE)}
     return _plain(value)
 
 
@@ -792,7 +791,7 @@ def _require_same(change: Change, left: Mapping[str, Any], now: Mapping[str, Any
 
 def _following(table: Table) -> tuple[str, ...]:
     """Return the columns that follow the scene wherever it moves: they are as they are now."""
-    return _PLACE if table in POSITIONED_TABLES else ()
+    return PLACE if table in POSITIONED_TABLES else ()
 
 
 def _key_of(table: str) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ from runtime.storage.tables import (
     ENTITIES,
     EVENT_TABLES,
     MENTIONS,
+    PLACE,
     POSITIONED_TABLES,
     SCENES,
     TOUCHED_BY_HAND,
@@ -128,8 +129,6 @@ def _relocation(
     return Relocation({old: new for old, new in places.items() if old != new}, chapter_of)
 
 
-_PLACE = ("chapter_index", "scene_index")
-
 _ASIDE = 10_000_000
 """Added to chapters on the way, so that no two scenes ever stand at one place; above every chapter index."""
 
@@ -164,7 +163,7 @@ def _move_free_places(session: StorageSession, relocation: Relocation) -> None:
         session.update_each(table.c.row_id, moved)
     stored = EntityRepository(session)
     for entity_id, identity in stored.revealed().items():
-        place = dict(zip(_PLACE, relocation.of(identity.chapter_index, identity.scene_index), strict=True))
+        place = dict(zip(PLACE, relocation.of(identity.chapter_index, identity.scene_index), strict=True))
         if place != identity.model_dump(include=set(place)):
             stored.reveal(entity_id, identity.model_copy(update=place))
     attached = []

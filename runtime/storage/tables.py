@@ -85,9 +85,9 @@ def _position_bounds() -> CheckConstraint:
 _COLUMN_TYPES: dict[Any, Any] = {str: Text, int: Integer, bool: Boolean, float: Float, datetime: UtcTimestamp}
 
 
-_PLACE = ("chapter_index", "scene_index")
+PLACE = ("chapter_index", "scene_index")
 
-_BY_PLACE = ("project_id", *_PLACE)
+_BY_PLACE = ("project_id", *PLACE)
 
 _NO_COLUMNS = ("scene_label", "source_span")
 """Fields of events that their rows tell by the scene's id and in two columns."""
@@ -242,8 +242,8 @@ MENTIONS = _table(
     _key("scene_id", Text, _of("scenes.scene_id")),
     *map(_key, ("entity_id", "name")),
     _own("project_id"),
-    *(_own(name, Integer) for name in _PLACE),
-    Index("ix_name_mentions_first", "project_id", "entity_id", "name", *_PLACE),
+    *(_own(name, Integer) for name in PLACE),
+    Index("ix_name_mentions_first", "project_id", "entity_id", "name", *PLACE),
     _position_bounds(),
 )
 """Stored scenes whose text contains a name or alias."""
@@ -343,11 +343,11 @@ OUTBOX = _table(
 """What the vector index still has to do, or has done, for one chunk; it outlives the chunk."""
 
 STATES = _event_table(
-    "state_changes", records.StoredState, Index(None, "project_id", "entity_id", *_PLACE), Index(None, *_BY_PLACE)
+    "state_changes", records.StoredState, Index(None, "project_id", "entity_id", *PLACE), Index(None, *_BY_PLACE)
 )
 """One attribute of one entity took a value; the span is that of its quote in the scene's text."""
 
-LOOP_EVENTS = _event_table("loop_events", records.StoredLoopEvent, Index(None, "project_id", "loop_id", *_PLACE))
+LOOP_EVENTS = _event_table("loop_events", records.StoredLoopEvent, Index(None, "project_id", "loop_id", *PLACE))
 """An open loop was planted, moved, resolved or dropped."""
 
 RELATIONSHIPS = _table(
@@ -370,7 +370,7 @@ RELATIONSHIP_CHANGES = _table(
         ["relationships.project_id", "relationships.relationship_id"],
         ondelete="CASCADE",
     ),
-    Index("ix_relationship_changes_fold", "project_id", "relationship_id", *_PLACE),
+    Index("ix_relationship_changes_fold", "project_id", "relationship_id", *PLACE),
     Index(None, "scene_id"),
     _position_bounds(),
     of=records.StoredRelationshipChange,

@@ -71,6 +71,13 @@ def test_tokens_are_given_out_at_once() -> None:
         assert told.spoken == answer
 
 
+def test_however_many_thoughts_stand_in_front_the_speech_is_heard() -> None:
+    """A model that thinks in a thousand pieces, which come at once or bit by bit, is heard all the same."""
+    answer = "<think>Who is it?</think>\n" * 1000 + "Good day."
+    for size in (7, 1000, len(answer)):
+        assert heard(answer, size).spoken == "Good day."
+
+
 def test_escapes_of_a_streamed_response_are_read() -> None:
     """Quotation marks, line ends, characters by number and emoji, which are two numbers, are what they stand for."""
     answer = r'{"response": "He said \"no\".\nThen \u4f60\u597d \ud83d\ude00 \ud83d, \ude00.", "analysis": {}}'
