@@ -464,10 +464,11 @@ def test_a_scene_that_is_named_twice_is_read_once(stores: MemoryStores, read_sto
 
 @pytest.mark.parametrize(("origin", "said"), [("author", "written by its author"), ("supplied", "supplied")])
 def test_a_record_of_a_person_is_refused(stores: MemoryStores, read_story: str, origin: str, said: str) -> None:
-    """A scene that is named although no model made its record stops the run before anything is read."""
+    """A scene whose record no model made is passed over; where it is named, the run stops before anything is read."""
     ingest_scene(stores, read_story, scene(1, 2, BROKEN, record=record(1, 2), record_origin=origin))
     model = ScriptedChatModel(answer=answers())
     places = (StoryPosition(1, 1), StoryPosition(1, 2))
     with pytest.raises(UserInputError, match=rf"'1:2' has a record that was {said}.*record edit"):
         extract_scenes(stores, read_story, model, choice=SceneChoice(scenes=places))
+    assert extract_scenes(stores, read_story, model, choice=RETRY).scenes == []
     assert model.prompts == []
