@@ -90,6 +90,13 @@ class StoryProjects(StoryBase):
         self._stores.create_project(self.project_id, name=name or "", language=files.language)
         return files
 
+    def init_project(self, *, language: str | None = None) -> MadeFiles:
+        """Make what a project lacks: its files, and its empty memory; what is there is left as it is."""
+        files = self.make_project_files(language=language)
+        if not self._stores.is_stored(self.project_id):
+            self._stores.create_project(self.project_id, language=files.language)
+        return files
+
     def require_new_project(self) -> None:
         """Refuse an id under which a project is stored already."""
         if self._stores.is_stored(self.project_id):

@@ -295,7 +295,7 @@ def _required(unit: UnitOfWork, name: str, candidates: Sequence[NameCandidate] |
     )
     if bearer is not None:
         raise UnknownEntityError(
-            f"{name!r} has a card already: {bearer.entity_id} ({bearer.name}); `novelgen entity delete` takes it away"
+            f"{name!r} has a card already: {bearer.entity_id} ({bearer.name}); `novelgen card delete` takes it away"
         )
     names = {variant: each.name for each in reversed(candidates) for variant in each.names()}
     near = nearest_names(name, names, at_most=MAX_NEAR, likeness=0.4)

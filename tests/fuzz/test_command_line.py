@@ -26,8 +26,8 @@ def projects(ingested_demos: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 COMMANDS: dict[str, list[str]] = {
-    "entity": ["entity", "show", "demo", "?"],
-    "entity at": ["entity", "show", "demo", "C0", "--as-of", "?"],
+    "entity": ["card", "show", "demo", "?"],
+    "entity at": ["card", "show", "demo", "C0", "--as-of", "?"],
     "timeline": ["timeline", "?", "--chapter", "?"],
     "memory": ["memory", "show", "demo", "?"],
     "scene": ["scene", "show", "demo", "?"],

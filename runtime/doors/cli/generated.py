@@ -20,7 +20,7 @@ from pydantic.fields import FieldInfo
 from runtime.doors.arguments import POSITION_PATTERN, Arguments, Schema, arguments_of, forms_of, read_arguments
 from runtime.doors.cli import output, parameters
 from runtime.doors.cli.labels import in_words
-from runtime.doors.cli.offers import ALIKE, OFFERS, SPELLINGS, Offer, View
+from runtime.doors.cli.offers import OFFERS, SPELLINGS, Offer, View
 from runtime.doors.operations import BY_NAME, Operation, change_number
 
 _WIDEST = 1_000_000_000
@@ -34,25 +34,22 @@ Described = dict[str, Any]
 
 
 @cache
-def _row(path: str) -> tuple[Operation, Offer, Mapping[str, Any], type[Arguments]]:
-    """Return operation, offer, arguments that are fixed and those that are given, by the words that call a command."""
-    plain: dict[str, tuple[str, dict[str, Any]]] = {offer.command: (name, {}) for name, offer in OFFERS.items()}
-    name, fixed = (plain | ALIKE)[path]
-    operation, offer = BY_NAME[name], OFFERS[name]
-    return operation, offer, fixed, arguments_of(operation.function, (*operation.without, *offer.without, *fixed))
+def _row(path: str) -> tuple[Operation, Offer, type[Arguments]]:
+    """Return operation, offer and arguments by the words that call a command."""
+    name, offer = next((name, offer) for name, offer in OFFERS.items() if offer.command == path)
+    operation = BY_NAME[name]
+    return operation, offer, arguments_of(operation.function, (*operation.without, *offer.without))
 
 
 def described_commands() -> dict[str, Described]:
     """Return what every command takes and says of itself, by the words that call it."""
     by_hand = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
     described = {path: told | {"epilog": _epilog(told.pop("example").splitlines())} for path, told in by_hand.items()}
-    return described | {
-        path: _described_command(path) for path in (*(each.command for each in OFFERS.values()), *ALIKE)
-    }
+    return described | {offer.command: _described_command(offer.command) for offer in OFFERS.values()}
 
 
 def _described_command(path: str) -> Described:
-    operation, offer, fixed, model = _row(path)
+    operation, offer, model = _row(path)
     fields, forms = model.model_fields, forms_of(model)
     first = offer.by_position
     if first is None:
@@ -66,7 +63,7 @@ def _described_command(path: str) -> Described:
         options.append(_CREATE)
     return {
         "help": offer.help or _first_part(operation),
-        "epilog": _examples(path, offer, fixed),
+        "epilog": _epilog(offer.example.strip().splitlines()) if offer.example else None,
         "arguments": arguments,
         "options": options,
         "asks": bool(offer.asks),
@@ -78,14 +75,14 @@ def run(
     path: str, project: str, as_json: bool, is_confirmed: bool = True, shows_all: bool = True, **given: Any
 ) -> None:
     """Do what a command does, and show or print what came of it."""
-    operation, offer, fixed, model = _row(path)
+    operation, offer, model = _row(path)
     forms = forms_of(model)
     payload = {each: _payload(given.pop(each), info, forms[each]) for each, info in model.model_fields.items()}
     payload = {each: value for each, value in payload.items() if value is not None}
     with _opened(project, operation, {**given, "shows_all": shows_all}) as view:
         if offer.before is not None:
             offer.before(view, payload)
-        values = read_arguments(model, payload) | dict(fixed)
+        values = read_arguments(model, payload)
         view.values.update(values)
         if offer.asks:
             found = offer.asks(view, payload) if callable(offer.asks) else _found(offer.asks, view, payload)
@@ -157,14 +154,6 @@ def _result(operation: Operation, offer: Offer, view: View) -> Any:
         return operation.function(view.part, **view.values, progress=callback)
 
 
-def _examples(path: str, offer: Offer, fixed: Mapping[str, Any]) -> str | None:
-    if not offer.example:
-        return None
-    lines = [re.sub(rf"^{offer.command}", path, each.strip()) for each in offer.example.strip().splitlines()]
-    # An example of what this command fixes shows another one.
-    return _epilog([each for each in lines if not fixed or "--kind" not in each])
-
-
 def _epilog(examples: Sequence[str]) -> str:
     lines = (f"  {each}" if "novelgen" in each else f"  novelgen {each}" for each in examples)
     return "\n".join(("\b", "Example:" if len(examples) == 1 else "Examples:", *lines))
@@ -203,11 +192,11 @@ def _option(name: str, info: FieldInfo, forms: Sequence[Schema], offer: Offer) -
         return {"names": ["--file", name], "kind": "file_text", "help": told}
     if "/" in spelling:
         return {"names": [spelling, name], "kind": "flag", "default": info.default, "help": told}
-    names = list(dict.fromkeys([*spelling.split(), _singular(own) if is_many else own, own]))
+    names = [spelling or (_singular(own) if is_many else own), name]
     if kind == "flag":
-        return {"names": [*names, name], "kind": kind, "help": told}
+        return {"names": names, "kind": kind, "help": told}
     more = {"is_many": True} if is_many else {"is_required": True} if info.is_required() else {}
-    return {"names": [*names, name], "kind": kind, "help": told + (" Repeatable." if is_many else ""), **more}
+    return {"names": names, "kind": kind, "help": told + (" Repeatable." if is_many else ""), **more}
 
 
 def _singular(name: str) -> str:

@@ -148,9 +148,6 @@ def _read(context: click.Context, parameter: click.Parameter, file: Any) -> str 
     return None if file is None else read_text_file(file)
 
 
-FORMER_NAMES = {"loop": "thread"}
-"""Former name of a command to the one that it has now; it still works and is not shown."""
-
 _EXAMPLES = """\b
 Examples:
   novelgen init my-novel
@@ -172,8 +169,7 @@ class _Program(CommandGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, or None when there is none of that name."""
-        name = FORMER_NAMES.get(cmd_name, cmd_name)
-        return command_at(name) if name in self.list_commands(ctx) else None
+        return command_at(cmd_name) if cmd_name in self.list_commands(ctx) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, one list per section."""

@@ -1048,24 +1048,10 @@ GROUPS: dict[str, str] = _TOLD.pop("groups")
 """Help of groups of commands."""
 
 SPELLINGS: dict[str, str] = _TOLD.pop("spellings")
-"""Argument to the option by which commands take it, beside its own name."""
+"""Argument to the option by which commands take it, in place of its own name."""
 
 OTHER_COMMANDS: dict[str, str] = _TOLD.pop("other_commands")
 """Commands that no offer is made of, to the operation that does the same."""
 
 OFFERS = {name: _offer(name, told) for name, told in _TOLD.items()}
 """By the name of the operation."""
-
-_OF_CARDS = {"list": "list_entities", "show": "get_entity", "edit": "edit_entity", "delete": "delete_entity"}
-
-ALIKE: dict[str, tuple[str, dict[str, Any]]] = {
-    **{f"{kind} undo": ("undo_change", {}) for kind in ("card", "entity", "memory")},
-    **{f"entity {verb}": (name, {}) for verb, name in _OF_CARDS.items()},
-    **{
-        f"{kind} {verb}": (name, {"entity_type": kind})
-        for kind in ("character", "location")
-        for verb, name in _OF_CARDS.items()
-    },
-    **{f"{kind} add": ("add_card", {"kind": kind}) for kind in ("character", "location")},
-}
-"""Further commands of an operation, with arguments that they fix."""

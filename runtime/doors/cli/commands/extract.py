@@ -31,7 +31,7 @@ def extract(session: CliSession, project: str, *, as_json: bool, tell_changes: b
         name = "--knowledge" if knowledge else "--shorts"
         raise click.UsageError(f"{name} reads scenes that have a record; leave out --retry and --reconcile")
     if reconcile and (scenes or retry or asked["dry_run"]):
-        raise click.UsageError("--reconcile reads no scenes; leave out --scene, --retry and --dry-run")
+        raise click.UsageError("--reconcile reads no scenes; leave out --scene, --retry and --estimate")
     if scenes and (retry or again or chapter is not None):
         raise click.UsageError("--scene names the scenes; leave out --chapter, --retry and --again")
     if reconcile:

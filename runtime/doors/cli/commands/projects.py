@@ -1,4 +1,4 @@
-"""Projects and their care: `novelgen new`, `init`, `projects`, `delete`, `index`, `reindex`, `doctor`."""
+"""Projects and their care: `novelgen init`, `projects`, `delete`, `index`, `reindex`, `doctor`."""
 
 from __future__ import annotations
 
@@ -20,19 +20,12 @@ if TYPE_CHECKING:
     from runtime.care.checks import Finding
 
 
-def new(session: parameters.CliSession, name: str, language: str | None, as_json: bool) -> None:
-    """Do `novelgen new`."""
-    with parameters.opened_stores(session, name) as stores:
-        files = StoryProjects(stores, name).create_project(language=language)
-    hint = f"\nIts memory is empty: add to it by `novelgen character add {name} NAME` and the like."
-    output.print_result(files, *_made_lines(files), hint, as_json=as_json)
-
-
 def init(session: parameters.CliSession, project: str, language: str | None, as_json: bool) -> None:
     """Do `novelgen init`."""
     with parameters.opened_stores(session, project) as stores:
-        files = StoryProjects(stores, project).make_project_files(language=language)
-    output.print_result(files, *_made_lines(files), as_json=as_json)
+        files = StoryProjects(stores, project).init_project(language=language)
+    hint = f"\nCards may come before the first scene: `novelgen card add {project} NAME`."
+    output.print_result(files, *_made_lines(files), hint, as_json=as_json)
 
 
 def projects(session: parameters.CliSession, as_json: bool) -> None:

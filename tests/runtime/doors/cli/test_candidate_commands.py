@@ -63,9 +63,9 @@ def test_candidates_are_shown_confirmed_merged_dropped_and_that_is_undone(run: R
     kinds = [each["kind"] for each in run.json("entity", "changes", "gulls")["changes"]]
     assert kinds == ["confirm", "name", "drop"]
     for number in ("5", "4", "3"):
-        run.well("entity", "undo", "gulls", number)
+        run.well("undo", "gulls", number)
     assert {"Ada Morris", "Ben", "Miss Holt"} <= set(_offered(run))
-    assert run.json("entity", "list", "gulls")["entities"] == []
+    assert run.json("card", "list", "gulls")["entities"] == []
 
 
 @pytest.mark.usefixtures("story")

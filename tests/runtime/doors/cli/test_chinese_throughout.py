@@ -21,32 +21,32 @@ ingest demo-zh
 """,
     "cards": """
 entity candidates demo-zh --min-count 1
-entity list demo-zh
-entity show demo-zh 青荇
+card list demo-zh
+card show demo-zh 青荇
 entity timeline demo-zh 2
 entity memories demo-zh 青荇
-entity edit demo-zh 青荇 role=锁匠 alias=小骆 --state status=受伤
+card edit demo-zh 青荇 role=锁匠 alias=小骆 --state status=受伤
 entity split demo-zh 燕三 --name 林伯衡 --alias 林伯衡
 entity merge demo-zh 燕三 林伯衡 --yes
 entity changes demo-zh
-entity undo demo-zh
+undo demo-zh
 undo demo-zh
 undo demo-zh 99
 entity confirm demo-zh 无此人
 entity confirm demo-zh 盐巡 --kind faction
 entity drop demo-zh 无此人
-character add demo-zh 骆长贵 --role 伙计 --from 2:1
-character list demo-zh
-character show demo-zh 贺松年
-character edit demo-zh 贺松年 description=总办
-character delete demo-zh 骆长贵
-character delete demo-zh 骆长贵 --yes
-location add demo-zh 关帝庙
-location list demo-zh
-location show demo-zh 关帝庙
-location edit demo-zh 关帝庙 description=旧庙
-location delete demo-zh 关帝庙 --yes
-entity delete demo-zh 无此人 --yes
+card add demo-zh 骆长贵 --role 伙计 --from 2:1
+card list demo-zh
+card show demo-zh 贺松年
+card edit demo-zh 贺松年 description=总办
+card delete demo-zh 骆长贵
+card delete demo-zh 骆长贵 --yes
+card add demo-zh 关帝庙 --kind location
+card list demo-zh
+card show demo-zh 关帝庙
+card edit demo-zh 关帝庙 description=旧庙
+card delete demo-zh 关帝庙 --yes
+card delete demo-zh 无此人 --yes
 """,
     "ties": """
 knows demo-zh 阿雀
@@ -70,7 +70,7 @@ card rename demo-zh 铜镜 青铜镜 --apply
 card rename demo-zh 无此人 某人
 card delete demo-zh 铜镜
 card delete demo-zh 铜镜 --yes
-card undo demo-zh
+undo demo-zh
 card use-template demo-zh 没有的模板
 """,
     "threads": """
@@ -107,7 +107,7 @@ memory knowers demo-zh note-N1
 memory knowledge demo-zh note-N1 阿雀
 memory forget-knowledge demo-zh note-N1 阿雀
 memory changes demo-zh
-memory undo demo-zh
+undo demo-zh
 memory delete demo-zh note-N0 --yes
 memory show demo-zh M999
 consolidate demo-zh --limit 3 --dry-run
@@ -161,7 +161,7 @@ chunk-context demo-zh --text summary.txt
 summarize summary.txt
 since demo-zh --from 3:1
 extract demo-zh
-extract demo-zh --dry-run --again
+extract demo-zh --estimate --again
 """,
     "npc": """
 npc remember demo-zh 阿雀 青荇给了我一块糖 --with player
@@ -181,9 +181,8 @@ import backup --project 副本 --dry-run
 import backup --project 副本
 import 没有.txt --project 副本
 import-book 没有 --project 副本
-new 新书
-init 旧书
-ingest 旧书
+init 新书
+ingest 新书
 ingest 没有的书
 delete 新书
 delete 新书 --yes
@@ -195,7 +194,7 @@ note demo-zh
 memory list demo-zh --status 好
 search demo-zh 钥匙 --top-k 0
 thread add demo-zh 谁 --importance 大
---projects-dir 没有 character list demo-zh
+--projects-dir 没有 card list demo-zh
 --projects-dir 没有 projects
 """,
 }

@@ -25,7 +25,7 @@ def test_what_changed_is_shown_and_the_file_stays(run: Run, ingested: Path) -> N
     assert nothing["story_version_was"] == nothing["story_version_now"]
 
     run("memory", "ban", PROJECT, "M002")
-    run.well("character", "edit", PROJECT, "C1", "--state", "mood=angry")
+    run.well("card", "edit", PROJECT, "C1", "--state", "mood=angry")
     difference = run.json("context", *SCENE, "--diff")
     (ben,) = [each for each in difference["states"] if each["entity_id"] == "C1"]
     assert ben["change"] == "changed"

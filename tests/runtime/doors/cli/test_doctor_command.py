@@ -102,7 +102,7 @@ def test_a_bundle_holds_nothing_of_a_story(run: Run, ingested: Path, tmp_path: P
     assert bundle["counts"]["scenes"] == 4
     assert {"langgraph", "chromadb", "pydantic"} <= set(bundle["packages"])
     assert {each["kind"] for each in bundle["findings"]}
-    entities = run.json("entity", "list", PROJECT)["entities"]
+    entities = run.json("card", "list", PROJECT)["entities"]
     assert entities
     secrets = [PROJECT, str(tmp_path), str(ingested), *(each["name"] for each in entities)]
     assert [each for each in secrets if each in text] == []

@@ -1,4 +1,4 @@
-"""`novelgen new`, `export` and `import`."""
+"""`novelgen init`, `export` and `import`."""
 
 import json
 import shlex
@@ -12,12 +12,14 @@ from tests.runtime.doors.cli.small_project import PROJECT
 
 
 def test_a_new_project_can_be_peopled_before_its_first_scene(run: Run, projects_dir: Path) -> None:
-    """Folder, config and memory are there at once; a second time is refused."""
-    run.well("new", "灯塔", "--language", "zh")
+    """Folder, config and memory are there at once; a second time leaves them as they are."""
+    run.well("init", "灯塔", "--language", "zh")
     assert (projects_dir / "灯塔" / "config.yaml").is_file()
-    assert run("character", "add", "灯塔", "林冲").stdout == "已添加 C0  林冲\n撤销：novelgen undo 灯塔 1\n"
+    assert run("card", "add", "灯塔", "林冲").stdout == "已添加 C0  林冲\n撤销：novelgen undo 灯塔 1\n"
     assert run.json("projects")
-    run.refused("new", "灯塔", told="已经有了")
+    assert len(run.json("init", "灯塔")["kept"]) == 3
+    assert [each["name"] for each in run.json("card", "list", "灯塔")["entities"]] == ["林冲"]
+    run.refused("new", "灯塔", told="new")
 
 
 def test_an_export_comes_back_as_another_project(run: Run, ingested: Path, tmp_path: Path, projects_dir: Path) -> None:
@@ -30,7 +32,7 @@ def test_an_export_comes_back_as_another_project(run: Run, ingested: Path, tmp_p
     assert not (projects_dir / "copy" / "data").exists()
     done = run.json("import", str(out), "--project", "copy")
     assert done["preview"]["new_scenes"] == ["1:1", "1:2", "2:1", "2:2"]
-    assert run("entity", "list", "copy", "--json").stdout == run("entity", "list", PROJECT, "--json").stdout
+    assert run("card", "list", "copy", "--json").stdout == run("card", "list", PROJECT, "--json").stdout
     again = run("import", str(out), "--project", "copy")
     assert "already there" in again.stdout
     assert "new scenes" not in again.stdout

@@ -103,8 +103,8 @@ def test_a_scene_is_read_anew(run: Run, unrecorded: Path, model: Model) -> None:
 
 
 def test_an_estimate_asks_nobody(run: Run, unrecorded: Path) -> None:
-    """`--dry-run` needs no model: scenes, calls, tokens, price; else nothing is done, and where to name one is told."""
-    plain = run("extract", PROJECT, "--dry-run")
+    """`--estimate` needs no model: scenes, calls, tokens, price; nothing is done, and where to name one is told."""
+    plain = run("extract", PROJECT, "--estimate")
     priced = run.json("extract", PROJECT, "--estimate", "--price-in", "1", "--price-out", "2")
     assert plain.exit_code == 0
     assert "4 scenes to read: 6 calls" in plain.stdout, "one for each scene, and one at the end of each chapter"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from runtime.doors.cli.main import command_at
-from runtime.doors.cli.offers import ALIKE, GROUPS, OFFERS
+from runtime.doors.cli.offers import GROUPS, OFFERS
 from runtime.doors.operations import BY_NAME
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import CHAPTERS, PROJECT
@@ -18,22 +18,22 @@ from tests.runtime.doors.cli.small_project import CHAPTERS, PROJECT
 def test_every_offer_is_of_an_operation_and_has_a_path_of_its_own() -> None:
     """What the CLI says of an operation that is gone, or says twice, would be lost in silence."""
     assert set(OFFERS) <= BY_NAME.keys()
-    paths = [*(each.command for each in OFFERS.values()), *ALIKE]
+    paths = [each.command for each in OFFERS.values()]
     assert len(paths) == len(set(paths))
     assert all(command_at(each) is not None for each in (*paths, *GROUPS))
 
 
 def test_threads_are_planted_moved_ended_and_taken_back(run: Run, ingested: Path) -> None:
-    """Each command says where the thread stands; the former name of the group does the same."""
+    """Each command says where the thread stands."""
     thread = run.done("thread", "add", PROJECT, "Who lit the lamp?", "--importance", "high", "--character", "Ada")
     thread, undo = thread.removeprefix("added ").split(" ", 1)
     assert undo == f"undo: novelgen undo {PROJECT} 5"
-    assert run.done("loop", "advance", PROJECT, thread, "a light", "--pays-part").startswith(f"{thread} is advanced")
+    assert run.done("thread", "advance", PROJECT, thread, "a light", "--pays-part").startswith(f"{thread} is advanced")
     assert "advanced high" in run.done("thread", "list", PROJECT)
     resolved = run.done("thread", "resolve", PROJECT, thread, "Ada did", "--ending", "broken")
     assert resolved.startswith(f"{thread} is resolved")
     assert "Ada did" in run.done("thread", "show", PROJECT, thread)
-    assert run.json("loop", "list", PROJECT)["threads"] == []
+    assert run.json("thread", "list", PROJECT)["threads"] == []
     assert run.done("thread", "reopen", PROJECT, thread).startswith(f"{thread} is advanced")
     assert run.done("thread", "abandon", PROJECT, thread, "dropped").startswith(f"{thread} is abandoned")
     assert "  loop " not in run("--help").stdout
@@ -41,9 +41,9 @@ def test_threads_are_planted_moved_ended_and_taken_back(run: Run, ingested: Path
 
 def test_a_list_of_nothing_says_what_is_empty_and_what_fills_it(run: Run) -> None:
     """Nobody has to guess whether a list is empty, or what was asked was meant."""
-    run("new", "bare")
+    run("init", "bare")
     assert "novelgen card add bare NAME" in run.done("card", "list", "bare")
-    for group in ("scene", "memory", "thread", "relationship", "conflicts", "lore", "location"):
+    for group in ("scene", "memory", "thread", "relationship", "conflicts", "lore"):
         assert run.done(group, "list", "bare").startswith("no ")
     assert "novelgen thread add bare" in run.done("threads", "bare")
 
@@ -59,11 +59,11 @@ def test_a_note_says_from_where_on_and_by_whom_it_is_read(run: Run, ingested: Pa
     assert "read everywhere" in nobody.stdout
     assert "it concerns nobody that the story knows" in nobody.stderr
     assert "it concerns nobody" not in run("note", PROJECT, "Ada cannot swim.").stderr
-    names = [each["name"] for each in run.json("character", "list", PROJECT)["entities"]]
+    names = [each["name"] for each in run.json("card", "list", PROJECT, "--kind", "character")["entities"]]
     assert names == ["Ada", "Ben", "Cornelius"]
-    assert "role" in run("character", "list", PROJECT).stdout.splitlines()[0]
-    assert "type" in run("entity", "list", PROJECT).stdout.splitlines()[0]
-    early = run.done("location", "list", PROJECT, "--as-of", "1:1")
+    assert "role" in run("card", "list", PROJECT, "--kind", "character").stdout.splitlines()[0]
+    assert "type" in run("card", "list", PROJECT).stdout.splitlines()[0]
+    early = run.done("card", "list", PROJECT, "--as-of", "1:1")
     assert early.startswith("no such cards")
 
 
@@ -80,28 +80,28 @@ def test_the_ledger_of_threads_has_three_views(run: Run, ingested: Path) -> None
 
 def test_somebody_is_added_edited_shown_deleted_and_comes_back(run: Run, ingested: Path) -> None:
     """Fields go to card, profile or state; a deletion tells what became of the rest and how to undo it."""
-    added = run.done("character", "add", PROJECT, "Ines Holt", "personality=patient", "--role", "minor")
+    added = run.done("card", "add", PROJECT, "Ines Holt", "personality=patient", "--role", "minor")
     assert added.startswith("added C3 Ines Holt known after scene 2:2")
     assert "--from 1:1" in added
-    told = run.done("character", "edit", PROJECT, "Ines Holt", "description=A nurse", "alias=Nes", "alias=Holt")
+    told = run.done("card", "edit", PROJECT, "Ines Holt", "description=A nurse", "alias=Nes", "alias=Holt")
     assert told == f"changed C3: description, alias undo: novelgen undo {PROJECT} 6"
     said = ("appearance=bent", "--state", 'shine=["dull"]', "--from", "2:2")
     assert "shine: from 2:2 on" in run.done("card", "edit", PROJECT, "the brass key", *said)
-    shown = run.json("character", "show", PROJECT, "Nes")
+    shown = run.json("card", "show", PROJECT, "Nes")
     assert (shown["entity"]["role"], shown["entity"]["description"]) == ("minor", "A nurse")
     assert [each["alias"] for each in shown["entity"]["aliases"]] == ["Nes", "Holt"]
-    assert "patient" in run.done("character", "show", PROJECT, "C3")
-    assert "Ada hid the brass key" in run.done("character", "show", PROJECT, "Ada")
-    assert "Ada hid" not in run.done("character", "show", PROJECT, "Ada", "--memories", "0")
-    assert "known from 2:2 on" in run.done("location", "add", PROJECT, "the cove", "--from", "2:2")
-    before = run.json("character", "show", PROJECT, "Ben")
-    told = run.done("character", "delete", PROJECT, "Ben", "--yes")
+    assert "patient" in run.done("card", "show", PROJECT, "C3")
+    assert "Ada hid the brass key" in run.done("card", "show", PROJECT, "Ada")
+    assert "Ada hid" not in run.done("card", "show", PROJECT, "Ada", "--memories", "0")
+    assert "known from 2:2 on" in run.done("card", "add", PROJECT, "the cove", "--from", "2:2")
+    before = run.json("card", "show", PROJECT, "Ben")
+    told = run.done("card", "delete", PROJECT, "Ben", "--yes")
     assert told.startswith("deleted C1 (Ben)")
     assert "memories that stay without the link" in told
     assert told.endswith(f"undo: novelgen undo {PROJECT} 9")
     assert "delete C1 Ben" in run.done("entity", "changes", PROJECT)
-    assert run.done("entity", "undo", PROJECT, "9") == "undone: delete of C1, Ben"
-    assert run.json("character", "show", PROJECT, "Ben") == before
+    assert run.done("undo", PROJECT, "9") == "undone: delete of C1, Ben"
+    assert run.json("card", "show", PROJECT, "Ben") == before
     run.done("card", "edit", PROJECT, "Ben", "mood=calm")
     assert "Ben after 2:2 " in run.done("card", "show", PROJECT, "Ben", "--memories", "0")
 
@@ -111,15 +111,15 @@ def test_on_a_terminal_one_is_asked_from_where_on_somebody_is_known(
 ) -> None:
     """The answer counts as --from, an empty one is the last scene."""
     monkeypatch.setattr("runtime.doors.cli.offers.can_ask", lambda: True)
-    assert "known from the start" in run("character", "add", PROJECT, "Ines Holt", answer="1:1\n").stdout
-    assert "known after scene 2:2" in run("character", "add", PROJECT, "Otto Holt", answer="\n").stdout
+    assert "known from the start" in run("card", "add", PROJECT, "Ines Holt", answer="1:1\n").stdout
+    assert "known after scene 2:2" in run("card", "add", PROJECT, "Otto Holt", answer="\n").stdout
 
 
 def test_entities_are_merged_and_split(run: Run, ingested: Path, index_kept_open: None) -> None:
     """The command says how to undo it; the journal keeps both."""
     merged = run.done("entity", "merge", PROJECT, "Ben", "Cornelius", "--yes")
     assert merged == "C2 (Cornelius) is now part of C1 (Ben) undo: novelgen undo lighthouse 5"
-    assert run.done("entity", "undo", PROJECT) == "undone: merge of C1, C2"
+    assert run.done("undo", PROJECT) == "undone: merge of C1, C2"
     split = run.done("entity", "split", PROJECT, "C2", "--name", "the harbour master")
     assert split.startswith("C3 (the harbour master) came out of C2 (Cornelius)")
     assert [each["kind"] for each in run.json("entity", "changes", PROJECT)["changes"]] == ["merge", "split"]
@@ -158,7 +158,7 @@ def test_decisions_on_memories_are_told_listed_and_taken_back(run: Run, ingested
     assert "The key is brass." not in run.done("memory", "list", PROJECT)
     listed = run.done("memory", "changes", PROJECT)
     assert "delete" in listed
-    assert run.done("memory", "undo", PROJECT).startswith("undone: delete of ")
+    assert run.done("undo", PROJECT).startswith("undone: delete of ")
     assert "The key is brass." in run.done("memory", "list", PROJECT, "--attached-to", "Ben")
     assert "more; raise --limit" in run.done("memory", "list", PROJECT, "--limit", "1")
 
@@ -281,7 +281,7 @@ def test_conflicts_are_shown_waived_and_settled(run: Run, ingested: Path, tmp_pa
         (("entity", "merge", PROJECT, "Ben", "Cornelius"), "make C2 (Cornelius) part of C1 (Ben)"),
         (("scene", "delete", PROJECT, "1:1"), "delete scene 1:1 of 'lighthouse' with all that came from it"),
         (("memory", "delete", PROJECT, "M001"), "delete memory M001 of 'lighthouse'"),
-        (("character", "delete", PROJECT, "Ben"), "delete C1 (Ben) with its states and relationships"),
+        (("card", "delete", PROJECT, "Ben"), "delete C1 (Ben) with its states and relationships"),
         (("memory", "unconsolidate", PROJECT), "take back what was consolidated: all"),
     ],
 )
@@ -302,11 +302,10 @@ def test_nothing_is_taken_away_unasked(
 def test_wrong_input_is_one_line(run: Run, ingested: Path) -> None:
     """Exit code 2, and the line says what to correct."""
     cases = [
-        (("character", "add", PROJECT, "Ada"), "C0 bears the name 'Ada' already"),
-        (("character", "edit", PROJECT, "Ada", "role"), "'role' is no change; write FIELD=VALUE"),
-        (("character", "edit", PROJECT, "Ada", "role=a", "role=b"), "'role' is given twice: 'a' and 'b'"),
-        (("character", "show", PROJECT, "the lighthouse"), "no character 'the lighthouse' is known"),
-        (("location", "edit", PROJECT, "L0", "tension_level=12"), "tension_level cannot be 12"),
+        (("card", "add", PROJECT, "Ada"), "C0 bears the name 'Ada' already"),
+        (("card", "edit", PROJECT, "Ada", "role"), "'role' is no change; write FIELD=VALUE"),
+        (("card", "edit", PROJECT, "Ada", "role=a", "role=b"), "'role' is given twice: 'a' and 'b'"),
+        (("card", "edit", PROJECT, "L0", "tension_level=12"), "tension_level cannot be 12"),
         (("relationship", "show", PROJECT, "Ada", "Cornelius"), "nothing is known of C0 and C2 together"),
         (("relationship", "add", PROJECT, "Ada", "Ben"), "Missing option '--type'"),
         (
@@ -316,9 +315,9 @@ def test_wrong_input_is_one_line(run: Run, ingested: Path) -> None:
         (("thread", "resolve", PROJECT, "OL77", "x"), "no thread 'OL77' is open"),
         (("thread", "edit", PROJECT, "OL0"), "nothing to change"),
         (("threads", PROJECT, "--due", "--board"), "give one of them"),
-        (("entity", "undo", PROJECT, "99"), "no change 99 is kept"),
-        (("entity", "show", PROJECT, "Adda"), "near it: C0 (Ada)"),
-        (("entity", "show", PROJECT, "x" * 401), "entity"),
+        (("undo", PROJECT, "99"), "no change 99 is kept"),
+        (("card", "show", PROJECT, "Adda"), "near it: C0 (Ada)"),
+        (("card", "show", PROJECT, "x" * 401), "entity"),
         (("memory", "list", PROJECT, "--type", "lies"), "'lies' is not one of 'scene'"),
         (("memory", "edit", PROJECT, "M001", "--importance", "11"), "11 is not in the range"),
         (("memory", "show", PROJECT, "M999"), "M999"),

@@ -28,20 +28,25 @@ def test_init_makes_a_skeleton_that_can_be_ingested(run: Run, projects_dir: Path
     result = run("init", "我的小说")
     folder = projects_dir / "我的小说"
     assert result.exit_code == 0
-    assert {each.name for each in folder.iterdir()} == {"settings.json", "characters.json", "config.yaml", "chapters"}
+    assert {each.name for each in folder.iterdir()} == {
+        "settings.json",
+        "characters.json",
+        "config.yaml",
+        "chapters",
+        "data",
+    }
     assert json.loads((folder / "settings.json").read_text(encoding="utf-8"))["language"] == "zh"
     taken_in = run.well("ingest", "我的小说")
     assert "中没有章" in taken_in.stderr
 
 
-@pytest.mark.parametrize("command", ["init", "new"])
-def test_a_new_project_speaks_the_language_of_its_name_or_text(run: Run, projects_dir: Path, command: str) -> None:
+def test_a_new_project_speaks_the_language_of_its_name_or_text(run: Run, projects_dir: Path) -> None:
     """A Chinese name makes a Chinese story, unless `--language` says otherwise; after a Latin name the text tells."""
-    made = run.json(command, "古灯")
+    made = run.json("init", "古灯")
     assert made["language"] == "zh"
     assert len(made["made"]) == 3
-    assert run.json(command, "古灯二", "--language", "en")["language"] == "en"
-    assert run.json(command, "lamp")["language"] == ""
+    assert run.json("init", "古灯二", "--language", "en")["language"] == "en"
+    assert run.json("init", "lamp")["language"] == ""
     chapter = projects_dir / "lamp" / "chapters" / "chapter_001.txt"
     chapter.write_text("林凡推开门，灯还亮着。", encoding="utf-8")
     run.well("ingest", "lamp")

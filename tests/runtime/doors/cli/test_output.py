@@ -41,7 +41,7 @@ def test_json_is_json_in_every_encoding(encoding: str, monkeypatch: pytest.Monke
 @pytest.mark.usefixtures("ingested")
 def test_a_terminal_that_knows_no_chinese_breaks_nothing(run: Run) -> None:
     """Under an ASCII locale the readable view of a Chinese name is escaped and does not fail."""
-    run.well("character", "add", PROJECT, "骆青荇")
+    run.well("card", "add", PROJECT, "骆青荇")
     shown = CliRunner(charset="ascii").invoke(novelgen, ["card", "list", PROJECT])
     assert (shown.exit_code, "\\u9a86" in shown.stdout) == (0, True)
 

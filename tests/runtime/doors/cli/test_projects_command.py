@@ -14,7 +14,7 @@ from tests.support.stories import MEMORIES
 
 def test_projects_are_listed_with_what_they_hold(run: Run, ingested: Path, projects_dir: Path) -> None:
     """Stored projects, folders that wait for ingest, and projects that cannot be read are all there."""
-    run("init", "waiting")
+    (projects_dir / "waiting" / "chapters").mkdir(parents=True)
     (projects_dir / "broken" / "data").mkdir(parents=True)
     (projects_dir / "broken" / "data" / "novel.db").write_bytes(b"no database at all" * 1000)
     (projects_dir / "no-project").mkdir()
@@ -37,8 +37,8 @@ def test_an_unknown_project_ends_with_2_and_creates_nothing(run: Run, projects_d
     """No command creates a project that it was asked to read or change."""
     cases = [
         ["search", "nobody", "key"],
-        ["entity", "list", "nobody"],
-        ["entity", "show", "nobody", "Ada"],
+        ["card", "list", "nobody"],
+        ["card", "show", "nobody", "Ada"],
         ["timeline", "nobody"],
         ["memory", "list", "nobody"],
         ["memory", "pin", "nobody", "M001"],

@@ -42,8 +42,8 @@ def test_what_no_quote_proves_is_listed(run: Run, ingested: Path, tmp_path: Path
     assert json.loads(result.stdout)["state_changes"][0]["changes"] == {"mood": "calm"}
     listed = [line for line in result.stderr.splitlines() if line.startswith("unverified")]
     assert [line.split(": ")[1] for line in listed] == ["memory M001", "state C0.mood"]
-    assert "mood: calm (unverified)" in run("entity", "show", PROJECT, "C0").stdout
-    state = run.json("entity", "show", PROJECT, "C0")["state"]
+    assert "mood: calm (unverified)" in run("card", "show", PROJECT, "C0").stdout
+    state = run.json("card", "show", PROJECT, "C0")["state"]
     assert (state["unverified"], state["state_data"]["status"]) == (["mood"], "alive")
 
 
