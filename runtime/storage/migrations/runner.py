@@ -1,20 +1,25 @@
 """Bringing a database to the schema of this version."""
 
-import threading
-from pathlib import Path
-from typing import Any
+from __future__ import annotations
 
-from sqlalchemy import URL, Connection, Engine, inspect, text
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import URL, Connection, DateTime, Engine, Text, create_engine, inspect, text
+from sqlalchemy.types import TypeDecorator
 
 from novelgen.errors import SchemaVersionError
 from runtime.storage.connection import WRITING, postgres_engine, sqlite_engine
 from runtime.storage.tables import METADATA
 
+if TYPE_CHECKING:
+    from alembic.script import ScriptDirectory
+
 HEAD = "baseline_3"
 """The revision that this version works on."""
-
-NEVER_RELEASED = frozenset([*(f"{number:04}" for number in range(1, 9)), "baseline", "baseline_2"])
-"""Revisions of the time before the first release, which no migration leads on from."""
 
 MIGRATIONS = Path(__file__).parent
 _POSTGRES_LOCK = 7_203_554_101
@@ -46,16 +51,12 @@ def migrate_to_head(url: URL, *, busy_timeout_s: float, target: str = HEAD, scri
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _POSTGRES_LOCK})
             current = _current_revision(connection)
-            if current in NEVER_RELEASED:
-                raise SchemaVersionError(
-                    f"the database has schema version {current!r} of the time before the first release; write its "
-                    "projects as files with the version that made it, `novelgen export PROJECT DIR`, and take them in "
-                    "with this one into an empty folder of projects, `novelgen import DIR --project PROJECT`"
-                )
             if current is not None and current not in known:
                 raise SchemaVersionError(
                     f"the database has schema version {current!r}, which this version of novelgen does not know;"
-                    " update novelgen"
+                    " update novelgen, or write its projects as files with the version that made it,"
+                    " `novelgen export PROJECT DIR`, and take them in with this one into an empty folder,"
+                    " `novelgen import DIR --project PROJECT`"
                 )
             if current != target:
                 with _ALEMBIC:
@@ -67,9 +68,48 @@ def migrate_to_head(url: URL, *, busy_timeout_s: float, target: str = HEAD, scri
         engine.dispose()
 
 
-def is_ours(name: str | None, kind: str, _parents: Any) -> bool:
-    """Tell whether Alembic compares something with the models: all but the lexical index and its shadow tables."""
+def comparison_options(connection: Connection) -> dict[str, Any]:
+    """Return how Alembic compares the tables with those of a database."""
+    return {
+        "include_name": _is_ours,
+        "compare_type": True,
+        # PostgreSQL has no = for JSON, by which Alembic would compare a default.
+        "compare_server_default": connection.dialect.name == "sqlite",
+        "render_item": _render_type,
+    }
+
+
+@contextmanager
+def new_database(scripts: ScriptDirectory) -> Iterator[Connection]:
+    """Give a connection to a new database in memory that stands at the last revision."""
+    from alembic.migration import MigrationContext
+    from alembic.operations import Operations
+
+    engine = create_engine("sqlite://")
+    with engine.connect() as connection:
+        migration = MigrationContext.configure(connection)
+        with Operations.context(migration):
+            for revision in reversed(list(scripts.walk_revisions())):
+                revision.module.upgrade()
+        migration.stamp(scripts, "heads")
+        connection.commit()
+        yield connection
+    engine.dispose()
+
+
+def _is_ours(name: str | None, kind: str, _parents: Any) -> bool:
+    """Return whether Alembic compares something: all but the lexical index and its shadow tables."""
     return kind != "table" or not (name or "").startswith(_LEXICAL_TABLE)
+
+
+def _render_type(kind: str, item: Any, _context: Any) -> str | bool:
+    """Return a type of our own or of SQLModel as one of SQLAlchemy, so that a revision imports none of them."""
+    if kind == "type" and isinstance(item, TypeDecorator):
+        implementation = item.impl_instance
+        if isinstance(implementation, DateTime):
+            return f"sa.DateTime(timezone={implementation.timezone})"
+        return "sa.Text()" if isinstance(implementation, Text) else f"sa.{type(implementation).__name__}()"
+    return False
 
 
 def _engine(url: URL, busy_timeout_s: float) -> Engine:

@@ -12,9 +12,10 @@ from novelgen.characters.memory import CharacterMemory
 from novelgen.characters.secrets import Secret
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.knowledge import ALL_LIVED
+from novelgen.models.position import StoryPosition
 from runtime.storage.characters import MemoryVector
 from runtime.storage.database import DatabaseManager
-from runtime.storage.records import Disclosure, StoredDispositionChange, StoredKnowledge
+from runtime.storage.records import Disclosure, FlagChange, StoredDispositionChange, StoredKnowledge
 from tests.runtime.storage.stories import change, memory, record, scene, store
 
 MINDS = ("knowledge_events", "character_memories", "disposition_changes", "character_secrets", "character_disclosures")
@@ -127,6 +128,22 @@ def fill(database: DatabaseManager) -> None:
         ),
     )
     _fill_minds(database)
+
+
+def fill_every_table(database: DatabaseManager) -> None:
+    """Store the story with what every other table of the database holds."""
+    fill(database)
+    store(database, scene(2, 1, *(memory(name, f"{name}: 黛玉藏起了剑。", tags=["剑"]) for name in ("M3", "M4"))))
+    with database.project("demo").write() as unit:
+        sources = [unit.memories.require(name).chunk for name in ("M3", "M4")]
+        assert unit.consolidations.add(memory("M5", "黛玉藏剑。"), sources)
+        unit.memories.add_note("Tom never lies.", at=StoryPosition(1, 2), entities=["C2"], tags=["key:Tom"])
+        unit.embeddings.put("m", {"M1": [0.5, -1.0]})
+        unit.counters.jump_over(["CM3"])
+        unit.summaries.write("chapter", 1, "Mary meets a stranger.", chapters=(1, 1), origin="author")
+        unit.play.set_flag(FlagChange(name="bridge", value={"burnt": [1, None]}, happened_at=WHEN))
+        unit.character_file.note([("C0", "Miss Grey")])
+        unit.projects.update(settings={"parts": [{"title": "卷一", "first_chapter": 1, "last_chapter": 1}]})
 
 
 WHEN = datetime(2031, 3, 1, tzinfo=UTC)
