@@ -18,9 +18,9 @@ from novelgen import errors
 from novelgen.models.position import require_project_id, utc_now
 from novelgen.nearest import did_you_mean
 from runtime.files.paths import ProjectPaths, demo_folder
-from runtime.index.embeddings import CheckedEmbeddings, EmbeddingIdentity, LastQueries, RelevanceScales
 from runtime.index.locations import ChromaServer, EmbeddedIndex, IndexLocation, require_unowned
 from runtime.index.process import DEFAULT_REGISTRY, IndexProcessRegistry
+from runtime.model_providers.embeddings import CheckedEmbeddings, EmbeddingIdentity, LastQueries, RelevanceScales
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.database import DatabaseManager, ProjectDatabase
 from runtime.storage.records import StoredProject
@@ -95,7 +95,7 @@ class MemoryStores:
         clock: Callable[[], datetime] = utc_now,
         indexes: IndexProcessRegistry = DEFAULT_REGISTRY,
     ) -> None:
-        from runtime.index.embeddings import checked_embeddings
+        from runtime.model_providers.embeddings import checked_embeddings
 
         self.settings = settings
         self._indexes = indexes
@@ -256,7 +256,7 @@ class MemoryStores:
         Raises:
             ConfigurationError: When the setting names no model that can be used.
         """
-        from runtime.index.embeddings import build_embeddings
+        from runtime.model_providers.embeddings import build_embeddings
 
         with self._embeddings_lock:
             if self._embeddings is None:

@@ -23,9 +23,9 @@ from novelgen.words import words
 from novelgen.words.messages import message_in
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import context_places, load_context, own_scene_plan
-from runtime.index.connection import known_keys
 from runtime.index.locations import swollen_file
 from runtime.ingest.indexing import drain_outbox, reindex, stored_otherwise, verify_index
+from runtime.model_providers.connection import known_keys
 from runtime.settings import NovelgenSettings
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
@@ -134,7 +134,7 @@ def check_chat_model(settings: NovelgenSettings, *, ask_network: bool = True) ->
     """Build the chat model and ask it for one word."""
     if settings.model is None:
         return found("hint", "model_none")
-    from runtime.index.chat_models import build_chat_model  # noqa: PLC0415 - LangChain, which no reader needs
+    from runtime.model_providers.chat_models import build_chat_model  # noqa: PLC0415 - LangChain, which no reader needs
 
     try:
         model = build_chat_model(

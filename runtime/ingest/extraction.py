@@ -28,7 +28,6 @@ from novelgen.reading.request import (
     UnplacedItem,
     UnverifiedFact,
 )
-from runtime.index.chat_models import UnavailableChatModel
 from runtime.ingest import scene_passes
 from runtime.ingest.chapter_pass import ChapterPass, chapters_to_retry, reconcile_chapter
 from runtime.ingest.consolidation import consolidate_beyond_setting
@@ -37,6 +36,7 @@ from runtime.ingest.indexing import drain_outbox, rebuild_if_bloated
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_writes import keep_of_run, memories_still_true, new_run, read_surroundings, replace_scene
 from runtime.ingest.story_before import record_request
+from runtime.model_providers.chat_models import UnavailableChatModel
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import ChangeNumber, number_of
 from runtime.storage.records import ExtractionStatus, StoredScene

@@ -34,10 +34,10 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.reading.knowledge_reading import with_knowledge, without_learnings
 from novelgen.reading.request import SceneResult
-from runtime.index.chat_models import UnavailableChatModel
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.scene_writes import same_record, write_into_record
 from runtime.ingest.story_before import knowledge_request
+from runtime.model_providers.chat_models import UnavailableChatModel
 from runtime.storage.database import ProjectDatabase, UnitOfWork
 from runtime.storage.journal import Change, RowChange
 from runtime.storage.records import StoredScene

@@ -35,7 +35,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.state import LoopStatus
 from runtime.files.file_reading import read_text_file
 from runtime.files.project_files import own_scene_plan
-from runtime.index.token_counters import build_token_counter
+from runtime.model_providers.token_counters import build_token_counter
 from runtime.search.kept_readings import knowledge_rules
 from runtime.search.search import search_memories
 from runtime.settings import NovelgenSettings

@@ -11,7 +11,6 @@ from pydantic import BaseModel, Field
 from novelgen.errors import ConfigurationError
 from novelgen.model_calls.usage import TokenPrices
 from novelgen.models.position import StoryPosition
-from runtime.index.chat_models import build_chat_model
 from runtime.ingest.chapter_pass import ChapterPass, reconcile_chapters
 from runtime.ingest.consolidation import DEFAULT_LIMIT, ConsolidationReport, consolidate_project, undo_consolidation
 from runtime.ingest.extraction import ExtractionReport, estimate_extraction, extract_scenes
@@ -26,6 +25,7 @@ from runtime.ingest.scene_passes import (
     read_knowledge,
     rewrite_shorts,
 )
+from runtime.model_providers.chat_models import build_chat_model
 from runtime.settings import NovelgenSettings
 from runtime.storage.chunks import StoredConsolidation
 from runtime.stores import MemoryStores

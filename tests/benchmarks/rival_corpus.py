@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from novelgen.language.language import CJK_RANGES, is_cjk
 from novelgen.models.plan import ScenePlan
-from runtime.index.embeddings import CheckedEmbeddings
+from runtime.model_providers.embeddings import CheckedEmbeddings
 from tests.benchmarks.retrieval.book import BenchBook, Place, whole_plan
 from tests.benchmarks.retrieval.scoring import RankedText
 

@@ -19,7 +19,7 @@ from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.messages import BaseMessage
 
 from novelgen.models.entity import Entity
-from runtime.index.embeddings import CheckedEmbeddings
+from runtime.model_providers.embeddings import CheckedEmbeddings
 from tests.benchmarks.retrieval.book import BenchBook, BenchPlan, whole_plan
 from tests.benchmarks.retrieval.quality import QualityReport, Ranking, Rival, measure_quality
 from tests.benchmarks.retrieval.scoring import RankedText

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.index.embeddings import build_embeddings
+from runtime.model_providers.embeddings import build_embeddings
 from tests.benchmarks.retrieval.book import BenchBook, load_bench_book
 from tests.benchmarks.retrieval.quality import QualityReport
 from tests.benchmarks.rival_corpus import Corpus, memory_texts

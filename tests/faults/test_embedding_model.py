@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
-from runtime.index.offline_embeddings import HashedNgramEmbeddings
 from runtime.ingest.indexing import drain_outbox, verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
+from runtime.model_providers.offline_embeddings import HashedNgramEmbeddings
 from runtime.stores import MemoryStores
 from tests.faults.expectations import (
     HANG_GUARD_S,

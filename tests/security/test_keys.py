@@ -11,11 +11,11 @@ from pydantic import SecretStr
 from novelgen.errors import ConfigurationError, EmbeddingError
 from runtime.context_chain import build_context_chain
 from runtime.doors.cli.main import novelgen
-from runtime.index.chat_models import build_chat_model
-from runtime.index.embeddings import build_embeddings
 from runtime.ingest.extraction import extract_scenes
 from runtime.ingest.indexing import reindex
 from runtime.ingest.scene_passes import SceneChoice
+from runtime.model_providers.chat_models import build_chat_model
+from runtime.model_providers.embeddings import build_embeddings
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from tests.support.demo_project import demo_request, settings_for

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from runtime.index.embeddings import CheckedEmbeddings
 from runtime.ingest.ingest import import_book
+from runtime.model_providers.embeddings import CheckedEmbeddings
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 from tests.benchmarks.retrieval.book import BenchBook

@@ -16,7 +16,7 @@ from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.memory.weights import SelectionWeights
 from novelgen.models.context import SceneMemoryContext
 from runtime.context_chain import build_context_chain
-from runtime.index.embeddings import CheckedEmbeddings
+from runtime.model_providers.embeddings import CheckedEmbeddings
 from runtime.search.story_memory import StoryMemoryTools
 from runtime.stores import MemoryStores
 from tests.benchmarks.retrieval.bench_stores import imported, open_bench_stores

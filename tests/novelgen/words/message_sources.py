@@ -61,7 +61,7 @@ FOR_PROGRAMS = (
     "runtime/doors/mcp",
     "runtime/doors/tools.py",
     "runtime/files/book_writing.py",
-    "runtime/index/bulk_e5.py",
+    "runtime/model_providers/bulk_e5.py",
     "runtime/storage/search_indexes.py",
     "runtime/storage/migrations",
     "runtime/storage/terms.py",

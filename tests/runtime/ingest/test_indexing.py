@@ -10,10 +10,10 @@ from sqlalchemy import create_engine, text
 
 from novelgen.errors import EmbeddingError
 from novelgen.models.position import StoryPosition
-from runtime.index.embeddings import CheckedEmbeddings
 from runtime.ingest import indexing
 from runtime.ingest.indexing import drain_outbox, reindex, verify_index
 from runtime.ingest.ingest import ingest_scenes
+from runtime.model_providers.embeddings import CheckedEmbeddings
 from runtime.settings import load_settings
 from runtime.storage.records import MemoryEdit
 from runtime.stores import MemoryStores

@@ -7,10 +7,10 @@ import pytest
 
 from novelgen.memory.search import SearchQuery, SearchRequest
 from runtime.context_chain import build_context_chain
-from runtime.index.embeddings import CheckedEmbeddings
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
+from runtime.model_providers.embeddings import CheckedEmbeddings
 from runtime.search.search import ranked_memories, search_memories
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores

@@ -9,7 +9,7 @@ import pytest
 import novelgen
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
 from runtime.front_door import Memory
-from runtime.index.offline_embeddings import HashedNgramEmbeddings
+from runtime.model_providers.offline_embeddings import HashedNgramEmbeddings
 from runtime.story.story import Story
 from tests.runtime.story.conftest import START, Calendar
 from tests.support.scripted_chat_model import ScriptedChatModel

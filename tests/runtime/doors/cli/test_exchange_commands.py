@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.index.embeddings import CheckedEmbeddings
+from runtime.model_providers.embeddings import CheckedEmbeddings
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import PROJECT
 

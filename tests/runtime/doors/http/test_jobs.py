@@ -15,8 +15,8 @@ from runtime.doors.http.app import build_app
 from runtime.doors.http.jobs import Job, JobOrder, Jobs
 from runtime.doors.http.problems import Refusal
 from runtime.doors.http.settings import Limits
-from runtime.index.offline_embeddings import HashedNgramEmbeddings
 from runtime.ingest import indexing
+from runtime.model_providers.offline_embeddings import HashedNgramEmbeddings
 from runtime.story.projects import ProjectStores
 from tests.runtime.doors.http.serving import PATIENT, await_job
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from novelgen.errors import EmbeddingError
-from runtime.index import bulk_e5, offline_embeddings
-from runtime.index.bulk_e5 import BulkE5
-from runtime.index.offline_embeddings import LocalE5Embeddings
+from runtime.model_providers import bulk_e5, offline_embeddings
+from runtime.model_providers.bulk_e5 import BulkE5
+from runtime.model_providers.offline_embeddings import LocalE5Embeddings
 
 TEXTS = [
     "“Wait,” he said; the key was cold in her hand.",

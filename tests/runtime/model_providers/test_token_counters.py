@@ -12,8 +12,8 @@ from tokenizers.pre_tokenizers import Whitespace
 
 from novelgen.errors import ConfigurationError
 from novelgen.language.language import estimate_tokens
-from runtime.index import token_counters
-from runtime.index.token_counters import build_token_counter
+from runtime.model_providers import token_counters
+from runtime.model_providers.token_counters import build_token_counter
 from runtime.settings import load_settings
 
 

@@ -6,7 +6,7 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from novelgen.errors import EmbeddingError
-from runtime.index.embeddings import MAX_QUERIES, CheckedEmbeddings, LastQueries
+from runtime.model_providers.embeddings import MAX_QUERIES, CheckedEmbeddings, LastQueries
 
 
 class Counting(Embeddings):

@@ -15,8 +15,8 @@ from langchain_core.embeddings import Embeddings
 from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError, EmbeddingError
-from runtime.index.embeddings import CheckedEmbeddings, build_embeddings, checked_embeddings
-from runtime.index.offline_embeddings import LocalE5Embeddings, Turns
+from runtime.model_providers.embeddings import CheckedEmbeddings, build_embeddings, checked_embeddings
+from runtime.model_providers.offline_embeddings import LocalE5Embeddings, Turns
 from tests.support.openai_stub import StubCall, openai_stub
 
 KEY = "sk-verysecretverysecret"
@@ -83,7 +83,7 @@ def test_identity_of_unknown_embeddings_is_asked_for(monkeypatch: pytest.MonkeyP
 
 def test_hashed_embeddings_never_change() -> None:
     """The same text has the same vector in every process; case and width do not count."""
-    code = "from runtime.index.embeddings import *; print(build_embeddings('fake:8').embed_query('Ａb 林'))"
+    code = "from runtime.model_providers.embeddings import *; print(build_embeddings('fake:8').embed_query('Ａb 林'))"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert json.loads(told.stdout) == build_embeddings("fake:8").embed_query("aB 林")
 
@@ -142,7 +142,7 @@ def test_who_breaks_off_while_waiting_for_a_turn_holds_nobody_up(monkeypatch: py
 OPENMP_CODE = """
 import os
 from pathlib import Path
-from runtime.index.embeddings import build_embeddings
+from runtime.model_providers.embeddings import build_embeddings
 import numpy
 before = len(list(Path("/proc/self/task").glob("*")))
 build_embeddings("local").embed_query("the ferry at night")

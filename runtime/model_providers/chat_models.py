@@ -9,7 +9,7 @@ from langchain_core.messages import BaseMessage
 from pydantic import SecretStr
 
 from novelgen.errors import ModelUnavailableError
-from runtime.index.connection import configuration_error, connection_options, full_model_name
+from runtime.model_providers.connection import configuration_error, connection_options, full_model_name
 
 if TYPE_CHECKING:
     from langchain_core.outputs import ChatResult

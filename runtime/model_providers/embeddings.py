@@ -17,7 +17,7 @@ from novelgen.errors import ConfigurationError, EmbeddingError, NovelgenError
 from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.model_answer import described, safe_cause
 from novelgen.words import words
-from runtime.index.connection import configuration_error, connection_options, full_model_name, known_keys
+from runtime.model_providers.connection import configuration_error, connection_options, full_model_name, known_keys
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -129,7 +129,7 @@ def build_embeddings(
     name: str = LOCAL, *, base_url: str | None = None, api_key: SecretStr | None = None
 ) -> CheckedEmbeddings:
     """Build the embeddings that a setting names; no model is loaded and nothing is sent yet."""
-    from runtime.index.offline_embeddings import HashedNgramEmbeddings, LocalE5Embeddings
+    from runtime.model_providers.offline_embeddings import HashedNgramEmbeddings, LocalE5Embeddings
 
     name = name.strip()
     if name == LOCAL:

@@ -20,7 +20,7 @@ from langchain_core.embeddings import Embeddings
 from novelgen.errors import ConfigurationError
 from novelgen.language.normalise import scrub_text
 from novelgen.model_calls.model_answer import described
-from runtime.index.bulk_e5 import BulkE5
+from runtime.model_providers.bulk_e5 import BulkE5
 
 logger = logging.getLogger(__name__)
 

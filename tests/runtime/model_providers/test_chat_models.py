@@ -5,7 +5,7 @@ from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError
-from runtime.index.chat_models import build_chat_model
+from runtime.model_providers.chat_models import build_chat_model
 from tests.support.openai_stub import openai_stub
 
 KEY = "sk-verysecretverysecret"
