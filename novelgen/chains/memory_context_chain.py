@@ -41,6 +41,7 @@ from novelgen.models.context import (
     ReportIssue,
     SceneMemoryContext,
 )
+from novelgen.models.plan import foreign_field_names
 from novelgen.models.position import require_project_id, story_place, utc_now
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.settings import ContextSettings
@@ -184,7 +185,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             request = request.model_copy(update={"scene_plan": plan})
         deadline = Deadline.after(self._settings.chain_timeout_s, stage="context")
         run = ContextRun(request, started_s=time.monotonic(), deadline=deadline)
-        run = run.with_issues(*self._known_issues, *_of_another_scene(request))
+        run = run.with_issues(*self._known_issues, *_of_another_scene(request), *_of_foreign_fields(request))
         read = partial(self._memory.outline, request.project_id, as_of=request.position)
         timeout_s = self._stage(run.deadline, "outline").remaining_s
         outcome = run_concurrently({"outline": read}, timeouts_s={"outline": timeout_s})["outline"]
@@ -490,6 +491,16 @@ def _place_of(asked: object) -> dict[str, Any]:
     """The project and place of a request as metadata, as far as it has them: it is not validated yet."""
     given = dict(asked) if isinstance(asked, MemoryContextRequest | Mapping) else {}
     return {name: given[name] for name in ("project_id", "chapter_index", "scene_index") if name in given}
+
+
+def _of_foreign_fields(request: MemoryContextRequest) -> list[ReportIssue]:
+    """Return an issue for the fields of the plan that are not read."""
+    names = foreign_field_names(request.scene_plan)
+    if not names:
+        return []
+    return [
+        ReportIssue(stage="plan", kind="unresolved", message=f"fields of the plan are not read: {', '.join(names)}")
+    ]
 
 
 def _of_another_scene(request: MemoryContextRequest) -> list[ReportIssue]:

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field, field_validator
 
 from novelgen.models.record import (
+    RecordedEntity,
     RecordedLoop,
     RecordedLoopAdvance,
     RecordedLoopResolution,
@@ -109,10 +110,46 @@ MISSPELT = 0.8
 MOST_PEOPLE = 200
 """In a scene's plan: each name is looked for in the whole story."""
 
+_FOREIGN_FIELDS: dict[str, str] = {
+    **dict.fromkeys(("cast", "chars", "people", "actors", "who", "人物", "角色", "出场人物", "登场人物"), "characters"),
+    **dict.fromkeys(("place", "setting", "scene_location", "where", "地点", "场景", "场所"), "location"),
+    **dict.fromkeys(("goal", "goals", "summary", "objective", "synopsis", "description", "intent"), "purpose"),
+    **dict.fromkeys(("beat", "outline", "目的", "目标", "梗概", "概要", "内容"), "purpose"),
+    **dict.fromkeys(("beats", "events", "actions", "steps", "plot_points", "情节", "事件", "要点"), "key_actions"),
+    **dict.fromkeys(("viewpoint", "perspective", "point_of_view", "narrator", "视角"), "pov"),
+    **dict.fromkeys(("word_count", "words", "length", "字数"), "estimated_words"),
+}
+"""Words of other planners for the fields of a scene plan."""
+
+
+def foreign_field_names(plan: ScenePlan) -> list[str]:
+    """Return the fields of a plan that are not read, each with the field that it may mean."""
+    return [
+        _with_likely_field(name, [field for field in plan.model_fields_set if getattr(plan, field)])
+        for name in plan.extra
+    ]
+
+
+def _with_likely_field(name: str, filled: Sequence[str]) -> str:
+    likely = _FOREIGN_FIELDS.get(name.strip().casefold())
+    return repr(name) if likely is None or likely in filled else f"{name!r} (did you mean {likely!r}?)"
+
+
+def _require_known_field(fields: object) -> None:
+    """Refuse a plan that says nothing in the fields of a plan."""
+    extra = fields.extra if isinstance(fields, ScenePlan) else fields.get("extra") if isinstance(fields, dict) else None
+    names = fields.model_fields_set if isinstance(fields, ScenePlan) else fields if isinstance(fields, dict) else ()
+    if extra and not set(names) - {"extra", "scene_number"}:
+        foreign = ", ".join(_with_likely_field(str(name), ()) for name in extra)
+        known = ", ".join(name for name in ScenePlan.model_fields if name not in ("extra", "scene_number"))
+        raise ValueError(f"scene_plan has no field of a plan, only {foreign}; a plan has {known}")
+
+
 _NESTED: dict[type[UserFileModel], dict[str, type[UserFileModel]]] = {
     ChapterPlan: {"scenes": ScenePlan},
     CharactersConfig: {"protagonist": Character, "antagonist": Character, "supporting_characters": Character},
     SceneRecord: {
+        "new_entities": RecordedEntity,
         "state_changes": RecordedStateChange,
         "relationship_changes": RecordedRelationshipChange,
         "open_loops_created": RecordedLoop,
@@ -126,6 +163,7 @@ _NESTED: dict[type[UserFileModel], dict[str, type[UserFileModel]]] = {
 def given_scene_plan(given: object, *, scene_index: object) -> object:
     """Return a scene's plan so that `ScenePlan` reads it; one that does not tell its number gets it."""
     fields = given_fields(given, ScenePlan, where="scene_plan")
+    _require_known_field(fields)
     people = fields.characters if isinstance(fields, ScenePlan) else None
     people = fields.get("characters") if isinstance(fields, dict) else people
     if isinstance(people, list | tuple) and len(people) > MOST_PEOPLE:

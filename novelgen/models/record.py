@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from novelgen.models.entity import EntityType
 from novelgen.models.knowledge import KnowledgeKind, KnowledgeSource
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
 from novelgen.models.state import LoopImportance, RelationshipDimensions, turned_type
@@ -18,6 +19,15 @@ SHORT_FORM_LIMIT = 80
 def is_unsaid(value: Any) -> bool:
     """Tell that a field has nothing to say: one that is newer than stored records is then left out of them."""
     return not value
+
+
+class RecordedEntity(UserFileModel):
+    """A person, place, thing, group or term that the scene shows for the first time."""
+
+    name: str = Field(min_length=1, description="As the record names it elsewhere.")
+    entity_type: EntityType = "character"
+    aliases: list[str] = Field(default_factory=list)
+    description: str = ""
 
 
 class RecordedStateChange(UserFileModel):
@@ -205,6 +215,11 @@ class SceneRecord(UserFileModel):
     location_id: str | None = None
     story_time: str | None = None
     characters_present: list[str] = Field(default_factory=list)
+    new_entities: list[RecordedEntity] = Field(
+        default_factory=list,
+        exclude_if=is_unsaid,
+        description="Cards to make at this scene; a name that a card bears already makes none.",
+    )
     is_flashback: bool = Field(
         default=False,
         exclude_if=is_unsaid,

@@ -30,7 +30,8 @@ from novelgen.models.entity import (
 )
 from novelgen.models.position import StoryPosition, sort_key
 from novelgen.models.user_file import Character, CharactersConfig
-from runtime.ingest.scene_writes import replace_stored_scenes
+from runtime.ingest.scene_input import record_with_ids
+from runtime.ingest.scene_writes import replace_stored_scenes, write_into_record
 from runtime.storage.database import UnitOfWork
 from runtime.storage.entities import FirstMentions, first_appearance
 from runtime.storage.journal import Change
@@ -185,11 +186,21 @@ def _is_stored_already(stored: StoredEntity, entity: Entity, origin: EntityOrigi
 
 
 def _read_again(unit: UnitOfWork, names: Names, *, stores: MemoryStores) -> list[StoredScene]:
-    """Derive anew the scenes that hold names which came or went, and return them."""
+    """Derive scenes anew whose text or record holds names that came or went, and return them.
+
+    A record that names an entity by a word gets the id of the card that now bears it.
+    """
     finder = NameFinder(name for _, name in names)
-    named = [each for each in unit.scenes.list_as_of(with_text=True) if finder.find(_whole_text(each))]
+    entities = [stored.entity for stored in unit.entities.list_all()]
+    scenes = unit.scenes.list_as_of(with_text=True)
+    records = {scene.scene_id: record_with_ids(scene.record, entities) for scene in scenes if scene.record is not None}
+    adopting = [scene for scene in scenes if scene.record != records.get(scene.scene_id)]
+    for scene in adopting:
+        write_into_record(unit, scene, records[scene.scene_id], stores=stores)
+    adopting_ids = {scene.scene_id for scene in adopting}
+    named = [scene for scene in scenes if scene.scene_id not in adopting_ids and finder.find(_whole_text(scene))]
     replace_stored_scenes(unit, named, stores=stores, names=names)
-    return named
+    return sorted([*adopting, *named], key=lambda scene: (scene.chapter_index, scene.scene_index))
 
 
 def _whole_text(scene: StoredScene) -> str:

@@ -14,8 +14,8 @@ from pydantic import BaseModel, Field
 from novelgen.errors import DatabaseError
 from novelgen.language.language import story_language
 from novelgen.language.normalise import name_key
-from novelgen.models.base import with_texts
 from novelgen.models.context import ReportIssue
+from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.knowledge import READER
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import is_unsaid
@@ -23,7 +23,7 @@ from novelgen.models.user_file import StoryPart, UserFileModel
 from novelgen.reading.knowledge_reading import with_reading_of
 from runtime.files.project_files import load_book
 from runtime.ingest.consolidation import consolidate_beyond_setting
-from runtime.ingest.entities import store_entities
+from runtime.ingest.entities import store_entities, store_entities_in
 from runtime.ingest.indexing import (
     INDEX_STAGE,
     IndexingResult,
@@ -32,7 +32,14 @@ from runtime.ingest.indexing import (
     rebuild_if_bloated,
     verify_after_crash,
 )
-from runtime.ingest.scene_input import SceneInput, SceneSurroundings, bare_text, record_origin_of, scenes_of_book
+from runtime.ingest.scene_input import (
+    SceneInput,
+    SceneSurroundings,
+    bare_text,
+    record_origin_of,
+    record_with_ids,
+    scenes_of_book,
+)
 from runtime.ingest.scene_writes import keep_of_run, new_run, read_surroundings, replace_scene, same_record
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import ChangeNumber
@@ -147,7 +154,7 @@ def take_in(
     given = given.scrubbed()
     place = {"chapter_index": given.chapter_index, "scene_index": given.scene_index}
     stored = unit.scenes.get(StoryPosition(**place))
-    scene, issues = _with_stored_record(_with_ids_for_names(given, unit), stored)
+    scene, issues = _with_stored_record(_with_ids_for_names(given, unit, stores=stores), stored)
     if stored is not None and _is_unchanged(scene, stored):
         return SceneIngestResult(**place, scene_id=stored.scene_id, outcome="unchanged", issues=issues)
     if not unit.projects.require().language:
@@ -167,32 +174,28 @@ def take_in(
     )
 
 
-_ID_FIELDS = frozenset(
-    (
-        *("pov_character_id", "location_id", "characters_present", "entity_id", "character_id", "from_id"),
-        *("character_a", "character_b", "related_characters", "related_locations", "related_items"),
-        *("entities", "known_by", "hidden_from"),
-    )
-)
-"""Fields of a record that hold ids of entities."""
-
-
-def _with_ids_for_names(scene: SceneInput, unit: UnitOfWork) -> SceneInput:
-    """Let a supplied record say names and aliases in place of ids, as every other door does; a shared name stays."""
+def _with_ids_for_names(scene: SceneInput, unit: UnitOfWork, *, stores: MemoryStores) -> SceneInput:
+    """Make the cards that a supplied record brings and write ids for the names of known entities."""
     if scene.record is None or scene.record_origin != "supplied":
         return scene
-    known = [stored.entity for stored in unit.entities.list_all()]
-    ids = {READER, *(entity.entity_id for entity in known)}
-    bearers: dict[str, set[str]] = {}
-    for entity in known:
-        for name in entity.names():
-            bearers.setdefault(name_key(name), set()).add(entity.entity_id)
-
-    def read(field: str, value: str) -> str:
-        meant = bearers.get(name_key(value), ()) if field in _ID_FIELDS and value not in ids else ()
-        return next(iter(meant)) if len(meant) == 1 else value
-
-    return scene.model_copy(update={"record": with_texts(scene.record, read)})
+    entities = [stored.entity for stored in unit.entities.list_all()]
+    names = {name_key(name) for entity in entities for name in entity.names()}
+    for entity in scene.record.new_entities:
+        if name_key(entity.name) in names:
+            continue
+        card = Entity(
+            entity_id=unit.entities.next_id(entity.entity_type),
+            entity_type=entity.entity_type,
+            name=entity.name,
+            aliases=[EntityAlias(alias=alias) for alias in entity.aliases],
+            description=entity.description,
+            first_chapter=scene.chapter_index,
+            first_scene=scene.scene_index,
+        )
+        names |= {name_key(name) for name in card.names()}
+        entities.append(card)
+        store_entities_in(unit, [card], origin="supplied", stores=stores)
+    return scene.model_copy(update={"record": record_with_ids(scene.record, entities)})
 
 
 def _with_stored_record(scene: SceneInput, stored: StoredScene | None) -> tuple[SceneInput, list[ReportIssue]]:
@@ -252,7 +255,13 @@ def _doubts(unit: UnitOfWork, scene: SceneInput, surroundings: SceneSurroundings
     taken = unit.memories.sources_elsewhere([each.memory_id for each in record.memories], at=at)
     told = [
         (fields, f"fields of the record of scene {at} are not read: {fields!r}"),
-        (entities, f"the record of scene {at} names unknown entities {entities!r}; make cards of them first"),
+        (
+            entities,
+            (
+                f"the record of scene {at} names unknown entities {entities!r}; "
+                "add a card of each name, or list it in the record's new_entities"
+            ),
+        ),
         (
             memories,
             (

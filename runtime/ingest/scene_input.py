@@ -10,10 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.language.language import has_cjk
 from novelgen.language.matching import name_finder
-from novelgen.language.normalise import require_size, scrub_text, scrub_tree
+from novelgen.language.normalise import name_key, require_size, scrub_text, scrub_tree
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.speech import presence_of
+from novelgen.models.base import with_texts
 from novelgen.models.entity import Entity
+from novelgen.models.knowledge import READER
 from novelgen.models.plan import GeneratedChapter, GeneratedScene
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
 from novelgen.models.record import SceneRecord
@@ -69,6 +71,32 @@ class SceneInput(BaseModel):
 def record_origin_of(stored: StoredScene) -> RecordOrigin:
     """Return who made a stored scene's record; "supplied" where there is none."""
     return "supplied" if stored.record_origin == "rules" else stored.record_origin
+
+
+_ID_FIELDS = frozenset(
+    (
+        *("pov_character_id", "location_id", "characters_present", "entity_id", "character_id", "from_id"),
+        *("character_a", "character_b", "related_characters", "related_locations", "related_items"),
+        *("entities", "known_by", "hidden_from"),
+    )
+)
+"""Fields of a record that hold ids of entities."""
+
+
+def record_with_ids(record: SceneRecord, entities: Iterable[Entity]) -> SceneRecord:
+    """Return a record with ids in place of names that exactly one entity bears."""
+    ids = {READER}
+    bearer_ids: dict[str, set[str]] = {}
+    for entity in entities:
+        ids.add(entity.entity_id)
+        for name in entity.names():
+            bearer_ids.setdefault(name_key(name), set()).add(entity.entity_id)
+
+    def id_for(field: str, value: str) -> str:
+        matches = bearer_ids.get(name_key(value), ()) if field in _ID_FIELDS and value not in ids else ()
+        return next(iter(matches)) if len(matches) == 1 else value
+
+    return with_texts(record, id_for)
 
 
 def bare_text(text: str) -> str:

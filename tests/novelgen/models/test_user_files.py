@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from novelgen import models
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from novelgen.models.memory import EVENT_TYPES
-from novelgen.models.plan import ChapterPlan, ScenePlan
+from novelgen.models.plan import ChapterPlan, ScenePlan, foreign_field_names
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import Character, CharactersConfig
 
@@ -69,6 +69,14 @@ class OwnPlan(BaseModel):
     characters: list[str]
     purpose: str
     weather: str = "fog"
+
+
+@dataclass
+class OwnBeat:
+    """A planner's object without any field of a scene plan."""
+
+    place: str
+    beat: str
 
 
 @dataclass
@@ -136,6 +144,13 @@ def test_a_plan_keeps_its_own_number_and_fields() -> None:
             {"characters": CharactersConfig.model_validate({"protagonist": {"name": "x", "personalty": "y"}})},
             "did you mean 'personality'",
         ),
+        (
+            {"scene_plan": {"cast": ["Ines"], "goal": "the key"}},
+            r"only 'cast' \(did you mean 'characters'\?\), 'goal' \(did you mean 'purpose'\?\); a plan has location",
+        ),
+        ({"scene_plan": {"人物": ["沈青"], "天气": "雪"}}, r"only '人物' \(did you mean 'characters'\?\), '天气'"),
+        ({"scene_plan": OwnBeat(place="the mill", beat="find the key")}, "'place' .did you mean 'location'"),
+        ({"scene_plan": ScenePlan.model_validate({"goal": "the key", "scene_number": 4})}, "'goal' .did you mean"),
         ({"scene_plan": {"characters": ["Ines"] * 201}}, "holds 201 names; a scene has at most 200"),
     ],
 )
@@ -143,6 +158,13 @@ def test_a_misspelt_field_is_an_error_that_names_the_right_one(given: dict[str, 
     """In whatever part of the request it stands."""
     with pytest.raises(ValidationError, match=told):
         request(**given)
+
+
+def test_foreign_fields_of_a_plan_name_the_fields_that_they_may_mean() -> None:
+    """A foreign field names the field that it may mean unless the plan fills that field."""
+    plan = request(scene_plan={"purpose": "the door", "goal": "the key", "cast": ["Ines"], "mood": "dark"}).scene_plan
+    assert foreign_field_names(plan) == ["'goal'", "'cast' (did you mean 'characters'?)", "'mood'"]
+    assert foreign_field_names(request(scene_plan=PLAN).scene_plan) == []
 
 
 def test_a_chapter_plan_gets_the_numbers_that_it_leaves_out() -> None:

@@ -4,13 +4,14 @@ import pytest
 
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.reading.request import NewName
 from runtime.ingest.entities import store_entities, store_identities_in
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_writes import replace_stored_scenes
-from runtime.storage.records import StoredEntity
+from runtime.storage.records import MemoryFilter, StoredEntity
 from runtime.stores import MemoryStores
 
 MARY = Character(name="Mary Grey", role="heir", aliases=["Miss Grey"], background="Raised at sea.", fears="x")  # type: ignore[call-arg]
@@ -248,3 +249,62 @@ def test_passages_that_a_new_name_leaves_alone_are_as_if_all_was_read_again(stor
     assert banned.chunk_id not in {each.chunk_id for each in at_once}
     assert "C3" in next(each for each in at_once if "Anna Roe" in each.content).entities_mentioned
     assert [] in [each.entities_mentioned for each in at_once]
+
+
+def _cut_scene(scene_index: int, **record: object) -> SceneInput:
+    fields = {
+        "chapter_index": 1,
+        "scene_index": scene_index,
+        "characters_present": ["Ada"],
+        "memories": [{"content": "Ada cut her hand on the wheel.", "entities": ["Ada", "the mill"]}],
+        "state_changes": [{"entity_id": "Ada", "changes": {"physical_state": "hand cut"}}],
+    }
+    return SceneInput(
+        chapter_index=1,
+        scene_index=scene_index,
+        text="She cut her hand.",
+        record=SceneRecord.model_validate(fields | record),
+    )
+
+
+def _known_of(stores: MemoryStores, project: str, entity_id: str) -> tuple[set[object], list[str]]:
+    with stores.database(project).read() as unit:
+        states = {
+            change.value for change in unit.states.changes_of([entity_id]) if change.attribute == "physical_state"
+        }
+        memories = unit.memories.list_matching(MemoryFilter(content_types=["memory"]))
+    return states, [memory.chunk.content for memory in memories if entity_id in memory.chunk.entities_mentioned]
+
+
+def test_a_new_card_adopts_what_records_say_of_its_name(stores: MemoryStores, project: str) -> None:
+    """Scenes whose records name somebody without a card give their states and memories to the card that comes later."""
+    ingest_scenes(stores, project, [_cut_scene(1), _cut_scene(2)])
+    card = Entity(entity_id="C7", entity_type="character", name="Ada")
+    assert store_entities(stores, project, [card], origin="author").rescanned == [(1, 1), (1, 2)]
+    states, memories = _known_of(stores, project, "C7")
+    assert states == {"hand cut"}
+    assert len(memories) == 2
+    assert _known_of(stores, project, "Ada") == (set(), [])
+    # A name that two cards bear stays a word.
+    store_entities(
+        stores, project, [Entity(entity_id=f"L{n}", entity_type="location", name="the mill") for n in (1, 2)]
+    )
+    assert len(_known_of(stores, project, "the mill")[1]) == 2
+
+
+def test_a_record_brings_its_new_entities(stores: MemoryStores, project: str) -> None:
+    """Cards are made at the scene, once, and names in the record become their ids."""
+    new = [
+        {"name": "Ada", "aliases": ["the miller"], "description": "a miller"},
+        {"name": "the mill", "entity_type": "location"},
+    ]
+    for _ in range(2):
+        result = ingest_scenes(stores, project, [_cut_scene(1, new_entities=new)])
+        assert result.issues == []
+    assert {entity_id: names for entity_id, (_, names, _) in _stored(stores, project).items()} == {
+        "C0": ["Ada", "the miller"],
+        "L0": ["the mill"],
+    }
+    assert (_get(stores, project, "C0").entity.first_chapter, _get(stores, project, "C0").origin) == (1, "supplied")
+    assert _known_of(stores, project, "C0")[0] == {"hand cut"}
+    assert len(_known_of(stores, project, "L0")[1]) == 1
