@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, field_validator
 
+from novelgen.models.character_forms import read_characters, require_characters
 from novelgen.models.record import (
     RecordedEntity,
     RecordedLoop,
@@ -187,10 +188,11 @@ def given_settings(given: object) -> object:
 
 
 def given_characters(given: object) -> object:
-    """Return the characters so that `CharactersConfig` reads them; a list of them counts as supporting ones."""
-    if isinstance(given, list | tuple):
-        given = {"supporting_characters": list(given)}
-    return given_fields(given, CharactersConfig, where="characters")
+    """Return characters in the fields of `CharactersConfig`, from any form of `read_characters`."""
+    fields = given_fields(read_characters(given), CharactersConfig, where="characters")
+    if isinstance(fields, dict):
+        require_characters([name for name in fields if name != "extra"] or list(fields.get("extra", ())))
+    return fields
 
 
 def given_record(given: object, *, chapter_index: int, scene_index: int) -> object:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from novelgen.errors import InvalidFileError
+from novelgen.models.character_forms import read_characters, require_characters
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
 from novelgen.models.plan import ChapterPlan, GeneratedChapter, ScenePlan
@@ -92,12 +93,15 @@ def load_settings_file(file: Path) -> Settings | None:
 
 
 def load_characters(file: Path) -> CharactersConfig | None:
-    """Read the author's characters, in either shape of novel-gen, or None where there is no file."""
+    """Read the author's characters in any form of `read_characters`; None where there is no file."""
     if not file.exists():
         return None
-    data = read_json_file(file)
-    told = _renamed(data, _CHARACTERS_NAMES) if isinstance(data, Mapping) else data
-    return validated(CharactersConfig, told, where=repr(str(file)))
+    data = read_characters(read_json_file(file))
+    try:
+        require_characters(list(data) if isinstance(data, Mapping) else [])
+    except ValueError as error:
+        raise InvalidFileError(f"{str(file)!r}: {error}") from error
+    return validated(CharactersConfig, data, where=repr(str(file)))
 
 
 def load_chapter_plan(file: Path) -> ChapterPlan | None:
@@ -212,7 +216,6 @@ def _refuse_repeats(values: Sequence[object], file: Path, field: str) -> None:
 
 
 _CHAPTER_NAMES = {"chapter_id": "chapter_number", "title": "chapter_title", "word_count": "total_words"}
-_CHARACTERS_NAMES = {"supporting": "supporting_characters"}
 _SCENE_ID = re.compile(r"(?P<chapter>\d{1,7})_(?P<scene>\d{1,7})")
 
 
