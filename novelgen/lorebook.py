@@ -33,9 +33,14 @@ class LoreEntry(BaseModel):
     text: str
     title: str = ""
     keys: list[str] = Field(default_factory=list)
+    patterns: list[str] = Field(default_factory=list, description="Keys that are patterns; they call nothing here.")
     always: bool = False
     is_off: bool = False
     start: str = Field(default="", description="It is read from this position on, as 3:1; empty: everywhere.")
+
+    def head(self) -> str:
+        """Return the title, or the first key, or the first words."""
+        return self.title or (self.keys[0] if self.keys else self.text[:20])
 
 
 class Lorebook(BaseModel):
@@ -46,61 +51,89 @@ class Lorebook(BaseModel):
 
 
 def read_lorebook(document: Any) -> Lorebook:
-    """Read a world info of SillyTavern, a character's book, or a lorebook of NovelAI.
+    """Read a world info of SillyTavern, a character's book, a character card, or a lorebook of NovelAI.
 
     Raises:
         UserInputError: When it is none of them, or has too many entries.
     """
-    told = document.get("entries") if isinstance(document, Mapping) else None
-    if isinstance(told, Mapping):
-        told = list(told.values())
-    if not isinstance(told, list) or not all(isinstance(each, Mapping) for each in told):
-        raise UserInputError("this is no lorebook: a world info of SillyTavern or a lorebook of NovelAI has 'entries'")
-    if len(told) > MAX_ENTRIES:
-        raise UserInputError(f"the lorebook has {len(told)} entries; the limit is {MAX_ENTRIES}, split it")
+    document, card_name = _book_of_card(document)
+    entries = document.get("entries") if isinstance(document, Mapping) else None
+    if isinstance(entries, Mapping):
+        entries = list(entries.values())
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
+        raise UserInputError(
+            "this is no lorebook: a world info of SillyTavern or a lorebook of NovelAI has 'entries', "
+            "and a character card has them in 'character_book'"
+        )
+    if len(entries) > MAX_ENTRIES:
+        raise UserInputError(f"the lorebook has {len(entries)} entries; the limit is {MAX_ENTRIES}, split it")
     book = Lorebook()
     dropped: set[str] = set()
-    for number, entry in enumerate(told, start=1):
-        found = _entry(entry, number, book.unread)
-        if found is not None:
-            book.entries.append(found)
-            dropped |= {name for name, value in entry.items() if name not in _READ and value not in _NOTHING}
+    for number, fields in enumerate(entries, start=1):
+        entry = _entry(fields, number, book.unread, card_name=card_name)
+        if entry is not None:
+            book.entries.append(entry)
+            dropped |= {name for name, value in fields.items() if name not in _READ and value not in _NOTHING}
     if dropped:
         book.unread.append(f"not kept of the entries: {', '.join(sorted(dropped))}")
     return book
 
 
+def _book_of_card(document: Any) -> tuple[Any, str]:
+    """Return the lorebook inside a character card with the character's name, or the document and no name."""
+    if not isinstance(document, Mapping) or "entries" in document:
+        return document, ""
+    card = document.get("data") if isinstance(document.get("data"), Mapping) else document
+    book = card.get("character_book") if isinstance(card, Mapping) else None
+    if not isinstance(book, Mapping):
+        return document, ""
+    name = card.get("name")
+    return book, name.strip() if isinstance(name, str) else ""
+
+
 _NOTHING: tuple[object, ...] = (None, "", 0, False, [], {})
 
 
-def _entry(entry: Mapping[str, Any], number: int, unread: list[str]) -> LoreEntry | None:
-    text, title = _first(entry, _TEXT), _first(entry, _TITLE)
-    called = title if isinstance(title, str) and title.strip() else f"#{number}"
+_PLACEHOLDER = re.compile(r"\{\{\s*(?:char|user)\s*\}\}|<(?:USER|BOT)>", re.IGNORECASE)
+_CHARACTER = re.compile(r"\{\{\s*char\s*\}\}|<BOT>", re.IGNORECASE)
+
+
+def _entry(fields: Mapping[str, Any], number: int, unread: list[str], *, card_name: str) -> LoreEntry | None:
+    text, title = _first(fields, _TEXT), _first(fields, _TITLE)
+    label = title if isinstance(title, str) and title.strip() else f"#{number}"
     if not isinstance(text, str) or not text.strip():
-        unread.append(f"entry {called!r} has no text and is left out")
+        unread.append(f"entry {label!r} has no text and is left out")
         return None
     if len(text) > MAX_ENTRY_CHARACTERS:
-        unread.append(f"entry {called!r} is longer than {MAX_ENTRY_CHARACTERS} characters and is left out")
+        unread.append(f"entry {label!r} is longer than {MAX_ENTRY_CHARACTERS} characters and is left out")
         return None
-    keys = _texts(_first(entry, _KEYS))
-    patterns = [each for each in keys if each.startswith("/") and each.rfind("/") > 0]
+    if card_name:
+        text = _CHARACTER.sub(lambda _: card_name, text)
+    if placeholders := sorted({match.group() for match in _PLACEHOLDER.finditer(text)}):
+        unread.append(f"entry {label!r} holds {', '.join(placeholders)}; write the name in its place")
+    keys = _texts(_first(fields, _KEYS))
+    patterns = [key for key in keys if key.startswith("/") and key.rfind("/") > 0]
     if patterns:
-        unread.append(f"entry {called!r}: patterns are no keys and were left out: {', '.join(patterns)}")
-    if _texts(_first(entry, _SECOND)) and entry.get("selective", True):
-        unread.append(f"entry {called!r}: its secondary keys are not asked; each of its first keys calls it")
+        unread.append(f"entry {label!r}: patterns call nothing here, an export brings them back: {', '.join(patterns)}")
+    if _texts(_first(fields, _SECOND)) and fields.get("selective", True):
+        unread.append(f"entry {label!r}: its secondary keys are not asked; each of its first keys calls it")
     if len(keys) > MAX_KEYS:
-        unread.append(f"entry {called!r}: only the first {MAX_KEYS} keys are taken")
-    own = entry.get("extensions")
-    said = own.get(OWN) if isinstance(own, Mapping) else None
-    start = said.get("from", "") if isinstance(said, Mapping) else ""
-    return LoreEntry(
+        unread.append(f"entry {label!r}: only the first {MAX_KEYS} keys are taken")
+    extensions = fields.get("extensions")
+    own = extensions.get(OWN) if isinstance(extensions, Mapping) else None
+    start = own.get("from", "") if isinstance(own, Mapping) else ""
+    entry = LoreEntry(
         text=text.strip(),
-        title=called if called == title else "",
-        keys=[each for each in keys if each not in patterns][:MAX_KEYS],
-        always=_first(entry, _ALWAYS) is True,
-        is_off=entry.get("disable") is True or entry.get("enabled") is False,
+        title=label if label == title else "",
+        keys=[key for key in keys if key not in patterns][:MAX_KEYS],
+        patterns=patterns[:MAX_KEYS],
+        always=_first(fields, _ALWAYS) is True,
+        is_off=fields.get("disable") is True or fields.get("enabled") is False,
         start=start if isinstance(start, str) else "",
     )
+    if not entry.keys and not entry.always:
+        unread.append(f"entry {label!r} has no word for a key: only a search finds it; pin it or give it a key")
+    return entry
 
 
 def written_lorebook(entries: Iterable[LoreEntry], form: LorebookForm) -> dict[str, Any]:
@@ -109,8 +142,8 @@ def written_lorebook(entries: Iterable[LoreEntry], form: LorebookForm) -> dict[s
         told = [
             {
                 "text": each.text,
-                "displayName": each.title or _head(each),
-                "keys": each.keys,
+                "displayName": each.head(),
+                "keys": [*each.keys, *each.patterns],
                 "enabled": not each.is_off,
                 "forceActivation": each.always,
                 **_own(each),
@@ -123,8 +156,8 @@ def written_lorebook(entries: Iterable[LoreEntry], form: LorebookForm) -> dict[s
     numbered = {
         str(number): {
             "uid": number,
-            "key": each.keys,
-            "comment": each.title or _head(each),
+            "key": [*each.keys, *each.patterns],
+            "comment": each.head(),
             "content": each.text,
             "constant": each.always,
             "disable": each.is_off,
@@ -139,10 +172,6 @@ def written_lorebook(entries: Iterable[LoreEntry], form: LorebookForm) -> dict[s
 
 def _own(entry: LoreEntry) -> dict[str, Any]:
     return {"extensions": {OWN: {"from": entry.start}}} if entry.start else {}
-
-
-def _head(entry: LoreEntry) -> str:
-    return entry.keys[0] if entry.keys else entry.text[:20]
 
 
 def _first(entry: Mapping[str, Any], names: Iterable[str]) -> Any:
@@ -169,12 +198,25 @@ def with_keys(tags: Iterable[str], keys: Iterable[str]) -> list[str]:
 
 
 def is_called(tags: Sequence[str], text: str) -> bool:
-    """Tell whether one of the keys stands in a text: Chinese anywhere, other words whole, in any case."""
-    keys = keys_of(tags)
-    if any(each in text for each in keys if has_cjk(each)):
-        return True
+    """Return whether a text holds one of the keys among tags, in any case.
+
+    A key of a script without blanks between words, or of symbols, counts anywhere; others count as whole words.
+    """
     folded = text.casefold()
+    keys = [key.casefold() for key in keys_of(tags)]
+    if any(key in folded for key in keys if _counts_anywhere(key)):
+        return True
     # Of thousands of keys nearly none begins with a word of the text, and a finder for each would take its time.
-    latin = [each.casefold() for each in keys if not has_cjk(each)]
-    near = [each for each in latin if (word := _WORD.search(each)) and word.group() in folded]
+    spaced = [key for key in keys if not _counts_anywhere(key)]
+    near = [key for key in spaced if (word := _WORD.search(key)) and word.group() in folded]
     return bool(near and NameFinder(near).find(folded))
+
+
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\uac00-\ud7af\uff66-\uff9f]"
+)
+"""Thai, Lao, Burmese, Hangul, Khmer and kana: words are written together, or with endings."""
+
+
+def _counts_anywhere(key: str) -> bool:
+    return has_cjk(key) or _UNSPACED.search(key) is not None or _WORD.search(key) is None

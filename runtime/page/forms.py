@@ -305,7 +305,9 @@ FORMS: dict[str, PageForm] = {
     ),
     "story/add": PageForm(operation="add_note", done="add", read=_noted),
     "lore/add": PageForm(operation="add_note", done="add"),
-    "lore/import": PageForm(operation="import_lore", done="lore", told=lambda result: str(len(result.added))),
+    "lore/import": PageForm(
+        operation="import_lore", done="lore", told=lambda result: str(len(result.added) + len(result.updated))
+    ),
     "story/recorded": PageForm(
         operation="amend_recorded_fact", done="record", read=_fact_recorded, keeps_empty=("text",)
     ),

@@ -312,8 +312,8 @@ class Journal(Repository):
         fields = RowChange(table="", key={}, before=old, after=new)
         return self.keep_of(subject, kind, thing_id, [fields] if names else [])
 
-    def keep_added(self, *chunk_ids: str) -> Change:
-        """Write down that memories were added together: they are undone as deleted ones."""
+    def keep_added(self, *chunk_ids: str, edited: Sequence[RowChange] = ()) -> Change:
+        """Write down that memories were added, and others edited, together; undo deletes what was added."""
         statuses = self._session.pairs(
             CHUNKS.c.chunk_id, CHUNKS.c.status, self._session.among(CHUNKS.c.chunk_id, chunk_ids)
         )
@@ -321,7 +321,8 @@ class Journal(Repository):
             RowChange(table=CHUNKS.name, key={"chunk_id": each}, before=_DELETED, after={"status": status})
             for each, status in statuses.items()
         ]
-        return self.keep("add", chunk_ids[0], "", added, subject="memory")
+        rows = [*added, *edited]
+        return self.keep("add" if added else "edit", rows[0].key["chunk_id"], "", rows, subject="memory")
 
     def keep_names(self, kind: EntityChangeKind, entity_id: str, other_id: str, names: Sequence[str]) -> Change:
         """Write down that names of a candidate became an entity's, and return the change with its number."""

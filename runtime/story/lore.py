@@ -12,8 +12,9 @@ from urllib.parse import quote, unquote
 from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidPositionError, UnknownEntityError, UnknownSceneError, UserInputError
-from novelgen.lorebook import LorebookForm, LoreEntry, keys_of, read_lorebook, with_keys, written_lorebook
+from novelgen.lorebook import MAX_KEYS, LorebookForm, LoreEntry, keys_of, read_lorebook, with_keys, written_lorebook
 from novelgen.models.context import ReportIssue
+from novelgen.models.entity import Entity
 from novelgen.models.memory import BOOK, DISTILLED_TYPES, StoryMemoryChunk, found_under, is_entity_target, read_from
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
 from runtime.files.file_reading import parse_json
@@ -23,6 +24,9 @@ from runtime.story import base
 from runtime.story.memories import MemoryChange, mentioned_in, names_in_notes, place_before
 
 _TITLE_TAG = "title:"
+_PATTERN_TAG = "pattern:"
+_ENTRY_TAG = "lorebook"
+"""Marks a note as an entry of the lorebook, with or without a key."""
 
 MAX_LOREBOOK_CHARACTERS = 5_000_000
 
@@ -39,6 +43,7 @@ class LoreImport(BaseModel):
     """What became of a lorebook."""
 
     added: list[str] = Field(description="Ids of the notes.")
+    updated: list[str] = Field(default_factory=list, description="Ids of notes that took the words of a newer entry.")
     were_there: int = Field(description="So many entries were stored already, word for word.")
     issues: list[ReportIssue] = Field(default_factory=list, description="What was not taken, and why.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
@@ -49,22 +54,24 @@ class StoryLore(base.StoryBase):
     """A lorebook as the author's notes: read at a key in the plan, always, or from a chapter on; in and out as JSON."""
 
     def lore(self, *, as_of: base.Place = None) -> list[StoredLoreEntry]:
-        """Return the entries of the lorebook: the notes that have keys or are pinned.
+        """Return the entries of the lorebook: notes from a lorebook, with keys, or pinned.
 
         Args:
             as_of: Only those that are read at this position.
         """
         with self._stores.database(self.project_id).read() as unit:
-            return [_entry(each) for each in _entries(unit, base.position_of(as_of) or END_OF_STORY)]
+            return [_entry(memory) for memory in _entries(unit, base.position_of(as_of) or END_OF_STORY)]
 
     def import_lore(self, text: LorebookText, *, start: base.Place = None) -> LoreImport:
-        """Take a lorebook of SillyTavern or NovelAI in as notes; `undo` takes all of it back.
+        """Take a lorebook of SillyTavern or NovelAI in as notes, which `undo` takes back.
 
         An entry is in the context of each scene whose plan holds one of its keys, or of every scene where it is
-        always on; one that is switched off is kept, banned. What is stored word for word is not stored again.
+        always on. An entry that is off is kept, banned. An entry that is stored under the same title and keys gets
+        the new words and switches.
 
         Args:
-            text: The lorebook, JSON: a world info or a character's book of SillyTavern, a .lorebook of NovelAI.
+            text: The lorebook, JSON: a world info of SillyTavern, a character's book, a character card that holds
+                one, a .lorebook of NovelAI.
             start: Entries that do not say it themselves are read from this position on; None means everywhere.
 
         Raises:
@@ -72,65 +79,149 @@ class StoryLore(base.StoryBase):
             UserInputError: When it is no lorebook, or has too many entries.
         """
         book = read_lorebook(parse_json(text, where="the lorebook"))
-        issues = [ReportIssue(stage="lore", kind="degraded", message=each) for each in book.unread]
+        issues = [ReportIssue(stage="lore", kind="degraded", message=message) for message in book.unread]
         general, added, same = base.position_of(start), [], 0
+        updates: list[tuple[StoredLoreEntry, LoreEntry]] = []
         with self._stores.database(self.project_id).write() as unit:
-            stored = {(each.chunk.content, tuple(keys_of(each.chunk.tags))) for each in _entries(unit, END_OF_STORY)}
-            finders = names_in_notes(unit)
+            stored = [_entry(memory) for memory in _entries(unit, END_OF_STORY)]
+            names_at = names_in_notes(unit)
             for entry in book.entries:
-                if (entry.text, tuple(entry.keys)) in stored:
-                    same += 1
-                    continue
-                stored.add((entry.text, tuple(entry.keys)))
                 place = _start_of(entry, issues) or general
+                counterpart = find_counterpart(entry, stored, start="" if place is None else str(place))
+                if counterpart is not None:
+                    stored.remove(counterpart)
+                    if _has_same_words(entry, counterpart):
+                        same += 1
+                    else:
+                        updates.append((counterpart, entry))
+                    continue
                 note = unit.memories.add_note(
                     entry.text,
                     at=place_before(place),
-                    mentioned=finders(place).entity_ids_in(entry.text),
-                    tags=with_keys([_TITLE_TAG + entry.title] if entry.title else [], entry.keys),
+                    mentioned=names_at(place).entity_ids_in(entry.text),
+                    tags=_tags_of(entry),
                 )
                 added.append(note.chunk_id)
-                if entry.always:
-                    unit.memories.decide(note.chunk_id, "pin")
-                if entry.is_off:
-                    unit.memories.decide(note.chunk_id, "ban")
+                _switch(unit, note.chunk_id, entry)
             if added:
                 unit.attachments.attach(added, [BOOK])
-            change_id = unit.journal.keep_added(*added).change_id if added else None
+            updated = [old.note_id for old, _ in updates]
+            with unit.journal.recording_memories(updated) as rows:
+                for old, new in updates:
+                    entities = names_at(base.position_of(old.start or None)).entity_ids_in(new.text)
+                    edit = MemoryEdit(content=new.text, tags=_tags_of(new), entities=list(entities))
+                    unit.memories.edit(old.note_id, edit)
+                    _switch(unit, old.note_id, new)
+            change_id = unit.journal.keep_added(*added, edited=rows).change_id if added or rows else None
         indexing = self._follow_edit()
-        return LoreImport(added=added, were_there=same, issues=issues, indexing=indexing, change_id=change_id)
+        return LoreImport(
+            added=added, updated=updated, were_there=same, issues=issues, indexing=indexing, change_id=change_id
+        )
 
-    def export_lore(self, form: LorebookForm = "sillytavern") -> dict[str, Any]:
+    def export_lore(self, form: LorebookForm = "sillytavern", *, cards: bool = False) -> dict[str, Any]:
         """Return the lorebook as SillyTavern or NovelAI reads it; an import brings it back whole.
 
         Args:
             form: sillytavern or novelai.
+            cards: Whether each card is an entry, too, with its names as keys.
         """
-        return written_lorebook(self.lore(), form)
+        entries: list[LoreEntry] = list(self.lore())
+        if cards:
+            with self._stores.database(self.project_id).read() as unit:
+                known = [stored.entity for stored in unit.entities.list_all()]
+            entries += [entry for entity in known if (entry := _entry_of_card(entity)) is not None]
+        return written_lorebook(entries, form)
 
     alore = base.async_twin(lore)
     aimport_lore = base.async_twin(import_lore)
     aexport_lore = base.async_twin(export_lore)
 
 
+def find_counterpart(entry: LoreEntry, stored: Sequence[StoredLoreEntry], *, start: str) -> StoredLoreEntry | None:
+    """Return the stored entry that a newer file writes anew.
+
+    Args:
+        entry: The entry of the file.
+        stored: Entries of the lorebook that no other entry of the file has claimed.
+        start: The place from which the entry is read; empty matches every place.
+    """
+    here = [old for old in stored if not start or old.start == start]
+    keys = {*entry.keys, *entry.patterns}
+    return next(
+        (
+            old
+            for is_counterpart in (
+                lambda old: old.text == entry.text and {*old.keys, *old.patterns} == keys,
+                lambda old: bool(keys) and _is_title(entry, old) and bool(keys & {*old.keys, *old.patterns}),
+                lambda old: not keys and not old.keys and not old.patterns and _is_title(entry, old),
+                lambda old: bool(keys) and {*old.keys, *old.patterns} == keys and not (entry.title and old.title),
+            )
+            for old in here
+            if is_counterpart(old)
+        ),
+        None,
+    )
+
+
+def _is_title(entry: LoreEntry, old: LoreEntry) -> bool:
+    return bool(entry.title) and entry.title == old.title
+
+
+def _has_same_words(entry: LoreEntry, old: LoreEntry) -> bool:
+    fields = ("text", "keys", "patterns", "always", "is_off")
+    return all(getattr(entry, name) == getattr(old, name) for name in fields) and entry.title in ("", old.head())
+
+
+def _tags_of(entry: LoreEntry) -> list[str]:
+    titles = [_TITLE_TAG + entry.title] if entry.title else []
+    return with_keys([_ENTRY_TAG, *titles, *(_PATTERN_TAG + pattern for pattern in entry.patterns)], entry.keys)
+
+
+def _switch(unit: UnitOfWork, note_id: str, entry: LoreEntry) -> None:
+    """Pin and ban a note as its entry is always on or off."""
+    stored = unit.memories.require(note_id)
+    if stored.pinned != entry.always:
+        unit.memories.decide(note_id, "pin" if entry.always else "unpin")
+    if (stored.status == "banned") != entry.is_off:
+        unit.memories.decide(note_id, "ban" if entry.is_off else "unban")
+
+
+def _entry_of_card(entity: Entity) -> LoreEntry | None:
+    """Return a card as an entry; None for a card without a word of description."""
+    texts = [entity.role, entity.description]
+    texts += [f"{name}: {value}" for name, value in entity.profile.items() if isinstance(value, str)]
+    text = "\n".join(dict.fromkeys(text.strip() for text in texts if text.strip()))
+    if not text:
+        return None
+    return LoreEntry(text=f"{entity.name}: {text}", title=entity.name, keys=entity.names()[:MAX_KEYS])
+
+
 def _entries(unit: UnitOfWork, as_of: StoryPosition) -> list[StoredMemory]:
-    wanted = MemoryFilter(as_of=as_of, content_types=["note"], statuses=["active", "banned"])
-    return [each for each in unit.memories.list_matching(wanted) if each.pinned or keys_of(each.chunk.tags)]
+    notes = MemoryFilter(as_of=as_of, content_types=["note"], statuses=["active", "banned"])
+    return [
+        note
+        for note in unit.memories.list_matching(notes)
+        if note.pinned or _ENTRY_TAG in note.chunk.tags or keys_of(note.chunk.tags)
+    ]
 
 
 def _entry(stored: StoredMemory) -> StoredLoreEntry:
     chunk = stored.chunk
-    titles = [each.removeprefix(_TITLE_TAG) for each in chunk.tags if each.startswith(_TITLE_TAG)]
     start = None if chunk.chapter_index is None else read_from(chunk.chapter_index, chunk.scene_index)
     return StoredLoreEntry(
         note_id=chunk.chunk_id,
         text=chunk.content,
-        title=next(iter(titles), ""),
+        title=next(iter(_with_prefix(chunk.tags, _TITLE_TAG)), ""),
         keys=keys_of(chunk.tags),
+        patterns=_with_prefix(chunk.tags, _PATTERN_TAG),
         always=stored.pinned,
         is_off=stored.status == "banned",
         start="" if start is None else str(start),
     )
+
+
+def _with_prefix(tags: Sequence[str], prefix: str) -> list[str]:
+    return [tag.removeprefix(prefix) for tag in tags if tag.startswith(prefix)]
 
 
 def _start_of(entry: LoreEntry, issues: list[ReportIssue]) -> StoryPosition | None:

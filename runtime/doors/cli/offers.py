@@ -297,7 +297,7 @@ def _show_lorebook(found: Any, _: View) -> None:
 
 @does("show", "import_lore")
 def _show_lore_import(found: Any, view: View) -> None:
-    view.say("lore_imported", count=len(found.added), same=found.were_there)
+    view.say("lore_imported", count=len(found.added), updated=len(found.updated), same=found.were_there)
 
 
 @does("aside", "add_note")

@@ -73,6 +73,85 @@ def test_a_note_is_an_entry_by_its_keys(story: Story) -> None:
         assert (again.added, again.were_there, again.change_id) == ([], 6, None)
 
 
+def _book(**fields: Any) -> str:
+    entry = {"uid": 0, "key": ["heron key"], "comment": "Heron key", "content": "The heron key is brass."}
+    return json.dumps({"entries": {"0": entry | fields}})
+
+
+def _heron(story: Story) -> list[tuple[str, list[str], bool, bool]]:
+    entries = [entry for entry in story.lore() if entry.title == "Heron key"]
+    return [(entry.text, entry.keys, entry.always, entry.is_off) for entry in entries]
+
+
+def test_an_entry_that_comes_again_replaces_its_older_self(story: Story) -> None:
+    """Words, keys and switches follow the newer file, undo brings the older entry back, and another place stays."""
+    [note_id] = story.import_lore(_book()).added
+    silver = "The heron key is silver."
+    again = story.import_lore(_book(content=silver, key=["heron key", "key"]))
+    assert (again.added, again.updated, again.were_there) == ([], [note_id], 0)
+    assert _heron(story) == [(silver, ["heron key", "key"], False, False)]
+    assert "brass" not in "".join(_read(story, 2, "the heron key turns"))
+    story.import_lore(_book(content=silver, key=["heron key", "key"], disable=True))
+    assert _heron(story) == [(silver, ["heron key", "key"], False, True)]
+    assert silver not in _read(story, 2, "the heron key turns")
+    story.undo()
+    story.undo(again.change_id)
+    assert _heron(story) == [("The heron key is brass.", ["heron key"], False, False)]
+    later = _book(content="The heron key is broken.", extensions={"novelgen": {"from": "3:1"}})
+    assert len(story.import_lore(later).added) == 1
+    assert len(_heron(story)) == 2
+    assert "The heron key is brass." in _read(story, 2, "the heron key turns")
+
+
+def test_entries_of_one_title_or_one_key_stay_apart(story: Story) -> None:
+    """Only what has the same title and a key in common, or the same keys without a title, is the same entry."""
+    entries = [
+        {"key": ["a"], "comment": "Gate", "content": "The gate is iron."},
+        {"key": ["b"], "comment": "Gate", "content": "The gate sings."},
+        {"key": ["c"], "comment": "Door", "content": "The door is oak."},
+        {"key": ["c"], "comment": "Latch", "content": "The latch is gold."},
+    ]
+    assert len(story.import_lore(json.dumps({"entries": entries})).added) == 4
+    again = story.import_lore(json.dumps({"entries": [*entries, {"key": ["灵石"], "content": "灵石很贵。"}]}))
+    assert (again.added, again.were_there, len(again.updated)) == ([], 4, 1)
+    assert "灵石很贵。" in [entry.text for entry in story.lore()]
+
+
+def test_every_entry_is_kept_and_exported(story: Story) -> None:
+    """Entries with a pattern alone or without a key are in the list and in the file, and come back the same."""
+    entries = [
+        {"key": ["/龙+/"], "content": "龙冬天不出洞。"},
+        {"key": [], "vectorized": True, "content": "桥上不许骑马。"},
+        {"key": ["エリス"], "content": "エリスは左利きだ。"},
+        {"key": ["🔥"], "content": "火的记号是进攻。"},
+        {"key": ["김철수"], "content": "김철수는 의사다."},
+    ]
+    taken = story.import_lore(json.dumps({"entries": entries}))
+    assert len(taken.added) == 5
+    exported = story.export_lore()["entries"].values()
+    assert {entry["content"]: entry["key"] for entry in exported}.items() >= {
+        entry["content"]: entry["key"] for entry in entries
+    }.items()
+    assert story.import_lore(json.dumps(story.export_lore())).were_there == 9
+    for plan, text in (("エリスが来た", entries[2]), ("她举起🔥", entries[3]), ("김철수가 왔다", entries[4])):
+        report = story.context(2, 1, {"purpose": plan}).report
+        notes = {entry.note_id: entry.text for entry in story.lore()}
+        assert [notes[item.chunk_id] for item in report.items if "keyword" in item.reasons] == [text["content"]]
+
+
+def test_a_character_card_brings_its_book_and_cards_go_out_as_entries(story: Story) -> None:
+    """The book of a card is read with the name in place of its mark; an export may hold the story's cards."""
+    book = {"entries": [{"keys": ["salt"], "content": "{{char}} fears salt; {{user}} does not.", "enabled": True}]}
+    taken = story.import_lore(json.dumps({"spec": "chara_card_v2", "data": {"name": "Ines", "character_book": book}}))
+    assert [entry.text for entry in story.lore() if "salt" in entry.keys] == ["Ines fears salt; {{user}} does not."]
+    assert "{{user}}" in taken.issues[0].message
+    story.add_card("沈青", kind="character", fields={"description": "渔家女", "alias": "青姑"})
+    assert "沈青" not in json.dumps(story.export_lore(), ensure_ascii=False)
+    [card] = [entry for entry in story.export_lore(cards=True)["entries"].values() if entry["comment"] == "沈青"]
+    assert card["key"] == ["沈青", "青姑"]
+    assert "渔家女" in card["content"]
+
+
 def test_an_import_is_undone_whole(story: Story) -> None:
     """One change takes all entries back; what else is noted stays."""
     story.undo()
