@@ -83,8 +83,9 @@ def _book_of_card(document: Any) -> tuple[Any, str]:
     """Return the lorebook inside a character card with the character's name, or the document and no name."""
     if not isinstance(document, Mapping) or "entries" in document:
         return document, ""
-    card = document.get("data") if isinstance(document.get("data"), Mapping) else document
-    book = card.get("character_book") if isinstance(card, Mapping) else None
+    data = document.get("data")
+    card = data if isinstance(data, Mapping) else document
+    book = card.get("character_book")
     if not isinstance(book, Mapping):
         return document, ""
     name = card.get("name")
