@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,20 +186,37 @@ LEAST_SPREAD = 0.02
 """Cosines nearer together than this tell nothing apart."""
 
 
-class RelevanceScale(NamedTuple):
-    """What cosines of one embedding model amount to: a relevance between 0 and 1, by pairs that are known."""
+class RelevanceScale:
+    """What cosines of one embedding model amount to, by pairs of remarks and memories that belong together."""
 
-    unrelated: float
-    related: float
+    def __init__(self, remarks: Sequence[Sequence[float]], memories: Sequence[Sequence[float]]) -> None:
+        self._remarks, self._memories = unit_rows(remarks), unit_rows(memories)
+        cosines = self._remarks @ self._memories.T
+        own = np.eye(len(cosines), dtype=bool)
+        self.unrelated, self.related = float(cosines[~own].mean()), float(cosines[own].mean())
+        others = np.where(own, np.nan, cosines).astype(np.float64)
+        scaled = 2.0 * cosines - np.nanmean(others, axis=1)[:, None] - np.nanmean(others, axis=0)[None, :]
+        self._unrelated_scaled, self._related_scaled = float(scaled[~own].mean()), float(scaled[own].mean())
 
     def of(self, cosines: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Return how near each cosine is, below 0 and above 1 where it is beyond the pairs that are known."""
-        spread = max(self.related - self.unrelated, LEAST_SPREAD)
-        return (np.asarray(cosines, dtype=np.float64) - self.unrelated) / spread
+        """Return how near each cosine is, below 0 and above 1 where it is beyond the known pairs."""
+        return _between(cosines, self.unrelated, self.related)
+
+    def topic_relevance(self, topic: Sequence[float], memories: Sequence[Sequence[float]]) -> NDArray[np.float64]:
+        """Return how much each memory is about a topic: 0 as strangers are, 1 as the known pairs are.
+
+        The cosine is scaled by what topic and memory have in common with any text (cross-domain similarity local
+        scaling, Conneau et al. 2018): a short text is near to everything.
+
+        Args:
+            topic: The vector of the topic.
+            memories: The vectors of the memories.
+        """
+        row, rows = unit_rows([topic])[0], unit_rows(memories)
+        of_memories = (rows @ self._remarks.T).mean(axis=1, dtype=np.float64)
+        scaled = 2.0 * (rows @ row) - float((self._memories @ row).mean()) - of_memories
+        return _between(scaled, self._unrelated_scaled, self._related_scaled)
 
 
-def scale_of(remarks: Sequence[Sequence[float]], memories: Sequence[Sequence[float]]) -> RelevanceScale:
-    """Return the scale of a model by what it makes of pairs that are known."""
-    cosines = unit_rows(remarks) @ unit_rows(memories).T
-    own = np.eye(len(cosines), dtype=bool)
-    return RelevanceScale(unrelated=float(cosines[~own].mean()), related=float(cosines[own].mean()))
+def _between(values: NDArray[np.floating], zero: float, one: float) -> NDArray[np.float64]:
+    return (np.asarray(values, dtype=np.float64) - zero) / max(one - zero, LEAST_SPREAD)

@@ -234,12 +234,12 @@ class RelevanceScales:
 
     def scale(self, embeddings: CheckedEmbeddings, language: StoryLanguage) -> RelevanceScale:
         """Return the scale of a model for remarks in a language; the first call embeds the known pairs."""
-        from novelgen.characters.mind import scale_of
+        from novelgen.characters.mind import RelevanceScale
 
         key = (embeddings.model_name, language)
         with self._lock:
             if key not in self._scales:
                 pairs = words("relevance", language)["pairs"]
                 remarks = embeddings.embed_queries([remark for remark, _ in pairs])
-                self._scales[key] = scale_of(remarks, embeddings.embed_documents([memory for _, memory in pairs]))
+                self._scales[key] = RelevanceScale(remarks, embeddings.embed_documents([memory for _, memory in pairs]))
             return self._scales[key]

@@ -8,14 +8,20 @@ from pydantic import BaseModel, Field
 
 from novelgen.characters.events import GivenEvent, arrivals, learning, people_named
 from novelgen.characters.memory import CharacterMemory, HowLearnt, as_moment
+from novelgen.characters.recall import RecalledMemory
 from novelgen.errors import UnknownMemoryError, UserInputError
+from novelgen.language.language import story_language
 from novelgen.models.context import ReportIssue
 from runtime.story.base import Count, StoryBase, Text, Weight, async_twin, known_entities, resolved_entity
 from runtime.story.character_part import CharacterPart, CharacterWriter, When, embedded_texts
 from runtime.story.characters import CharacterMemories, given_event
 
-LEAST_TOLD_RELEVANCE = 0.5
+LEAST_RELEVANCE = 0.5
 """Half way from memories of something else (0) to what a remark is about (1)."""
+
+LEAST_TOPIC_RELEVANCE = 0.65
+"""The same, scaled by how near both texts are to any text. In English and Chinese it tells none of 44 topics
+that no memory was about, and 36 of 43 topics that one was about."""
 
 
 class Told(BaseModel):
@@ -86,10 +92,8 @@ class CharacterNews(CharacterMemories):
         if isinstance(what, str) and what not in known:
             recalled = self.recall(what, as_of=at, to=other)
             # What is nearest to it, not what weighs most: asked for the soup, nobody tells of a first meeting.
-            least = LEAST_TOLD_RELEVANCE if recalled.by == "meaning" else 0.0
-            near = [each for each in recalled.items if not each.is_over and each.relevance > least]
-            near.sort(key=lambda each: -each.relevance)
-            chosen = [each.memory for each in near[:limit]]
+            current = [item for item in recalled.items if not item.is_over]
+            chosen = self._about(what, current, by_meaning=recalled.by == "meaning")[:limit]
             if not chosen:
                 message = f"nothing that may be told to {other!r} is about {what!r}; give the id of a memory"
                 issues.append(ReportIssue(stage="tell", kind="unresolved", message=message))
@@ -119,6 +123,22 @@ class CharacterNews(CharacterMemories):
                 writer.store(hearer, _news_of(memory, text), heard, event_id=memory.event_id)
                 told.append(writer.stored[-1])
         return Told(told=told, known_already=known_already, issues=[*issues, *failed, *writer.issues])
+
+    def _about(self, topic: str, items: Sequence[RecalledMemory], *, by_meaning: bool) -> list[CharacterMemory]:
+        """Return the memories that are about a topic, the nearest first."""
+        if by_meaning:
+            items = [item for item in items if item.relevance > LEAST_RELEVANCE]
+        if by_meaning and items:
+            embeddings = self._stores.embeddings
+            scale = self._stores.relevance_scales.scale(embeddings, story_language(topic))
+            question = self._stores.last_queries.vector(embeddings, topic)
+            rows = embeddings.embed_documents([item.memory.content for item in items])
+            relevance = scale.topic_relevance(question, rows).tolist()
+        else:
+            relevance = [item.relevance for item in items]
+        least = LEAST_TOPIC_RELEVANCE if by_meaning else 0.0
+        near = [(value, item.memory) for value, item in zip(relevance, items, strict=True) if value > least]
+        return [memory for _, memory in sorted(near, key=lambda pair: -pair[0])]
 
     atell = async_twin(tell)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from novelgen.characters.memory import CharacterMemory, CharacterMemorySettings
-from novelgen.characters.mind import Mind, RelevanceScale, scale_of
+from novelgen.characters.mind import Mind, RelevanceScale
 from novelgen.characters.recall import (
     Asked,
     Compared,
@@ -191,12 +191,13 @@ def test_a_scale_puts_strangers_at_nothing_and_pairs_at_all() -> None:
     """Whatever a model's cosines are; both languages have as many known pairs, and no remark twice."""
     count = len(words("relevance", "en")["pairs"])
     remarks = np.eye(count) + 0.5
-    scale = scale_of(remarks.tolist(), remarks.tolist())
+    scale = RelevanceScale(remarks.tolist(), remarks.tolist())
 
     assert scale.of(np.array([scale.unrelated, scale.related])) == pytest.approx([0.0, 1.0])
     far = recalled([remembered("near"), remembered("far")], [1.5, -0.5])
     assert [each.relevance for each in far.items] == [1.0, 0.0]
-    assert RelevanceScale(0.7, 0.7).of(np.array([0.71])) == pytest.approx([0.5])
+    flat = RelevanceScale(np.ones((3, 3)).tolist(), np.ones((3, 3)).tolist())
+    assert flat.of(np.array([1.01])) == pytest.approx([0.5], abs=1e-4)
     assert len(words("relevance", "en")["pairs"]) == len(words("relevance", "zh")["pairs"])
     for pairs in (words("relevance", language)["pairs"] for language in ("en", "zh")):
         assert len({text for pair in pairs for text in pair}) == 2 * len(pairs)

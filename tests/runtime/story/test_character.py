@@ -115,6 +115,39 @@ def test_what_is_told_is_what_it_is_about_and_not_what_weighs_most(village: Stor
     assert [issue.stage for issue in nothing.issues] == ["tell"]
 
 
+@pytest.mark.parametrize(
+    ("memories", "unknown", "known"),
+    [
+        (
+            ["Kari bowed.", "The player sang.", "I slept.", "It rained.", "I sold fish."],
+            ["the ring", "the war", "the bishop", "the murder", "a dragon", "my debts"],
+            {"the song": "The player sang.", "the weather": "It rained.", "fish": "I sold fish."},
+        ),
+        (
+            ["卡丽行了礼。", "玩家唱了歌。", "我睡了。", "下雨了。", "我卖了鱼。"],
+            ["戒指", "战争", "主教", "凶案", "龙", "我的债"],
+            {"唱歌": "玩家唱了歌。", "天气": "下雨了。", "鱼": "我卖了鱼。"},
+        ),
+    ],
+)
+def test_short_memories_are_told_only_for_their_topic(
+    tmp_path: Path, memories: list[str], unknown: list[str], known: dict[str, str]
+) -> None:
+    """With the embeddings that ship, a topic that no memory is about brings none, however short the memories are."""
+    with novelgen.open(tmp_path) as opened:
+        town = opened.create("town", language="en")
+        greta = town.character("Greta", create=True)
+        town.character("Olaf", create=True)
+        for memory in memories:
+            greta.remember(memory)
+        for topic in unknown:
+            reply = greta.tell("Olaf", topic)
+            assert (reply.told, [issue.stage for issue in reply.issues]) == ([], ["tell"]), topic
+        assert {topic: [memory.content for memory in greta.tell("Olaf", topic).told] for topic in known} == {
+            topic: [memory] for topic, memory in known.items()
+        }
+
+
 def test_a_read_as_of_a_moment_shows_only_what_was_learnt_before_it(village: Story, calendar: Calendar) -> None:
     """Sessions and turns, and points in time alike, cut strictly before themselves."""
     bjorn = village.character("Bjorn", clock=calendar)
