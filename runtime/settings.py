@@ -156,9 +156,6 @@ class NovelgenSettings(BaseSettings):
     max_open_databases: int = Field(
         default=32, ge=1, le=100_000, description="SQLite databases kept open at once, up to 17 descriptors each."
     )
-    card_template: str = Field(
-        default="plain", description="Fields of cards, where a project chose none: plain, xianxia, mystery, romance, …"
-    )
     model: str | None = Field(default=None, description="Chat model, provider:model; None: rules only.")
     model_base_url: str | None = None
     model_api_key: SecretStr | None = None

@@ -19,6 +19,7 @@ from novelgen.nearest import nearest_names
 from runtime.page.visits import MAX_SHOWN, Name, Offset, Shown, Visit, Visited, download, router
 from runtime.story.knowledge import Knower, KnowledgeRow, Narrowing, Unaware
 from runtime.story.states import AttributeHistory
+from runtime.story.entity_fields import OfferedField
 from runtime.story.story import Story
 from runtime.story.who_is_who import EVERY_STATUS, Order
 
@@ -60,13 +61,11 @@ def cards_page(visit: Visited, kind: Name = "", find: Name = "", order: Name = "
 def new_card_page(visit: Visited, kind: Name = "") -> Response:
     """Show the form of a new card, with the fields of its kind."""
     chosen = kind if kind in KINDS else KINDS[0]
-    templates = visit.story.card_templates()
     return visit.page(
         "new_card",
         kind=chosen,
         kinds=KINDS,
-        fields=[each for each in templates.fields if each.kind == chosen],
-        templates=templates.templates,
+        fields=[field for field in visit.story.card_fields() if field.kind == chosen],
         names=_names_by_kind(visit),
     )
 
@@ -90,7 +89,10 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
     for each in histories:
         if each.attribute != PRESENCE_ATTRIBUTE:
             attributes[states.get(each.attribute) not in EMPTY].append(each)
-    fields = [each for each in visit.story.card_templates().fields if each.kind == card.entity.entity_type]
+    kind = card.entity.entity_type
+    known_fields = [each for each in visit.story.card_fields() if each.kind == kind and not each.changes]
+    own = {name for name, value in profile.items() if isinstance(value, str)} - {each.key for each in known_fields}
+    fields = [*known_fields, *(OfferedField(kind=kind, name=name, key=name) for name in sorted(own.difference(UNTOLD)))]
     return visit.page(
         "card",
         card=card,
@@ -100,7 +102,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
             for name, value in profile.items()
             if name not in UNTOLD and value not in (*EMPTY, {}, card.entity.description)
         },
-        fields=[each for each in fields if not each.changes and not isinstance(profile.get(each.kept_as), dict)],
+        fields=[each for each in fields if not isinstance(profile.get(each.key), dict)],
         values=field_values(card.entity, names),
         names_by_kind=_names_by_kind(visit),
         related=visit.kept(Story.relationships_of, character=entity_id) if is_person else [],

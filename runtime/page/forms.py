@@ -342,7 +342,6 @@ FORMS: dict[str, PageForm] = {
     "card/alias": PageForm(operation="edit_entity", done="alias", read=_alias_changed, told=("alias", "gone")),
     "card/state": PageForm(operation="edit_entity", done="state", read=_state_said, told=_card_name),
     "cards/add": PageForm(operation="add_card", done="confirm_card", told=_card_name, to_card=_card_id),
-    "cards/template": PageForm(operation="use_card_template", done="template"),
     "card/rename": PageForm(operation="rename_card", done="rename", told=_card_name, to_card=_card_id),
     "card/merge": PageForm(operation="merge_entities", done="merge", told=_card_name, to_card=_card_id),
     "card/split": PageForm(

@@ -162,14 +162,13 @@ class StoryEntities(base.StoryBase):
         aliases: Sequence[str] = (),
         holder: base.Name | None = None,
         state: Mapping[str, Any] | None = None,
-        template: base.Name | None = None,
         start: base.Place = None,
     ) -> AddedEntity:
         """Add a card: a character, a place, a thing, a faction or a term; `undo` takes it back.
 
         Args:
             name: Its display name.
-            fields: Further fields to their values, as the project's template names them; what may change with the
+            fields: Further fields to their values, in either language or of your own; what may change with the
                 story is an attribute of its state.
             kind: character, location, item, faction or term.
             role: protagonist, antagonist, supporting or minor; of others what they are.
@@ -177,7 +176,6 @@ class StoryEntities(base.StoryBase):
             aliases: Its other names.
             holder: Who has it, by id, name or alias; of an item.
             state: Attributes of its state, whatever their names look like.
-            template: Fields of this template in place of the project's, such as xianxia.
             start: It is known on entering this position, `1:1` from the start; None means after the last stored scene.
 
         Raises:
@@ -191,9 +189,7 @@ class StoryEntities(base.StoryBase):
             as_of = base.position_of(start) or END_OF_STORY
             _refuse_taken_name(unit, name, kind, as_of)
             known = base.known_entities(unit, None)
-            known_fields = known_fields_of(
-                self._stores, self.project_id, kind=kind, unit=unit, known=known, template=template
-            )
+            known_fields = known_fields_of(kind, unit=unit, known=known)
             at = base.place_of_statement(unit, as_of)
             first = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
             chapter, scene = (None, None) if at == END_OF_STORY else (as_of.chapter_index, as_of.scene_index)
@@ -297,7 +293,7 @@ class StoryEntities(base.StoryBase):
             known = base.known_entities(unit, None)
             found = base.named_entity(entity, known, entity_type)
             kind = found.entity_type
-            known_fields = known_fields_of(self._stores, self.project_id, kind=kind, unit=unit, known=known)
+            known_fields = known_fields_of(kind, unit=unit, known=known)
             at = base.place_of_statement(unit, base.position_of(start) or END_OF_STORY)
             changed, plain, said = known_fields.with_said(unit, found, changes, at, state=state)
             if name_key(changed.name) not in map(name_key, found.names()):

@@ -1,22 +1,13 @@
-"""What of an entity an author can change, field by field: card by its template, profile, attributes of its state."""
+"""What of an entity an author can change, field by field: card, profile, attributes of its state."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field, ValidationError
 
-from novelgen.card_templates import (
-    KINDS,
-    CardField,
-    CardTemplate,
-    read_card_template,
-    said_under_kept_names,
-    shipped_templates,
-    template_of,
-)
+from novelgen.card_fields import KINDS, CardField, card_fields, under_keys
 from novelgen.context.lines import labels_for
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, stated_language, story_language
@@ -28,12 +19,9 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.nearest import did_you_mean, near_names
-from runtime.files.file_reading import read_text_file
-from runtime.files.paths import ProjectPaths
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import Change, number_of, require_as_left
-from runtime.stores import MemoryStores
-from runtime.story.base import ChangeNumber, Name, StoryBase, async_twin, bears_name
+from runtime.storage.journal import Change, require_as_left
+from runtime.story.base import StoryBase, async_twin, bears_name
 
 _OWN_FIELDS = ("name", "role", "description")
 _NAME_FIELDS = ("aliases", "alias", TRANSLATION, ALIAS_TRANSLATIONS)
@@ -48,9 +36,9 @@ MIN_LIKENESS = 0.75
 
 @dataclass(frozen=True)
 class KnownFields:
-    """Which fields the cards of a kind have in a story, by its template too, and who is known."""
+    """Fields of a kind of card, and the known entities."""
 
-    template: Sequence[CardField]
+    fields: Sequence[CardField]
     language: str
     known: Sequence[Entity]
 
@@ -81,7 +69,10 @@ class KnownFields:
         card = {field: value for field, value in plain.items() if field in on_card}
         said = {field: value for field, value in plain.items() if field not in card} | nested
         told = {change.attribute for change in unit.states.changes_of() if change.kind == "explicit"}
-        self._refuse_slips(entity, said, told=told, is_new=is_new)
+        own = self._refuse_slips(entity, said, told=told)
+        if is_new:
+            # Nothing tells yet what its author calls things: what nobody knows is a field of the author's own.
+            card |= {name: said.pop(name) for name in own if name not in nested}
         said |= self._kept(state or {})
         self._require_fitting_attributes(entity, said)
         started = {name: value for name, value in said.items() if name in attributes and value is not None}
@@ -107,13 +98,13 @@ class KnownFields:
     def _on_card(self, entity: Entity) -> list[str]:
         """Return the fields of an entity's card and profile, those included that only this profile has."""
         model_fields = [each for each in PROFILE_MODELS[entity.entity_type].model_fields if each != "extra"]
-        lasting = [each.kept_as(self.language) for each in self.template if not each.changes]
+        lasting = [each.key for each in self.fields if not each.changes]
         fields = [*_OWN_FIELDS, *_NAME_FIELDS, *_PLACE_FIELDS, *model_fields, *lasting, *entity.profile]
         return list(dict.fromkeys(fields))
 
     def _kept(self, said: Mapping[str, Any]) -> dict[str, Any]:
         """Return what is said by the names under which it is kept, and by id whoever has a card."""
-        told = said_under_kept_names(said, self.template, language=self.language)
+        told = under_keys(said, self.fields)
         kinds = self._kinds_named()
         return {
             name: _with_ids(value, kinds[name], self.known) if name in kinds else value for name, value in told.items()
@@ -121,31 +112,29 @@ class KnownFields:
 
     def _kinds_named(self) -> dict[str, EntityType]:
         """Return the fields and attributes whose value is somebody or something that has a card, with its kind."""
-        return {**_NAMES_A_CARD, **{each.kept_as(self.language): each.card for each in self.template if each.card}}
+        return {**_NAMES_A_CARD, **{each.key: each.card for each in self.fields if each.card}}
 
-    def _refuse_slips(self, entity: Entity, said: Iterable[str], *, told: Set[str], is_new: bool) -> None:
-        """Refuse attributes that look like a misspelt field or attribute, which would become facts unnoticed.
-
-        Of a new card every name must be known: nothing tells yet what its author calls things.
-        """
+    def _refuse_slips(self, entity: Entity, said: Iterable[str], *, told: Set[str]) -> list[str]:
+        """Refuse names like a misspelt field or attribute, which would become facts unnoticed; return unknown names."""
         fields = self._on_card(entity)
-        changing = [each.kept_as(self.language) for each in self.template if each.changes]
+        changing = [each.key for each in self.fields if each.changes]
         own = [*STATE_MODELS[entity.entity_type].model_fields, *labels_for("zh").attributes]
         known = {*changing, *own, *told} - {"extra", PRESENCE_ATTRIBUTE}
+        unknown = []
         for name in said:
             field, _, part = name.partition(".")
             if part and field in fields:
                 raise UserInputError(f'{name!r} is a part of a field; write {field}={{"{part}": …}}')
-            near = [] if name in known else get_close_matches(name, [*fields, *known], n=1, cutoff=MIN_LIKENESS)
-            if near or (is_new and name not in known):
-                meant = f"; did you mean {near[0]!r}?" if near else "."
-                listed = list(dict.fromkeys([*(each.called(self.language) for each in self.template), *fields]))
-                rest = sorted(known - set(listed))
+            if name in known:
+                continue
+            near = get_close_matches(name, [*fields, *known], n=1, cutoff=MIN_LIKENESS)
+            if near:
                 raise UserInputError(
-                    f"{name!r} is no field of a {entity.entity_type}{meant} Fields are {', '.join(listed)}, and"
-                    f" attributes of its state {', '.join(rest)}; where you mean an attribute of this name, give it as"
-                    f" state: {name}=VALUE"
+                    f"{name!r} is no field of a {entity.entity_type}; did you mean {near[0]!r}? Where you mean an"
+                    f" attribute of this name, give it as state: {name}=VALUE"
                 )
+            unknown.append(name)
+        return unknown
 
     def _require_fitting_attributes(self, entity: Entity, said: Mapping[str, Any]) -> None:
         """Refuse fields of the card among attributes of the state, and values of the wrong shape."""
@@ -161,7 +150,7 @@ class KnownFields:
 
 
 _NAMES_A_CARD: Mapping[str, EntityType] = {"holder": "character", "leader": "character", "location_id": "location"}
-"""Attributes whose value is somebody or something that has a card, whatever the template."""
+"""Attributes whose value is somebody or something that has a card."""
 
 
 def _with_ids(value: Any, kind: EntityType, known: Sequence[Entity]) -> Any:
@@ -298,146 +287,52 @@ def _misfit(error: ValidationError) -> UserInputError:
     return UserInputError(f"{field} cannot be {first.get('input')!r}: {first['msg']}")
 
 
-FOLDER = "card-templates"
-"""Beside the projects, and in a project: a file there adds a template, or fields to the one of its name."""
-
-TEMPLATE_SETTING = "card_template"
-"""Key of the project's stored settings: the template that its author chose."""
-
-
 class OfferedField(Model):
     """A field that a card may have."""
 
     kind: EntityType
     name: str = Field(description="In the story's language; the other language's name is understood, too.")
-    kept_as: str = Field(description="How it stands on the card.")
-    changes: bool = Field(description="Whether it is an attribute of the state, which may change with the story.")
-    card: EntityType | None = Field(description="Its value is the name of a card of this kind.")
-    many: bool
+    key: str = Field(description="How it stands on the card.")
+    changes: bool = Field(
+        default=False, description="Whether it is an attribute of the state, which may change with the story."
+    )
+    card: EntityType | None = Field(default=None, description="Its value is the name of a card of this kind.")
+    many: bool = False
 
 
-class OfferedTemplate(Model):
-    """A template that may be chosen."""
+class StoryCardFields(StoryBase):
+    """Which fields cards have."""
 
-    name: str
-    title: str
-    is_chosen: bool
-    fields: list[OfferedField] = Field(description="Those that it has itself; `plain` holds for every card.")
-
-
-class CardTemplates(Model):
-    """The templates that a project may choose from, and the fields that its cards have with the chosen one."""
-
-    chosen: str = Field(description="Name of the template; plain where none was chosen.")
-    templates: list[OfferedTemplate]
-    fields: list[OfferedField]
-    folders: list[str] = Field(description="Where own templates are put, as TOML files.")
-    change_id: ChangeNumber = None
-
-
-class StoryCardTemplates(StoryBase):
-    """Which fields the cards of a story have."""
-
-    def card_templates(self) -> CardTemplates:
-        """Tell which fields the cards of this story have, and which templates there are to choose from."""
-        paths = self._stores.paths(self.project_id)
-        offered = templates_of(paths)
+    def card_fields(self) -> list[OfferedField]:
+        """Return the fields of cards, by kind."""
         with self._stores.database(self.project_id).read() as unit:
-            language, chosen = card_language(unit), chosen_name(self._stores, unit=unit)
-        return CardTemplates(
-            chosen=chosen,
-            templates=[
-                OfferedTemplate(
-                    name=name,
-                    title=each.called(language),
-                    is_chosen=name == chosen,
-                    fields=_offered_fields(each, language),
-                )
-                for name, each in offered.items()
-            ],
-            fields=_offered_fields(template_of(chosen, offered), language),
-            folders=[str(each) for each in template_folders(paths)],
-        )
+            language = card_language(unit)
+        return [
+            OfferedField(
+                kind=kind, name=field.called(language), **field.model_dump(include={"key", "changes", "card", "many"})
+            )
+            for kind in KINDS
+            for field in card_fields(kind)
+        ]
 
-    def use_card_template(self, name: Name) -> CardTemplates:
-        """Choose the template that says which fields the cards of this story have; what cards hold already stays.
+    acard_fields = async_twin(card_fields)
 
-        Args:
-            name: xianxia, mystery, romance, plain, or one of your own; its title is understood, too.
 
-        Raises:
-            UserInputError: When there is none of that name.
-        """
-        offered = templates_of(self._stores.paths(self.project_id))
-        template_of(name, offered)
-        chosen = name if name in offered else next(key for key, each in offered.items() if name in each.titles())
-        with self._stores.database(self.project_id).write() as unit:
-            before = unit.projects.require().settings.get(TEMPLATE_SETTING)
-            unit.projects.set_setting(TEMPLATE_SETTING, chosen)
-            images = {TEMPLATE_SETTING: before}, {TEMPLATE_SETTING: chosen}
-            change = unit.journal.keep_fields("entity", "template", chosen, *images)
-        return self.card_templates().model_copy(update={"change_id": number_of(change)})
-
-    acard_templates = async_twin(card_templates)
-    ause_card_template = async_twin(use_card_template)
+TEMPLATE_SETTING = "card_template"
 
 
 def restore_template(unit: UnitOfWork, change: Change) -> None:
-    """Let cards have the fields that they had before another template was chosen; `StoryEntities.undo` does it."""
+    """Undo the choice of a genre's template, which stories of version 0.1.0 may hold; nothing reads it."""
     require_as_left(change, {TEMPLATE_SETTING: unit.projects.require().settings.get(TEMPLATE_SETTING)})
     unit.projects.set_setting(TEMPLATE_SETTING, change.before[TEMPLATE_SETTING])
 
 
-def known_fields_of(
-    stores: MemoryStores,
-    project_id: str,
-    *,
-    kind: EntityType,
-    unit: UnitOfWork,
-    known: Sequence[Entity],
-    template: str | None = None,
-) -> KnownFields:
-    """Return which fields the cards of a kind have in a story, by its template or the one that is named."""
-    chosen = template_of(template or chosen_name(stores, unit=unit), templates_of(stores.paths(project_id)))
-    return KnownFields(chosen.fields(kind), card_language(unit), known)
-
-
-def chosen_name(stores: MemoryStores, *, unit: UnitOfWork) -> str:
-    """Return the name of a project's template: as its author chose it, else as the settings have it."""
-    told = unit.projects.require().settings.get(TEMPLATE_SETTING) or stores.settings.card_template
-    return str(told)
+def known_fields_of(kind: EntityType, *, unit: UnitOfWork, known: Sequence[Entity]) -> KnownFields:
+    """Return which fields the cards of a kind have, and which entities are known."""
+    return KnownFields(card_fields(kind), card_language(unit), known)
 
 
 def card_language(unit: UnitOfWork) -> StoryLanguage:
     """Return the language in which a story's fields are named."""
     project = unit.projects.require()
     return stated_language(project.language) or story_language(project.name)
-
-
-def _offered_fields(template: CardTemplate, language: str) -> list[OfferedField]:
-    return [
-        OfferedField(
-            kind=kind,
-            name=field.called(language),
-            kept_as=field.kept_as(language),
-            **field.model_dump(include={"changes", "card", "many"}),
-        )
-        for kind in KINDS
-        for field in template.fields(kind)
-    ]
-
-
-def templates_of(paths: ProjectPaths) -> dict[str, CardTemplate]:
-    """Return all templates by name: the shipped ones, over them those of the projects' folder and of the project."""
-    found = dict(shipped_templates())
-    for folder in template_folders(paths):
-        for file in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
-            own = read_card_template(read_text_file(file), where=repr(str(file)))
-            name = file.stem
-            found[name] = found[name].with_fields_of(own) if name in found else own
-    return found
-
-
-def template_folders(paths: ProjectPaths) -> tuple[Path, Path]:
-    """Return where an author's templates lie: of all projects, and of this one."""
-    return paths.projects_dir / FOLDER, paths.folder / FOLDER

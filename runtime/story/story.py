@@ -41,7 +41,7 @@ from runtime.story.condition import StoryUpkeep
 from runtime.story.conflicts import StoryConflicts
 from runtime.story.contexts import ContextBuilder, ContextOptions, StoryContexts
 from runtime.story.continuity import StoryContinuity
-from runtime.story.entity_fields import StoryCardTemplates
+from runtime.story.entity_fields import StoryCardFields
 from runtime.story.extraction import StoryExtraction, is_extraction_model_set
 from runtime.story.ingest import StoryIngest, read_given
 from runtime.story.knowledge import StoryKnowledge
@@ -68,7 +68,7 @@ class Story(
     StoryAppearances,
     StoryAttachments,
     StoryChanges,
-    StoryCardTemplates,
+    StoryCardFields,
     StorySearch,
     StoryCharacterNews,
     StoryConflicts,

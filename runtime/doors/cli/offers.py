@@ -183,7 +183,7 @@ _CELLS: dict[str, Callable[[Any, View], object]] = {
     "waived": lambda each, view: (each.note or view.labels["value.yes"]) if each.is_waived else "",
     "summary_of": lambda summary, view: summary_name(summary, view.labels),
     "summary_text": lambda summary, _: f"{summary.told}\n  ← {summary.written}" if summary.written else summary.told,
-    "kept_as": lambda each, _: "" if each.kept_as == each.name else each.kept_as,
+    "kept_as": lambda each, _: "" if each.key == each.name else each.key,
     "field_changes": lambda each, view: view.labels["line.field_changes"] if each.changes else "",
     "moved_at": lambda change, _: "" if change.session is None else f"{change.session}:{change.turn}",
 }
@@ -463,14 +463,6 @@ def _show_edited_entity(result: Any, view: View) -> None:
             attributes=", ".join(map(view.labels.field, result.attributes)),
             place=start or result.holds_after,
         )
-
-
-@does("show", "list_card_templates", "use_card_template")
-def _show_templates(result: Any, view: View) -> None:
-    told = [f"{'* ' if each.is_chosen else ''}{each.name} ({each.title})" for each in result.templates]
-    output.print_text(view.labels["line.card_templates"].format(templates=", ".join(told)))
-    view.table(_cells("kind=~kind field=name kept_as=:kept_as state=:field_changes is_card_of=~card"), result.fields)
-    output.print_text(view.labels["line.own_card_templates"].format(folders=", ".join(result.folders)))
 
 
 @does("show", "rename_card")

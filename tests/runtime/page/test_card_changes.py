@@ -88,20 +88,21 @@ def test_a_new_card_is_known_from_the_slider_on(client: TestClient, kind: str) -
     assert "Corin Vale" not in [each["name"] for each in _entities(client)]
 
 
-def test_a_new_card_has_the_fields_of_its_kind_and_template(client: TestClient) -> None:
-    """Who chooses a template gets its fields; who names a person as the holder means that person's card."""
-    assert "points to" not in client.get(f"{HERE}/cards/new?kind=item").text
-    seen = send(client, "cards/template", name="mystery", back=f"{HERE}/cards/new?kind=item")
-    assert {"fields:holder", "fields:points to"} <= {each.get("name") for each in seen.all("input")}
-    given = {"fields:holder": "Ines", "fields:points to": "Finch", "fields:origin": ""}
+def test_a_new_card_has_the_fields_of_its_kind(client: TestClient) -> None:
+    """A person named as the holder means that person's card; a field of the author's own can be changed."""
+    seen = read(client.get(f"{HERE}/cards/new?kind=item"))
+    assert {"fields:holder", "fields:origin"} <= {each.get("name") for each in seen.all("input")}
+    given = {"fields:holder": "Ines", "fields:hallmark": "a heron", "fields:origin": ""}
     send(client, "cards/add", kind="item", name="the torn glove", **given)
     card = _card(client, "the torn glove")
-    assert card["entity"]["profile"] == {"points to": "C3"}
+    assert card["entity"]["profile"] == {"hallmark": "a heron"}
     assert card["state"]["state_data"]["holder"] == "C0"
     entity_id = card["entity"]["entity_id"]
-    edited = {"entity": entity_id, "name": "the torn glove", "fields:points to": "Finch", "fields:origin": "a shop"}
+    shown = read(client.get(f"{HERE}/card", params={"entity": entity_id}))
+    assert "fields:hallmark" in {each.get("name") for each in shown.all("input")}
+    edited = {"entity": entity_id, "name": "the torn glove", "fields:hallmark": "a tern", "fields:origin": "a shop"}
     send(client, "card/edit", back=f"{HERE}/card?entity={entity_id}", **edited)
-    assert _card(client, "the torn glove")["entity"]["profile"] == {"points to": "C3", "origin": "a shop"}
+    assert _card(client, "the torn glove")["entity"]["profile"] == {"hallmark": "a tern", "origin": "a shop"}
 
 
 def test_a_rename_is_looked_at_done_and_taken_back(client: TestClient) -> None:

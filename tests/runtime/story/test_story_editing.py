@@ -133,15 +133,15 @@ def test_undo_takes_back_what_was_said_of_threads_and_relationships(story: Story
     assert _read(story) == bare
 
 
-def test_undo_takes_back_what_games_keep_and_the_template_of_cards(story: Story) -> None:
-    """Feelings, secrets, what was disclosed, flags and the choice of a template come back, the last first."""
+def test_undo_takes_back_what_games_keep(story: Story) -> None:
+    """Feelings, secrets, what was disclosed and flags come back, the last first."""
     elena = story.character("Elena Thorne")
     elena.keep_secret({"secret_id": "deal", "text": "She sold the map."})
 
     def standing() -> list[object]:
         secrets = [(each.secret.text, each.standing) for each in elena.secrets(to="Odile Brandt")]
         feelings = elena.feelings("Odile Brandt").disposition
-        return [secrets, feelings, story.flags(), story.card_templates().chosen]
+        return [secrets, feelings, story.flags()]
 
     stood = [standing()]
     for change in (
@@ -150,13 +150,12 @@ def test_undo_takes_back_what_games_keep_and_the_template_of_cards(story: Story)
         lambda: elena.reveal("deal", to="Odile Brandt"),
         lambda: elena.drop_secret("deal"),
         lambda: story.set_flag("met"),
-        lambda: story.use_card_template("mystery"),
     ):
         change()
         stood.append(standing())
     elena.see_item("a map", by="Odile Brandt")
     assert story.undo().change.kind == "show"
-    kinds = ["template", "flag", "secret", "reveal", "secret", "feel"]
+    kinds = ["flag", "secret", "reveal", "secret", "feel"]
     for kind in kinds:
         assert standing() == stood.pop()
         assert story.undo().change.kind == kind

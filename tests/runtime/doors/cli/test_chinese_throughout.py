@@ -71,7 +71,6 @@ card rename demo-zh 无此人 某人
 card delete demo-zh 铜镜
 card delete demo-zh 铜镜 --yes
 undo demo-zh
-card use-template demo-zh 没有的模板
 """,
     "threads": """
 thread add demo-zh 谁烧了盐仓 --category mystery --importance high --character 青荇
@@ -201,7 +200,7 @@ thread add demo-zh 谁 --importance 大
 """What is run one after the other on one copy of the demo, by what it is about."""
 
 
-NOT_RUN = {"serve", "mcp", "card templates"}
+NOT_RUN = {"serve", "mcp", "card fields"}
 """The first two do not end; the last lists names of fields as they are typed."""
 
 SEEN_AS_TYPED = re.compile(

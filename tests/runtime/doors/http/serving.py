@@ -219,8 +219,7 @@ def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
     walker.call("add_card", new, **here)
     walker.call("add_card", {"name": "the tide bell", "kind": "item", "holder": "Ines"}, **here)
     walker.call("rename_card", {"new_name": "the ebb bell"}, **here, entity="the tide bell")
-    walker.call("list_card_templates", **here)
-    walker.call("use_card_template", **here, name="mystery")
+    walker.call("list_card_fields", **here)
 
 
 def _walk_memories(walker: Walker, here: dict[str, str]) -> None:

@@ -42,7 +42,7 @@ SAID = """() => [document.body.innerText,
 ].join("\\n")"""
 
 NAMES = re.compile(
-    r"English|Markdown|zip|TOML|Ollama|LM Studio|NOVELGEN_\w+|card-templates|memory(\.\w+)+|price_\w+|EPUB|Word"
+    r"English|Markdown|zip|TOML|Ollama|LM Studio|NOVELGEN_\w+|memory(\.\w+)+|price_\w+|EPUB|Word"
     r"|\b(?:txt|md|docx|epub|GBK|Big5|Chapter)\b|放不下：[a-z_, ]+"
 )
 """Of the other language, of formats, programs and settings, as they are typed."""

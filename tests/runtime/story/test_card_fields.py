@@ -1,12 +1,11 @@
-"""Cards of every kind, whose fields a template tells."""
+"""Cards of every kind and their fields."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from novelgen.card_templates import KINDS, shipped_templates
-from novelgen.errors import InvalidFileError, UnknownEntityError, UserInputError
+from novelgen.card_fields import KINDS, fields_by_kind
+from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.models.position import StoryPosition
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
@@ -14,23 +13,17 @@ from runtime.story.story import Story
 
 @pytest.fixture
 def chinese(stores: MemoryStores, request: pytest.FixtureRequest) -> Story:
-    """An empty Chinese story with the fields of xianxia."""
+    """An empty Chinese story."""
     project = f"qing-{abs(hash(request.node.name))}"
     stores.create_project(project, language="zh")
-    story = Story(stores, project)
-    story.use_card_template("仙侠")
-    return story
+    return Story(stores, project)
 
 
-def test_shipped_templates_name_their_fields_in_both_languages() -> None:
-    """No genre has a field that only one language can call, nor the same one twice."""
-    for template in shipped_templates().values():
-        assert template.en
-        assert template.zh
-        for kind in KINDS:
-            fields = template.fields(kind)
-            assert all(each.en and each.zh for each in fields)
-            assert len({each.zh for each in fields}) == len({each.en for each in fields}) == len(fields)
+def test_no_two_fields_of_a_kind_share_a_name() -> None:
+    """Each kind has fields, and either language tells them apart."""
+    for kind in KINDS:
+        fields = fields_by_kind()[kind]
+        assert len({each.zh for each in fields}) == len({each.en for each in fields}) == len(fields) > 0
 
 
 def test_a_card_of_every_kind_is_made_found_and_taken_back(stores: MemoryStores, project: str) -> None:
@@ -46,22 +39,20 @@ def test_a_card_of_every_kind_is_made_found_and_taken_back(stores: MemoryStores,
         assert story.entities() == before
 
 
-def test_fields_in_either_language_are_kept_in_the_storys(chinese: Story) -> None:
+def test_fields_in_either_language_are_kept_under_one_key(chinese: Story) -> None:
     """What may change is of the state, a list may be written in one text, and a name means its card."""
-    sect = chinese.add_card("青云宗", kind="faction").entity
-    lin = chinese.add_card("林凡", {"realm": "练气", "灵根": "火", "功法": "青冥诀、龟息术", "sect": "青云宗"}).entity
-    assert lin.profile["灵根"] == "火"
+    lin = chinese.add_card("林凡", {"性格": "沉静", "目标": "结丹、复仇", "carries": "青冥诀", "灵根": "火"}).entity
+    assert (lin.profile["personality"], lin.profile["灵根"]) == ("沉静", "火")
     state = chinese.entity("林凡").state
     assert state is not None
-    assert (state.state_data["境界"], state.state_data["宗门"]) == ("练气", sect.entity_id)
-    assert state.state_data["功法"] == ["青冥诀", "龟息术"]
-    ring = chinese.add_card("青铜戒指", {"品阶": "未知"}, kind="item", holder="林凡").entity
+    assert (state.state_data["goals"], state.state_data["inventory"]) == (["结丹", "复仇"], ["青冥诀"])
+    ring = chinese.add_card("青铜戒指", {"来历": "母亲所留"}, kind="item", holder="林凡").entity
     held = chinese.entity("青铜戒指").state
     assert held is not None
     assert held.state_data["holder"] == lin.entity_id
-    edited = chinese.edit_entity("青铜戒指", {"持有者": "青云宗", "grade": "仙器"})
-    assert edited.entity.profile["品阶"] == "仙器"
-    assert edited.updated_fields == ["holder", "品阶"]
+    edited = chinese.edit_entity("青铜戒指", {"持有者": "无名氏", "origin": "古墓"})
+    assert edited.entity.profile["origin"] == "古墓"
+    assert edited.updated_fields == ["holder", "origin"]
     assert edited.change is not None
     chinese.undo(edited.change.change_id)
     assert chinese.entity("青铜戒指").entity == ring
@@ -106,14 +97,19 @@ def test_an_edit_gives_nobody_anothers_name(chinese: Story) -> None:
     assert chinese.edit_entity("林凡", {"name": "小凡"}).entity.name == "小凡"
 
 
-def test_a_field_of_a_new_card_that_is_none_is_refused(chinese: Story) -> None:
-    """Who misspells one is told which there are, and how to say it nevertheless; nothing is made."""
-    with pytest.raises(UserInputError, match=r"'镜界' is no field of a character.*境界.*state: 镜界=VALUE"):
-        chinese.add_card("林凡", {"镜界": "练气"})
+def test_other_fields_of_a_new_card_are_the_authors_own(chinese: Story) -> None:
+    """They are kept on the card as typed and can be changed there; what is nearly a field is refused as a slip."""
+    made = chinese.add_card("林凡", {"境界": "练气", "外号": "凡哥"})
+    assert made.entity.profile["外号"] == "凡哥"
+    edited = chinese.edit_entity("林凡", {"外号": "小凡"})
+    assert edited.entity.profile["外号"] == "小凡"
+    with pytest.raises(UserInputError, match=r"'personalty' is no field of a character; did you mean 'personality'"):
+        chinese.add_card("苏晚", {"personalty": "calm"})
     with pytest.raises(UserInputError, match="a character has no holder"):
-        chinese.add_card("林凡", holder="谁")
-    assert chinese.entities() == []
-    assert chinese.add_card("林凡", state={"镜界": "练气"}).entity.name == "林凡"
+        chinese.add_card("苏晚", holder="谁")
+    assert [each.name for each in chinese.entities()] == ["林凡"]
+    state = chinese.add_card("苏晚", state={"personalty": "calm"}).entity
+    assert "personalty" not in state.profile
 
 
 def test_an_edit_of_names_is_taken_back_with_the_scenes_that_held_them(stores: MemoryStores, project: str) -> None:
@@ -139,30 +135,3 @@ def test_a_rename_and_an_order_of_names_are_taken_back(stores: MemoryStores, pro
         assert story.entity("C0").entity.names() == before.names()
     story.undo()
     assert story.entity("C0").entity.names()[1:] == ["Inny", "the keeper"]
-
-
-def test_own_templates_add_to_the_shipped_ones(stores: MemoryStores) -> None:
-    """A file beside the projects counts for all, one in a project for it alone; a wrong one is named."""
-    for project in ("heist", "other"):
-        stores.create_project(project, language="en")
-    story = Story(stores, "heist")
-    shared, own = (Path(each) for each in story.card_templates().folders)
-    for folder, name in ((shared, "mystery.toml"), (own, "heist.toml")):
-        folder.mkdir(parents=True)
-        (folder / name).write_text('title = "Ours"\n[[item]]\nname = "guarded by"\ncard = "faction"\n', "utf-8")
-    try:
-        assert {"mystery", "heist"} <= {each.name for each in story.card_templates().templates}
-        offered = {each.name: each for each in Story(stores, "other").card_templates().templates}
-        assert "heist" not in offered
-        assert [each.name for each in offered["mystery"].fields if each.kind == "item"][-1] == "guarded by"
-        guards = story.add_card("the Watch", kind="faction").entity.entity_id
-        safe = story.add_card("the safe", {"guarded by": "the Watch"}, kind="item", template="heist").entity
-        assert safe.profile["guarded by"] == guards
-        with pytest.raises(UserInputError, match="no card template 'hiest'; did you mean 'heist'"):
-            story.use_card_template("hiest")
-        (own / "bad.toml").write_text("[[item]]\nname = 3\n", "utf-8")
-        with pytest.raises(InvalidFileError, match=r"bad\.toml.*item\.0\.name cannot be 3"):
-            story.card_templates()
-    finally:
-        for file in (shared / "mystery.toml", own / "heist.toml", own / "bad.toml"):
-            file.unlink(missing_ok=True)
