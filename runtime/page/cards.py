@@ -17,9 +17,9 @@ from novelgen.models.knowledge import KNOWLEDGE_KINDS, KNOWLEDGE_SOURCES, READER
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.nearest import nearest_names
 from runtime.page.visits import MAX_SHOWN, Name, Offset, Shown, Visit, Visited, download, router
+from runtime.story.entity_fields import OfferedField
 from runtime.story.knowledge import Knower, KnowledgeRow, Narrowing, Unaware
 from runtime.story.states import AttributeHistory
-from runtime.story.entity_fields import OfferedField
 from runtime.story.story import Story
 from runtime.story.who_is_who import EVERY_STATUS, Order
 
