@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
+from shutil import copyfile
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -23,6 +24,7 @@ from novelgen.models.entity import (
 from novelgen.models.folds import fold_loop_events, fold_relationship_changes, fold_state_changes, in_force
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE
+from runtime.care.companion_files import companion_files
 from runtime.care.documents import SCENE_NAMES, EntityDocument, chunk_document
 from runtime.files.chapter_text import count_words
 from runtime.files.paths import write_text_atomically
@@ -258,6 +260,7 @@ NO_CHANGE = "no_change"
 """Attribute of an entry of a history that says something and changes nothing; its value is None, which is no state."""
 
 MEMORY_FOLDER = "memory"
+PROJECT_FILE = "project.json"
 ENTITY_FOLDERS: dict[EntityType, str] = {
     "character": "characters",
     "location": "locations",
@@ -269,16 +272,38 @@ SCENES_FOLDER = "scenes"
 LONGEST_FILE_NAME = 200
 
 
-def export_project(stores: MemoryStores, project_id: str, folder: Path) -> list[Path]:
-    """Write everything that a project holds to `memory/` in a folder; `read_memory_folder` reads it back."""
+def export_project(stores: MemoryStores, project_id: str, folder: Path, *, force: bool = False) -> list[Path]:
+    """Write what a project holds to `memory/` in a folder, with its companion files beside it.
+
+    Args:
+        stores: The stores of the project.
+        project_id: The project.
+        folder: Where `memory/` is made; `read_memory_folder` reads it back.
+        force: Whether an earlier export there is replaced.
+
+    Raises:
+        UserInputError: When `memory/` holds files, and they are no export or `force` is off.
+    """
     documents = project_documents(stores, project_id)
+    paths = stores.paths(project_id)
     root = folder / MEMORY_FOLDER
-    if root.exists() and any(root.iterdir()):
-        raise UserInputError(f"{str(root)!r} is not empty; export to a new folder")
+    earlier = {file for file in root.rglob("*") if file.is_file()} if root.exists() else set()
+    if earlier and not force:
+        raise UserInputError(f"{str(root)!r} is not empty; export to a new folder, or replace that export with --force")
+    if earlier and root / PROJECT_FILE not in earlier:
+        raise UserInputError(f"{str(root)!r} holds files that are no export; export to a new folder")
+    companions = companion_files(paths.folder, paths)
     root.mkdir(parents=True, exist_ok=True)
     for name, document in documents.items():
         write_text_atomically(root / name, _text_of(document), root=root)
-    return [root / name for name in documents]
+    for name in companions:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        copyfile(paths.folder / name, folder / name)
+    written = [root / name for name in documents]
+    for file in earlier.difference(written):
+        if file.suffix == ".json":
+            file.unlink()
+    return [*written, *(folder / name for name in companions)]
 
 
 def project_documents(stores: MemoryStores, project_id: str) -> dict[str, Any]:
@@ -289,11 +314,14 @@ def project_documents(stores: MemoryStores, project_id: str) -> dict[str, Any]:
 
 
 def packed_export(stores: MemoryStores, project_id: str) -> bytes:
-    """Return what `export_project` would write as a zip archive that holds `memory/`."""
+    """Return what `export_project` would write as a zip archive."""
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, document in project_documents(stores, project_id).items():
             archive.writestr(f"{MEMORY_FOLDER}/{name}", _text_of(document).encode("utf-8", "replace"))
+        paths = stores.paths(project_id)
+        for name in companion_files(paths.folder, paths):
+            archive.write(paths.folder / name, name)
     return packed.getvalue()
 
 
@@ -303,7 +331,7 @@ def _text_of(document: Any) -> str:
 
 def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
     documents = MemoryDocuments(contents)
-    yield "project.json", {"name": contents.name, "language": contents.language}
+    yield PROJECT_FILE, {"name": contents.name, "language": contents.language}
     for given in contents.entities:
         folder = ENTITY_FOLDERS[given.entity.entity_type]
         yield f"{folder}/{file_name(given.entity.entity_id)}", documents.entity(given)

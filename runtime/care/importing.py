@@ -22,6 +22,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.context import ReportIssue
+from runtime.care.companion_files import CompanionCopy, take_companions
 from runtime.care.novel_gen_folder import is_novel_gen_folder, read_novel_gen_folder
 from runtime.care.reading import IncomingStory, is_memory_folder, read_memory_folder
 from runtime.files import manuscripts
@@ -514,7 +515,10 @@ class SourceImport(manuscripts.ManuscriptNotes, ImportResult):
         default=None, description="What differs from the story that is stored; None where none is."
     )
     updated: bool = Field(default=False, description="Whether what differs was taken in.")
-    copied_plans: list[str] = Field(default_factory=list, description="Files in the project's chapters folder.")
+    copied_files: list[str] = Field(
+        default_factory=list,
+        description="Settings, characters, word lists and plans that came into the project's folder.",
+    )
 
 
 def import_source(
@@ -549,7 +553,12 @@ def import_source(
         told: dict[str, Any] = {"passed_over": passed_over}
         if found.is_dir() and is_memory_folder(found):
             story = read_memory_folder(found, project_id=project_id, now=stores.clock())
-            return SourceImport(**dict(take_in(story)), **told)
+            result = take_in(story)
+            companions = CompanionCopy([], []) if dry_run else take_companions(found, stores.paths(project_id))
+            if companions.kept:
+                message = f"the project has files of its own, which stay: {', '.join(companions.kept)}"
+                result.issues.append(ReportIssue(stage="import", kind="unresolved", message=message))
+            return SourceImport(**dict(result), **told, copied_files=companions.taken)
         issues: list[ReportIssue] = []
         plans: list[Path] = []
         if found.is_dir() and is_novel_gen_folder(found):
@@ -581,7 +590,7 @@ def import_source(
         copied = [] if dry_run else _copied_plans(plans, stores.paths(project_id).chapters)
         issues = [*result.issues, *issues]
         result = result.model_copy(update={"issues": issues})
-        return SourceImport(**dict(result), **told, changes=changes, updated=update, copied_plans=copied)
+        return SourceImport(**dict(result), **told, changes=changes, updated=update, copied_files=copied)
 
 
 @contextmanager

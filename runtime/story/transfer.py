@@ -24,6 +24,9 @@ class ProjectExport(BaseModel):
 
     folder: Path = Field(description="The folder that holds the memory, or the file that holds the text.")
     files: list[Path]
+    left_out: list[str] = Field(
+        default_factory=list, description="Files of the project folder that the export does not take along."
+    )
 
 
 class ProjectImport(SourceImport):
@@ -37,23 +40,35 @@ class ProjectImport(SourceImport):
 class StoryTransfer(StoryUpkeep):
     """What users do to carry a story between projects and machines: export it, import it."""
 
-    def export(self, folder: str | Path) -> ProjectExport:
-        """Write everything that the story's memory holds to `memory/` in a folder; an import reads it back.
+    def export(self, folder: str | Path, *, force: bool = False) -> ProjectExport:
+        """Write the story's memory to `memory/` in a folder, which an import reads back.
 
-        A path that ends in .txt, .md, .docx or .epub is written as a file of the story's text.
+        Settings, characters, words to avoid and plans of the project folder go along beside `memory/`. `config.yaml`
+        and written contexts do not. A path that ends in .txt, .md, .docx or .epub is written as a file of the
+        story's text.
+
+        Args:
+            folder: Where to write.
+            force: Whether what an earlier export wrote there is replaced.
 
         Raises:
             UserInputError: When there is something already.
         """
         folder = Path(folder)
         if (kind := folder.suffix.lower().removeprefix(".")) in BOOK_WRITERS:
-            if folder.exists():
-                raise UserInputError(f"{str(folder)!r} exists already; export to a new file")
+            if folder.exists() and not (force and folder.is_file()):
+                raise UserInputError(
+                    f"{str(folder)!r} exists already; export to a new file, or replace it with --force"
+                )
             folder.parent.mkdir(parents=True, exist_ok=True)
             folder.write_bytes(self.written_story(kind))
             return ProjectExport(folder=folder, files=[folder])
-        files = exporting.export_project(self._stores, self.project_id, folder)
-        return ProjectExport(folder=folder / exporting.MEMORY_FOLDER, files=files)
+        files = exporting.export_project(self._stores, self.project_id, folder, force=force)
+        paths = self._stores.paths(self.project_id)
+        left_out = [
+            file.name for file in (paths.config_file, *sorted(paths.folder.glob("scene_*.json"))) if file.exists()
+        ]
+        return ProjectExport(folder=folder / exporting.MEMORY_FOLDER, files=files, left_out=left_out)
 
     def project_documents(self) -> dict[str, Any]:
         """Return everything that a project holds as documents: file below `memory/` to what it would hold."""

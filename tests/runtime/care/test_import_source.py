@@ -62,7 +62,7 @@ def test_a_project_of_novel_gen(stores: MemoryStores, project: str, tmp_path: Pa
     result = _import(stores, _novel_gen(tmp_path, memory), project)
     assert result.preview.new_entities == ["C0"]
     assert result.preview.new_scenes == ["1:1"]
-    assert result.copied_plans == ["chapter_002_plan.json"]
+    assert result.copied_files == ["chapter_002_plan.json"]
     assert "陆谦" in result.issues[0].message
     assert stores.paths(project).chapter_plan_file(2).is_file()
     inside, after = StoryPosition(1, 2), StoryPosition(2)
@@ -115,7 +115,7 @@ def test_a_project_of_novel_gens_second_version(stores: MemoryStores, project: s
     _write(folder / "chapters/chapter_001.json", {"chapter_id": 1, "title": "雪夜", "scenes": [scene]})
     result = _import(stores, folder, project)
     assert result.preview.new_entities == ["C0", "C1", "C2", "C3", "L0"]
-    assert (result.preview.new_scenes, result.copied_plans) == (["1:1"], ["chapter_002_plan.json"])
+    assert (result.preview.new_scenes, result.copied_files) == (["1:1"], ["chapter_002_plan.json"])
     assert "店家" in result.issues[0].message
     with stores.database(project).read() as unit:
         stored = unit.scenes.require(StoryPosition(1, 1))

@@ -16,7 +16,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.memory import AttachedTo, Attachment
 from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
 from runtime.care.exporting import export_project, file_name
-from runtime.care.importing import ImportResult, import_story
+from runtime.care.importing import ImportResult, import_source, import_story
 from runtime.care.reading import read_memory_folder
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
@@ -391,3 +391,49 @@ def test_attachments_go_with_their_memories(here: MemoryStores, there: MemorySto
     assert {each.type for each in links} >= {"chapter", "book"}
     (undone,) = [links for chunk_id, links, _ in attached(there) if chunk_id == bare.chunk_id]
     assert [each.id for each in undone] == ["book"]
+
+
+def test_files_of_the_project_folder_travel_with_the_memory(
+    here: MemoryStores, there: MemoryStores, tmp_path: Path
+) -> None:
+    """Settings, characters, word lists and plans come back; a file of the importing project stays and is named."""
+    project_id, other_id = _told_project(here), f"other-{next(_numbers)}"
+    texts = {
+        "settings.json": '{"genre": "mystery"}',
+        "characters.json": "{}",
+        "avoid.txt": "suddenly",
+        "chapters/chapter_003_plan.json": '{"chapter_number": 3}',
+    }
+    for name, text in {**texts, "config.yaml": "model: null"}.items():
+        file = here.paths(project_id).folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    export = Story(here, project_id).export(tmp_path / "out")
+    assert export.left_out == ["config.yaml"]
+    own = there.paths(other_id).folder / "avoid.txt"
+    own.parent.mkdir(parents=True)
+    own.write_text("very", "utf-8")
+    result = import_source(there, tmp_path / "out", project_id=other_id, index=False)
+    assert sorted(result.copied_files) == sorted(set(texts) - {"avoid.txt"})
+    assert ["avoid.txt" in issue.message for issue in result.issues] == [True]
+    taken = {name: (own.parent / name).read_text("utf-8") for name in texts}
+    assert taken == {**texts, "avoid.txt": "very"}
+    (tmp_path / "packed.zip").write_bytes(Story(here, project_id).packed_export())
+    packed = import_source(there, tmp_path / "packed.zip", project_id=f"{other_id}-packed", index=False)
+    assert sorted(packed.copied_files) == sorted(texts)
+
+
+def test_an_export_replaces_an_earlier_one_only_when_told(here: MemoryStores, told: str, tmp_path: Path) -> None:
+    """With force stale files go and others of the folder stay; what is no export is never replaced."""
+    stale, own = tmp_path / "memory" / "scenes" / "S9.json", tmp_path / "README.txt"
+    stale.write_text("{}", "utf-8")
+    own.write_text("mine", "utf-8")
+    with pytest.raises(UserInputError, match=r"is not empty.*--force"):
+        export_project(here, told, tmp_path)
+    written = export_project(here, told, tmp_path, force=True)
+    assert not stale.exists()
+    assert own.exists()
+    assert all(file.is_file() for file in written)
+    (tmp_path / "memory" / "project.json").unlink()
+    with pytest.raises(UserInputError, match="no export"):
+        export_project(here, told, tmp_path, force=True)

@@ -67,11 +67,13 @@ MAX_LISTED = 12
 """So many ids a line of the summary lists."""
 
 
-def export(session: parameters.CliSession, project: str, folder: Path, as_json: bool) -> None:
+def export(session: parameters.CliSession, *, project: str, folder: Path, force: bool, as_json: bool) -> None:
     """Do `novelgen export`."""
     with parameters.opened_project(session, project) as stores:
-        written = StoryTransfer(stores, project).export(folder=folder)
-    output.print_result(written, f"wrote {len(written.files)} files to {written.folder}", as_json=as_json)
+        written = StoryTransfer(stores, project).export(folder=folder, force=force)
+    lines = [f"wrote {len(written.files)} files to {written.folder}"]
+    lines += [f"not in the export: {', '.join(written.left_out)}"] if written.left_out else []
+    output.print_result(written, *lines, as_json=as_json)
 
 
 def import_command(
@@ -171,7 +173,7 @@ def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> No
         "new_summaries": preview.new_summaries or None,
         "new_consolidations": preview.new_consolidations or None,
         "new_memories_of_characters": preview.new_character_memories or None,
-        "copied_plans": _listed(result.copied_plans, labels),
+        "copied_files": _listed(result.copied_files, labels),
         "already_there": len(preview.same_entities) + len(preview.same_scenes) or None,
         "kept_as_stored": _listed([*preview.kept_entities, *preview.kept_scenes], labels),
         "mean_somebody_else": _listed(preview.clashing_entities, labels),
