@@ -24,8 +24,12 @@ NovelgenError
 │   ├── ModelUnavailableError
 │   │   └── ModelRefusedError     it would refuse every other request, too: key, model, quota, address
 │   └── ModelOutputError      an answer came, but it cannot be used
+├── MemoryToolError           a memory of the caller's own lacks a tool
+│   └── MemoryAnswerError         a tool answered with something of another type
 └── DeadlineExceededError     a call did not return in its time
 """
+
+from typing import Any
 
 
 class NovelgenError(Exception):
@@ -160,6 +164,23 @@ class ModelRefusedError(ModelUnavailableError):
 
 class ModelOutputError(ModelError):
     """The model answered, but the answer cannot be used."""
+
+
+class MemoryToolError(NovelgenError):
+    """A memory lacks a tool, or a tool of it failed for a part of what it was asked.
+
+    Args:
+        message: The tool, and what went wrong.
+        usable: The part of the answer that can be used; None where there is none.
+    """
+
+    def __init__(self, message: str, *, usable: Any = None) -> None:
+        super().__init__(message)
+        self.usable = usable
+
+
+class MemoryAnswerError(MemoryToolError):
+    """A tool of a memory answered with something of another type."""
 
 
 class DeadlineExceededError(NovelgenError, TimeoutError):

@@ -15,9 +15,9 @@ from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest, Mem
 from novelgen.models.context import SceneMemoryContext, context_document
 from novelgen.models.position import require_project_id
 from runtime.files.paths import ProjectPaths, write_text_atomically
+from runtime.memory_tools import StoryMemoryTools
 from runtime.model_providers.chat_models import UnavailableChatModel, build_chat_model
 from runtime.model_providers.token_counters import build_token_counter
-from runtime.search.story_memory import StoryMemoryTools
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores, stores_or_default
 

@@ -1,6 +1,18 @@
-"""One scene end to end: memory context, the caller's scene writer, ingest, and a model that reads what was written."""
+"""One scene end to end: memory context, the caller's scene writer, ingest, and a model that reads the new scene.
+
+The pipeline needs a writer, so that it is a function for programs:
+
+    from runtime.orchestrator import build_scene_pipeline
+
+Its steps are commands too:
+
+    novelgen context PROJECT PLAN.json --chapter N --scene M    the memory context, before you write
+    novelgen ingest PROJECT                                     the finished scene, after it
+    novelgen extract PROJECT                                    its record, read by a model
+"""
 
 import logging
+import sys
 from collections.abc import Callable
 
 from langchain_core.language_models import BaseChatModel
@@ -128,3 +140,8 @@ def _with_extraction(
     if report.stopped is not None:
         issues.append(ReportIssue(stage="extract", kind="unavailable", message=report.stopped))
     return outcome.model_copy(update={"extraction": report, "issues": [*outcome.issues, *issues]})
+
+
+if __name__ == "__main__":
+    sys.stderr.write(f"usage: runtime.orchestrator is no program.\n\n{__doc__}")
+    sys.exit(2)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, get_args, runtime_checkable
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
@@ -26,7 +26,7 @@ from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
 from novelgen.errors import ContextWriteError, UnknownProjectError, UserInputError
 from novelgen.language.language import TokenCounter, estimate_tokens
 from novelgen.language.normalise import scrub_tree
-from novelgen.memory import protocol
+from novelgen.memory import answers, protocol
 from novelgen.memory.character_view import StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.outline import OutlineScene, StoryChanges, StoryOutline, StoryRecap
@@ -41,6 +41,7 @@ from novelgen.models.context import (
     ReportIssue,
     SceneMemoryContext,
 )
+from novelgen.models.entity import Entity, EntityType
 from novelgen.models.plan import foreign_field_names
 from novelgen.models.position import require_project_id, story_place, utc_now
 from novelgen.models.state import EntityStateSnapshot
@@ -144,6 +145,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         propagate_bugs: bool = False,
     ) -> None:
         self._memory = protocol.as_story_memory(memory)
+        self._takes_names = isinstance(self._memory, protocol.PartialStoryMemory)
         self._settings = settings or ContextSettings()
         self._planner = ModelPlanner(model, timeout_s=model_timeout_s) if model else None
         self._writer = writer
@@ -186,7 +188,9 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         deadline = Deadline.after(self._settings.chain_timeout_s, stage="context")
         run = ContextRun(request, started_s=time.monotonic(), deadline=deadline)
         run = run.with_issues(*self._known_issues, *_of_another_scene(request), *_of_foreign_fields(request))
-        read = partial(self._memory.outline, request.project_id, as_of=request.position)
+        read = answers.checked(
+            "outline", partial(self._memory.outline, request.project_id, as_of=request.position), StoryOutline
+        )
         timeout_s = self._stage(run.deadline, "outline").remaining_s
         outcome = run_concurrently({"outline": read}, timeouts_s={"outline": timeout_s})["outline"]
         run = run.with_timings({"outline": outcome.elapsed_s})
@@ -204,7 +208,11 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         started_s = time.monotonic()
         unread: list[ReportIssue] = []
         planned = scene_planning.plan_scene(
-            run.request, run.outline, planner=self._planner, recall=partial(self._recall, run, unread)
+            run.request,
+            run.outline,
+            planner=self._planner,
+            recall=partial(self._recall, run, unread),
+            takes_names=self._takes_names,
         )
         run = replace(run, plan=planned.plan, deadline=run.deadline.later(planned.model_time_s))
         run = run.with_issues(*unread)
@@ -227,24 +235,26 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         )
         reads: dict[str, Callable[[], Any]] = {}
         if isinstance(self._memory, protocol.RecapMemory):
-            reads["recap"] = partial(self._memory.recap, request.project_id, as_of=request.position)
-        if entity_ids:
-            reads["states"] = partial(
-                self._memory.get_entity_states, request.project_id, entity_ids, as_of=request.position
-            )
+            recap = partial(self._memory.recap, request.project_id, as_of=request.position)
+            reads["recap"] = answers.checked("recap", recap, StoryRecap)
+        if entity_ids and not self._takes_names:
+            states = partial(self._memory.get_entity_states, request.project_id, entity_ids, as_of=request.position)
+            reads["states"] = answers.checked_states("get_entity_states", states)
         timeout_s = self._stage(run.deadline, "recap").remaining_s
         outcomes = run_concurrently(reads, timeouts_s=dict.fromkeys(reads, timeout_s))
         unread += filter(None, (self._issue("plan", outcome) for outcome in outcomes.values()))
-        values = {name: outcome.value for name, outcome in outcomes.items()}
+        values = {name: stepwise_chain.value_of(outcome) for name, outcome in outcomes.items()}
         return values.get("recap") or told, values.get("states") or ()
 
     def _plan_on(self, run: ContextRun, planned: scene_planning.PlannedScene) -> ContextRun:
         """Let the model see the first hits and ask on; whatever fails leaves the first round's plan."""
         asked = self._search_request(run, self._stage(run.deadline, "first_hits"))
-        run, found = self._called(run, "first_hits", partial(self._memory.search, asked), of="plan")
+        run, found = self._called(run, "first_hits", self._search(asked), of="plan")
         if found is None or self._planner is None:
             return run
-        further = scene_planning.plan_on(planned, run.request, run.outline, planner=self._planner, found=found)
+        further = scene_planning.plan_on(
+            planned, run.request, run.outline, planner=self._planner, found=found, takes_names=self._takes_names
+        )
         took_s = further.model_time_s - planned.model_time_s
         run = replace(run, plan=further.plan, deadline=run.deadline.later(took_s))
         return run.with_timings({"model": further.model_time_s})
@@ -256,7 +266,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             return run
         request = run.request
         look = partial(memory.names_in_text, request.project_id, names, as_of=request.position)
-        run, found = self._called(run, "names", look, of="names")
+        run, found = self._called(run, "names", answers.checked("names_in_text", look, dict), of="names")
         return run if found is None else replace(run, plan=scene_planning.with_names_of_text(run.plan, found))
 
     def _retrieve(self, run: ContextRun) -> ContextRun:
@@ -267,6 +277,8 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         state_ids = scene_planning.entities_for_states(
             scene_planning.state_candidates(run.plan), story, limit=settings.max_states
         )
+        # A memory that does not know the story, or could not tell it, is asked by the names of plan and cast.
+        is_by_name = self._takes_names or run.outline is None
         deadline = self._stage(run.deadline, "retrieval")
         asked = self._search_request(run, deadline.share("search"))
         beside = self._reads_of_knowledge(run, state_ids)
@@ -276,21 +288,22 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         ends: dict[str, Callable[[], Any]] = {}
         if last_scene is not None and self._tokens_of("left_off") and isinstance(self._memory, protocol.SceneTexts):
             read = partial(self._memory.scene_text, request.project_id, *story_place(last_scene))
-            ends["left_off"] = partial(read, as_of=request.position)
+            ends["left_off"] = answers.checked("scene_text", partial(read, as_of=request.position), str)
         outcomes = run_concurrently(
             {
                 **beside,
                 **ends,
-                "search": partial(self._memory.search, asked),
-                "states": partial(
-                    self._memory.get_entity_states, request.project_id, state_ids, as_of=request.position
-                ),
-                "timeline": partial(
-                    self._memory.get_recent_timeline,
-                    request.project_id,
-                    request.chapter_index,
-                    context_window=settings.context_window,
-                    as_of=request.position,
+                "search": self._search(asked),
+                "states": self._states_by_name(request) if is_by_name else self._states(request, state_ids),
+                "timeline": answers.checked_states(
+                    "get_recent_timeline",
+                    partial(
+                        self._memory.get_recent_timeline,
+                        request.project_id,
+                        request.chapter_index,
+                        context_window=settings.context_window,
+                        as_of=request.position,
+                    ),
                 ),
             },
             timeouts_s=dict.fromkeys(("search", "states", "timeline"), deadline.remaining_s)
@@ -301,14 +314,31 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         run = self._with_knowledge(run, {name: outcomes.pop(name) for name in beside})
         run = run.with_timings({stage: outcome.elapsed_s for stage, outcome in outcomes.items()})
         run = run.with_issues(*(self._issue(stage, outcome) for stage, outcome in outcomes.items()))
-        search = outcomes["search"].value or run.search
+        values = {stage: stepwise_chain.value_of(outcome) for stage, outcome in outcomes.items()}
+        search = values["search"] or run.search
         stepwise_chain.trace_retrievers(asked, search)
+        if is_by_name:
+            run = _with_entities(run, values["states"] or {})
+            values["states"] = list((values["states"] or {}).values())
         return replace(
             run.with_issues(*search.issues).with_timings(dict(search.timings_s)),
             found=stepwise_chain.untraced_search(search),
-            states=outcomes["states"].value or (),
-            timeline=outcomes["timeline"].value or (),
+            states=values["states"] or (),
+            timeline=values["timeline"] or (),
         )
+
+    def _search(self, asked: SearchRequest) -> Callable[[], SearchResult]:
+        return answers.checked_search(partial(self._memory.search, asked))
+
+    def _states(
+        self, request: MemoryContextRequest, entity_ids: Sequence[str]
+    ) -> Callable[[], list[EntityStateSnapshot]]:
+        read = partial(self._memory.get_entity_states, request.project_id, entity_ids, as_of=request.position)
+        return answers.checked_states("get_entity_states", read)
+
+    def _states_by_name(self, request: MemoryContextRequest) -> Callable[[], dict[str, EntityStateSnapshot]]:
+        names = scene_planning.names_for_states(request, limit=self._settings.max_states)
+        return partial(protocol.states_by_name, self._memory, request.project_id, names, as_of=request.position)
 
     def _tokens_of(self, quota: QuotaName) -> int:
         return self._settings.quotas.tokens(quota, self._settings.memory_budget)
@@ -334,11 +364,13 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         memory, request = self._memory, run.request
         reads: dict[str, Callable[[], Any]] = {}
         if isinstance(memory, protocol.KnowingMemory) and self._cast(run):
-            reads["knowledge"] = partial(memory.knowledge, request.project_id, as_of=request.position)
+            knowledge = partial(memory.knowledge, request.project_id, as_of=request.position)
+            reads["knowledge"] = answers.checked("knowledge", knowledge, KnowledgeStory)
             is_cut = run.point_of_view is not None and run.point_of_view.mode != "mark"
             if isinstance(memory, protocol.ChangesMemory):
                 changed_ids = state_ids if is_cut else ()
-                reads["changes"] = partial(memory.changes, request.project_id, changed_ids, as_of=request.position)
+                changes = partial(memory.changes, request.project_id, changed_ids, as_of=request.position)
+                reads["changes"] = answers.checked("changes", changes, StoryChanges)
         return reads
 
     def _with_knowledge(self, run: ContextRun, outcomes: Mapping[str, CallOutcome[Any]]) -> ContextRun:
@@ -477,7 +509,8 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         timeout_s = self._stage(run.deadline, name).remaining_s
         outcome = run_concurrently({name: call}, timeouts_s={name: timeout_s})[name]
         spent_s = run.timings_s.get(name, 0.0) + outcome.elapsed_s
-        return run.with_issues(self._issue(of, outcome)).with_timings({name: spent_s}), outcome.value
+        value = stepwise_chain.value_of(outcome)
+        return run.with_issues(self._issue(of, outcome)).with_timings({name: spent_s}), value
 
     def _stage(self, deadline: Deadline, stage: str) -> Deadline:
         """Return the deadline of a stage's calls to tools, each of which has a limit of its own."""
@@ -485,6 +518,22 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
 
     def _issue(self, stage: str, outcome: CallOutcome[Any]) -> ReportIssue | None:
         return stepwise_chain.issue_of(stage, outcome, propagate_bugs=self._propagate_bugs)
+
+
+def _with_entities(run: ContextRun, states: Mapping[str, EntityStateSnapshot]) -> ContextRun:
+    """Return the run with ids and names of the entities of states that were found by name."""
+    types = get_args(EntityType)
+    names = {state.entity_id: (name, state.entity_type) for name, state in states.items()}
+    # Nobody says the names of what a state refers to, so that ids must do.
+    for entity_id in scene_planning.referenced_ids(states.values()):
+        names.setdefault(entity_id, (entity_id, ""))
+    entities = [
+        Entity.model_validate({"entity_id": each, "entity_type": kind if kind in types else "term", "name": name})
+        for each, (name, kind) in names.items()
+    ]
+    story = scene_planning.known_story(run.request, run.outline).model_copy(update={"entities": entities})
+    plan = scene_planning.with_known_ids(run.plan, {name: state.entity_id for name, state in states.items()})
+    return replace(run, story=stepwise_chain.Untraced(story, f"{len(entities)} entities by name"), plan=plan)
 
 
 def _place_of(asked: object) -> dict[str, Any]:

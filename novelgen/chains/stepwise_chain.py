@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from novelgen.deadlines import CallOutcome
+from novelgen.errors import MemoryAnswerError, MemoryToolError
 from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.models.context import IssueKind, ReportIssue
 
@@ -27,8 +28,16 @@ def issue_of(stage: str, outcome: CallOutcome[Any], *, propagate_bugs: bool) -> 
             raise error
         logger.error("%s failed by a programming error", stage, exc_info=error)
     kind: IssueKind = "timeout" if isinstance(error, TimeoutError) else "unavailable"
+    if isinstance(error, MemoryAnswerError):
+        kind = "malformed"
     message = str(error) or type(error).__name__
     return ReportIssue(stage=stage, kind=kind, message=f"{type(error).__name__}: {message}")
+
+
+def value_of(outcome: CallOutcome[Any]) -> Any:
+    """Return the answer of a tool, or the usable part of an answer with an error."""
+    error = outcome.error
+    return error.usable if isinstance(error, MemoryToolError) else outcome.value
 
 
 def logged(*issues: ReportIssue | None) -> tuple[ReportIssue, ...]:

@@ -94,8 +94,11 @@ def _memories(was: SceneMemoryContext, now: SceneMemoryContext) -> Iterator[cont
 
 def _wordings(context: SceneMemoryContext) -> dict[_MemoryKey, contexts.MemoryWording]:
     items = {item.chunk_id: item for item in context.report.items} if context.report else {}
+    told_ids = {item.chunk_id for item in items.values() if item.told_in is not None}
     wordings: dict[_MemoryKey, contexts.MemoryWording] = {}
     for chunk in context.relevant_memories:
+        if chunk.chunk_id in told_ids:
+            continue
         item = items.get(chunk.chunk_id)
         wordings[_memory_key(chunk)] = (
             contexts.MemoryWording(form=item.form, text=item.text)
@@ -126,7 +129,7 @@ def _moves(
 def _receipts(context: SceneMemoryContext) -> dict[_MemoryKey, contexts.ContextItem]:
     """Return the receipts by what they are of, best first."""
     keys = {chunk.chunk_id: _memory_key(chunk) for chunk in context.relevant_memories}
-    items = context.report.items if context.report else []
+    items = context.report.own_items if context.report else []
     return {keys[item.chunk_id]: item for item in items if item.chunk_id in keys}
 
 

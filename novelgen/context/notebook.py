@@ -139,7 +139,7 @@ def _of_context(context: SceneMemoryContext) -> Sheet:
         for entry in (context.timeline_context or {}).get(section) or []
     ]
     memories: list[tuple[str, ...]] = [
-        (place_of(each.model_dump(), labels), each.text, _reasons(each, labels)) for each in report.items
+        (place_of(each.model_dump(), labels), each.text, _reasons(each, labels)) for each in report.own_items
     ]
     if not memories:
         memories = [_memory_row(each, labels)[:2] for each in context.relevant_memories]

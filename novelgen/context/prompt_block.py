@@ -73,7 +73,7 @@ def context_lines(context: SceneMemoryContext, *, count_tokens: TokenCounter = e
     """Return the lines of a context in the order of the needs, memories best first, then what is hidden."""
     report = context.report or ContextReport()
     labels = labels_for(report.language)
-    lines = [*_lines_of(context, report.names, labels, count_tokens), *_memories(report.items, context)]
+    lines = [*_lines_of(context, report.names, labels, count_tokens), *_memories(report.own_items, context)]
     hidden = context.hidden
     if hidden is not None:
         apart = [*_hidden(hidden, report.names, labels, count_tokens), *_memories(hidden.items, context)]
@@ -269,7 +269,7 @@ def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
         return labels.unknown_to.format(told) if unknown_to else ""
 
     if context.report and context.report.items:
-        return [f"{line(item, item.text)}{knowers(item)}" for item in prompt_order(context.report.items)]
+        return [f"{line(item, item.text)}{knowers(item)}" for item in prompt_order(context.report.own_items)]
     return [line(chunk, chunk.content) for chunk in prompt_order(context.relevant_memories)]
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
 from novelgen.context.lines import (
     Labels,
@@ -26,7 +26,7 @@ from novelgen.memory.attributes import slot_of
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead
 from novelgen.memory.retelling import content_words
-from novelgen.memory.search import SearchResult, SelectionScene
+from novelgen.memory.search import Candidate, SearchResult, SelectionScene
 from novelgen.memory.select import Selection, select_memories
 from novelgen.models.context import (
     ContextItem,
@@ -41,6 +41,7 @@ from novelgen.models.context import (
     ReportedQuery,
     SceneMemoryContext,
     ToldBefore,
+    ToldSection,
 )
 from novelgen.models.memory import NOTE_ID, PASSAGE_TYPES, StoryMemoryChunk, is_entity_target
 from novelgen.models.position import Place, sort_key, story_place
@@ -61,6 +62,9 @@ def with_what_holds(
     told = {each.memory_id for each in chosen.items}
     items: list[ContextItem] = []
     for item, chunk in zip(chosen.items, chosen.chunks, strict=True):
+        if item.told_in is not None:
+            items.append(item)
+            continue
         newer = _newest(chunk, named)
         slot = slots.get(chunk.slot_type or "") if chunk.superseded_by else None
         if slot is not None and slot[0] > story_place(chunk):
@@ -183,6 +187,8 @@ def assemble_context(
         slots=_slots(found.states, names, assembler.labels, shown={each.entity_id for each in shown.snapshots}),
         is_told=point_of_view is None,
     )
+    if point_of_view is None:
+        memories = _with_told_ones(memories, found.search.candidates, request, ended, so_far, top_k=assembler.top_k)
     used = [
         *plan.entity_ids,
         *_ids_in(shown.snapshots),
@@ -244,9 +250,10 @@ def _given_out(memories: Selection, *, is_full: bool) -> list[StoryMemoryChunk]:
 
 
 def _receipts(memories: Selection, *, is_full: bool) -> list[ContextItem]:
-    places = {item.chunk_id: index for index, item in enumerate(prompt_order(memories.items))}
+    in_prompt = prompt_order([item for item in memories.items if item.told_in is None])
+    places = {item.chunk_id: index for index, item in enumerate(in_prompt)}
     untold: dict[str, Any] = {} if is_full else {"score_parts": {}}
-    return [item.model_copy(update={"prompt_index": places[item.chunk_id], **untold}) for item in memories.items]
+    return [item.model_copy(update={"prompt_index": places.get(item.chunk_id), **untold}) for item in memories.items]
 
 
 def _slots(
@@ -343,6 +350,11 @@ class _Assembler:
     labels: Labels
     count_tokens: TokenCounter
 
+    @property
+    def top_k(self) -> int | None:
+        """Maximum number of memories; None where the budget alone bounds them."""
+        return self.bounds.top_k if self.request.top_k is None else self.request.top_k
+
     def story_so_far(self, found: FoundStory, *, budget_tokens: int | None = None) -> list[ToldBefore]:
         """Tell the last scenes, chapters and parts within their share of the memories' budget."""
         share = self.bounds.quotas.tokens("story_so_far", self.bounds.memory_budget)
@@ -371,7 +383,7 @@ class _Assembler:
             weights=weights,
             budget_tokens=budget_tokens,
             count_tokens=self.count_tokens,
-            top_k=self.bounds.top_k if request.top_k is None else request.top_k,
+            top_k=self.top_k,
         )
 
     def states(
@@ -451,30 +463,101 @@ def _told_elsewhere(
     return [(section, content_words(text)) for section, text in lines]
 
 
-def _each_fact_once(memories: Selection, told: Sequence[tuple[str, frozenset[str]]]) -> Selection:
-    """Leave out the memories that another line of the block tells."""
-    twins: dict[str, str] = {}
+def _each_fact_once(memories: Selection, lines: Sequence[tuple[str, frozenset[str]]]) -> Selection:
+    """Mark the memories that scenes before tell, and leave out those that states and the timeline tell.
+
+    States and timeline are fields that every reader of a context has; the end of the scene before and the story so far
+    are not, so that their memories stay among the relevant ones, without tokens.
+    """
+    sections: dict[str, str] = {}
     for item in memories.items:
         words = content_words(item.text)
         enough = TOLD_SHARE * len(words)
         # A short note's words may all stand in the prose of a scene, which says something else with them.
         is_note = (item.source_id or "").startswith(NOTE_ID)
-        lines = [each for each in told if not (is_note and each[0] in ("left_off", "story_so_far"))]
-        where = next((section for section, said in lines if words and len(words & said) >= enough), None)
-        if where is not None:
-            twins[item.chunk_id] = where
+        near = [line for line in lines if not (is_note and line[0] in _TOLD_SECTIONS)]
+        section = next((section for section, said in near if words and len(words & said) >= enough), None)
+        if section is not None:
+            sections[item.chunk_id] = section
     gone = [
-        LeftOutWhy(code="told_elsewhere", values={"section": twins[each.chunk_id]}).item(
-            id=each.chunk_id, **each.model_dump(include={"source_id", "text", "tokens", "score"})
+        LeftOutWhy(code="told_elsewhere", values={"section": section}).item(
+            id=item.chunk_id, **item.model_dump(include={"source_id", "text", "tokens", "score"})
         )
-        for each in memories.items
-        if each.chunk_id in twins
+        for item in memories.items
+        if (section := sections.get(item.chunk_id)) is not None and section not in _TOLD_SECTIONS
     ]
+    gone_ids = {each.id for each in gone}
     return Selection(
-        chunks=tuple(each for each in memories.chunks if each.chunk_id not in twins),
-        items=tuple(each for each in memories.items if each.chunk_id not in twins),
+        chunks=tuple(chunk for chunk in memories.chunks if chunk.chunk_id not in gone_ids),
+        items=tuple(
+            item.model_copy(update={"told_in": sections[item.chunk_id], "tokens": 0})
+            if item.chunk_id in sections
+            else item
+            for item in memories.items
+            if item.chunk_id not in gone_ids
+        ),
         left_out=(*gone, *memories.left_out),
     )
+
+
+_TOLD_SECTIONS = frozenset(get_args(ToldSection))
+
+
+def _with_told_ones(
+    memories: Selection,
+    candidates: Sequence[Candidate],
+    request: MemoryContextRequest,
+    ended: LeftOff | None,
+    so_far: Sequence[ToldBefore],
+    *,
+    top_k: int | None,
+) -> Selection:
+    """Add the memories of the scenes before that were not chosen, since the prompt tells them in another section."""
+    lines: dict[Place, list[tuple[ToldSection, frozenset[str]]]] = {}
+    if ended is not None:
+        lines[ended.chapter_index, ended.scene_index] = [("left_off", content_words(ended.text))]
+    for before in so_far:
+        if before.scene_index is not None:
+            place = (before.chapter_index, before.scene_index)
+            lines.setdefault(place, []).append(("story_so_far", content_words(before.text)))
+    chosen_ids = {chunk.chunk_id for chunk in memories.chunks}
+    listed = [content_words(chunk.content) for chunk in memories.chunks]
+    waiting = [
+        candidate
+        for candidate in candidates
+        if (chunk := candidate.chunk).place in lines
+        and chunk.project_id == request.project_id
+        and request.position.admits(chunk.chapter_index, chunk.scene_index)
+        and chunk.chunk_id not in chosen_ids
+        and chunk.content_type not in PASSAGE_TYPES
+        and chunk.superseded_by is None
+    ]
+    waiting.sort(key=lambda each: (-each.chunk.importance, story_place(each.chunk), each.chunk.memory_id))
+    chunks, items = list(memories.chunks), list(memories.items)
+    for candidate in waiting:
+        chunk = candidate.chunk
+        words = content_words(chunk.content)
+        enough = TOLD_SHARE * len(words)
+        section = next(
+            (name for name, said in lines[story_place(chunk)] if words and len(words & said) >= enough), None
+        )
+        is_listed = any(len(words & said) >= enough for said in listed)
+        if section is None or is_listed or (top_k is not None and len(items) >= top_k):
+            continue
+        listed.append(words)
+        chunks.append(chunk)
+        items.append(
+            ContextItem(
+                **chunk.model_dump(include={"chunk_id", "source_id", "chapter_index", "scene_index"}),
+                text=chunk.content.strip(),
+                tokens=0,
+                arm_ranks=candidate.best_ranks(),
+                told_in=section,
+            )
+        )
+    ids = {item.chunk_id for item in items}
+    left_out = tuple(each for each in memories.left_out if each.id not in ids)
+    return Selection(chunks=tuple(chunks), items=tuple(items), left_out=left_out)
 
 
 def _names_in_use(names: Mapping[str, str], used: Iterable[str]) -> dict[str, str]:

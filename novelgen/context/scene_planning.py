@@ -1,7 +1,7 @@
 """From a request and what is known of the story to the plan of what to look up."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
 
@@ -13,7 +13,7 @@ from novelgen.language.resolver import NameResolver, Resolution
 from novelgen.memory.outline import StoryOutline, StoryRecap
 from novelgen.memory.search import NAMES_PURPOSE, SearchQuery, SearchResult
 from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportIssue
-from novelgen.models.entity import Entity, EntityAlias, EntityType
+from novelgen.models.entity import Entity, EntityAlias, EntityType, is_entity_id
 from novelgen.models.plan import ScenePlan
 from novelgen.models.state import EntityStateSnapshot, Relationship
 from novelgen.models.user_file import CharactersConfig
@@ -197,8 +197,20 @@ def plan_scene(
     *,
     planner: ModelPlanner | None,
     recall: Recall | None = None,
+    takes_names: bool = False,
 ) -> PlannedScene:
-    """Plan by rules, and add what a model plans where there is one."""
+    """Plan by rules, and add the plan of a model where there is one.
+
+    Args:
+        request: The scene.
+        outline: The story before it; None where it could not be read.
+        planner: Plans with a model; None plans by rules alone.
+        recall: Reads further matter for the model's prompt.
+        takes_names: Whether the memory does not know the story, so that the plan names people in place of their ids.
+
+    Returns:
+        The plan, with ids of the story or with names.
+    """
     story = known_story(request, outline)
     known = story.entities or _cast_as_entities(request.characters)
     names = NameResolver(known, present_ids=recently_on_stage(story, scenes=PRESENT_SCENES))
@@ -211,12 +223,12 @@ def plan_scene(
         relationships=story.relationships,
     )
     if planner is None:
-        return PlannedScene(plan=_of_story(rules, story, names, request.characters))
+        return PlannedScene(plan=_of_memory(rules, story, names, request, takes_names=takes_names))
     so_far = _story_so_far(rules, story, names, recall)
     started_s = time.monotonic()
     first = planner.plan(request, entities=known, names=names, language=language_of(request, story), story=so_far)
     return PlannedScene(
-        plan=_of_story(merge_plans(rules, first.plan), story, names, request.characters),
+        plan=_of_memory(merge_plans(rules, first.plan), story, names, request, takes_names=takes_names),
         model_time_s=time.monotonic() - started_s,
         first_round=first,
     )
@@ -229,16 +241,17 @@ def plan_on(
     *,
     planner: ModelPlanner,
     found: SearchResult,
+    takes_names: bool = False,
 ) -> PlannedScene:
-    """Let the model ask on after the first hits."""
+    """Let the model ask on after the first hits; see `plan_scene`."""
     if planned.first_round is None:
         return planned
     story = known_story(request, outline)
     started_s = time.monotonic()
     further = planner.plan_on(planned.first_round, found)
     plan = with_further(planned.plan, further)
-    stored = _stored_only(plan, story)
-    return PlannedScene(stored, planned.model_time_s + time.monotonic() - started_s, planned.first_round)
+    plan = _with_names(plan, request) if takes_names else _stored_only(plan, story)
+    return PlannedScene(plan, planned.model_time_s + time.monotonic() - started_s, planned.first_round)
 
 
 def _story_so_far(rules: RetrievalPlan, story: StoryOutline, names: NameResolver, recall: Recall | None) -> StorySoFar:
@@ -269,6 +282,67 @@ def _cast_as_entities(characters: CharactersConfig | None) -> list[Entity]:
         )
         for number, card in enumerate(characters.everyone() if characters else ())
     ]
+
+
+def planned_people(request: MemoryContextRequest) -> list[str]:
+    """Return the names of a plan's characters and of its point of view, as they stand."""
+    plan = request.scene_plan
+    return list(dict.fromkeys(name for each in (*plan.characters, plan.pov) if (name := each.strip())))
+
+
+def names_for_states(request: MemoryContextRequest, *, limit: int) -> list[str]:
+    """Choose the names under which a memory that knows no ids is asked for states: the plan's, then the cast's."""
+    cast = [card.name.strip() for card in request.characters.everyone()]
+    return [name for name in dict.fromkeys([*planned_people(request), *cast]) if name][:limit]
+
+
+def _of_memory(
+    plan: RetrievalPlan, story: StoryOutline, names: NameResolver, request: MemoryContextRequest, *, takes_names: bool
+) -> RetrievalPlan:
+    kept = _of_story(plan, story, names, request.characters)
+    if not takes_names:
+        return kept
+    named = _with_names(plan, request)
+    return kept.model_copy(update={"entity_ids": named.entity_ids, "queries": named.queries})
+
+
+def _with_names(plan: RetrievalPlan, request: MemoryContextRequest) -> RetrievalPlan:
+    """Name people as the plan or their card does, where the memory gives no ids."""
+    people = planned_people(request)
+    cards = _cast_as_entities(request.characters)
+    spelled = {card.entity_id: next((name for name in people if name in card.names()), card.name) for card in cards}
+    return plan.model_copy(
+        update={
+            "entity_ids": list(dict.fromkeys([*people, *(spelled.get(each, each) for each in plan.entity_ids)])),
+            "inferred_ids": [],
+            "pov_id": None,
+            "queries": [
+                query.model_copy(update={"entities": [spelled.get(each, each) for each in query.entities]})
+                for query in plan.queries
+            ],
+        }
+    )
+
+
+def referenced_ids(states: Iterable[EntityStateSnapshot]) -> list[str]:
+    """Return the entity ids among the values of states, without repeats."""
+
+    def ids_in(value: object) -> Iterator[str]:
+        if isinstance(value, Mapping):
+            value = list(value.values())
+        if isinstance(value, list | tuple):
+            for part in value:
+                yield from ids_in(part)
+        elif isinstance(value, str) and is_entity_id(value):
+            yield value
+
+    return list(dict.fromkeys(each for state in states for each in ids_in([state.state_data, state.holds])))
+
+
+def with_known_ids(plan: RetrievalPlan, ids_by_name: Mapping[str, str]) -> RetrievalPlan:
+    """Return a plan of names with the ids that the memory gave for them, the others left out."""
+    ids = [ids_by_name[name] for name in plan.entity_ids if name in ids_by_name]
+    return plan.model_copy(update={"entity_ids": list(dict.fromkeys(ids))})
 
 
 def _of_story(

@@ -1,12 +1,15 @@
-"""The seam between the chain and the world: what the memory tools must offer, and how less is made to answer as all."""
+"""The seam between the chain and the world: the memory tools, and an adapter for a memory that has only some."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from novelgen.errors import MemoryAnswerError, MemoryToolError, UserInputError
+from novelgen.memory import answers
 from novelgen.memory.outline import RECALLED_SCENES, StoryChanges, StoryOutline, StoryRecap
-from novelgen.memory.search import Candidate, RetrieverHit, SearchRequest, SearchResult
+from novelgen.memory.search import Candidate, RetrieverHit, SearchQuery, SearchRequest, SearchResult
 from novelgen.memory.story import KnowledgeStory
+from novelgen.models.context import IssueKind, ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import EntityStateSnapshot
@@ -124,45 +127,91 @@ class ReadMoments(Protocol):
 
 
 def as_story_memory(tools: MemoryTools | StoryMemory) -> StoryMemory:
-    """Return the tools as they are when they know the story, else an adapter that asks what they have."""
+    """Return the tools as they are when they know the story, else an adapter over the three tools.
+
+    Raises:
+        UserInputError: When the object has none of the three tools.
+    """
     return tools if isinstance(tools, StoryMemory) else PartialStoryMemory(tools)
 
 
-class PartialStoryMemory:
-    """A `StoryMemory` over tools of which only `search_story_memory` must exist.
+TOOL_NAMES = ("search_story_memory", "get_entity_state", "get_recent_timeline")
+"""The three tools; a memory may also name them as `runtime.memory_tools` does, with `_tool` at the end."""
 
-    What the tools cannot answer is empty, which is not a failure. Whatever they return is cut by position
-    and project once more.
+MOST_PER_SEARCH = 50
+"""Memories that one search of the three tools is asked for at most."""
+
+
+class PartialStoryMemory:
+    """A `StoryMemory` over the three tools, or some of them.
+
+    It takes names in place of ids, since the tools do. Memories and states are cut by position and project once more.
+    A tool that is missing raises, and so does an answer of another type; the chain reports both and goes on.
+
+    Args:
+        tools: An object with at least one of the three tools.
+
+    Raises:
+        UserInputError: When the object has none of them.
     """
 
     def __init__(self, tools: MemoryTools) -> None:
-        self._tools = tools
-        self.search_story_memory = tools.search_story_memory
+        found = {name: getattr(tools, name, None) or getattr(tools, f"{name}_tool", None) for name in TOOL_NAMES}
+        self._tools: dict[str, Callable[..., Any]] = {name: tool for name, tool in found.items() if tool is not None}
+        if not self._tools:
+            raise UserInputError(f"{tools!r:.120} has none of the tools of a memory: {', '.join(TOOL_NAMES)}")
+
+    def _tool(self, name: str) -> Callable[..., Any]:
+        if name not in self._tools:
+            raise MemoryToolError(f"the memory has no {name}; what it would bring is missing")
+        return self._tools[name]
+
+    def search_story_memory(self, project_id: str, query: str, **filters: Any) -> list[StoryMemoryChunk]:
+        """Ask the search tool."""
+        answer = self._tool("search_story_memory")(project_id, query, **filters)
+        return answers.read_list("search_story_memory", answer, StoryMemoryChunk)
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Ask the queries one by one; each list counts as one retriever's answer."""
+        """Ask the queries one by one, then for the memories of the entities; each list is one retriever's answer."""
+        self._tool("search_story_memory")
+        asked: list[tuple[int | None, str, SearchQuery]] = [
+            (index, "semantic", query) for index, query in enumerate(request.queries)
+        ]
+        if request.queries and request.entity_ids:
+            of_entities = request.queries[0].model_copy(update={"entities": list(request.entity_ids)})
+            asked.append((None, "entity", of_entities))
         hits: dict[str, list[RetrieverHit]] = {}
         chunks: dict[str, StoryMemoryChunk] = {}
-        for index, query in enumerate(request.queries):
-            found = self._tools.search_story_memory(
-                request.project_id,
-                query.text,
-                entities=query.entities or None,
-                content_type=query.content_type,
-                tags=query.tags or None,
-                top_k=min(request.candidates_per_query, 50),
-                as_of=request.as_of,
-            )
+        failures: list[Exception] = []
+        for index, retriever, query in asked:
+            try:
+                found = self.search_story_memory(
+                    request.project_id,
+                    query.text,
+                    entities=query.entities or None,
+                    content_type=query.content_type,
+                    tags=query.tags or None,
+                    top_k=min(request.candidates_per_query, MOST_PER_SEARCH),
+                    as_of=request.as_of,
+                )
+            except MemoryAnswerError as error:
+                failures.append(error)
+                found = error.usable or []
+            except Exception as error:  # noqa: BLE001 - one query that fails must not cost the others
+                failures.append(error)
+                continue
             for rank, chunk in enumerate(found, start=1):
                 if chunk.project_id == request.project_id and request.as_of.admits(
                     chunk.chapter_index, chunk.scene_index
                 ):
                     chunks[chunk.chunk_id] = chunk
-                    hit = RetrieverHit(retriever="semantic", query_index=index, rank=rank, score=None)
+                    hit = RetrieverHit(retriever=retriever, query_index=index, rank=rank, score=None)
                     hits.setdefault(chunk.chunk_id, []).append(hit)
-        return SearchResult(
-            candidates=tuple(Candidate(chunk=chunks[name], hits=tuple(hits[name])) for name in sorted(chunks))
-        )
+        if failures and len(failures) == len(asked) and not chunks:
+            raise failures[0]
+        candidates = tuple(Candidate(chunk=chunks[name], hits=tuple(hits[name])) for name in sorted(chunks))
+        issues = {str(error): _issue_of_search(error) for error in failures}
+        return SearchResult(candidates=candidates, issues=tuple(issues.values()))
 
     def outline(self, project_id: str, *, as_of: StoryPosition) -> StoryOutline:
         """Return an empty outline: these tools do not know the story."""
@@ -171,25 +220,58 @@ class PartialStoryMemory:
     def get_entity_state(
         self, project_id: str, entity_id: str, *, chapter_index: int | None = None, scene_index: int | None = None
     ) -> EntityStateSnapshot | None:
-        """Ask the tools' own state tool, or return None when they have none."""
-        if not hasattr(self._tools, "get_entity_state"):
-            return None
-        return self._tools.get_entity_state(project_id, entity_id, chapter_index=chapter_index, scene_index=scene_index)
+        """Ask the state tool."""
+        tool = self._tool("get_entity_state")
+        answer = tool(project_id, entity_id, chapter_index=chapter_index, scene_index=scene_index)
+        return answers.read_one("get_entity_state", answer, EntityStateSnapshot)
 
     def get_entity_states(
         self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition
     ) -> list[EntityStateSnapshot]:
-        """Ask the tools for one state after the other."""
-        states = (
-            self.get_entity_state(project_id, each, chapter_index=as_of.chapter_index, scene_index=as_of.scene_index)
-            for each in entity_ids
-        )
-        return [state for state in states if state is not None]
+        """Ask the state tool for one entity after the other."""
+        return list(states_by_name(self, project_id, entity_ids, as_of=as_of).values())
 
     def get_recent_timeline(
         self, project_id: str, chapter_index: int, *, context_window: int = 2, as_of: StoryPosition | None = None
     ) -> list[EntityStateSnapshot]:
-        """Ask the tools' own timeline, or return nothing when they have none."""
-        if not hasattr(self._tools, "get_recent_timeline"):
-            return []
-        return self._tools.get_recent_timeline(project_id, chapter_index, context_window=context_window, as_of=as_of)
+        """Ask the timeline tool."""
+        tool = self._tool("get_recent_timeline")
+        answer = tool(project_id, chapter_index, context_window=context_window, as_of=as_of)
+        return answers.read_list("get_recent_timeline", answer, EntityStateSnapshot)
+
+
+def states_by_name(
+    memory: MemoryTools, project_id: str, names: Sequence[str], *, as_of: StoryPosition
+) -> dict[str, EntityStateSnapshot]:
+    """Return the state at a position of each name that has one; the first of several names of one entity counts.
+
+    Raises:
+        MemoryToolError: When the tool is missing, or failed for some names; it keeps the states of the others.
+    """
+    states: dict[str, EntityStateSnapshot] = {}
+    known_ids: set[str] = set()
+    failure: Exception | None = None
+    for name in names:
+        try:
+            answer = memory.get_entity_state(
+                project_id, name, chapter_index=as_of.chapter_index, scene_index=as_of.scene_index
+            )
+            state = answers.read_one("get_entity_state", answer, EntityStateSnapshot)
+        except Exception as error:  # noqa: BLE001 - one name that fails must not cost the others
+            failure = error
+            continue
+        if state is not None and state.entity_id not in known_ids:
+            known_ids.add(state.entity_id)
+            states[name] = state
+    if isinstance(failure, MemoryToolError):
+        raise type(failure)(str(failure), usable=states)
+    if failure is not None and states:
+        raise MemoryToolError(f"get_entity_state failed: {failure!r:.200}", usable=states) from failure
+    if failure is not None:
+        raise failure
+    return states
+
+
+def _issue_of_search(error: Exception) -> ReportIssue:
+    kind: IssueKind = "malformed" if isinstance(error, MemoryAnswerError) else "unavailable"
+    return ReportIssue(stage="search", kind=kind, message=str(error) or type(error).__name__)

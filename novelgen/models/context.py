@@ -124,6 +124,10 @@ class HoldsNow(Model):
     text: str = Field(default="", description="Empty where it is among the memories, or some may not know it.")
 
 
+ToldSection = Literal["left_off", "story_so_far"]
+"""Sections of the prompt in which a memory may be told already."""
+
+
 class ContextItem(Model):
     """Receipt of one selected memory: why it is in, in which form, at what cost."""
 
@@ -134,7 +138,16 @@ class ContextItem(Model):
     form: Form = "full"
     text: str = Field(description="The text as it enters the prompt.")
     tokens: int = Field(ge=0)
-    prompt_index: int = Field(ge=0, description="Place among the memories in the rendered prompt, from 0.")
+    prompt_index: int | None = Field(
+        default=None,
+        ge=0,
+        description="Place among the memories in the rendered prompt, from 0; None: told there in another section.",
+    )
+    told_in: ToldSection | None = Field(
+        default=None,
+        exclude_if=is_unsaid,
+        description="Section of the prompt that tells this memory, so that it has no line and no tokens of its own.",
+    )
     reasons: list[str] = Field(default_factory=list)
     arm_ranks: dict[str, int] = Field(default_factory=dict, description="Best rank per retriever, from 1.")
     score: float = 0.0
@@ -265,7 +278,7 @@ class ContextReport(Model):
         description="Per need: states, story_so_far, left_off, relations, obligations, timeline (its rest), "
         "memories, passages.",
     )
-    left_out: list[LeftOutItem] = Field(default_factory=list)
+    left_out: list[LeftOutItem] = Field(default_factory=list, description="Found near the border and not taken.")
     issues: list[ReportIssue] = Field(default_factory=list)
     timings_s: dict[str, float] = Field(default_factory=dict, description="Seconds per stage.")
     story_version: str | None = Field(
@@ -276,6 +289,23 @@ class ContextReport(Model):
         default=None, description="The plan that the context was built for, so that it can be built again."
     )
     point_of_view: PointOfView | None = Field(default=None, exclude_if=is_unsaid)
+
+    @property
+    def own_items(self) -> list[ContextItem]:
+        """The receipts of the memories that have a line of their own in the prompt."""
+        return [item for item in self.items if item.told_in is None]
+
+    @property
+    def left_out_of_prompt(self) -> list[LeftOutItem]:
+        """What has no line of its own: memories that another section tells, then what was not taken."""
+        told = [
+            LeftOutWhy(code="told_elsewhere", values={"section": item.told_in}).item(
+                id=item.chunk_id, **item.model_dump(include={"source_id", "text", "tokens", "score"})
+            )
+            for item in self.items
+            if item.told_in is not None
+        ]
+        return [*told, *self.left_out]
 
 
 class LeftOff(Model):

@@ -30,7 +30,7 @@ from novelgen.models.position import GREATEST_INDEX, StoryPosition
 from novelgen.models.story_difference import StoryDifference
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described
-from runtime.search.story_memory import MAX_TOP_K
+from runtime.memory_tools import MAX_TOP_K
 from runtime.stores import MemoryStores
 from runtime.story.base import stored_position
 from runtime.story.extraction import ExtractionReport

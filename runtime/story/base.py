@@ -48,7 +48,7 @@ from runtime.stores import MemoryStores
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from runtime.search.story_memory import StoryMemoryTools
+    from runtime.memory_tools import StoryMemoryTools
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -306,7 +306,7 @@ class StoryBase(ReadsArguments):
     @cached_property
     def _tools(self) -> StoryMemoryTools:
         """The three tools of memory; what they search with is heavy to import, and most parts do without."""
-        from runtime.search.story_memory import StoryMemoryTools
+        from runtime.memory_tools import StoryMemoryTools
 
         return StoryMemoryTools(self._stores)
 

@@ -24,8 +24,8 @@ from runtime.context_chain import JsonContextWriter, build_context_chain, config
 from runtime.files.file_reading import NumberedLine
 from runtime.files.paths import ProjectPaths, write_text_atomically
 from runtime.files.project_files import load_characters, load_context, load_settings_file, own_scene_plan
+from runtime.memory_tools import StoryMemoryTools
 from runtime.model_providers.token_counters import build_token_counter
-from runtime.search.story_memory import StoryMemoryTools
 from runtime.stores import MemoryStores
 from runtime.story.base import Progress, StoryBase, async_twin
 from runtime.story.projects import StoryProjects

@@ -26,7 +26,7 @@ from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import ShownList
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
-from runtime.search.story_memory import DEFAULT_TOP_K, MAX_TOP_K
+from runtime.memory_tools import DEFAULT_TOP_K, MAX_TOP_K
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import StoredScene
 from runtime.storage.terms import index_tokens, lexical_terms, term_tokens

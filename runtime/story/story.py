@@ -30,7 +30,7 @@ from runtime.agents.langgraph import (
 )
 from runtime.context_chain import build_chunk_context
 from runtime.files.project_files import in_first_shape, own_scene_plan
-from runtime.search.story_memory import DEFAULT_TOP_K
+from runtime.memory_tools import DEFAULT_TOP_K
 from runtime.story.attachments import StoryAttachments
 from runtime.story.base import Given, Number, Passage, Place, async_twin, position_of
 from runtime.story.changes import StoryChanges

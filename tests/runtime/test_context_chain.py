@@ -20,6 +20,10 @@ from tests.support.demo_project import demo_request, settings_for
 PLAN = {"location": "the Salt House", "characters": ["Ines"], "purpose": "Open the iron door."}
 
 
+UNSAID = {"known_by", "not_known_by", "kept_from", "holds_now", "told_in"}
+"""Fields that a receipt without such a remark leaves out."""
+
+
 def ask(project_id: str, **asked: Any) -> dict[str, Any]:
     """Return a request of the chain as a mapping."""
     return {"project_id": project_id, "chapter_index": 5, "scene_index": 4, "scene_plan": PLAN, **asked}
@@ -103,7 +107,7 @@ def test_the_file_is_little_more_than_half_of_what_a_full_one_is(demo_stores: Me
     report = json.loads(text)["report"]
     assert len(report["items"]) == len(context.relevant_memories)
     for item in report["items"]:
-        assert ContextItem.model_fields.keys() - item.keys() <= {"known_by", "not_known_by", "kept_from", "holds_now"}
+        assert ContextItem.model_fields.keys() - item.keys() <= UNSAID
         assert item["text"]
         assert item["arm_ranks"]
     assert context.as_prompt() == full.as_prompt()

@@ -13,7 +13,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.search.story_memory import StoryMemoryTools
+from runtime.memory_tools import StoryMemoryTools
 from runtime.storage.records import SceneWrite
 
 PATIENT = {"tool_timeout_s": 60.0, "chain_timeout_s": 120.0}

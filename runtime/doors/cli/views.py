@@ -48,8 +48,8 @@ def print_context(context: SceneMemoryContext, labels: ViewLabels, written_to: P
     print_heading(prompt.timeline)
     _print_timeline(context, report, labels)
     print_heading(prompt.memories)
-    if report.items:
-        print_items(report.items, labels)
+    if report.own_items:
+        print_items(report.own_items, labels)
     else:
         print_text(labels["head.nothing"])
     if context.hidden is not None:
@@ -80,7 +80,7 @@ def print_first_screen(context: SceneMemoryContext, labels: ViewLabels) -> None:
         left_off = [render_left_off(left, report.names, labels=prompt)[0], *said]
     loops = (context.timeline_context or {}).get("open_loops") or []
     threads = [render_timeline_entry("open_loops", each, report.names, labels=prompt)[2:] for each in loops]
-    memories = [f"[{labels.memory_place(each)}] {each.text}" for each in report.items]
+    memories = [f"[{labels.memory_place(each)}] {each.text}" for each in report.own_items]
     parts = {
         "must_hold": states[False][: FIRST_LINES["states"]],
         "we_left_off": [*left_off[:1], *last_rows(left_off[1:], FIRST_LINES["left_off"] - 1)],
@@ -197,11 +197,11 @@ def print_explanation(report: ContextReport, labels: ViewLabels) -> None:
             labels.reason(", ".join(f"{part} {value:.2f}" for part, value in item.score_parts.items())),
             labels.reason(", ".join(f"{retriever} {rank}" for retriever, rank in item.arm_ranks.items())),
         )
-        for number, item in enumerate(report.items, start=1)
+        for number, item in enumerate(report.own_items, start=1)
     ]
     headings = ("number", "place", "entity_id", "score", "score_parts", "retrievers")
     print_table(headings, rows, labels=labels)
-    if report.left_out:
+    if left_out_of_prompt := report.left_out_of_prompt:
         print_heading(labels["head.left_out"])
         left_out = [
             (
@@ -211,7 +211,7 @@ def print_explanation(report: ContextReport, labels: ViewLabels) -> None:
                 "" if each.score is None else f"{each.score:.3f}",
                 f"{each.text}\n  ← {labels.reason(each.reason)}",
             )
-            for each in report.left_out
+            for each in left_out_of_prompt
         ]
         print_table(("section", "entity_id", "tokens", "score", "text"), left_out, labels=labels)
     if strangers := _strangers(report):

@@ -16,8 +16,8 @@ from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.memory.weights import SelectionWeights
 from novelgen.models.context import SceneMemoryContext
 from runtime.context_chain import build_context_chain
+from runtime.memory_tools import StoryMemoryTools
 from runtime.model_providers.embeddings import CheckedEmbeddings
-from runtime.search.story_memory import StoryMemoryTools
 from runtime.stores import MemoryStores
 from tests.benchmarks.retrieval.bench_stores import imported, open_bench_stores
 from tests.benchmarks.retrieval.book import BenchBook, BenchPlan
@@ -151,7 +151,7 @@ class PlannedContext:
         report = self.context.report
         return [
             RankedText((item.chapter_index or 0, item.scene_index or 0), item.text, item.source_id)
-            for item in (report.items if report else [])
+            for item in (report.own_items if report else [])
         ]
 
     @property

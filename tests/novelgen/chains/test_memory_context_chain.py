@@ -61,6 +61,11 @@ class BrokenMemory(StoredStory):
         self._maybe_fail("states")
         return super().get_entity_states(project_id, entity_ids, as_of=as_of)
 
+    def get_entity_state(self, *arguments: Any, **keywords: Any) -> EntityStateSnapshot | None:
+        """Read one state, or fail."""
+        self._maybe_fail("states")
+        return super().get_entity_state(*arguments, **keywords)
+
     def get_recent_timeline(self, *arguments: Any, **keywords: Any) -> list[EntityStateSnapshot]:
         """Read the timeline, or fail."""
         self._maybe_fail("timeline")

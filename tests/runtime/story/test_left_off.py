@@ -13,7 +13,7 @@ from novelgen.models.record import SceneRecord
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
-from runtime.search.story_memory import StoryMemoryTools
+from runtime.memory_tools import StoryMemoryTools
 from runtime.stores import MemoryStores
 from runtime.story.contexts import ContextBounds, ContextOptions
 from runtime.story.story import Story
