@@ -78,10 +78,10 @@ def test_a_missing_tool_costs_its_part_and_the_report_says_so(missing: str, stag
     assert missing in context.report.issues[0].message
 
 
-WRONG = [5, "text", None, [{"entity_id": "C1"}], {"entity_id": "C1"}, Mock(), [Mock()]]
+WRONG = [5, None, [{"entity_id": "C1"}], Mock()]
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=repr)
+@pytest.mark.parametrize("wrong", WRONG, ids=["5", "None", "[{}]", "Mock()"])
 @pytest.mark.parametrize("tool", TOOLS)
 def test_an_answer_of_another_type_is_an_issue(tool: str, wrong: Any) -> None:
     """Whatever a tool answers a context comes; the issue names tool and answer, and the other parts are filled."""
@@ -95,11 +95,13 @@ def test_an_answer_of_another_type_is_an_issue(tool: str, wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("tool", ["outline", "search", "get_entity_states", "get_recent_timeline", "scene_text"])
-@pytest.mark.parametrize("wrong", [5, [{"entity_id": "C1"}], Mock()], ids=repr)
-def test_a_story_memory_with_a_wrong_answer_degrades_too(tool: str, wrong: Any) -> None:
+@pytest.mark.parametrize("wrong", [5, Mock()], ids=["5", "Mock()"])
+def test_a_story_memory_with_a_wrong_answer_degrades_too(
+    tool: str, wrong: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also what knows the story may answer wrongly, in every tool."""
     story = lighthouse_memory()
-    setattr(story, tool, lambda *_, **__: wrong)
+    monkeypatch.setattr(story, tool, lambda *_, **__: wrong)
     context = context_over(story)
     stages = {"get_entity_states": "states", "get_recent_timeline": "timeline", "scene_text": "left_off"}
     assert (stages.get(tool, tool), "malformed") in problems(context)
