@@ -142,9 +142,18 @@ class ModelError(NovelgenError):
 
 
 class ModelUnavailableError(ModelError):
-    """The model could not be reached or refused the request."""
+    """The model could not be reached or refused the request.
+
+    Args:
+        message: What was said, and the fix.
+        retry_after_s: After how many seconds the provider wants to be asked again, where it says so.
+    """
 
     is_retryable = True
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class ModelRefusedError(ModelUnavailableError):

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Annotated, Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, Field
 
@@ -18,6 +17,7 @@ from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.sentences import SENTENCE_ENDS, split_sentences
 from novelgen.memory import consolidation
 from novelgen.model_calls import answers
+from novelgen.model_calls.answer_parser import AnswerParser
 from novelgen.model_calls.json_model import Question, failure_fields
 from novelgen.model_calls.prompt_data import as_data, piped
 from novelgen.model_calls.usage import ModelWork
@@ -167,14 +167,14 @@ class SceneSummaryResult(ModelWork):
     bullets: list[str] = Field(default_factory=list)
 
 
-class _BulletsQuestion(Question[ModelBullets]):
-    """Asks for bullets; an answer that has them line by line in place of a JSON object says the same."""
+class _BulletsParser(AnswerParser[ModelBullets]):
+    """Reads bullets; an answer that has them line by line in place of a JSON object says the same."""
 
-    def read(self, answer: AIMessage, *, cuts: list[str]) -> ModelBullets:
+    def read_text(self, text: str) -> ModelBullets:
         try:
-            return super().read(answer, cuts=cuts)
+            return super().read_text(text)
         except answers.UnusableAnswerError as error:
-            lines = [line for line in answers.spoken_text(answer.text).splitlines() if line.strip()]
+            lines = [line for line in answers.spoken_text(text).splitlines() if line.strip()]
             bullets = [line for line in lines if _BULLET_MARK.match(line)] or (lines if len(lines) > 1 else [])
             if error.fault != "not_json" or not bullets:
                 raise
@@ -186,7 +186,7 @@ class SceneSummaryChain(StepwiseChain[SceneSummaryRequest | Mapping[str, Any], S
 
     def __init__(self, model: BaseChatModel, *, timeout_s: float = 60.0) -> None:
         self._timeout_s = timeout_s
-        self._question = _BulletsQuestion(
+        self._question = Question(
             model,
             ModelBullets,
             prompt="summarise_scene",
@@ -194,6 +194,7 @@ class SceneSummaryChain(StepwiseChain[SceneSummaryRequest | Mapping[str, Any], S
             stage=SCENE_SUMMARY_STAGE,
             keys=("summary",),
         )
+        self._question.parser = _BulletsParser(pydantic_object=ModelBullets, keys=("summary",))
         super().__init__(RunnableLambda(self._summed_up))
 
     def _summed_up(self, given: SceneSummaryRequest | Mapping[str, Any]) -> SceneSummaryResult:

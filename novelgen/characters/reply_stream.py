@@ -17,8 +17,9 @@ from novelgen.characters.secrets import Secret, without_secrets
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelUnavailableError
 from novelgen.language.language import StoryLanguage
-from novelgen.model_calls.answers import parse_json_object
-from novelgen.model_calls.model_answer import CHECK_THE_SERVER, described, refusal_of, safe_cause, secrets_of
+from novelgen.model_calls.answers import UnusableAnswerError, parse_json_object
+from novelgen.model_calls.json_model import model_failure
+from novelgen.model_calls.model_answer import is_cut, safe_cause, secrets_of, withheld_reason
 from novelgen.model_calls.prompt_data import NOTHING, as_data, as_data_lines
 from novelgen.model_calls.prompting import load_chat_prompt
 from novelgen.models.entity import Entity
@@ -96,13 +97,30 @@ def read_analysis(text: str) -> ReplyAnalysis:
 
 # --- Parting what is said from the analysis ---
 
-_MARK = re.compile(r"`{3}|\{\s*[\"\n]|</?analysis>|={4,}")
-_MARK_BEGUN = re.compile(r"(?:`{1,2}|\{\s*|</?[a-z]{0,8}|={1,3})\Z")
-_OBJECT = re.compile(r"(?:`{3}(?:json)?\s*)?\{")
-_OBJECT_BEGUN = re.compile(r"(?:`{1,3}(?:j(?:s(?:on?)?)?)?\s*)?\Z")
-_THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
-_THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_THOUGHT_MARKS = ("<thinking>", "<think>")
+_MARK = re.compile(r"`{3}|\{\s*[\"\n]|</?analysis>|={4,}|<\|[a-z_]+\|>")
+_MARK_BEGUN = re.compile(r"(?:`{1,2}|\{\s*|</?[a-z]{0,8}|<\|[a-z_]{0,20}\|?|={1,3})\Z")
+_OBJECT = re.compile(r"(?:`{3}(?:json)?\s*)?(?:\[\s*)?\{")
+_OBJECT_BEGUN = re.compile(r"(?:`{1,3}(?:j(?:s(?:on?)?)?)?\s*)?(?:\[\s*)?\Z")
+_THOUGHT = re.compile(
+    r"(?i:<think(?:ing)?>|\[think\]|<thought>|<reasoning>)|<\|(?:start|channel)\|>"
+    r"|(?:analysis|commentary)(?=[A-Z\"'{\u3400-\u9fff])"
+)
+_THOUGHT_END = re.compile(
+    r"(?i:</think(?:ing)?>|\[/think\]|</thought>|</reasoning>)"
+    r"|<\|channel\|>\s*final[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>|assistantfinal"
+)
+_THOUGHT_MARKS = (
+    "<thinking>",
+    "<think>",
+    "<thought>",
+    "<reasoning>",
+    "[think]",
+    "<|start|>",
+    "<|channel|>",
+    "analysis",
+    "commentary",
+)
+"""Beginnings of what a model thinks before it speaks; gpt-oss speaks in the channel `final` alone."""
 _RESPONSE = re.compile(r'"(?:response|dialogue|reply|speech)"\s*:\s*"')
 _HALF = r"\\u[dD][89abAB].."
 """An emoji is written as two escapes; half of one is no character that a store accepts."""
@@ -124,6 +142,11 @@ class ReplyParts(NamedTuple):
     """What has come and may be either."""
     mode: Literal["start", "thought", "speech", "object", "value", "behind"] = "start"
 
+    @property
+    def is_one_object(self) -> bool:
+        """Whether one object holds both what is said and the analysis."""
+        return _RESPONSE.search(self.behind) is not None
+
     def then(self, piece: str) -> ReplyParts:
         """Return the parts with a piece more, of which is heard what is said for certain; nothing is taken back."""
         spoken, behind, held, mode = self
@@ -138,7 +161,7 @@ class ReplyParts(NamedTuple):
                 return ReplyParts(held=held, mode="thought")
             if _OBJECT.match(held):
                 return ReplyParts(behind=held, held=held, mode="object").then("")
-            folded = held[: len(_THOUGHT_MARKS[0])].casefold()
+            folded = held.casefold()
             if _OBJECT_BEGUN.match(held) or any(mark.startswith(folded) for mark in _THOUGHT_MARKS):
                 return ReplyParts(held=held)
             mode = "speech"
@@ -178,6 +201,11 @@ def stream_text(model: BaseChatModel, messages: list[BaseMessage], *, deadline: 
 
     The model runs in a daemon thread: one that hangs is left behind. A consumer that stops early stops it at its
     next token.
+
+    Raises:
+        DeadlineExceededError: When the answer did not end in its time.
+        ModelUnavailableError: When the model fails, or never ends.
+        UnusableAnswerError: When the provider says that the answer was cut or withheld.
     """
     pieces: queue.SimpleQueue[str | Exception | None] = queue.SimpleQueue()
     is_given_up = threading.Event()
@@ -189,6 +217,7 @@ def stream_text(model: BaseChatModel, messages: list[BaseMessage], *, deadline: 
                 if is_given_up.is_set():
                     return
                 pieces.put(str(chunk.text))
+                require_not_ended_early(chunk)
         except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way; raised by the consumer
             pieces.put(error)
         else:
@@ -206,10 +235,10 @@ def stream_text(model: BaseChatModel, messages: list[BaseMessage], *, deadline: 
                 ) from None
             if piece is None:
                 return
+            if isinstance(piece, UnusableAnswerError):
+                raise piece
             if isinstance(piece, Exception):
-                secrets, fix = secrets_of(model), refusal_of(piece) or CHECK_THE_SERVER
-                message = f"the model gave no reply: {described(piece, secrets=secrets)}; {fix}"
-                raise ModelUnavailableError(message) from safe_cause(piece, secrets=secrets)
+                raise model_failure(piece, model) from safe_cause(piece, secrets=secrets_of(model))
             length += len(piece)
             if length > MAX_REPLY_CHARACTERS:
                 raise ModelUnavailableError(
@@ -218,6 +247,44 @@ def stream_text(model: BaseChatModel, messages: list[BaseMessage], *, deadline: 
             yield piece
     finally:
         is_given_up.set()
+
+
+def require_not_ended_early(chunk: BaseMessage) -> None:
+    """Refuse an answer of which its provider says that it was cut or withheld."""
+    if is_cut(chunk):
+        raise UnusableAnswerError("cut", "the reply was cut at its token limit")
+    withheld = withheld_reason(chunk)
+    if withheld is not None:
+        raise UnusableAnswerError("withheld", f"the model or its provider withheld the answer: {withheld!r}")
+
+
+def require_whole(parts: ReplyParts) -> None:
+    """Refuse a reply that ends within the object that holds it."""
+    if parts.mode in ("object", "value"):
+        raise UnusableAnswerError("cut", "the reply ends within its JSON object")
+
+
+def require_own_words(spoken: str, analysis: ReplyAnalysis) -> None:
+    """Refuse a model's refusal in place of its part.
+
+    A character may well say that it cannot help; a model that plays it tells the analysis of that, too.
+    """
+    if analysis == ReplyAnalysis() and _REFUSAL.match(spoken):
+        raise UnusableAnswerError("withheld", "the reply is a refusal of the model, no words of the character")
+
+
+_REFUSAL = re.compile(
+    r"(?:(?:i['’]m |i am )?(?:very |really |so )?sorry\b|unfortunately\b|i apologi[sz]e\b)?[,.]? ?(?:but )?"
+    r"(?:i (?:can['’]t|cannot|can not|won['’]t|am unable to|am not able to)|i['’]m (?:unable|not able) to)"
+    r" (?:help|assist|comply|fulfil|fulfill|continue|engage|generate|create|provide|produce|write|respond|participate)"
+    r"\b[^.!?\n]*\b(?:(?:that|this)(?=\s*(?:[.!?,]|$))|requests?|content|role-?play|prompt|topic|conversation)\b"
+    r"|as an? (?:ai|artificial intelligence|(?:large )?language model)\b|i['’]m an? (?:ai|(?:large )?language model)\b"
+    r"|(?:很|非常|十分)?(?:抱歉|对不起)[，,。 ]*(?:但是?)?(?:作为[^，。]{0,12}[，,])?我?(?:不能|无法|没办法|没法)"
+    r"(?:协助|帮助|提供|满足|回答|回应|继续|完成|生成|创作|参与|讨论)[^。！？\n]*(?:请求|要求|内容|问题|话题|这个|此类|这类|该)"
+    r"|(?:作为|我是)一?[个名款]?(?:AI|人工智能|大?语言模型)",
+    re.IGNORECASE,
+)
+"""Boilerplate with which models and their services refuse."""
 
 
 PROMPT_NAME = "character_reply"

@@ -1,18 +1,22 @@
 """What a language model wrote: one JSON object out of it, whole, and saying no more than it was shown.
 
-Tolerated: a byte order mark, reasoning in `<think>` blocks, chat markers, code fences, prose around the
-object, trailing commas, comments, single quotes, Chinese quotation marks and punctuation, line breaks in
-strings, repeated keys. Never tolerated: an object that ends too early, for nobody knows what it lacks.
+Tolerated: a byte order mark, reasoning in blocks or channels of its own, chat markers, code fences, prose around the
+object, trailing and lost commas, comments, single quotes, quotation marks within a string, Chinese quotation marks and
+punctuation, line breaks in strings, Python's constants, repeated keys. Never tolerated: an object that ends too early,
+for nobody knows what it lacks, and a repair that adds a word or loses one.
 """
 
 import json
+import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import Annotated, Any, Literal, NoReturn
 
 import json5
+import json_repair
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -87,13 +91,31 @@ class ModelPart(BaseModel):
 
 MAX_ANSWER_CHARACTERS = 60_000
 MAX_DEPTH = 16
+MAX_DIGITS = 100
+"""A longer number counts nothing in a story, and Python refuses to read thousands of digits."""
+
+EXCERPT_CHARACTERS = 120
 
 MAX_CANDIDATES = 200
 """Braces at which an object may begin; each costs a look at the whole rest of the answer."""
 
-AnswerFault = Literal["cut", "not_json", "schema", "empty", "echo", "ungrounded"]
-_REASONING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_REASONING_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+AnswerFault = Literal["cut", "not_json", "schema", "empty", "echo", "ungrounded", "withheld"]
+_REASONING_NAMES = r"(?:seed:)?(?:think|thinking|thought|reasoning)"
+_REASONING = re.compile(
+    rf"<({_REASONING_NAMES})>.*?(?:</\1>|\Z)|\[({_REASONING_NAMES})\].*?(?:\[/\2\]|\Z)"
+    r"|◁think▷.*?(?:◁/think▷|\Z)"
+    r"|<\|(begin_of|start)_(thought|thinking)\|>.*?(?:<\|end(?:_of)?_\4\|>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_REASONING_END = re.compile(
+    rf"\A.*(?:</{_REASONING_NAMES}>|\[/{_REASONING_NAMES}\]|◁/think▷|<\|end(?:_of)?_(?:thought|thinking)\|>)",
+    re.DOTALL | re.IGNORECASE,
+)
+_CHANNEL = re.compile(r"<\|channel\|>\s*(?P<name>\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>")
+_FINAL_CHANNEL = "final"
+_BARE_CHANNEL = re.compile(r"\A\s*(?:analysis|commentary)(?=[A-Z\"'{\u3400-\u9fff])")
+"""The name of a channel whose markers the server has taken out: `analysisWe need …assistantfinal{…}`."""
+_BARE_FINAL = re.compile(r"\A.*assistantfinal", re.DOTALL)
 _CHAT_MARKER = re.compile(r"<\|[^|<>\n]{1,40}\|>|</s>|<(?:start|end)_of_turn>")
 _END_OF_INPUT = "Unexpected end of input"
 _CUT_MESSAGE = "the answer ends within its JSON object; it must be complete and shorter"
@@ -112,37 +134,59 @@ class UnusableAnswerError(ModelOutputError):
 
 
 def parse_json_object(answer: str, *, keys: Collection[str]) -> dict[str, Any]:
-    """Find the JSON object in an answer."""
+    """Find the JSON object in an answer.
+
+    Args:
+        answer: The answer as the model wrote it.
+        keys: Keys of the object that is meant, where the answer holds several.
+
+    Returns:
+        The last object that has all keys, else the last one.
+
+    Raises:
+        UnusableAnswerError: When there is none, it is cut, or it cannot be read without a guess.
+    """
     if len(answer) > MAX_ANSWER_CHARACTERS:
         raise UnusableAnswerError("not_json", f"the answer has {len(answer)} characters, too many to be read")
     text = spoken_text(answer)
     try:
-        found = list(_objects_in(text))
-        if not _fitting(found, keys):
+        objects = list(_objects_in(text))
+        if not _fitting(objects, keys):
             # Turn Chinese quotation marks and punctuation into JSON's, outside of strings in straight quotes.
             parts: list[str] = []
             end = 0
             for string in _STRING.finditer(text):
                 parts += [_json_punctuation(text[end : string.start()]), string.group()]
                 end = string.end()
-            found += _objects_in("".join([*parts, _json_punctuation(text[end:])]))
+            objects += _objects_in("".join([*parts, _json_punctuation(text[end:])]))
+        if not _fitting(objects, keys):
+            objects += _fitting(_repaired_objects(text), keys)
     except RecursionError as error:
         raise UnusableAnswerError("not_json", _DEPTH_MESSAGE) from error
-    if not found:
-        raise UnusableAnswerError("not_json", f"no readable JSON object in the answer {_excerpt(answer)!r}")
-    wanted = (_fitting(found, keys) or found)[-1]
+    if not objects:
+        raise UnusableAnswerError("not_json", f"no readable JSON object in the answer {excerpt(answer)!r}")
+    wanted = (_fitting(objects, keys) or objects)[-1]
     if is_deeper(wanted, than=MAX_DEPTH):
         raise UnusableAnswerError("not_json", _DEPTH_MESSAGE)
     return wanted
 
 
-def _fitting(found: Iterable[dict[str, Any]], keys: Collection[str]) -> list[dict[str, Any]]:
-    return [each for each in found if all(key in each for key in keys)]
+def _fitting(objects: Iterable[dict[str, Any]], keys: Collection[str]) -> list[dict[str, Any]]:
+    return [candidate for candidate in objects if all(key in candidate for key in keys)]
 
 
 def spoken_text(answer: str) -> str:
     """Return the answer without byte order mark and reasoning, up to the chat marker that ends the turn."""
-    text = _REASONING_END.sub("", _REASONING.sub("", answer.lstrip("\ufeff")))
+    text = answer.lstrip("\ufeff")
+    channels = list(_CHANNEL.finditer(text))
+    if channels:
+        # Of channels only the final one speaks; a model that never came to it has said nothing.
+        finals = [channel for channel in channels if channel["name"].casefold() == _FINAL_CHANNEL]
+        text = _CHAT_MARKER.split(text[finals[-1].end() :])[0] if finals else ""
+    elif _BARE_CHANNEL.match(text):
+        final = _BARE_FINAL.match(text)
+        text = text[final.end() :] if final else ""
+    text = _REASONING_END.sub("", _REASONING.sub("", text))
     turns = _CHAT_MARKER.split(text)
     return next((turn for turn in turns if "{" in turn or "｛" in turn), text)
 
@@ -164,20 +208,13 @@ def _objects_in(text: str) -> Iterator[dict[str, Any]]:
 
 def _read_value(text: str, start: int) -> tuple[Any, int]:
     """Read the value that starts there; on a fault in it, None and the place of the fault."""
-    decoder = json.JSONDecoder(strict=False, object_pairs_hook=_joined_pairs, parse_constant=_refuse_constant)
+    decoder = json.JSONDecoder(strict=False, **_HOOKS)
     try:
         return decoder.raw_decode(text, start)
     except json.JSONDecodeError as error:
         if error.pos >= len(text.rstrip()):
             raise UnusableAnswerError("cut", _CUT_MESSAGE) from error
-    value, message, end = json5.parse(
-        text,
-        start=start,
-        consume_trailing=False,
-        strict=False,
-        object_pairs_hook=_joined_pairs,
-        parse_constant=_refuse_constant,
-    )
+    value, message, end = json5.parse(text, start=start, consume_trailing=False, strict=False, **_HOOKS)
     if message and _END_OF_INPUT in message:
         raise UnusableAnswerError("cut", _CUT_MESSAGE)
     return value, end
@@ -199,6 +236,108 @@ def _refuse_constant(name: str) -> NoReturn:
     raise UnusableAnswerError("not_json", f"the answer holds {name}, which is no JSON value")
 
 
+def _read_integer(digits: str, base: int = 10) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise UnusableAnswerError("not_json", f"the answer holds a number of {len(digits)} digits")
+    return int(digits, base)
+
+
+def _read_float(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        _refuse_constant(digits[:MAX_DIGITS])
+    return value
+
+
+_HOOKS: dict[str, Any] = {
+    "object_pairs_hook": _joined_pairs,
+    "parse_constant": _refuse_constant,
+    "parse_int": _read_integer,
+    "parse_float": _read_float,
+}
+
+
+def _repaired_objects(text: str) -> list[dict[str, Any]]:
+    """Return the object that json_repair makes of broken JSON, where it neither adds nor loses a word."""
+    start = _OBJECT_START.search(text)
+    piece = text[start.start() : text.rfind("}") + 1] if start else ""
+    depths = accumulate(_BRACKETS.get(character, 0) for character in piece)
+    if not piece or max(depths) > MAX_DEPTH:
+        return []
+    try:
+        value = json_repair.loads(piece, skip_json_loads=True)
+    except ValueError:
+        return []
+    return [value] if isinstance(value, dict) and _end_of_value(value, piece, 0) == len(piece) else []
+
+
+_OBJECT_START = re.compile(r"\{(?=\s*[\"'“”])")
+_BRACKETS = {"{": 1, "[": 1, "}": -1, "]": -1}
+_BETWEEN = re.compile(r"[\s,:，：]*")
+_QUOTES = frozenset("\"'“”")
+_CONSTANTS: dict[object, re.Pattern[str]] = {
+    None: re.compile("null|None"),
+    True: re.compile("true|True"),
+    False: re.compile("false|False"),
+}
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?=[\s,，\]}])")
+_ESCAPES = {"\n": "n", "\t": "t", "\r": "r", "\b": "b", "\f": "f", '"': '"', "'": "'", "\\": "\\", "/": "/"}
+
+
+def _end_of_value(value: Any, piece: str, start: int) -> int:
+    """Return where a value ends in the text that says it word for word; -1 where the text says something else."""
+    at = _end_between(piece, start)
+    if isinstance(value, str):
+        if piece[at : at + 1] not in _QUOTES:
+            return -1
+        end = _end_of_text(value, piece, at + 1)
+        return end + 1 if piece[end : end + 1] in _QUOTES else -1
+    if isinstance(value, dict | list):
+        opening, closing = "{}" if isinstance(value, dict) else "[]"
+        if piece[at : at + 1] != opening:
+            return -1
+        at += 1
+        for part in [part for item in value.items() for part in item] if isinstance(value, dict) else value:
+            at = _end_of_value(part, piece, at)
+            if at < 0:
+                return -1
+        at = _end_between(piece, at)
+        return at + 1 if piece[at : at + 1] == closing else -1
+    if value is None or isinstance(value, bool):
+        constant = _CONSTANTS[value].match(piece, at)
+        return constant.end() if constant else -1
+    number = _NUMBER.match(piece, at)
+    is_same = number is not None and len(number[0]) <= MAX_DIGITS and float(number[0]) == value
+    return number.end() if number is not None and is_same and math.isfinite(value) else -1
+
+
+def _end_between(piece: str, start: int) -> int:
+    between = _BETWEEN.match(piece, start)
+    return between.end() if between else start
+
+
+def _end_of_text(value: str, piece: str, start: int) -> int:
+    """Return where a string ends that stands in a text as it is or escaped; the end of the text where it does not."""
+    if piece.startswith(value, start):
+        return start + len(value)
+    written = _escaped_text(value).match(piece, start)
+    return written.end() if written else len(piece)
+
+
+def _escaped_text(value: str) -> re.Pattern[str]:
+    """Return a pattern of a string as JSON may write it: each character as it is, or escaped."""
+    return re.compile("".join(_written_forms(character) for character in value))
+
+
+def _written_forms(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    code = "".join(rf"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+    forms = [re.escape(character), f"(?i:{code})"]
+    if character in _ESCAPES:
+        forms.insert(0, r"\\" + re.escape(_ESCAPES[character]))
+    return f"(?:{'|'.join(forms)})"
+
+
 def _json_punctuation(text: str) -> str:
     pieces = _CHINESE_QUOTED.split(text)
     between = [piece.translate(_CHINESE_PUNCTUATION) for piece in pieces[::2]]
@@ -206,8 +345,10 @@ def _json_punctuation(text: str) -> str:
     return "".join(part for pair in zip(between, [*quoted, ""], strict=True) for part in pair)
 
 
-def _excerpt(text: str) -> str:
-    return " ".join(text.split())[:120]
+def excerpt(text: str) -> str:
+    """Return the beginning of a text, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= EXCERPT_CHARACTERS else f"{line[:EXCERPT_CHARACTERS]}…"
 
 
 SHARED_SHARE = 1 / 3

@@ -5,20 +5,20 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.output_parsers import PydanticOutputParser
-from pydantic import BaseModel, ValidationError
+from langchain_core.runnables import RunnableLambda
+from pydantic import BaseModel
 
 from novelgen.deadlines import Deadline, call_with_deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, ModelUnavailableError
 from novelgen.language.language import StoryLanguage, estimate_tokens
-from novelgen.language.normalise import scrub_text
 from novelgen.model_calls import model_answer
-from novelgen.model_calls.answers import UnusableAnswerError, parse_json_object
+from novelgen.model_calls.answer_parser import AnswerParser
+from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_example, read_prompt_file
 from novelgen.model_calls.usage import ModelUsage, usage_of
 from novelgen.models.context import IssueKind, ReportIssue
@@ -61,15 +61,10 @@ def _strict(node: Any) -> Any:
 logger = logging.getLogger(__name__)
 _FIELDS_OF_OLLAMA = frozenset({"format", "num_predict", "num_ctx"})
 MAX_REPAIRED_CHARACTERS = 2000
-_SCHEMA_KEYS = frozenset({"properties", "$defs", "$schema"})
+SHARE_OF_TIME_TO_WAIT = 0.25
+"""Of what is left of the time, as long as a provider that asks for a pause is waited for, once."""
 Answer = TypeVar("Answer", bound=BaseModel)
 Accepted = TypeVar("Accepted")
-
-
-@cache
-def _format_instructions(shape: type[BaseModel]) -> str:
-    # A schema is slow to write, and a book's estimate asks for it with every scene.
-    return PydanticOutputParser(pydantic_object=shape).get_format_instructions()
 
 
 class Question(Generic[Answer]):
@@ -87,8 +82,7 @@ class Question(Generic[Answer]):
         repair_values: Mapping[str, str] | None = None,
     ) -> None:
         self._model = model
-        self._keys = tuple(keys)
-        self._shape = shape
+        self.parser: AnswerParser[Answer] = AnswerParser(pydantic_object=shape, keys=tuple(keys))
         self._formats = response_formats(model, shape)
         self._prompt = prompt
         self._repair = repair
@@ -97,7 +91,7 @@ class Question(Generic[Answer]):
 
     def messages(self, language: StoryLanguage, values: Mapping[str, str]) -> list[BaseMessage]:
         """Return the prompt; what is the same for every text comes first, so that providers can keep it."""
-        told = {**values, "format_instructions": _format_instructions(self._shape)}
+        told = {**values, "format_instructions": self.parser.get_format_instructions()}
         if "{example}" in read_prompt_file(f"{self._prompt}.{language}.txt"):
             told["example"] = read_prompt_example(self._prompt, language)
         return load_chat_prompt(self._prompt, language, variables=told).format_messages(**told)
@@ -123,6 +117,8 @@ class Question(Generic[Answer]):
         try:
             return accept(conversation.say(messages))
         except UnusableAnswerError as error:
+            if error.fault == "withheld" or (error.fault == "empty" and conversation.is_asked_plainly):
+                raise
             logger.info("%s: the model is asked once more: %s", self._stage, error)
             told = {**self._repair_values, "problem": str(error)}
             repair = load_chat_prompt(self._repair, language, variables=told).format_messages(**told)
@@ -148,64 +144,85 @@ class Question(Generic[Answer]):
             logger.warning("%s", issue.message)
             return None, {**conversation.work(), "issues": [issue]}
 
-    def call(self, messages: list[BaseMessage], *, conversation: JsonConversation[Answer]) -> AIMessage:
-        """Call the model in the strictest response format that its server takes, and remember that one."""
+    def call(self, messages: list[BaseMessage], *, conversation: JsonConversation[Answer]) -> Answer:
+        """Call the model in the strictest response format that its server takes, and remember that one.
+
+        A server that refuses a format, or answers nothing under it, is asked without it.
+        """
+        parser = self.parser.model_copy(update={"cuts": conversation.cuts})
         formats = self._formats
+        has_waited = False
         while True:
             conversation.requests += 1
             response_format, *looser = formats
             model = self._model.bind(**response_format) if response_format else self._model
+            hear = partial(conversation.hear, messages)
+            asking = (model | RunnableLambda(hear, name="hear_answer") | parser).with_config(run_name="ask_model")
             try:
-                answer = call_with_deadline(
-                    partial(model.invoke, messages), timeout_s=conversation.deadline.remaining_s, stage=self._stage
+                answer: Answer = call_with_deadline(
+                    partial(asking.invoke, messages), timeout_s=conversation.deadline.remaining_s, stage=self._stage
                 )
-            except (DeadlineExceededError, ModelUnavailableError):
-                # What stands in the place of a model that cannot be had says whole what is to be done.
+            except UnusableAnswerError as error:
+                self._formats = formats
+                if error.fault != "empty" or not response_format:
+                    raise
+                logger.info("asked without a response format, under which nothing came: %s", error)
+                conversation.is_asked_plainly = True
+                formats = [{}]
+            except DeadlineExceededError:
                 raise
-            except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
-                cut_text = model_answer.cut_text_in(error)
-                if cut_text is not None:
+            except Exception as error:
+                # A provider's package may fail in any way.
+                cut_answer = model_answer.cut_answer_in(error)
+                if cut_answer is not None:
                     self._formats = formats
-                    return AIMessage(cut_text, response_metadata={"finish_reason": "length"})
-                is_another_format_worth_it = (
-                    model_answer.status_of(error) in STATUS_CODES_OF_A_REFUSED_FORMAT
-                    and model_answer.refusal_of(error) != model_answer.NOTHING_LEFT
-                )
-                if not looser or not is_another_format_worth_it:
-                    secrets = model_answer.secrets_of(self._model)
-                    raise _unavailable(error, secrets) from model_answer.safe_cause(error, secrets=secrets)
-                logger.info(
-                    "response format refused: %s",
-                    model_answer.described(error, secrets=model_answer.secrets_of(self._model)),
-                )
+                    return parser.invoke(conversation.hear(messages, cut_answer))
+                failure = model_failure(error, self._model)
+                if not has_waited and failure.retry_after_s is not None:
+                    has_waited = failure.retry_after_s <= conversation.deadline.remaining_s * SHARE_OF_TIME_TO_WAIT
+                    if has_waited:
+                        logger.info("asked again after %g s: %s", failure.retry_after_s, failure)
+                        time.sleep(failure.retry_after_s)
+                        continue
+                if not looser or not is_another_format_worth_it(error):
+                    if failure is error:
+                        raise
+                    raise failure from model_answer.safe_cause(error, secrets=model_answer.secrets_of(self._model))
+                logger.info("response format refused: %s", failure)
                 formats = looser
             else:
                 self._formats = formats
                 return answer
 
-    def read(self, answer: AIMessage, *, cuts: list[str]) -> Answer:
-        """Read an answer; what of its lists is over their bounds is added to the cuts."""
-        if model_answer.is_cut(answer):
-            raise UnusableAnswerError("cut", "the answer was cut at its token limit; make it much shorter")
-        found = parse_json_object(scrub_text(answer.text), keys=self._keys)
-        if _SCHEMA_KEYS & found.keys():
-            raise UnusableAnswerError("echo", "the answer repeats the JSON schema instead of filling it")
-        try:
-            return self._shape.model_validate(found, context={"cuts": cuts})
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])
-            message = f"the JSON does not fit the schema: {place}: {first['msg']}"
-            raise UnusableAnswerError("schema", message) from error
+
+def is_another_format_worth_it(error: Exception) -> bool:
+    """Whether a failure may come from the response format alone."""
+    return (
+        model_answer.status_of(error) in STATUS_CODES_OF_A_REFUSED_FORMAT
+        and model_answer.refusal_of(error) != model_answer.NOTHING_LEFT
+        and not model_answer.is_context_too_long(error)
+    )
 
 
-def _unavailable(error: Exception, secrets: Collection[str]) -> ModelUnavailableError:
-    told = model_answer.described(error, secrets=secrets)
+def model_failure(error: Exception, model: BaseChatModel) -> ModelUnavailableError:
+    """Return the error of a call that failed: in the provider's words, with the fix and the time to wait."""
+    own = model_answer.own_error_in(error)
+    if own is not None:
+        # Who raised it, a stand-in of a model or the client, said what is to be done.
+        return own
+    quote = model_answer.described(error, secrets=model_answer.secrets_of(model))
     fix = model_answer.refusal_of(error)
-    if fix is None:
-        return ModelUnavailableError(f"the model gave no answer: {told}; {model_answer.CHECK_THE_SERVER}")
-    message = f"the model refuses, and would every other request: {told}; {fix}"
-    return ModelRefusedError(message, is_nobody_there=model_answer.is_nobody_there(error))
+    if fix is not None:
+        message = f"the model refuses, and would every other request: {quote}; {fix}"
+        return ModelRefusedError(message, is_nobody_there=model_answer.is_nobody_there(error))
+    wait_s = model_answer.retry_after_s(error)
+    if model_answer.is_context_too_long(error):
+        fix = model_answer.CONTEXT_TOO_LONG
+    elif wait_s is not None:
+        fix = f"it asks to wait {wait_s:g} s"
+    else:
+        fix = model_answer.CHECK_THE_SERVER
+    return ModelUnavailableError(f"the model gave no answer: {quote}; {fix}", retry_after_s=wait_s)
 
 
 class JsonConversation(Generic[Answer]):
@@ -219,19 +236,24 @@ class JsonConversation(Generic[Answer]):
         self.requests = 0
         self.usage = ModelUsage()
         self.said: list[BaseMessage] = []
-        self._cuts: list[str] = []
+        self.cuts: list[str] = []
+        self.is_asked_plainly = False
+        """Whether nothing came under a response format, so that the same was asked without it."""
 
     def say(self, messages: list[BaseMessage]) -> Answer:
         """Send a prompt and read the answer; `said` is the conversation so far."""
-        answer = self._question.call(messages, conversation=self)
+        return self._question.call(messages, conversation=self)
+
+    def hear(self, messages: list[BaseMessage], answer: AIMessage) -> AIMessage:
+        """Note an answer and what it took, and hand it on to the parser."""
         self.usage = self.usage.plus(usage_of(answer))
         self.said = [*messages, AIMessage(str(answer.text) or "-")]
-        return self._question.read(answer, cuts=self._cuts)
+        return answer
 
     def issues(self, stage: str = "") -> list[ReportIssue]:
         """Say which lists of the answers were longer than their bounds."""
-        message = f"the answer's lists were cut at their bounds: {', '.join(dict.fromkeys(self._cuts))}"
-        return [ReportIssue(stage=stage or self._stage, kind="over_limit", message=message)] if self._cuts else []
+        message = f"the answer's lists were cut at their bounds: {', '.join(dict.fromkeys(self.cuts))}"
+        return [ReportIssue(stage=stage or self._stage, kind="over_limit", message=message)] if self.cuts else []
 
     def work(self) -> dict[str, Any]:
         """Return what the calls took so far, as the fields of a `ModelWork`."""

@@ -22,7 +22,9 @@ from novelgen.models.record import SceneRecord
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship, turned_type
 
 Listed = TypeVar("Listed", bound=BaseModel)
-ExtractionFault = Literal["timeout", "unavailable", "cut", "not_json", "schema", "echo", "ungrounded", "empty"]
+ExtractionFault = Literal[
+    "timeout", "unavailable", "cut", "not_json", "schema", "echo", "ungrounded", "empty", "withheld"
+]
 _PART: Mapping[StoryLanguage, str] = {"en": ", part {part} of {parts}", "zh": "，第{part}部分，共{parts}部分"}
 
 

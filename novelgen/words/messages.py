@@ -2,7 +2,8 @@
 
 Errors, issues, warnings and lines about the work are raised and written in English, as programs expect them. Where
 people read them, `message_in` finds the English template of a message among those of `messages.zh.toml`, and says the
-Chinese sentence with the same values; what stands in a place may be a message, too.
+Chinese sentence with the same values; what stands in a place may be a message, too. What stands in quotes, a name or
+the words of somebody else, is never changed: only the quotes around it are.
 """
 
 import re
@@ -13,8 +14,16 @@ from typing import NamedTuple
 from novelgen.words import entries, filled
 
 _PLACE = re.compile(r"\{(\d+)\}")
-_QUOTED = re.compile(r"'([^']*)'(?=$|[^\w'])|\"([^\"]*)\"")
-_LISTED = re.compile(r"('[^']*')(?:, | or | and )(?=')")
+_LITERAL = re.compile(r"(?<![\w'\"])(?:'((?:[^'\\]|\\.)*)'(?=$|[^\w'])|\"((?:[^\"\\]|\\.)*)\"(?=$|[^\w\"]))", re.DOTALL)
+"""What Python writes in quotes: `'…'`, and `"…"` around what holds an apostrophe."""
+
+_HIDDEN = 0xF0000
+"""Where a quoted character stands in Unicode's private plane, in which no sentence of ours has one."""
+
+_HIDDEN_PLANE = re.compile("[\U000f0000-\U000fffff]+")
+_PLACE_IN_QUOTES = re.compile(r"(\{\d+\})")
+_QUOTED = re.compile("'([\U000f0000-\U000fffff\U00010000-\U000effff]*)'")
+_LISTED = re.compile(f"({_QUOTED.pattern})(?:, | or | and )(?=')")
 _PROSE = re.compile(r"[a-z]{2,} [a-z]{2,}")
 _MAY_PART = re.compile(r"(?=[;,(.]| \()")
 _ONE = re.compile(
@@ -65,14 +74,31 @@ def message_in(message: str, language: str) -> str:
     if language != "zh":
         return _ONE.sub(lambda one: one[1] + one[2] + ("y" if one[3] else "") + _SINGULAR.get(one[4], ""), message)
     # By the templates that leave the least of it unsaid.
-    said, chinese = _best(message)
-    return chinese if said else message
+    said, chinese = _best(_with_hidden_quotes(message))
+    return _shown(chinese) if said else message
+
+
+def _with_hidden_quotes(text: str) -> str:
+    """Return a text in which no template can take what is quoted for words of its own; places stay."""
+    return _LITERAL.sub(lambda literal: f"'{_hidden(literal[1] if literal[1] is not None else literal[2])}'", text)
+
+
+def _hidden(text: str) -> str:
+    pieces = _PLACE_IN_QUOTES.split(text)
+    pieces[::2] = [
+        "".join(chr(_HIDDEN + ord(each)) if ord(each) < 0x10000 else each for each in piece) for piece in pieces[::2]
+    ]
+    return "".join(pieces)
+
+
+def _shown(text: str) -> str:
+    return _HIDDEN_PLANE.sub(lambda found: "".join(chr(ord(each) - _HIDDEN) for each in found[0]), text)
 
 
 @lru_cache(maxsize=512)
 def _best(message: str) -> tuple[int, str]:
     """Return how many characters templates say of a message, and the message in Chinese."""
-    best = 0, _QUOTED.sub(lambda found: f"“{found[1] or found[2] or ''}”", _LISTED.sub(r"\1、", message))
+    best = 0, _QUOTED.sub(r"“\1”", _LISTED.sub(r"\1、", message))
     if len(message) > _LONGEST:
         return best
     for template in _templates():
@@ -117,7 +143,11 @@ def _plain_sentences() -> frozenset[str]:
 def _templates() -> tuple[_Template, ...]:
     """Return all templates, the longest first: the more a sentence says itself, the surer it is meant."""
     tables = entries("messages.zh")
-    cut = (_Template(tuple(_cut(english)), chinese) for table in tables.values() for english, chinese in table.items())
+    cut = (
+        _Template(tuple(_cut(_with_hidden_quotes(english))), chinese)
+        for table in tables.values()
+        for english, chinese in table.items()
+    )
     return tuple(sorted(cut, key=lambda each: -sum(map(len, each.parts))))
 
 

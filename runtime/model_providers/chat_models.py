@@ -14,6 +14,9 @@ from runtime.model_providers.connection import configuration_error, connection_o
 if TYPE_CHECKING:
     from langchain_core.outputs import ChatResult
 
+PROVIDERS_OF_OPENAIS_CLIENT = frozenset({"openai", "azure_openai", "deepseek", "xai"})
+"""Whose packages take an HTTP client of ours."""
+
 
 class UnavailableChatModel(BaseChatModel):
     """Fails every call with the reason, so that whoever asks it degrades and says why."""
@@ -50,6 +53,10 @@ def build_chat_model(
         "max_retries": 0,
         **connection_options(full_name, base_url, api_key),
     }
+    if full_name.partition(":")[0] in PROVIDERS_OF_OPENAIS_CLIENT:
+        from runtime.model_providers.model_client import MAX_CHAT_MEGABYTES, ModelClient  # noqa: PLC0415 - as above
+
+        options["http_client"] = ModelClient(max_megabytes=MAX_CHAT_MEGABYTES)
     try:
         return init_chat_model(full_name, **options)
     except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way

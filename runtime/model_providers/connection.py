@@ -9,14 +9,12 @@ from typing import Any, Literal
 from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError
-from novelgen.model_calls.model_answer import described
+from novelgen.model_calls.model_answer import MIN_KEY_CHARACTERS, described
 from novelgen.nearest import ALIKE, nearest_name
 
 ModelKind = Literal["chat model", "embedding model"]
 
 UNUSED_KEY = "unused"
-MIN_KEY_CHARACTERS = 4
-"""A shorter text is no key, and to remove it would garble the message."""
 
 _FACTORIES: dict[ModelKind, str] = {
     "chat model": "langchain.chat_models.base",

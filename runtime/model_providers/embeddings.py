@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import SecretStr
 
-from novelgen.errors import ConfigurationError, EmbeddingError, NovelgenError
+from novelgen.errors import ConfigurationError, EmbeddingError, ModelUnavailableError, NovelgenError
 from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.model_answer import described, safe_cause
 from novelgen.words import words
@@ -93,6 +93,9 @@ class CheckedEmbeddings:
     def _called(self, embed: Callable[[Any], Any], argument: Any) -> Any:
         try:
             return embed(argument)
+        except ModelUnavailableError as error:
+            # What our client says of the server.
+            raise EmbeddingError(f"embedding model {self.model_name!r} failed: {error}") from error
         except NovelgenError:
             raise
         except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
@@ -152,6 +155,9 @@ def build_embeddings(
     if full_name.startswith("openai:"):
         # Its length check would download a tokenizer.
         options |= {"check_embedding_ctx_length": False, "timeout": REQUEST_TIMEOUT_S, "max_retries": 1}
+        from runtime.model_providers.model_client import MAX_EMBEDDING_MEGABYTES, ModelClient
+
+        options["http_client"] = ModelClient(max_megabytes=MAX_EMBEDDING_MEGABYTES)
     try:
         inner = init_embeddings(full_name, **options)
     except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way

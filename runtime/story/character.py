@@ -34,6 +34,8 @@ from novelgen.characters.reply_stream import (
     card_text,
     read_analysis,
     reply_messages,
+    require_own_words,
+    require_whole,
     stream_text,
 )
 from novelgen.characters.secrets import find_secret
@@ -265,16 +267,23 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             is_complete=is_complete,
             issues=issues,
         )
-        yield self._ended(asked, reply, told.behind, met, keep)
+        yield self._ended(asked, reply, told, met, keep)
 
-    def _ended(self, asked: _Asked, reply: Reply, behind: str, met: _Met, keep: Keeping) -> Reply:
+    def _ended(self, asked: _Asked, reply: Reply, parts: ReplyParts, met: _Met, keep: Keeping) -> Reply:
         """Read the analysis of a reply, check what was said, and store it where it may be."""
         issues = list(reply.issues)
-        if reply.is_complete and not reply.spoken:
-            issues.append(ReportIssue(stage="reply", kind="malformed", message="the model said nothing"))
-        if not reply.is_complete or not reply.spoken:
-            return reply.model_copy(update={"issues": issues})
-        analysis, unread = _analysis(behind)
+        if not reply.is_complete:
+            return reply
+        try:
+            require_whole(parts)
+            if not reply.spoken:
+                issues.append(ReportIssue(stage="reply", kind="malformed", message="the model said nothing"))
+                return reply.model_copy(update={"issues": issues})
+            analysis, unread = _analysis(parts)
+            require_own_words(reply.spoken, analysis)
+        except UnusableAnswerError as error:
+            issues.append(ReportIssue(stage="reply", kind=issue_kind_of(error), message=str(error)))
+            return reply.model_copy(update={"is_complete": False, "issues": issues})
         issues += unread
         settings = self._stores.settings.memory.character_memory
         fallback = settings.valid_interaction_types[0] if settings.valid_interaction_types else ""
@@ -518,13 +527,17 @@ class Character(CharacterNews, CharacterReplies, CharacterSecrets):
         return build_character_tools(self._stores, self, to=to, story_as_of=position_of(story_as_of))
 
 
-def _analysis(behind: str) -> tuple[ReplyAnalysis, list[ReportIssue]]:
+def _analysis(parts: ReplyParts) -> tuple[ReplyAnalysis, list[ReportIssue]]:
+    """Read the analysis behind what was said; half an object that holds both is no reply."""
+    behind = parts.behind
     if not behind.strip():
         message = "the model gave no analysis; the type is taken as plain talk and nothing as learnt"
         return ReplyAnalysis(), [ReportIssue(stage="analysis", kind="malformed", message=message)]
     try:
         return read_analysis(behind), []
     except UnusableAnswerError as error:
+        if error.fault == "cut" and parts.is_one_object:
+            raise
         message = f"the analysis cannot be read, so that nothing counts as learnt: {error}"
         return ReplyAnalysis(), [ReportIssue(stage="analysis", kind=issue_kind_of(error), message=message)]
 

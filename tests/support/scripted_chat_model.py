@@ -47,7 +47,7 @@ class ScriptedChatModel(BaseChatModel):
 
 
 class StreamingModel(BaseChatModel):
-    """Streams a script piece by piece and keeps the prompts; an exception in it is raised, an event waited for."""
+    """Streams a script piece by piece and keeps the prompts; an exception in it is raised, an event awaited."""
 
     script: list[Any]
     prompts: list[str] = Field(default_factory=list)
@@ -67,7 +67,8 @@ class StreamingModel(BaseChatModel):
             if isinstance(piece, threading.Event):
                 piece.wait()
             else:
-                yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
+                message = piece if isinstance(piece, AIMessageChunk) else AIMessageChunk(content=piece)
+                yield ChatGenerationChunk(message=message)
 
 
 def finished(text: str, finish_reason: str = "stop") -> AIMessage:

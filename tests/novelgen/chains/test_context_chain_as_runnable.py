@@ -50,7 +50,8 @@ def test_the_run_is_tagged_and_says_its_place() -> None:
     assert run.tags == ["draft", "novelgen"]
     assert run.metadata == {"author": "Eve", "project_id": PROJECT, "chapter_index": 2, "scene_index": 2}
     handler = traced(model=answering(*['{"queries": ["where is the brass key"]}'] * 2))
-    assert set(handler.children_of("plan")) == {"ScriptedChatModel"}
+    assert set(handler.children_of("plan")) == {"ask_model"}
+    assert set(handler.children_of("ask_model")) == {"ScriptedChatModel", "hear_answer", "AnswerParser"}
     handler = RecordingHandler()
     asyncio.run(chain().ainvoke(lighthouse_request(), {"callbacks": [handler]}))
     assert [(run.name, run.parent) for run in handler.runs] == [(run.name, run.parent) for run in traced().runs]

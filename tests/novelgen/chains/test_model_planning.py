@@ -5,11 +5,13 @@ import threading
 from typing import Any
 
 import pytest
+from langchain_core.output_parsers import PydanticOutputParser
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import DatabaseError
 from novelgen.memory.outline import StoryRecap
 from novelgen.memory.search import SearchRequest, SearchResult
+from novelgen.model_calls.answer_parser import AnswerParser
 from novelgen.models.context import ContextReport, MemoryContextRequest
 from novelgen.models.plan import ScenePlan
 from novelgen.models.record import SceneRecord
@@ -19,6 +21,7 @@ from tests.support.scripted_chat_model import ScriptedChatModel, answering
 from tests.support.stored_story import StoredStory, patient
 from tests.support.stories import lighthouse_memory, lighthouse_request
 
+ONE_ROUND = ContextSettings(planner_rounds=1)
 TWO_ROUNDS = ContextSettings(planner_rounds=2)
 
 
@@ -239,3 +242,26 @@ def test_threads_that_the_model_expects_come_first_in_the_context() -> None:
 
     assert listed({}) == ["OL5", "OL4", "OL3", "OL2", "OL1"]
     assert listed({"threads": ["OL3", "OL77"]}) == ["OL3", "OL5", "OL4", "OL2", "OL1"]
+
+
+def test_the_parser_of_the_chain_parses_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a model answers is read by the PydanticOutputParser of the chain, and by nothing else."""
+    parsed: list[str] = []
+    parse_result = AnswerParser.parse_result
+
+    def counted(parser: AnswerParser[Any], result: list[Any], *, partial: bool = False) -> Any:
+        parsed.append(result[0].text)
+        return parse_result(parser, result, partial=partial)
+
+    monkeypatch.setattr(AnswerParser, "parse_result", counted)
+    report = report_of(answering(FIRST), settings=ONE_ROUND)
+    assert parsed == [FIRST]
+    assert asked_by_model(report) == ["Ben's promise of the lamp"]
+    assert issubclass(AnswerParser, PydanticOutputParser)
+
+
+def test_a_number_of_thousands_of_digits_ends_no_context() -> None:
+    """The rules plan, and the report says why; Python itself refuses to read such a number."""
+    report = report_of(answering(*[f'{{"entities": [], "queries": [{"9" * 6000}]}}'] * 2), settings=ONE_ROUND)
+    assert report.planner.used == "rules"
+    assert "a number of 6000 digits" in report.planner.reason

@@ -130,9 +130,36 @@ def test_a_model_that_hangs_is_left_behind_at_the_deadline() -> None:
 def test_a_model_that_fails_or_repeats_itself_is_told() -> None:
     """The error names what went wrong and hides what looks like a key; beyond every bound a reply is refused."""
     model = StreamingModel(script=["Good ", RuntimeError("bad key sk-123456789abcdef")])
-    with pytest.raises(ModelUnavailableError, match="gave no reply") as raised:
+    with pytest.raises(ModelUnavailableError, match="gave no answer") as raised:
         list(stream_text(model, [HumanMessage("Hello")], deadline=Deadline.after(30)))
     assert "sk-123456789" not in str(raised.value)
     model = StreamingModel(script=["x" * MAX_REPLY_CHARACTERS, "x"])
     with pytest.raises(ModelUnavailableError, match="repeats itself"):
         list(stream_text(model, [HumanMessage("Hello")], deadline=Deadline.after(30)))
+
+
+FINAL = "<|end|><|start|>assistant<|channel|>final<|message|>"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f'<|channel|>analysis<|message|>She may say {{"response": "No."}}.{FINAL}Come in.<|return|>',
+        f"<|start|>assistant<|channel|>analysis<|message|>Say what?{FINAL}Come in.",
+        "<|channel|>final<|message|>Come in.<|return|>",
+        "analysisWe say come in.assistantfinalCome in.",
+        "[THINK]what?[/THINK]Come in.",
+        '[{"response": "Come in."}]',
+        '[ {"response": "Come in.", "analysis": {"memory": "x"}} ]',
+    ],
+)
+@pytest.mark.parametrize("size", [1, 3, 400])
+def test_channels_and_lists_are_no_speech(answer: str, size: int) -> None:
+    """Of channels only the final one is heard, whatever the pieces; a list around the object is passed over."""
+    assert heard(answer, size).spoken == "Come in."
+
+
+@pytest.mark.parametrize("said", ["[smiles] Come in.", "analysis of wool is my trade.", "Commentary? None.", "<3 you"])
+def test_what_begins_like_reasoning_is_heard(said: str) -> None:
+    """Stage remarks and ordinary words stay."""
+    assert heard(f"{said} And so on.", 1).spoken == f"{said} And so on."

@@ -152,7 +152,7 @@ def test_duplicates_and_excess_are_dropped_and_events_become_queries() -> None:
 EXAMPLE = read_prompt_file("plan_retrieval_example.en.json")
 
 BAD_ANSWERS = [
-    ("", "no readable JSON object", "malformed"),
+    ("", "the answer was empty (finish_reason stop", "malformed"),
     (finished(GOOD, "length"), "cut at its token limit", "over_limit"),
     (AIMessage(GOOD, response_metadata={"stop_reason": "max_tokens"}), "cut at its token limit", "over_limit"),
     (answer(["C1"], ["just text"]), "does not fit the schema: queries.0", "malformed"),
@@ -190,7 +190,7 @@ def test_repaired_answer_is_used() -> None:
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (RuntimeError("model not loaded"), "RuntimeError: model not loaded"),
+        (RuntimeError("model not loaded"), "RuntimeError: 'model not loaded'"),
         (ConnectionError(), "ConnectionError"),
         (StopIteration(), "the model gave no answer"),
         (PermissionError("bad key sk-abcdefghijkl"), "bad key [key]"),

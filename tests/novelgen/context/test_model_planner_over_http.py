@@ -137,9 +137,12 @@ def test_deadline_holds_whatever_the_server_does(respond: Responder, kinds: set[
 @pytest.mark.parametrize(
     ("respond", "reason"),
     [
-        (lambda call: call.refuse(429, "slow down", headers={"Retry-After": "3600"}), "Error code: 429"),
-        (lambda call: call.refuse(500, "broken"), "Error code: 500"),
-        (lambda call: call.refuse(401, f"Incorrect API key provided: {KEY}"), "Error code: 401"),
+        (lambda call: call.refuse(429, "slow down", headers={"Retry-After": "3600"}), "HTTP 429: slow down"),
+        (lambda call: call.refuse(500, "broken"), "HTTP 500: broken"),
+        (
+            lambda call: call.refuse(401, f"Incorrect API key provided: {KEY}"),
+            "HTTP 401: Incorrect API key provided: [key]",
+        ),
         (lambda call: call.send("<html>Bad gateway</html>"), "the model gave no answer"),
         (lambda call: call.send('{"id": "x", "choices": []}'), "the model gave no answer"),
         (lambda call: call.send(""), "the model gave no answer"),

@@ -9,7 +9,14 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import BaseModel, Field
 
 from novelgen.model_calls.json_model import Question
-from novelgen.model_calls.model_answer import NO_SUCH_MODEL, NOBODY_THERE, NOTHING_LEFT, WRONG_KEY, refusal_of
+from novelgen.model_calls.model_answer import (
+    NO_SUCH_MODEL,
+    NOBODY_THERE,
+    NOTHING_LEFT,
+    WRONG_KEY,
+    described,
+    refusal_of,
+)
 from tests.support.scripted_chat_model import ScriptedChatModel, finished
 
 
@@ -103,3 +110,9 @@ def test_an_address_where_nobody_listens_is_told_through_wrappers() -> None:
     wrapped.__cause__ = ConnectionRefusedError(111, "Connection refused")
     assert refusal_of(wrapped) == NOBODY_THERE
     assert refusal_of(RuntimeError("Connection error.")) is None
+
+
+def test_a_short_key_garbles_no_message() -> None:
+    """What quotes tokens is not cut to pieces by a key of one letter; a key of the usual length is hidden."""
+    assert described(RuntimeError("too many tokens"), secrets=["k", "tokens"]) == "RuntimeError: 'too many tokens'"
+    assert described(RuntimeError("bad key abcd-1234"), secrets=["abcd-1234"]) == "RuntimeError: 'bad key [key]'"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pydantic_core
 import pytest
 
+from novelgen.model_calls.model_answer import CHECK_THE_SERVER
 from novelgen.words import filled, words
 from novelgen.words.messages import message_in
 from tests.novelgen.words.message_sources import SOURCE, catalogue, message_templates
@@ -102,6 +103,18 @@ def _unescaped(text: str) -> str:
         ("give one of 'a', 'b' or 'c'", "请给出其中一个：“a”、“b”、“c”"),
         ("Nothing that novelgen says.", "Nothing that novelgen says."),
         ("Something else, of libraries: two words", "Something else, of libraries: two words"),
+        (
+            "the model gave no answer: TypeError: \"'NoneType' object is not iterable\"; " + CHECK_THE_SERVER,
+            "模型没有回答：TypeError：“'NoneType' object is not iterable”；请检查模型、它的地址和服务器",
+        ),
+        (
+            """no readable JSON object in the answer '{"title": "the draft is empty", "tags": [1, 2]}'""",
+            """回答中没有可读的 JSON 对象：“{"title": "the draft is empty", "tags": [1, 2]}”""",
+        ),
+        (
+            "no thread 'the \"draft\" is empty' is stored; list them to find its id",
+            '没有存入线索“the "draft" is empty”；请列出它们，找到编号',
+        ),
         (
             "what else could not be placed: 'Zhao' (C3 bears it; same_entities if they are one), 'OL2'",
             "其余未能归位的：“Zhao”（C3 用这个名字；若是同一个，请用 same_entities）、“OL2”",

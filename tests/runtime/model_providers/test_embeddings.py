@@ -200,8 +200,8 @@ def test_bad_names_say_what_to_change(name: str, message: str, monkeypatch: pyte
         ([[], []], "shape"),
         (None, "shape"),
         (["a", "b"], "without numbers"),
-        (ConnectionError("refused"), "failed: ConnectionError: refused"),
-        (RuntimeError(f"bad key {KEY}"), r"failed: RuntimeError: bad key \[key\]"),
+        (ConnectionError("refused"), "failed: ConnectionError: 'refused'"),
+        (RuntimeError(f"bad key {KEY}"), r"failed: RuntimeError: 'bad key \[key\]'"),
     ],
 )
 def test_unusable_vectors_are_refused(answer: object, message: str) -> None:

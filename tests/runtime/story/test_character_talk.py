@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessageChunk
 
 from novelgen.errors import UserInputError
 from runtime.front_door import Memory
@@ -484,3 +485,55 @@ def test_a_chinese_village_is_played_in_chinese(memory: Memory, calendar: Calend
     assert [each.kind for each in slip.findings] == ["leaked_secret"]
     assert "泄露" in slip.findings[0].message
     assert not slip.is_stored
+
+
+def ending(reason: str) -> AIMessageChunk:
+    """Return the last piece of a stream, with why it ended."""
+    return AIMessageChunk(content="", response_metadata={"finish_reason": reason})
+
+
+ANALYSED = '\n```json\n{"interaction_type": "casual_conversation", "memory": "The player greeted me."}\n```'
+
+
+@pytest.mark.parametrize(
+    ("script", "issue"),
+    [
+        (["I'm sorry, but I can't help with that request."], "is a refusal of the model"),
+        (["I cannot continue this conversation."], "is a refusal of the model"),
+        (["As an AI language model, I have no bread."], "is a refusal of the model"),
+        (["抱歉，我无法满足这个请求。"], "is a refusal of the model"),
+        (['{"response": "I am sorry, but I cannot assist with that."}'], "is a refusal of the model"),
+        (["Good day and", ending("length")], "cut at its token limit"),
+        (["Good day and", ending("content_filter")], "withheld the answer: 'content_filter'"),
+        (['{"response": "The bread rises, and the'], "ends within its JSON object"),
+        (['{"response": "The bread rises.", "analysis": {"memory": "I to'], "ends within its JSON object"),
+        (['{"resp'], "ends within its JSON object"),
+    ],
+)
+def test_a_reply_that_is_none_is_not_remembered(gregor: Character, script: list[Any], issue: str) -> None:
+    """A refusal, a cut, a filtered reply and half JSON become no memory and move nothing."""
+    before = gregor.feelings()
+    _, reply = played(gregor, StreamingModel(script=script), "Hello")
+    assert not reply.is_complete
+    assert not reply.is_stored
+    assert issue in reply.issues[-1].message
+    assert gregor.memories() == []
+    assert gregor.feelings() == before
+
+
+@pytest.mark.parametrize(
+    ("script", "spoken"),
+    [
+        (
+            ["I'm sorry, but I can't help with that.", ANALYSED, ending("stop")],
+            "I'm sorry, but I can't help with that.",
+        ),
+        (["I cannot help you cross this river."], "I cannot help you cross this river."),
+        (["抱歉，我不能把钥匙给你。"], "抱歉，我不能把钥匙给你。"),
+        (['[{"response": "Yes."}]'], "Yes."),
+    ],
+)
+def test_a_character_may_refuse_and_say_sorry(gregor: Character, script: list[Any], spoken: str) -> None:
+    """What a character says within its part is remembered."""
+    _, reply = played(gregor, StreamingModel(script=script), "Hello")
+    assert (reply.spoken, reply.is_complete, reply.is_stored) == (spoken, True, True)
