@@ -390,11 +390,12 @@ class ChunkWriter:
         """Take back the consolidated memories that stand for any of the memories."""
         self._withdraw(_SOURCE.c.row_id, row_ids)
 
-    def reposition(self, scene_ids: Sequence[str]) -> None:
-        """Queue the chunks of scenes whose position changed: the index holds a copy of it."""
+    def reposition(self, *, scene_ids: Sequence[str] = (), row_ids: Sequence[int] = ()) -> None:
+        """Queue the chunks whose position changed, of scenes or by number: the index holds a copy of it."""
         self._withdraw(_SOURCE.c.scene_id, scene_ids)
-        of_scenes = self._session.among(CHUNKS.c.scene_id, scene_ids)
-        moved = select(CHUNKS.c.chunk_id).where(of_scenes, CHUNKS.c.status == "active")
+        self._withdraw(_SOURCE.c.row_id, row_ids)
+        column, values = (CHUNKS.c.scene_id, scene_ids) if scene_ids else (CHUNKS.c.row_id, row_ids)
+        moved = select(CHUNKS.c.chunk_id).where(self._session.among(column, values), CHUNKS.c.status == "active")
         self._outbox.queue(list(self._session.connection.scalars(moved)), "upsert")
 
     def _withdraw(self, column: ColumnElement[Any], values: Sequence[str | int]) -> None:

@@ -57,11 +57,16 @@ class _Dated(NamedTuple):
 class StateRepository(Repository):
     """Appends and folds state changes."""
 
-    def append(self, changes: Sequence[StateChange]) -> None:
-        """Append changes that no scene brings: they survive the re-ingest of the scene at their position."""
+    def append(self, changes: Sequence[StateChange], *, follows_scene: bool = True) -> None:
+        """Append changes that no scene brings: they survive the re-ingest of the scene at their position.
+
+        Args:
+            changes: In the order in which they count.
+            follows_scene: They go with the scenes at their places; else they keep their places between the scenes.
+        """
         self._session.touch()
         places = {(change.chapter_index, change.scene_index) for change in changes}
-        scene_ids = scene_ids_at(self._session, places)
+        scene_ids = scene_ids_at(self._session, places) if follows_scene else {}
         rows = [state_values(change, "author", self._session.now()) for change in changes]
         places_now = ({"scene_id": scene_ids.get((row["chapter_index"], row["scene_index"]))} for row in rows)
         self._session.insert(STATES, [row | place for row, place in zip(rows, places_now, strict=True)])
@@ -244,10 +249,10 @@ class PairNotes(NamedTuple):
 class RelationshipRepository(Repository):
     """Appends and folds the changes of relationships."""
 
-    def append(self, change: RecordedRelationshipChange, *, at: StoryPosition) -> str:
+    def append(self, change: RecordedRelationshipChange, *, at: StoryPosition, follows_scene: bool = True) -> str:
         """Append what the author says of a pair at a position; it survives re-ingest of the scene there."""
         self._session.touch()
-        return self.insert_changes([change], said_at(self._session, at))[0]
+        return self.insert_changes([change], said_at(self._session, at, follows_scene=follows_scene))[0]
 
     def insert_changes(self, changes: Sequence[RecordedRelationshipChange], position: dict[str, Any]) -> list[str]:
         """Insert changes of one scene, whose position, id and origin are given as columns; return the ids."""
@@ -362,12 +367,13 @@ class ThreadRepository(Repository):
         """Return an id that no loop has yet."""
         return CounterRepository(self._session).take("OL")
 
-    def append(self, event: folds.RecordedLoopEvent, *, at: StoryPosition) -> None:
+    def append(self, event: folds.RecordedLoopEvent, *, at: StoryPosition, follows_scene: bool = True) -> None:
         """Append what the author says of a loop at a position; it survives re-ingest of the scene there."""
         self._session.touch()
         if not isinstance(event, RecordedLoop) and self.get(event.id) is None:
             raise UserInputError(f"no open loop {event.id!r} is stored; plant it first")
-        self._session.insert(LOOP_EVENTS, [folds.loop_event_values(event) | said_at(self._session, at)])
+        here = said_at(self._session, at, follows_scene=follows_scene)
+        self._session.insert(LOOP_EVENTS, [folds.loop_event_values(event) | here])
         CounterRepository(self._session).jump_over([event.id])
 
     def endings(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, str]:

@@ -636,9 +636,6 @@ class Journal(Repository):
         return found
 
     def _insert(self, rows: Sequence[tuple[RowChange, Image]]) -> None:
-        # A command that only lists loads no writer of scenes.
-        from runtime.storage.scene_writer import adopt
-
         memories: list[Image] = []
         for row, before in rows:
             table = _IMAGED[row.table].table
@@ -651,8 +648,6 @@ class Journal(Repository):
             if number is not None and not self._session.scalar(select(table.c.row_id).where(table.c.row_id == number)):
                 image["row_id"] = number
             self._session.insert(table, [image | self._revised(table)])
-            if table is SCENES:
-                adopt(self._session, image["scene_id"], {name: image[name] for name in PLACE})
         if memories:
             ChunkWriter(self._session).insert(memories)
 

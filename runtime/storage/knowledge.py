@@ -38,8 +38,13 @@ FACT_TYPES = ("memory", "note")
 class KnowledgeRepository(Repository):
     """Keeps what is said of who knows what; the rest follows from the story."""
 
-    def say(self, said: StoredKnowledge) -> None:
-        """Store the author's word, in place of an earlier one on the same person, memory and position."""
+    def say(self, said: StoredKnowledge, *, follows_scene: bool = True) -> None:
+        """Store the author's word, in place of an earlier one on the same person, memory and position.
+
+        Args:
+            said: Who knows what, from where on.
+            follows_scene: It goes with the scene at its place; else it keeps its place between the scenes.
+        """
         self._session.touch()
         table = KNOWLEDGE_EVENTS
         self._session.delete(
@@ -48,7 +53,9 @@ class KnowledgeRepository(Repository):
             table.c.chapter_index.is_not_distinct_from(said.chapter_index),
             table.c.scene_index.is_not_distinct_from(said.scene_index),
         )
-        self._session.insert(table, [with_span_columns(said) | said_at(self._session, said)])
+        self._session.insert(
+            table, [with_span_columns(said) | said_at(self._session, said, follows_scene=follows_scene)]
+        )
 
     def forget(self, character_id: str, source_id: str) -> list[StoredKnowledge]:
         """Take back all that the author said of one person and one memory, and return it in story order."""

@@ -149,9 +149,10 @@ class MemoryRepository(Repository):
         entities: Sequence[str] = (),
         mentioned: Sequence[str] = (),
         tags: Sequence[str] = (),
+        follows_scene: bool = True,
         **told: Unpack[NoteFields],
     ) -> StoryMemoryChunk:
-        """Add a note of the author."""
+        """Add a note of the author; one that does not follow its scene keeps its place between the scenes."""
         self._session.touch()
         chunk_id = f"note-{CounterRepository(self._session).take('N')}"
         note = StoryMemoryChunk(
@@ -169,7 +170,7 @@ class MemoryRepository(Repository):
             origin="author",
             **told,
         )
-        here = said_at(self._session, at) | {"attached": list(entities)}
+        here = said_at(self._session, at, follows_scene=follows_scene) | {"attached": list(entities)}
         ChunkWriter(self._session).insert([note_values(note, None) | here])
         return note
 

@@ -133,7 +133,6 @@ class SceneWriter:
             key = {"scene_id": scene_id, "label": free_label(self._session, write.label)}
             place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
             self._session.insert(SCENES, [values | key | place | {"created_at": values["updated_at"]}])
-            adopt(self._session, scene_id, place)
         self._session.update_each(SCENES.c.scene_id, changed)
         return {row.scene_id: row.label for row in self._rows_of(SCENES, ids, "label")}
 
@@ -214,13 +213,6 @@ class SceneWriter:
         for row in self._rows_of(CHUNKS, scene_ids, where=[CHUNKS.c.from_scene, *others]):
             found[row.scene_id].append(dict(row._mapping))
         return found
-
-
-def adopt(session: StorageSession, scene_id: str, place: Mapping[str, int]) -> None:
-    """Tie what an author wrote for a place before its scene existed to the scene, to move with it."""
-    for table in (CHUNKS, *EVENT_TABLES):
-        at_place = (table.c[name] == number for name, number in place.items())
-        session.update(table, *at_place, table.c.scene_id.is_(None), scene_id=scene_id)
 
 
 def spans_by_hand(session: StorageSession, scene_id: str) -> Sequence[AnyRow]:

@@ -28,12 +28,12 @@ from runtime.storage.records import (
     Staging,
     StoredScene,
 )
+from runtime.storage.said_places import PlaceFields, SaidPlaces, StoryOrder, moved_out_of_order, moved_positions
 from runtime.storage.session import AnyRow, Repository, StorageSession, before, within
 from runtime.storage.tables import (
     ALIASES,
     CHUNKS,
     ENTITIES,
-    EVENT_TABLES,
     MENTIONS,
     PLACE,
     POSITIONED_TABLES,
@@ -61,10 +61,14 @@ class SceneNaming(NamedTuple):
 
 
 class Relocation(NamedTuple):
-    """Where everything goes that stands at a scene's place, or, for whole chapters, in a chapter."""
+    """Where everything goes that stands at a scene's place, or, for whole chapters, in a chapter.
+
+    `moved` are the scenes that change their place in the order; the others only close up or make room.
+    """
 
     places: Mapping[ScenePlace, ScenePlace]
     chapter_of: Callable[[int], int]
+    moved: Collection[ScenePlace] = ()
 
     def of(self, chapter: int, scene: int | None) -> tuple[int, int | None]:
         """Return the new place of something without a scene of its own that stands there."""
@@ -99,7 +103,8 @@ def scene_move(places: Iterable[ScenePlace], source: ScenePlace, target: ScenePl
         if place != source
     }
     opened = scene_gap(closed.values(), target).places
-    return _relocation({place: opened.get(new, new) for place, new in closed.items()} | {source: target})
+    new_places = {place: opened.get(new, new) for place, new in closed.items()} | {source: target}
+    return _relocation(new_places)._replace(moved=[source])
 
 
 def chapter_move(places: Iterable[ScenePlace], source: int, target: int) -> Relocation:
@@ -115,7 +120,7 @@ def chapter_move(places: Iterable[ScenePlace], source: int, target: int) -> Relo
             return chapter - 1
         return chapter + 1 if target <= chapter < source else chapter
 
-    return _chapters(listed, chapter_of)
+    return _chapters(listed, chapter_of)._replace(moved=[place for place in listed if place[0] == source])
 
 
 def _chapters(places: Iterable[ScenePlace], chapter_of: Callable[[int], int]) -> Relocation:
@@ -132,13 +137,12 @@ def _relocation(
 _ASIDE = 10_000_000
 """Added to chapters on the way, so that no two scenes ever stand at one place; above every chapter index."""
 
-_FREE_PLACES: tuple[tuple[Table, str, str], ...] = (
-    *((table, "chapter_index", "scene_index") for table in (CHUNKS, *EVENT_TABLES)),
+_NAMED_PLACES: tuple[tuple[Table, str, str], ...] = (
     (ENTITIES, "first_chapter", "first_scene"),
     (ENTITIES, "name_first_chapter", "name_first_scene"),
     (ALIASES, "first_chapter", "first_scene"),
 )
-"""Positions that somebody wrote down, apart from any scene's row: they follow the scene that stands there."""
+"""Scenes whose texts first name somebody: these positions follow the scene."""
 
 _BULLET = re.compile(r"(\d+):(\d+):(summary|key_events):(\d+)")
 
@@ -152,15 +156,20 @@ def scene_places(session: StorageSession) -> dict[ScenePlace, str]:
 
 
 def _move_free_places(session: StorageSession, relocation: Relocation) -> None:
-    for table, chapter_name, scene_name in _FREE_PLACES:
+    said_places = SaidPlaces(session)
+    stated = said_places.read()
+    for table, chapter_name, scene_name in _NAMED_PLACES:
         chapter, scene = table.c[chapter_name], table.c[scene_name]
-        free = [table.c.scene_id.is_(None)] if "scene_id" in table.c else []
         moved = [
             (row_id, {chapter_name: new[0], scene_name: new[1]})
-            for row_id, *old in session.select([table.c.row_id, chapter, scene], chapter.is_not(None), *free)
+            for row_id, *old in session.select([table.c.row_id, chapter, scene], chapter.is_not(None))
             if (new := relocation.of(*old)) != tuple(old)
         ]
         session.update_each(table.c.row_id, moved)
+    order = StoryOrder(
+        scene_places(session), relocation.places, moved=relocation.moved, chapter_of=relocation.chapter_of
+    )
+    said_places.write({key: moved_positions(positions, order) for key, positions in stated.items()})
     stored = EntityRepository(session)
     for entity_id, identity in stored.revealed().items():
         place = dict(zip(PLACE, relocation.of(identity.chapter_index, identity.scene_index), strict=True))
@@ -409,7 +418,16 @@ class SceneRepository(Repository):
         final = {place: moves.get(place, place) for place in self._places()}
         if len(set(final.values())) < len(final):
             raise InvalidPositionError("two scenes cannot stand at one place; delete or move one of them first")
-        return self._relocate(_relocation(final, lambda chapter: chapters.get(chapter, chapter)))
+        relocation = _relocation(final, lambda chapter: chapters.get(chapter, chapter))
+        return self._relocate(relocation._replace(moved=moved_out_of_order(final, final)))
+
+    def said_places(self) -> dict[str, PlaceFields]:
+        """Return the positions of what the author said to hold from a position on, apart from any scene."""
+        return SaidPlaces(self._session).read()
+
+    def set_said_places(self, fields: Mapping[str, PlaceFields]) -> None:
+        """Put positions of the author's statements back; see `said_places`."""
+        SaidPlaces(self._session).write(fields)
 
     def standing(self) -> dict[str, list[int]]:
         """Return where every scene stands, by its id."""
@@ -445,7 +463,7 @@ class SceneRepository(Repository):
             if (new := [_renamed(each, relocation.places) for each in old]) != old
         ]
         self._session.update_each(CHUNKS.c.row_id, renamed)
-        ChunkWriter(self._session).reposition([scene_id for scene_id, _ in moves])
+        ChunkWriter(self._session).reposition(scene_ids=[scene_id for scene_id, _ in moves])
         return len(moves)
 
 

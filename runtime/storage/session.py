@@ -253,10 +253,16 @@ def scene_ids_at(session: StorageSession, places: Iterable[Place]) -> dict[Place
     return found
 
 
-def said_at(session: StorageSession, at: StoryPosition | StoredEvent) -> dict[str, Any]:
-    """Return the columns that tell where an author says something, with the scene that stands there."""
+def said_at(session: StorageSession, at: StoryPosition | StoredEvent, *, follows_scene: bool) -> dict[str, Any]:
+    """Return the columns that tell where an author says something.
+
+    Args:
+        session: The project's transaction.
+        at: It holds after this place.
+        follows_scene: It goes with the scene that stands there; else it keeps its place between the scenes.
+    """
     place = (at.chapter_index, at.scene_index)
-    scene_id = scene_ids_at(session, [place]).get(place)
+    scene_id = scene_ids_at(session, [place]).get(place) if follows_scene else None
     return {"scene_id": scene_id, "chapter_index": place[0], "scene_index": place[1], "origin": "author"}
 
 

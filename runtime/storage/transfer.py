@@ -231,7 +231,8 @@ class ExchangeRepository(Repository):
         memories = [(each, (each.chunk.chapter_index, each.chunk.scene_index)) for each in contents.memories]
         places = {(each.chapter_index, each.scene_index) for each in chain(*contents.events().values())}
         by_place = scene_ids_at(self._session, places.union(place for _, place in memories))
-        ChunkWriter(self._session).insert([_chunk_row(memory, by_place.get(place)) for memory, place in memories])
+        rows = [_chunk_row(memory, None if _is_said(memory) else by_place.get(place)) for memory, place in memories]
+        ChunkWriter(self._session).insert(rows)
         self._insert_events(contents, relationship_ids, by_place)
 
     def add_summaries(self, summaries: Sequence[records.StoredSummary], parts: Sequence[StoryPart]) -> None:
@@ -287,13 +288,19 @@ class ExchangeRepository(Repository):
         for table, events in source.events().items():
             rows = []
             for event in events:
-                scene_id = scene_ids.get((event.chapter_index, event.scene_index))
+                is_said = event.origin == "author" and event.scene_label is None
+                scene_id = None if is_said else scene_ids.get((event.chapter_index, event.scene_index))
                 row = with_span_columns(event) | {"scene_id": scene_id}
                 if table is tables.RELATIONSHIP_CHANGES:
                     row["relationship_id"] = relationship_ids.get(event.relationship_id, event.relationship_id)
                 rows.append(row)
             self._session.insert(table, rows)
         CounterRepository(self._session).jump_over({event.loop_id for event in source.loop_events})
+
+
+def _is_said(memory: records.StoredMemory) -> bool:
+    """Tell whether an author's note keeps its place between the scenes and goes with none of them."""
+    return not memory.from_scene and memory.scene_label is None
 
 
 def _chunk_row(memory: records.StoredMemory, scene_id: str | None) -> dict[str, Any]:

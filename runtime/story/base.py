@@ -406,16 +406,33 @@ def resolved_targets(
 def place_of_statement(unit: UnitOfWork, as_of: StoryPosition, *, scene_id: str | None = None) -> StoryPosition:
     """Return the place at which a statement must stand to be read at a position, and nowhere earlier.
 
-    That is the last scene before the position. At the beginning of the story there is no scene; then the
-    statement has no place and holds from the start.
+    That is the last scene before the position, where the position follows it. At the beginning of the story there is
+    no scene; then the statement has no place and holds from the start.
     """
     if scene_id is None:
         last = next(iter(unit.scenes.list_as_of(as_of=as_of, last=1)), None)
-        return END_OF_STORY if last is None else last.position
+        if last is None:
+            return END_OF_STORY if as_of <= StoryPosition(1, 1) else place_before(as_of)
+        is_next = as_of.chapter_index in (None, last.chapter_index + 1) and not (as_of.scene_index or 0) > 1
+        if is_next or (as_of.chapter_index, as_of.scene_index) == (last.chapter_index, last.scene_index + 1):
+            return last.position
+        return place_before(as_of)
     for scene in unit.scenes.list_as_of(as_of=as_of):
         if scene_id in (scene.label, str(scene.position)):
             return scene.position
     raise UnknownSceneError(f"no scene {scene_id!r} is stored before {as_of}; use an id such as S001")
+
+
+def place_before(start: StoryPosition | None) -> StoryPosition:
+    """Return the place at which a note must stand to be read from a position on, and not before.
+
+    What stands at a place is read strictly after it, and at the end of a chapter from the next one on.
+    """
+    if start is None or start.chapter_index is None:
+        return END_OF_STORY
+    if start.scene_index:
+        return StoryPosition(start.chapter_index, start.scene_index - 1)
+    return StoryPosition(start.chapter_index - 1) if start.chapter_index else END_OF_STORY
 
 
 def place_name(place: StoryPosition) -> str | None:

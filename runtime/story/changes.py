@@ -1,8 +1,11 @@
 """What an author changed in memories and scenes lately, and deletions that can be undone."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import Field
 
@@ -23,6 +26,7 @@ from runtime.storage.journal import (
 )
 from runtime.storage.projects import Waivable
 from runtime.storage.records import IndexingResult, StoredScene
+from runtime.storage.said_places import PlaceFields, is_among, last_rows
 from runtime.storage.scenes import SCENE_FIELDS
 from runtime.stores import MemoryStores
 from runtime.story import base
@@ -174,19 +178,49 @@ def restore_links(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> 
         replace_stored_scene(unit, scene, stores=stores)
 
 
-def keep_move(
-    unit: UnitOfWork, source: StoryPosition, target: StoryPosition, stood: Mapping[str, list[int]]
-) -> Change | None:
-    """Write down that a scene or chapter was moved, with where each scene stood that has another place now."""
-    now = unit.scenes.standing()
-    moved = [scene_id for scene_id, place in now.items() if place != stood[scene_id]]
+class Standing(NamedTuple):
+    """Where scenes stand, and positions of what the author said apart from any scene."""
+
+    scenes: Mapping[str, list[int]]
+    said: Mapping[str, PlaceFields]
+
+    @classmethod
+    def of(cls, unit: UnitOfWork) -> Standing:
+        """Return what stands where in a transaction."""
+        return cls(unit.scenes.standing(), unit.scenes.said_places())
+
+    def images(self, now: Standing) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a change keeps of the places that are others now: as they were, and as they are."""
+        moved = [scene_id for scene_id, place in self.scenes.items() if place != now.scenes[scene_id]]
+        said = [key for key, positions in self.said.items() if positions != now.said.get(key)]
+        before, after = (
+            {
+                "places": {scene_id: standing.scenes[scene_id] for scene_id in moved},
+                "said": {key: standing.said[key] for key in said},
+            }
+            for standing in (self, now)
+        )
+        return {**before, "said_rows": None}, {**after, "said_rows": last_rows(now.said)}
+
+
+def keep_move(unit: UnitOfWork, source: StoryPosition, target: StoryPosition, stood: Standing) -> Change | None:
+    """Write down that a scene or chapter was moved, with where everything stood that has another place now."""
+    before, after = stood.images(Standing.of(unit))
+    places = before["places"]
     asked = [source.chapter_index, source.scene_index]
-    first = next((each for each in moved if asked in (stood[each], [stood[each][0], None])), "")
-    before, after = (
-        {"position": str(position), "places": {each: places[each] for each in moved}}
-        for position, places in ((source, stood), (target, now))
-    )
-    return unit.journal.keep_fields("scene", "move", first, before, after) if moved else None
+    first = next((scene_id for scene_id, place in places.items() if asked in (place, [place[0], None])), "")
+    before, after = {"position": str(source), **before}, {"position": str(target), **after}
+    return unit.journal.keep_fields("scene", "move", first, before, after) if places else None
+
+
+@contextmanager
+def _restoring_said(unit: UnitOfWork, change: Change) -> Iterator[None]:
+    """Put back, after scenes, the positions of statements from before a change that are as it left them."""
+    stood, left = (image.get("said", {}) for image in (change.before, change.after))
+    last, now = change.after.get("said_rows", {}), unit.scenes.said_places()
+    yield
+    unchanged = {key: now[key] for key in now.keys() - left.keys() if is_among(key, last)}
+    unit.scenes.set_said_places({**unchanged, **{key: stood[key] for key in left if now.get(key) == left[key]}})
 
 
 def restore_places(unit: UnitOfWork, change: Change) -> None:
@@ -194,22 +228,20 @@ def restore_places(unit: UnitOfWork, change: Change) -> None:
     stood, left = change.before, change.after
     now = unit.scenes.standing()
     require_as_left(change, {**left, "places": {each: now.get(each) for each in left["places"]}})
-    if ":" in left["position"]:
-        back = {tuple(place): tuple(stood["places"][scene_id]) for scene_id, place in left["places"].items()}
-        unit.scenes.rearrange(back, {})
-    else:
-        unit.scenes.move_chapter(int(left["position"]), int(stood["position"]))
+    with _restoring_said(unit, change):
+        if ":" in left["position"]:
+            back = {tuple(place): tuple(stood["places"][scene_id]) for scene_id, place in left["places"].items()}
+            unit.scenes.rearrange(back, {})
+        else:
+            unit.scenes.move_chapter(int(left["position"]), int(stood["position"]))
 
 
-def keep_insertion(unit: UnitOfWork, scene: StoredScene | None, stood: Mapping[str, list[int]]) -> Change | None:
-    """Write down which scene was inserted, if any, with where each scene stood that made room."""
-    now = unit.scenes.standing()
-    moved = [scene_id for scene_id, place in stood.items() if place != now[scene_id]]
+def keep_insertion(unit: UnitOfWork, scene: StoredScene | None, stood: Standing) -> Change | None:
+    """Write down which scene was inserted, if any, with where everything stood that made room."""
+    before, after = stood.images(Standing.of(unit))
     told = {} if scene is None else {"title": scene.title, "text": scene.text}
-    before = {**dict.fromkeys(told), "places": {each: stood[each] for each in moved}}
-    after = {**told, "places": {each: now[each] for each in moved}}
-    first = min(moved, key=stood.__getitem__, default="") if scene is None else scene.scene_id
-    return unit.journal.keep_fields("scene", "insert", first, before, after)
+    first = min(before["places"], key=stood.scenes.__getitem__, default="") if scene is None else scene.scene_id
+    return unit.journal.keep_fields("scene", "insert", first, {**dict.fromkeys(told), **before}, {**told, **after})
 
 
 def restore_gap(unit: UnitOfWork, change: Change) -> None:
@@ -217,13 +249,14 @@ def restore_gap(unit: UnitOfWork, change: Change) -> None:
     scene, now = unit.scenes.require_id(change.entity_id), unit.scenes.standing()
     stood, left = (image.get("places", {}) for image in (change.before, change.after))
     told = {"title": scene.title, "text": scene.text, "places": {each: now.get(each) for each in left}}
-    require_as_left(change, told)
-    if "text" in change.after:
-        unit.scenes.delete_scene(scene.position)
-    if any(place[0] != stood[scene_id][0] for scene_id, place in left.items()):
-        unit.scenes.close_chapter(min(stood.values())[0])
-    else:
-        unit.scenes.rearrange({tuple(place): tuple(stood[scene_id]) for scene_id, place in left.items()}, {})
+    require_as_left(change, {**change.after, **told})
+    with _restoring_said(unit, change):
+        if "text" in change.after:
+            unit.scenes.delete_scene(scene.position)
+        if any(place[0] != stood[scene_id][0] for scene_id, place in left.items()):
+            unit.scenes.close_chapter(min(stood.values())[0])
+        else:
+            unit.scenes.rearrange({tuple(place): tuple(stood[scene_id]) for scene_id, place in left.items()}, {})
 
 
 def say_meant(unit: UnitOfWork, what: Waivable, found_id: str, note: str | None) -> int | None:

@@ -207,7 +207,7 @@ class StoryEntities(base.StoryBase):
             entity, _, attributes = known_fields.with_said(unit, bare, said, at, state=state, is_new=True)
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = _store(self._stores, unit, None, entity)
-                unit.states.append(_state_changes(entity, attributes, at))
+                unit.states.append(_state_changes(entity, attributes, at), follows_scene=False)
             change = unit.journal.keep("add", entity.entity_id, "", rows)
             issues = known_fields.issues({**entity.profile, **attributes})
         if rescanned:
@@ -301,7 +301,7 @@ class StoryEntities(base.StoryBase):
             with unit.journal.recording_card(found.entity_id) as rows:
                 rescanned = changed != found and _store(self._stores, unit, found, changed)
                 if said:
-                    unit.states.append(_state_changes(changed, said, at))
+                    unit.states.append(_state_changes(changed, said, at), follows_scene=False)
                     unit.entities.mark_updated(found.entity_id)
             change = unit.journal.keep("edit", found.entity_id, found.name, rows) if rows else None
             told = {name: value for name, value in changed.profile.items() if name in plain}

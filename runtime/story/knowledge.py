@@ -299,7 +299,7 @@ class StoryKnowledge(base.StoryBase):
                     raise UserInputError(
                         "'*' is all that somebody has lived through and tells; say who tells it, or name one memory"
                     )
-                source_id, place = ALL_LIVED, base.place_of_statement(unit, cut)
+                source_id, place, follows_scene = ALL_LIVED, base.place_of_statement(unit, cut), False
             else:
                 stored = _fact(unit, self.project_id, memory_id, cut)
                 if stored.chunk.is_consolidated:
@@ -310,6 +310,7 @@ class StoryKnowledge(base.StoryBase):
                 source_id = _source_id(stored)
                 own = StoryPosition(stored.chunk.chapter_index, stored.chunk.scene_index)
                 place = own if start is None else base.place_of_statement(unit, cut)
+                follows_scene = start is None and stored.scene_id is not None
             said = SaidKnowledge(
                 character_id=knower,
                 source_id=source_id,
@@ -322,7 +323,7 @@ class StoryKnowledge(base.StoryBase):
                 origin="author",
             )
             with unit.journal.recording_knowledge(knower, source_id) as rows:
-                unit.knowledge.say(said)
+                unit.knowledge.say(said, follows_scene=follows_scene)
             change = _kept(unit, knower, source_id, stored, rows)
         return said.model_copy(update={"change_id": change})
 

@@ -21,7 +21,7 @@ from runtime.files.file_reading import parse_json
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import IndexingResult, MemoryEdit, MemoryFilter, StoredMemory
 from runtime.story import base
-from runtime.story.memories import MemoryChange, mentioned_in, names_in_notes, place_before
+from runtime.story.memories import MemoryChange, mentioned_in, names_in_notes
 
 _TITLE_TAG = "title:"
 _PATTERN_TAG = "pattern:"
@@ -97,7 +97,8 @@ class StoryLore(base.StoryBase):
                     continue
                 note = unit.memories.add_note(
                     entry.text,
-                    at=place_before(place),
+                    at=base.place_before(place),
+                    follows_scene=False,
                     mentioned=names_at(place).entity_ids_in(entry.text),
                     tags=_tags_of(entry),
                 )
@@ -274,6 +275,7 @@ class StoryKeyedNotes(base.StoryBase):
                 note = unit.memories.add_note(
                     content.strip(),
                     at=place,
+                    follows_scene=False,
                     short=short,
                     entities=_as_entity(attached),
                     mentioned=mentioned,
@@ -377,7 +379,7 @@ def _slot(target: str, key: str) -> str:
 def _place(unit: UnitOfWork, as_of: StoryPosition | None) -> StoryPosition:
     """Return where a value must stand: values of whole chapters would not be in order with those of scenes."""
     if as_of is None or as_of.scene_index:
-        return place_before(as_of)
+        return base.place_before(as_of)
     return base.place_of_statement(unit, as_of)
 
 

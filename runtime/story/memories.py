@@ -26,6 +26,7 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import AuthorChangeKind, number_of
 from runtime.storage.memories import MemoryDecision
 from runtime.story import base
+from runtime.story.base import place_before
 from runtime.story.knowledge import knower_id
 
 DEFAULT_LIMIT = 50
@@ -186,11 +187,13 @@ class StoryMemories(base.StoryBase):
             ids = [each for each in targets if is_entity_target(each)]
             beyond = [each for each in targets if not is_entity_target(each)]
             place = place_before(start)
+            is_proved = bool(evidence and evidence.strip())
             note = unit.memories.add_note(
                 text.strip(),
                 at=place,
+                follows_scene=is_proved,
                 event_type=event_type,
-                source_span=_span_of(unit, evidence, place) if evidence and evidence.strip() else None,
+                source_span=_span_of(unit, evidence or "", place) if is_proved else None,
                 entities=ids,
                 mentioned=mentioned_in(unit, text, known, start),
                 tags=tags,
@@ -216,7 +219,8 @@ class StoryMemories(base.StoryBase):
                             kind=kind,
                             how="author",
                             origin="author",
-                        )
+                        ),
+                        follows_scene=is_proved,
                     )
             change_id = unit.journal.keep_added(note.chunk_id).change_id
         indexing = self._follow_edit()
@@ -383,18 +387,6 @@ class StoryMemories(base.StoryBase):
     aban_memory = base.async_twin(ban_memory)
     aunban_memory = base.async_twin(unban_memory)
     adelete_memory = base.async_twin(delete_memory)
-
-
-def place_before(start: StoryPosition | None) -> StoryPosition:
-    """Return the place at which a note must stand to be read from a position on, and not before.
-
-    What stands at a place is read strictly after it, and at the end of a chapter from the next one on.
-    """
-    if start is None or start.chapter_index is None:
-        return END_OF_STORY
-    if start.scene_index:
-        return StoryPosition(start.chapter_index, start.scene_index - 1)
-    return StoryPosition(start.chapter_index - 1) if start.chapter_index else END_OF_STORY
 
 
 def _found(unit: UnitOfWork, project_id: str, memory_id: str) -> records.StoredMemory:

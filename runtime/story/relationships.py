@@ -199,7 +199,7 @@ class StoryRelationships(base.StoryBase):
             )
             at = base.place_of_statement(unit, as_of)
             with unit.journal.changing_pair(one, other) as kept:
-                unit.relationships.append(change, at=at)
+                unit.relationships.append(change, at=at, follows_scene=False)
             added = unit.relationships.between(one, other, as_of=as_of)
         assert added is not None, "it was appended before the position at which it is read"
         return AddedRelationship(**dict(added), change_id=kept.change_id)
@@ -273,7 +273,7 @@ class StoryRelationships(base.StoryBase):
             kept, is_changed = Kept(), event is not None or _differs(known, change.in_order())
             if is_changed:
                 with unit.journal.changing_pair(one, other) as kept:
-                    unit.relationships.append(change, at=at)
+                    unit.relationships.append(change, at=at, follows_scene=scene_id is not None)
                 known = unit.relationships.between(one, other, as_of=as_of) or known
         return EditedRelationship(relationship=known, is_changed=is_changed, change_id=kept.change_id)
 

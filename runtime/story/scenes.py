@@ -12,7 +12,7 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import number_of
 from runtime.storage.records import IndexingResult, MemoryFilter, StoredScene
 from runtime.story.base import At, ChangeNumber, Count, SceneText, StoryBase, async_twin, story_position
-from runtime.story.changes import keep_insertion, keep_move
+from runtime.story.changes import Standing, keep_insertion, keep_move
 
 Offset = Annotated[int, Field(ge=0, le=100_000_000)]
 """Characters into a text."""
@@ -113,7 +113,7 @@ class StoryScenes(StoryBase):
             raise UserInputError(f"the new scene {str(position)!r} holds no text; nothing was moved")
         chapter_index, scene_index, scene = position.chapter_index or 0, position.scene_index or 0, None
         with self._stores.database(self.project_id).write() as unit:
-            stood = unit.scenes.standing()
+            stood = Standing.of(unit)
             moved = unit.scenes.insert_gap(position)
             if text is not None:
                 told = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text.strip())
@@ -134,7 +134,7 @@ class StoryScenes(StoryBase):
                 "chapter to a chapter's (3 5)"
             )
         with self._stores.database(self.project_id).write() as unit:
-            stood = unit.scenes.standing()
+            stood = Standing.of(unit)
             if source.scene_index is None:
                 chapters = source.chapter_index or 0, target.chapter_index or 0
                 moved = unit.scenes.move_chapter(*chapters)

@@ -111,7 +111,7 @@ class StoryThreads(base.StoryBase):
             if start is not None and scene_id is None:
                 told["said_from"] = [start.chapter_index, start.scene_index or 1]
             with unit.journal.changing_thread("add", thread.id, description) as kept:
-                unit.threads.append(thread, at=at)
+                unit.threads.append(thread, at=at, follows_scene=scene_id is not None)
                 unit.threads.describe(thread.id, told)
             return _changed(unit, self.project_id, thread.id, as_of, kept)
 
@@ -198,7 +198,8 @@ class StoryThreads(base.StoryBase):
             stored = _required(unit, self.project_id, thread_id, as_of)
             at = base.place_of_statement(unit, as_of)
             with unit.journal.changing_thread("advance", thread_id, stored.description) as kept:
-                unit.threads.append(RecordedLoopAdvance(id=thread_id, note=note, pays_part=pays_part), at=at)
+                advance = RecordedLoopAdvance(id=thread_id, note=note, pays_part=pays_part)
+                unit.threads.append(advance, at=at, follows_scene=False)
             return _changed(unit, self.project_id, thread_id, as_of, kept)
 
     def resolve_thread(
@@ -291,7 +292,7 @@ class StoryThreads(base.StoryBase):
             at = base.place_of_statement(unit, as_of, scene_id=scene_id)
             kind: ThreadChangeKind = "abandon" if ending.abandoned else "resolve"
             with unit.journal.changing_thread(kind, ending.id, thread.description) as kept:
-                unit.threads.append(ending, at=at)
+                unit.threads.append(ending, at=at, follows_scene=scene_id is not None)
             return _changed(unit, self.project_id, ending.id, as_of, kept)
 
     def thread_ledger(

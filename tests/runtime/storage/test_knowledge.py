@@ -90,9 +90,9 @@ def test_it_is_taken_back_for_one_person_and_memory(database: DatabaseManager) -
 
 
 def test_it_goes_with_its_scene(database: DatabaseManager) -> None:
-    """A move takes the record's and the author's word along, said before the scene was written too; a deletion not."""
-    _author_says(database, _says("C2", "M1"), (1, 2))
+    """A move takes the record's and the author's word along, a deletion not."""
     store(database, *_story(BEN_KNOWS))
+    _author_says(database, _says("C2", "M1"), (1, 2))
     with database.project("demo").write() as unit:
         unit.scenes.move_scene(at(1, 2), at(3, 1))
     assert [row[3:5] for row in _told(database)] == [(3, 1), (3, 1)]

@@ -1,0 +1,269 @@
+"""Places of statements that hold from a position on, and where they go when scenes move."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Table, Text, and_, cast, exists, func, or_
+
+from novelgen.models.entity import SAID_FROM
+from runtime.storage.chunks import ChunkWriter
+from runtime.storage.records import ScenePlace
+from runtime.storage.session import Place, StorageSession
+from runtime.storage.tables import CHUNKS, ENTITIES, EVENT_TABLES, LOOP_EVENTS, MENTIONS, PLACE
+
+PlaceFields = dict[str, list[int | None] | None]
+"""Names of positions of a row to their chapters and scenes."""
+
+_ENTERED = (SAID_FROM, "due_from", "due_by")
+"""Positions in the detail of a thread's event: something begins on entering them."""
+
+_AFTER_ALL = float("inf")
+
+
+class StoryOrder:
+    """Scenes in their order before and after a move, by which positions between scenes are carried over.
+
+    A position lies between the scene before it and the scene after it. It stays between the two while they stay
+    together. Else it stays just before the next scene that is not itself moved, so that neither a scene that is
+    moved away takes it along, nor a scene that comes in reads it early.
+
+    Args:
+        places: The scenes before the move.
+        new_places: Scenes to their new places; the others stay.
+        moved: The scenes that change their place in the order.
+        chapter_of: The new number of a chapter.
+    """
+
+    def __init__(
+        self,
+        places: Iterable[ScenePlace],
+        new_places: Mapping[ScenePlace, ScenePlace],
+        *,
+        moved: Collection[ScenePlace],
+        chapter_of: Callable[[int], int],
+    ) -> None:
+        self._old = sorted(places)
+        self._new = [new_places.get(place, place) for place in self._old]
+        self._order = sorted(self._new)
+        self._stays = [place not in moved for place in self._old]
+        self._chapter_of = chapter_of
+
+    def place_after_move(self, place: Place) -> Place:
+        """Return the new place of a statement that holds after a place.
+
+        Args:
+            place: Chapter and scene; no scene means after the whole chapter.
+        """
+        chapter, scene = place
+        if chapter is None:
+            return place
+        number = bisect_right(self._old, (chapter, _AFTER_ALL if scene is None else scene))
+        if 0 < number < len(self._old) and self._is_gap_as_before(number):
+            shifted = self._shifted(number, chapter, scene)
+            if self._new[number - 1] <= _key(shifted) < self._new[number]:
+                return shifted
+        following = self._following(number)
+        if following is not None:
+            return self._before(following, is_chapter=scene is None)
+        last = self._order[-1] if self._order else None
+        if last is None or (number and self._old[number - 1] == place):
+            return last or place
+        beyond = self._chapter_of(chapter), scene
+        return beyond if _key(beyond) >= last else last
+
+    def position_after_move(self, chapter: int, scene: int) -> ScenePlace:
+        """Return the new position of something that begins on entering a scene or, with scene 0, a chapter."""
+        number = bisect_left(self._old, (chapter, scene))
+        if number < len(self._old) and self._old[number] == (chapter, scene):
+            following = self._following(number)
+            return following or (self._order[-1][0], self._order[-1][1] + 1)
+        before: Place = (chapter, scene - 1) if scene else (chapter - 1, None)
+        new_chapter, new_scene = self.place_after_move(before) if chapter else (None, None)
+        if new_chapter is None:
+            return chapter, scene
+        return (new_chapter + 1, scene) if new_scene is None else (new_chapter, new_scene + 1)
+
+    def _is_gap_as_before(self, number: int) -> bool:
+        """Tell whether a scene follows the one before it as closely as it did."""
+        old, new = ((places[number - 1], places[number]) for places in (self._old, self._new))
+        if not self._are_neighbours(number) or new[1][0] - new[0][0] != old[1][0] - old[0][0]:
+            return False
+        return old[0][0] != old[1][0] or new[1][1] - new[0][1] == old[1][1] - old[0][1]
+
+    def _are_neighbours(self, number: int) -> bool:
+        rank = bisect_left(self._order, self._new[number])
+        return rank > 0 and self._order[rank - 1] == self._new[number - 1]
+
+    def _shifted(self, number: int, chapter: int, scene: int | None) -> Place:
+        """Return a place between two scenes as far from them as it was."""
+        (old_before, old_after), (before, after) = (
+            (places[number - 1], places[number]) for places in (self._old, self._new)
+        )
+        if scene is None:
+            return chapter - old_before[0] + before[0], None
+        if chapter == old_before[0]:
+            return before[0], scene - old_before[1] + before[1]
+        if chapter == old_after[0]:
+            return after[0], max(0, scene - old_after[1] + after[1])
+        return chapter - old_before[0] + before[0], scene
+
+    def _following(self, number: int) -> ScenePlace | None:
+        """Return where the scene stands now before which a position lies; None where it lies after all."""
+        if 0 < number < len(self._old) and self._are_neighbours(number):
+            return self._new[number]
+        staying = (new for new, stays in zip(self._new[number:], self._stays[number:], strict=True) if stays)
+        return next(staying, None)
+
+    def _before(self, scene_place: ScenePlace, *, is_chapter: bool) -> Place:
+        chapter, scene = scene_place
+        rank = bisect_left(self._order, scene_place)
+        previous = self._order[rank - 1] if rank else None
+        if is_chapter and chapter and (previous is None or previous[0] < chapter):
+            return chapter - 1, None
+        if scene:
+            return chapter, scene - 1
+        return previous or (None, None)
+
+
+def moved_out_of_order(places: Iterable[ScenePlace], new_places: Mapping[ScenePlace, ScenePlace]) -> set[ScenePlace]:
+    """Return the fewest scenes without which the others keep their order."""
+    listed = sorted(places)
+    new = [new_places.get(place, place) for place in listed]
+    # The longest increasing subsequence: per length the least last element, with the one before it.
+    ends: list[int] = []
+    tails: list[ScenePlace] = []
+    previous: list[int | None] = []
+    for number, place in enumerate(new):
+        length = bisect_left(tails, place)
+        previous.append(ends[length - 1] if length else None)
+        ends[length : length + 1] = [number]
+        tails[length : length + 1] = [place]
+    staying: set[int] = set()
+    current = ends[-1] if ends else None
+    while current is not None:
+        staying.add(current)
+        current = previous[current]
+    return {place for number, place in enumerate(listed) if number not in staying}
+
+
+def _key(place: Place) -> tuple[float, float]:
+    chapter, scene = place
+    return -1 if chapter is None else chapter, _AFTER_ALL if scene is None else scene
+
+
+def last_rows(fields: Iterable[str]) -> dict[str, int]:
+    """Return by table the greatest number of a statement."""
+    last: dict[str, int] = {}
+    for key in fields:
+        table, number = _table_and_number(key)
+        last[table] = max(number, last.get(table, number))
+    return last
+
+
+def is_among(key: str, last: Mapping[str, int]) -> bool:
+    """Tell whether a statement was stored when those of its table ended with a number."""
+    table, number = _table_and_number(key)
+    return number <= last.get(table, -1)
+
+
+def _table_and_number(key: str) -> tuple[str, int]:
+    table, _, number = key.rpartition(":")
+    return table, int(number)
+
+
+class SaidPlaces:
+    """Reads and writes the positions that an author said, apart from any scene."""
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def read(self) -> dict[str, PlaceFields]:
+        """Return the positions of every statement by its table and number."""
+        fields: defaultdict[str, PlaceFields] = defaultdict(dict)
+        for table in (CHUNKS, *EVENT_TABLES):
+            columns = [table.c.row_id, *(table.c[name] for name in PLACE)]
+            free = (table.c.scene_id.is_(None), table.c.chapter_index.is_not(None))
+            for row in self._session.select(columns, *free):
+                fields[f"{table.name}:{row[0]}"]["place"] = [row[1], row[2]]
+        told = or_(*(cast(LOOP_EVENTS.c.detail, Text).contains(f'"{name}"') for name in _ENTERED))
+        for row in self._session.select([LOOP_EVENTS.c.row_id, LOOP_EVENTS.c.detail], told):
+            positions = {name: row.detail[name] for name in _ENTERED if row.detail.get(name)}
+            fields[f"{LOOP_EVENTS.name}:{row.row_id}"].update(positions)
+        for row in self._session.select(ENTITIES, _is_said_of_cards()):
+            said, stands_at = row.profile.get(SAID_FROM) or (None, None)
+            place = [row.first_chapter, row.first_scene]
+            is_named_there = [row.name_first_chapter, row.name_first_scene] == place
+            fields[f"{ENTITIES.name}:{row.row_id}"] = {
+                "place": place,
+                **({"name": place} if is_named_there else {}),
+                **({SAID_FROM: said} if stands_at == place else {}),
+            }
+        return {key: value for key, value in fields.items() if value}
+
+    def write(self, fields: Mapping[str, PlaceFields]) -> None:
+        """Set the positions that are others now, and tell the index of the memories among them."""
+        stored = self.read()
+        by_table: defaultdict[str, dict[int, PlaceFields]] = defaultdict(dict)
+        for key, positions in fields.items():
+            name, number = _table_and_number(key)
+            if key in stored and stored[key] != positions:
+                by_table[name][number] = positions
+        for table in (CHUNKS, *EVENT_TABLES):
+            placed = ((row_id, positions.get("place")) for row_id, positions in by_table[table.name].items())
+            changes = [(row_id, dict(zip(PLACE, place, strict=True))) for row_id, place in placed if place]
+            self._session.update_each(table.c.row_id, changes)
+        self._write_details(by_table[LOOP_EVENTS.name])
+        self._write_cards(by_table[ENTITIES.name])
+        ChunkWriter(self._session).reposition(row_ids=list(by_table[CHUNKS.name]))
+
+    def _write_details(self, fields: Mapping[int, PlaceFields]) -> None:
+        for row in self._rows(LOOP_EVENTS, fields):
+            positions = {name: value for name, value in fields[row.row_id].items() if name in _ENTERED}
+            if positions:
+                self._session.update(
+                    LOOP_EVENTS, LOOP_EVENTS.c.row_id == row.row_id, detail={**row.detail, **positions}
+                )
+
+    def _write_cards(self, fields: Mapping[int, PlaceFields]) -> None:
+        for row in self._rows(ENTITIES, fields):
+            positions = fields[row.row_id]
+            chapter, scene = positions["place"] or (None, None)
+            values: dict[str, Any] = {"first_chapter": chapter, "first_scene": scene}
+            if "name" in positions:
+                values |= {"name_first_chapter": chapter, "name_first_scene": scene}
+            if SAID_FROM in positions:
+                values["profile"] = {**row.profile, SAID_FROM: [positions[SAID_FROM], [chapter, scene]]}
+            self._session.update(ENTITIES, ENTITIES.c.row_id == row.row_id, **values)
+
+    def _rows(self, table: Table, numbers: Iterable[int]) -> Sequence[Any]:
+        return self._session.select(table, self._session.among(table.c.row_id, numbers))
+
+
+def _is_said_of_cards() -> Any:
+    """Return the condition that an author's card is known from a place whose text does not name it."""
+    named_there = exists().where(
+        MENTIONS.c.project_id == ENTITIES.c.project_id,
+        MENTIONS.c.entity_id == ENTITIES.c.entity_id,
+        MENTIONS.c.chapter_index == ENTITIES.c.first_chapter,
+        func.coalesce(MENTIONS.c.scene_index, -1) == func.coalesce(ENTITIES.c.first_scene, -1),
+    )
+    says_so = cast(ENTITIES.c.profile, Text).contains(f'"{SAID_FROM}"')
+    is_authors = and_(ENTITIES.c.origin == "author", ~named_there)
+    return and_(ENTITIES.c.first_chapter.is_not(None), or_(says_so, is_authors))
+
+
+def moved_positions(fields: PlaceFields, order: StoryOrder) -> PlaceFields:
+    """Return the positions of one statement in a new order of scenes."""
+    moved: PlaceFields = {}
+    for name, place in fields.items():
+        if place is None or place[0] is None:
+            moved[name] = place
+        elif name in _ENTERED:
+            moved[name] = list(order.position_after_move(place[0], place[1] or 0))
+        else:
+            moved[name] = list(order.place_after_move((place[0], place[1])))
+    return moved
