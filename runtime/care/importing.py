@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import partial
-from itertools import accumulate, count
+from itertools import accumulate, chain, count
 from operator import attrgetter
 from pathlib import Path
 from shutil import copyfile
@@ -134,9 +134,10 @@ def import_story(
         index=False,
         progress=lambda done, _: tell(len(plan.scenes) + done),
     )
-    if plan.told_beside:
+    if plan.told_beside or plan.told_places:
         with stores.database(project_id).write() as unit:
             unit.exchange.note_told_scenes(plan.told_beside)
+            unit.exchange.tie_to_scenes(plan.told_places)
     issues = list(told.issues)
     if left_out:
         message = (
@@ -194,6 +195,13 @@ class _ImportPlan:
     def new_scenes(self) -> list[StoredScene | SceneInput]:
         """Those to store, whole ones first, then those that come as text."""
         return [*self.scenes, *self.told_scenes]
+
+    @property
+    def told_places(self) -> set[ScenePlace]:
+        """Places of scenes that come as text, and of which something else that comes says that it goes with them."""
+        events = chain(*self.rest.events().values())
+        of_scenes = {(each.chapter_index, each.scene_index) for each in events if each.scene_label is not None}
+        return {_place(scene) for scene in self.told_scenes}.intersection(of_scenes)
 
     @property
     def is_text_alone(self) -> bool:

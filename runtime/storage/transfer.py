@@ -1,6 +1,6 @@
 """A project's contents whole, as they are exported, and going into another project."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -224,6 +224,14 @@ class ExchangeRepository(Repository):
             self._session.update(
                 tables.SCENES, tables.SCENES.c.scene_id == scene_ids.get(place), **said.model_dump(exclude_none=True)
             )
+
+    def tie_to_scenes(self, places: Collection[records.ScenePlace]) -> None:
+        """Let events that came before their scenes go with those that stand at the places now."""
+        self._session.touch()
+        for place, scene_id in scene_ids_at(self._session, places).items():
+            for table in tables.EVENT_TABLES:
+                at_place = (table.c[name] == number for name, number in zip(tables.PLACE, place, strict=True))
+                self._session.update(table, *at_place, table.c.scene_id.is_(None), scene_id=scene_id)
 
     def add_rest(self, contents: ProjectContents, relationship_ids: dict[str, str]) -> None:
         """Add what goes with no scene of the contents, tied to the scene that stands at its place, if any."""
