@@ -3,7 +3,10 @@
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
+
+from novelgen.errors import ConfigurationError
 
 
 def lazy_exports(
@@ -15,7 +18,7 @@ def lazy_exports(
     def get(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(places[name]), name)
+        value = getattr(import_own(places[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 
@@ -23,3 +26,23 @@ def lazy_exports(
         return sorted({*vars(sys.modules[package]), *places})
 
     return get, names, sorted(places)
+
+
+def import_own(name: str) -> ModuleType:
+    """Import a module of novelgen's two packages.
+
+    Raises:
+        ConfigurationError: When another package of the same name comes first on `sys.path`.
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        package = name.partition(".")[0]
+        if error.name is None or error.name.partition(".")[0] != package:
+            raise
+        found = sys.modules.get(package)
+        place = getattr(found, "__file__", None) or next(iter(getattr(found, "__path__", [])), None)
+        raise ConfigurationError(
+            f"novelgen needs its own package {package!r}, but Python finds another one at {place!r}; rename that one, "
+            "or keep its folder off sys.path"
+        ) from error

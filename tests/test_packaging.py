@@ -55,6 +55,20 @@ def test_prompts_are_found_without_the_checkout(wheel: Path, tmp_path: Path) -> 
     assert int(run.stdout) > 100
 
 
+@pytest.mark.parametrize("arguments", [["-c", "import novelgen; novelgen.open"], ["-m", "novelgen", "--version"]])
+def test_a_foreign_package_of_the_same_name_is_named(tmp_path: Path, arguments: list[str]) -> None:
+    """Somebody's own `runtime` in front of ours ends in an error that names its place and the fix."""
+    foreign = tmp_path / "runtime" / "__init__.py"
+    foreign.parent.mkdir()
+    foreign.touch()
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    run = subprocess.run(
+        [sys.executable, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 1
+    assert f"another one at {str(foreign)!r}; rename that one" in run.stderr
+
+
 def test_the_wheel_works_in_an_environment_of_its_own(wheel: Path, tmp_path: Path) -> None:
     """Away from the checkout the installed package is imported, and the program it installs shows its help."""
     home = tmp_path / "venv"
