@@ -136,7 +136,7 @@ def _with_extraction(
         logger.error("scene %s of %r was not read: %s", request.position, request.project_id, error)
         issue = ReportIssue(stage="extract", kind="unavailable", message=str(error))
         return outcome.model_copy(update={"issues": [*outcome.issues, issue]})
-    issues = [issue for scene in report.scenes for issue in scene.issues]
+    issues = [issue for work in (*report.scenes, *report.chapters) for issue in work.issues]
     if report.stopped is not None:
         issues.append(ReportIssue(stage="extract", kind="unavailable", message=report.stopped))
     return outcome.model_copy(update={"extraction": report, "issues": [*outcome.issues, *issues]})

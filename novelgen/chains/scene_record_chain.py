@@ -84,6 +84,11 @@ class ReadScene:
         """What the provider counted."""
         return self.work["usage"]
 
+    @property
+    def model_calls(self) -> int:
+        """How often the model was asked."""
+        return self.work["model_calls"]
+
 
 class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
     """Extracts the record of a finished scene with a chat model.

@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from novelgen.chains.stepwise_chain import StoryStep
 from novelgen.context.difference_block import difference_lines
 from novelgen.errors import NovelgenError, UserInputError
+from novelgen.model_calls.usage import ModelUsage
 from novelgen.models.context import IssueKind, MemoryContextRequest, ReportIssue, SceneMemoryContext
 from novelgen.models.memory import DISTILLED_TYPES, ContentType, StoryMemoryChunk
 from novelgen.models.position import GREATEST_INDEX, StoryPosition
@@ -65,6 +66,8 @@ class SceneReport(BaseModel):
     )
     changed: list[str] = Field(default_factory=list, description="What it changed, in lines in the story's language.")
     issues: list[ReportIssue] = Field(default_factory=list, description="What failed or is missing.")
+    model_calls: int = Field(default=0, description="Requests to the model, those at the end of a chapter included.")
+    usage: ModelUsage = Field(default_factory=ModelUsage, description="The tokens that its provider counted.")
 
 
 def build_context_node(
@@ -143,16 +146,17 @@ def _stored(ingest: Callable[..., IngestReport], **scene: Any) -> SceneReport:
 def _read_out(extract: Callable[..., ExtractionReport], report: SceneReport, scene: tuple[int, int]) -> None:
     """Let a model read a stored scene; its failures are issues, and the text stays."""
     try:
-        reading = extract(scenes=[scene], retry_failed=True)
+        reading = extract(scenes=[scene])
     except NovelgenError as error:
         logger.error("scene %s:%s was not read: %s", *scene, error)
         report.issues.append(_issue("extract", str(error)))
         return
+    report.model_calls, report.usage = reading.model_calls, reading.usage
     # Nothing is left to read where it was read before and has not changed.
     report.is_read = reading.stopped is None and all(each.outcome == "done" for each in reading.scenes)
     reasons = [*(each.reason for each in reading.scenes), reading.stopped]
     report.issues += [_issue("extract", each) for each in reasons if each is not None]
-    report.issues += [issue for each in reading.scenes for issue in each.issues]
+    report.issues += [issue for work in (*reading.scenes, *reading.chapters) for issue in work.issues]
     report.issues += reading.indexing.issues
 
 

@@ -19,6 +19,7 @@ from pydantic import Field, TypeAdapter, create_model
 from pydantic_core import PydanticUndefined
 
 from novelgen.context.difference_block import difference_lines
+from novelgen.errors import UnknownEntityError
 from novelgen.models.position import StoryPosition
 from runtime.doors.answers import told
 from runtime.doors.arguments import Arguments, Method, Schema, arguments_of, forms_of, read_arguments
@@ -137,7 +138,7 @@ class Tool:
         of: Any = story
         if self.operation.is_of_character:
             who = given.pop("character")
-            of = of.character(who) if isinstance(who, str) else who
+            of = _character_of(story, who) if isinstance(who, str) else who
         result = self.operation.function(of, **given)
         answer = told(self.operation.answer(result), folders=folders)
         adapter: TypeAdapter[Any] = TypeAdapter(self.operation.result)
@@ -155,6 +156,17 @@ class Tool:
 def tool_of(tools: tuple[Tool, ...], name: str) -> Tool:
     """Return the tool of an operation."""
     return next(each for each in tools if each.operation.name == name)
+
+
+def _character_of(story: Any, name: str) -> Any:
+    try:
+        return story.character(name)
+    except UnknownEntityError as error:
+        # The story's error names a fix for programs, which no agent can do.
+        raise UnknownEntityError(
+            f"{error.__cause__ or error}; make a character of that name first with the tool add_character "
+            "(character_generate), or name one that is known"
+        ) from error
 
 
 def _is_nested(forms: Sequence[Schema]) -> bool:

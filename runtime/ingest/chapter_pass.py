@@ -4,7 +4,7 @@ Scenes are read one by one, so what spans them is put right when all of a chapte
 equal names become one and trifles that nobody touched for long fade; then a model is asked once. All that it says
 is stored in one transaction, in the scene where it belongs: an identity as a change that `novelgen undo`
 takes back, an end of a thread and an importance in the record of its scene. A chapter is not asked again before its
-scenes change. Nothing of it fails an extraction.
+scenes change, and one that failed not before a run over the whole story. Nothing of it fails an extraction.
 """
 
 import logging
@@ -88,6 +88,15 @@ class ChapterPass(ModelWork):
 def chapters_to_retry(unit: UnitOfWork) -> list[int]:
     """Return the chapters of which an earlier pass failed, in story order."""
     return sorted(int(chapter) for chapter, mark in _marks(unit).items() if mark == _FAILED)
+
+
+def chapter_left_behind(unit: UnitOfWork, positions: Sequence[StoryPosition]) -> list[int]:
+    """Return the chapter before those that are being read, unless its last pass failed; none where there is none."""
+    if not positions:
+        return []
+    begun = min(positions).chapter_index or 0
+    before = [scene.chapter_index for scene in unit.scenes.list_as_of(as_of=StoryPosition(begun, 0), with_text=False)]
+    return [before[-1]] if before and _marks(unit).get(str(before[-1])) != _FAILED else []
 
 
 def reconcile_chapter(

@@ -29,7 +29,7 @@ from novelgen.reading.request import (
     UnverifiedFact,
 )
 from runtime.ingest import scene_passes
-from runtime.ingest.chapter_pass import ChapterPass, chapters_to_retry, reconcile_chapter
+from runtime.ingest.chapter_pass import ChapterPass, chapter_left_behind, chapters_to_retry, reconcile_chapter
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entities import store_entities_in, store_identities_in
 from runtime.ingest.indexing import drain_outbox, rebuild_if_bloated
@@ -62,7 +62,11 @@ def _chosen(unit: UnitOfWork, choice: scene_passes.SceneChoice) -> list[StoryPos
         status = scene.extraction_status
         return status in UNREAD_STATUSES or (choice.retry_failed and status == "failed")
 
-    return scene_passes.chosen_scenes(unit, choice, require=_require_readable, is_due=is_due)
+    positions = scene_passes.chosen_scenes(unit, choice, require=_require_readable, is_due=is_due)
+    if not choice.scenes or choice.again:
+        return positions
+    # A scene that is named once more says nothing new while its text is the same.
+    return [position for position in positions if unit.scenes.require(position).record is None]
 
 
 def _require_readable(scene: StoredScene) -> None:
@@ -133,14 +137,22 @@ def extract_scenes(
     shown what is stored when a scene is begun, and what it says is decided by what is stored at the scene's
     turn. What came from an earlier extraction of a scene is replaced, but for single memories that an author
     changed; a record that no model made is left alone.
+
+    A scene that is named is read again only with `again`, while its text is the same. A chapter is put right after the
+    last of its scenes that are read; of scenes that are named, once one of the next chapter is.
     """
     database = stores.database(project_id)
+    choice = choice or scene_passes.SceneChoice()
     with database.read() as unit:
-        positions = _chosen(unit, choice or scene_passes.SceneChoice())
-        retried = chapters_to_retry(unit) if reconcile else []
+        positions = _chosen(unit, choice)
+        closed_first: list[int] = []
+        if reconcile:
+            # Scene by scene a chapter ends where the next one is begun; one that failed waits for a run over all.
+            closed_first = chapter_left_behind(unit, positions) if choice.scenes else chapters_to_retry(unit)
     chain = SceneRecordChain(model, **scene_passes.bounds_of(stores))
     max_bullets = stores.settings.memory.summarization.max_bullets
-    last_scenes = {position.chapter_index: position for position in positions}.values() if reconcile else ()
+    closes_at_end = reconcile and not choice.scenes
+    last_scenes = {position.chapter_index: position for position in positions}.values() if closes_at_end else ()
     begun: dict[StoryPosition, tuple[StoredScene, int]] = {}
     chapters: list[ChapterPass] = []
     version = 0
@@ -173,7 +185,7 @@ def extract_scenes(
             chapters.append(done)
             version += 1
 
-    for chapter_index in retried:
+    for chapter_index in closed_first:
         close(chapter_index)
     run_id = new_run()
     run = scene_passes.PassRun(begin, finish)
@@ -189,7 +201,7 @@ def extract_scenes(
         census = unit.scenes.census()
     marked_failed = sum(scene.outcome == "failed" and not scene.had_record for scene in run.scenes)
     return ExtractionReport(
-        **run.totals(prices, beside=[chapter.usage for chapter in chapters]),
+        **run.totals(prices, beside=chapters),
         waiting=census.scenes - census.with_record - census.failed,
         failed_before=max(0, census.failed - marked_failed),
         indexing=indexing,

@@ -107,6 +107,7 @@ class PassReport(BaseModel, Generic[Read]):
         default=None, description="Why the run was given up: the model refuses, and would every other scene."
     )
     waiting: int = Field(default=0, description="Scenes of the project that wait to be read, after the run.")
+    model_calls: int = Field(default=0, description="Requests to the model in all of the run, repairs included.")
     usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted in all of the run.")
     price: float | None = Field(default=None, description="Of that, where prices are known; no discounts.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
@@ -203,7 +204,8 @@ class PassRun(Generic[Answer, Read]):
     finish: Callable[[StoryPosition, Answer], Read]
     scenes: list[Read] = field(default_factory=list)
     refusal: str | None = None
-    refused_usage: ModelUsage = field(default_factory=ModelUsage)
+    refused: list[ModelWork] = field(default_factory=list)
+    """What went into scenes that the model refused."""
 
     def read(
         self,
@@ -250,11 +252,19 @@ class PassRun(Generic[Answer, Read]):
                     self._take(position, future.result())
             raise
 
-    def totals(self, prices: TokenPrices | None, *, beside: Iterable[ModelUsage] = ()) -> dict[str, Any]:
+    def totals(self, prices: TokenPrices | None, *, beside: Iterable[ModelWork] = ()) -> dict[str, Any]:
         """Return the fields of a report that say what the run read and took, with what was asked beside its scenes."""
-        usage = total_usage([*(scene.usage for scene in self.scenes), *beside, self.refused_usage])
-        price = (prices or TokenPrices()).price_of(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
-        return {"scenes": self.scenes, "stopped": self.refusal, "usage": usage, "price": price}
+        works: list[ModelWork] = [*self.scenes, *beside, *self.refused]
+        usage = total_usage(work.usage for work in works)
+        return {
+            "scenes": self.scenes,
+            "stopped": self.refusal,
+            "model_calls": sum(work.model_calls for work in works),
+            "usage": usage,
+            "price": (prices or TokenPrices()).price_of(
+                input_tokens=usage.input_tokens, output_tokens=usage.output_tokens
+            ),
+        }
 
     def _begun(self, position: StoryPosition) -> Callable[[], Answer]:
         work = self.begin(position)
@@ -273,7 +283,7 @@ class PassRun(Generic[Answer, Read]):
         """Let an answer be stored; a refusal is only noted."""
         if answer.is_refused:
             self.refusal = self.refusal or answer.reason
-            self.refused_usage = self.refused_usage.plus(answer.usage)
+            self.refused.append(ModelWork(model_calls=answer.model_calls, usage=answer.usage))
         else:
             self.scenes.append(self.finish(position, answer))
 

@@ -100,6 +100,23 @@ class CharacterMemoryRepository(Repository):
             each.model_copy(update={"superseded_by": None}) if each.superseded_by in gone else each for each in found
         ]
 
+    def live_of_text(
+        self, character_id: str, content: str, *, session: int | None, turn: int | None
+    ) -> list[CharacterMemory]:
+        """Return memories of these very words at a position, or without one, that hold by now."""
+        table = CHARACTER_MEMORIES
+        place = [
+            column.is_(None) if value is None else column == value
+            for column, value in ((table.c.session, session), (table.c.turn, turn))
+        ]
+        holds = (table.c.status == "active", table.c.superseded_by.is_(None), table.c.content == content)
+        return [_memory(row) for row in self._of(character_id, *holds, *place)]
+
+    def change_of(self, character_id: str, memory_id: str) -> int | None:
+        """Return the id of the change that brought a memory, or None where none is kept."""
+        changes = [each for each in self.changes(character_id) if memory_id in each.memory_ids]
+        return min((each.change_id for each in changes if each.kind == "remember"), default=None)
+
     def knows_event(self, character_id: str, event_id: str) -> str | None:
         """Return the id of a character's memory of an event, or None."""
         table = CHARACTER_MEMORIES

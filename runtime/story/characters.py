@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from novelgen.models.shown import ShownList
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described
 from runtime.storage.characters import MemoryVector
+from runtime.storage.database import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story.base import Number, Place, Text, Weight, async_twin, known_entities, position_of, resolved_entity
 from runtime.story.character_part import (
@@ -46,6 +47,9 @@ from runtime.story.entities import StoryEntities
 from runtime.story.knowledge import knower_id
 from runtime.story.secrets import require_json, towards_listener, without_told
 
+REPEATED_WITHIN = timedelta(minutes=5)
+"""What is remembered again so soon, in the same words and without a turn, is the same call."""
+
 MAX_EMBEDDED_LATER = 64
 """Memories stored without a vector that one call embeds beside its own."""
 
@@ -54,6 +58,9 @@ class Remembered(BaseModel):
     """What a character remembers from now on."""
 
     memory: CharacterMemory
+    is_new: bool = Field(
+        default=True, description="False where the same words with the same people at the same place were remembered."
+    )
     copies: list[CharacterMemory] = Field(
         default_factory=list, description="What others who were there remember of it, each their own."
     )
@@ -136,7 +143,8 @@ class CharacterMemories(CharacterPart):
             details: What the program wants to keep with it.
 
         Returns:
-            The memory, and what it put an end to. What went wrong on the way stands in `issues`.
+            The memory, and what it put an end to. What went wrong on the way stands in `issues`. The same words with
+            the same people at the same turn are one event, however often they come.
 
         Raises:
             UserInputError: When an argument is wrong; says which.
@@ -184,26 +192,55 @@ class CharacterMemories(CharacterPart):
         vectors, issues = embedded_texts(self._stores, texts=[event.text, *(each.text for each in told.values())])
         with self._stores.database(self.project_id).write() as unit:
             known = learning(at, now=now, how=how, heard_from=known_ids(unit, [heard_from or ""])[0] or None)
-            event_id = unit.characters.next_id()
             made = CharacterWriter(unit, settings, now, vectors)
-            change, ended = made.store(self.character_id, event, known, event_id=event_id, memory_id=event_id)
-            move_by_event(unit, made.stored[0], deltas)
+            memory = self._remembered_already(unit, event, known, is_now=at is None)
+            change_id = unit.characters.change_of(self.character_id, memory.memory_id) if memory else None
+            ended: list[str] = []
+            is_new = memory is None or change_id is None
+            if memory is None or change_id is None:
+                event_id = unit.characters.next_id()
+                change, ended = made.store(self.character_id, event, known, event_id=event_id, memory_id=event_id)
+                memory, change_id = made.stored[0], change.change_id
+                move_by_event(unit, memory, deltas)
             copies = []
             for witness, seen in told.items():
                 other = resolved_entity(witness, known_entities(unit, None), "character")
                 if other.entity_id == self.character_id:
                     continue
-                made.store(other.entity_id, seen, known | {"how": "witnessed", "heard_from": None}, event_id=event_id)
+                copy_id = None if is_new else unit.characters.knows_event(other.entity_id, memory.event_id)
+                if copy_id is not None:
+                    copies.append(unit.characters.require(other.entity_id, copy_id))
+                    continue
+                seen_by_other = known | {"how": "witnessed", "heard_from": None}
+                made.store(other.entity_id, seen, seen_by_other, event_id=memory.event_id)
                 copies.append(made.stored[-1])
-        consolidation = self.consolidate() if settings.consolidate_automatically else None
+        consolidation = self.consolidate() if settings.consolidate_automatically and is_new else None
         return Remembered(
-            memory=made.stored[0],
+            memory=memory,
+            is_new=is_new,
             copies=copies,
             ended=ended,
-            change_id=change.change_id,
+            change_id=change_id,
             consolidation=consolidation if consolidation is not None and consolidation.groups else None,
             issues=[*issues, *made.issues],
         )
+
+    def _remembered_already(
+        self, unit: UnitOfWork, event: GivenEvent, known: Mapping[str, Any], *, is_now: bool
+    ) -> CharacterMemory | None:
+        """Return the memory of the same words with the same people at the same place, if there is one.
+
+        The place is the turn, else the moment; what is said to happen now comes again at once from a repeated call.
+        """
+        people = sorted(known_ids(unit, event.participants))
+        apart = timedelta(0) if known["turn"] is not None or not is_now else REPEATED_WITHIN
+        place = {"session": known["session"], "turn": known["turn"]}
+        for memory in unit.characters.live_of_text(self.character_id, event.text, **place):
+            is_then = known["turn"] is not None or abs(known["happened_at"] - memory.happened_at) <= apart
+            is_alike = (memory.slot, memory.how) == (event.slot, known["how"])
+            if is_then and is_alike and sorted(memory.participants) == people:
+                return memory
+        return None
 
     def recall(
         self,

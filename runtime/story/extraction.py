@@ -55,7 +55,8 @@ class StoryExtraction(StoryDifferences):
         """Let a chat model read the scenes that have no record and store what they establish.
 
         Args:
-            scenes: Only these.
+            scenes: Only these, also where an extraction failed before. One that was read is left while its text is the
+                same; its chapter is put right once a scene of the next one is read, or by `reconcile_project`.
             chapter_index: Only this chapter; None means all.
             retry_failed: Also scenes whose extraction failed before.
             again: Also scenes that a model read before.

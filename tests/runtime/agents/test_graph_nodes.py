@@ -1,12 +1,14 @@
 """Nodes of LangGraph over a story: a context goes in, a finished scene comes out and is remembered."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
 import pytest
+from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from pydantic import BaseModel
@@ -15,7 +17,7 @@ import novelgen
 from novelgen import Memory, Story
 from novelgen.errors import UserInputError
 from novelgen.models import SceneMemoryContext
-from tests.support.scripted_chat_model import answering
+from tests.support.scripted_chat_model import ScriptedChatModel, answering
 
 RECORD = {
     "summary": ["Ben finds the lamp."],
@@ -190,3 +192,43 @@ def test_a_node_may_use_a_step_of_its_own(story: Story) -> None:
     graph.add_edge("remember", END)
     place = {"chapter_index": 1, "scene_index": 2, "scene_plan": {"purpose": "Ben seeks the lamp."}}
     assert "Ada hid the lamp" in graph.compile().invoke(place)["story_context"]
+
+
+def read_by_rule(messages: list[BaseMessage]) -> str:
+    """Read a scene of three sentences as three facts; say nothing usable of a chapter."""
+    if "memories of the chapter" in messages[1].text:
+        return "no JSON"
+    lines = [line for line in messages[-1].text.splitlines() if line.startswith("Ada put")]
+    facts = [f"{sentence.strip()}." for sentence in lines[-1].split(".") if sentence.strip()]
+    memories = [{"content": fact, "importance": 5, "entities": [], "evidence": fact[:-1]} for fact in facts]
+    return json.dumps({"summary": facts[:1], "characters_present": [], "new_entities": [], "memories": memories})
+
+
+def test_scene_by_scene_a_chapter_is_put_right_once(story: Story) -> None:
+    """Once the next chapter is begun; one that failed is not asked again at each later scene, and calls are counted."""
+    model = ScriptedChatModel(answer=read_by_rule)
+    node = Story(story._stores, story.project_id, chat_model=model).as_scene_node()
+
+    def chapters_asked() -> int:
+        return sum("memories of the chapter" in prompt[1].text for prompt in model.prompts)
+
+    for chapter in (2, 3, 4):
+        for scene in (1, 2, 3):
+            place = f"{chapter}{scene}"
+            text = f"Ada put lamp {place} down. Ada put rope {place} down. Ada put coal {place} down."
+            state = {"chapter_index": chapter, "scene_index": scene, "scene_text": text}
+            asked_before = len(model.prompts)
+            report = node.invoke(state)["scene_report"]
+            assert report["is_read"]
+            assert report["model_calls"] == len(model.prompts) - asked_before > 0
+            assert report["usage"]["uncounted_calls"] == report["model_calls"]
+            closes = scene == 1 and chapter > 2
+            assert (
+                any(f"chapter {chapter - 1} was not reconciled" in each["message"] for each in report["issues"])
+                == closes
+            )
+            # LangGraph runs nodes again at a retry, a resume and after a look back.
+            replayed = node.invoke(state)["scene_report"]
+            assert (replayed["outcome"], replayed["is_read"], replayed["model_calls"]) == ("unchanged", True, 0)
+    # Each of the chapters 2 and 3 once, and once more to mend the answer.
+    assert chapters_asked() == 4

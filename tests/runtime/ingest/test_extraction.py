@@ -307,7 +307,7 @@ def test_a_flashback_leaves_the_present_alone(stores: MemoryStores, story: str) 
     assert (scene_read.record.is_flashback, len(scene_read.record.memories)) == (True, 2)
     assert "C0" in scene_read.participants
     # Read again as a scene of the present, it counts.
-    extracted(stores, story, answers(), choice=SceneChoice(scenes=(StoryPosition(1, 1),)))
+    extracted(stores, story, answers(), choice=SceneChoice(scenes=(StoryPosition(1, 1),), again=True))
     with stores.database(story).read() as unit:
         [lamp] = unit.states.snapshots(["I0"], as_of=StoryPosition(1, 2))
     assert lamp.state_data == {"holder": "C1"}
@@ -368,11 +368,11 @@ def test_what_somebody_holds_is_told_as_of_a_position(stores: MemoryStores, stor
         assert unit.states.unverified() == []
     assert tom.state_data["inventory"] == ["a spade"]
     # The second scene is read again without the sale: Tom has the lamp to the end.
-    extracted(stores, story, answers(promise=promise), choice=SceneChoice(scenes=(StoryPosition(1, 2),)))
+    extracted(stores, story, answers(promise=promise), choice=SceneChoice(scenes=(StoryPosition(1, 2),), again=True))
     assert held(END_OF_STORY) == {"C0": [], "C1": ["I0"]}
 
 
-FIRST = SceneChoice(scenes=(StoryPosition(1, 1),))
+FIRST = SceneChoice(scenes=(StoryPosition(1, 1),), again=True)
 AGAIN = SceneChoice(again=True)
 BETTER = {
     "state_changes": [{"entity": "C1", "attribute": "inventory", "value": ["lamp"], "evidence": "took the lamp"}],
@@ -456,8 +456,10 @@ def test_again_takes_up_what_models_read_and_what_waits(stores: MemoryStores, re
 def test_a_scene_that_is_named_twice_is_read_once(stores: MemoryStores, read_story: str) -> None:
     """In story order and no other; one that is not stored is refused by name."""
     places = tuple(StoryPosition(1, number) for number in (2, 1, 2))
-    report = extracted(stores, read_story, answers(), choice=SceneChoice(scenes=places))
+    report = extracted(stores, read_story, answers(), choice=SceneChoice(scenes=places, again=True))
     assert [each.scene_index for each in report.scenes] == [1, 2]
+    # Without `again` a scene that was read says nothing new.
+    assert extracted(stores, read_story, answers(), choice=SceneChoice(scenes=places)).model_calls == 0
     with pytest.raises(UnknownSceneError, match="9:9"):
         extracted(stores, read_story, answers(), choice=SceneChoice(scenes=(StoryPosition(9, 9),)))
 

@@ -262,7 +262,7 @@ def test_an_estimate_counts_scenes_calls_and_tokens(stores: MemoryStores, story:
 def test_an_estimate_is_of_the_prompts_that_are_sent(stores: MemoryStores, story: str) -> None:
     """What is sent of a story without people is the estimate but for the lists, which may fill half their budget."""
     model = ScriptedChatModel(answer=answer)
-    choice = SceneChoice(scenes=(StoryPosition(1, 1),))
+    choice = SceneChoice(scenes=(StoryPosition(1, 1),), again=True)
     estimate = estimate_extraction(stores, story, choice=choice)
     extract_scenes(stores, story, model, choice=choice)
     sent = sum(estimate_tokens(message.text) for message in model.prompts[0])

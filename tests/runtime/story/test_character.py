@@ -229,8 +229,8 @@ def test_a_broken_promise_ends_the_promise_that_it_is_about(village: Story) -> N
 def test_a_promise_that_cannot_be_told_from_another_is_not_ended(village: Story) -> None:
     """Where two promises fit equally, neither is lost, and the result says how to name one."""
     gregor = village.character("Gregor")
-    for _ in range(2):
-        gregor.remember("The player promised me herbs.", event_type="promise_made")
+    for turn in (1, 2):
+        gregor.remember("The player promised me herbs.", event_type="promise_made", at=(1, turn))
     broken = gregor.remember("The player broke a promise.", event_type="promise_broken")
 
     assert broken.ended == []
@@ -430,3 +430,34 @@ def test_an_export_carries_what_characters_remember(
     assert [npc.feelings("player", as_of=at).disposition.trust for at in [(1, 2), None]] == [30, 35]
     assert len(npc.feelings_history("player")) == 1
     assert copy.flags() == {"bridge": {"burnt": True}}
+
+
+def test_the_same_words_at_the_same_place_are_one_event(village: Story) -> None:
+    """A call that is repeated remembers nothing twice and moves feelings once; another turn is another event."""
+    gregor = village.character("Gregor")
+    lamp: dict[str, Any] = {"participants": ["player"], "state_deltas": {"trust_change": -5}}
+    first = gregor.remember("The player broke my lamp.", at=(1, 1), **lamp)
+    again = gregor.remember("The player broke my lamp.", at=(1, 1), **lamp)
+    assert (first.is_new, again.is_new) == (True, False)
+    assert (again.memory, again.change_id) == (first.memory, first.change_id)
+    assert gregor.feelings().disposition.trust == 25
+    assert len(gregor.memories()) == 1
+    for others in ({"at": (1, 2)}, {"at": (1, 1), "participants": []}, {"at": (1, 1), "slot": "player_info:lamp"}):
+        assert gregor.remember("The player broke my lamp.", **{**lamp, **others}).is_new
+
+
+def test_without_a_turn_what_comes_again_at_once_is_one_event(village: Story, calendar: Calendar) -> None:
+    """By the clock of the game; what ended or was taken back may happen anew, and witnesses have one memory each."""
+    gregor = village.character("Gregor", clock=calendar)
+    first = gregor.remember("I found a coin.", witnesses=["Mira"])
+    again = gregor.remember("I found a coin.", witnesses=["Mira"])
+    assert [each.memory_id for each in again.copies] == [each.memory_id for each in first.copies]
+    assert len(village.character("Mira").memories()) == 1
+    gregor.undo(first.change_id)
+    assert gregor.remember("I found a coin.").is_new
+    calendar.pass_days(1)
+    assert gregor.remember("I found a coin.").is_new
+    morning = calendar.now
+    assert gregor.remember("The bell rang.", at=morning).is_new
+    assert not gregor.remember("The bell rang.", at=morning).is_new
+    assert gregor.remember("The bell rang.", at=morning + timedelta(minutes=1)).is_new

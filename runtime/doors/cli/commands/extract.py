@@ -38,6 +38,8 @@ def extract(session: CliSession, project: str, *, as_json: bool, tell_changes: b
         _reconcile(session, project, chapter=chapter, again=again, model=asked["model"], as_json=as_json)
         return
     prices = TokenPrices(price_in=asked.pop("price_in"), price_out=asked.pop("price_out"))
+    # Who names a scene at a prompt wants it read, read before or not.
+    again = again or bool(scenes)
     chosen: dict[str, Any] = {"scenes": scenes, "chapter_index": chapter, "again": again, "prices": prices}
     over: extraction.RecordPass | None = "shorts" if shorts else "knowledge" if knowledge else None
     more: dict[str, Any] = {}

@@ -112,3 +112,20 @@ def test_a_bug_is_told_without_its_words(demo_folder: Path, monkeypatch: pytest.
     assert answer.is_error
     assert json.loads(text_of(answer))["error"]["kind"] == "bug"
     assert "secret" not in text_of(answer)
+
+
+def test_an_agent_can_make_the_character_that_an_error_misses(demo_folder: Path) -> None:
+    """The error names a tool that is offered; a call that is repeated remembers nothing twice."""
+    event = {"character": "Lotte", "text": "The player bought bread.", "participants": ["player"]}
+
+    async def ask(client: Client) -> list[CallToolResult]:
+        refused = await client.call_tool("character_remember", event)
+        made = await client.call_tool("add_character", {"name": "Lotte", "description": "A baker."})
+        return [refused, made, *[await client.call_tool("character_remember", event) for _ in range(2)]]
+
+    refused, made, first, again = asked(demo_folder, ask, offer="game")
+    assert refused.is_error
+    assert "create=True" not in text_of(refused)
+    assert "with the tool add_character" in text_of(refused)
+    assert not made.is_error
+    assert json.loads(text_of(first))["memory"]["memory_id"] == json.loads(text_of(again))["memory"]["memory_id"]
