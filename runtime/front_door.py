@@ -13,11 +13,13 @@ from typing import Any, Self
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 
+from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import ConfigurationError
 from novelgen.language.extractive import MAX_BULLETS
+from runtime.context_chain import build_context_chain
 from runtime.settings import NovelgenSettings, grouped_settings
 from runtime.story import summaries as summary_services
-from runtime.story.base import Progress, async_twin
+from runtime.story.base import Progress, StoryBase, async_twin
 from runtime.story.projects import ProjectOverview, ProjectStores, StoryProjects
 from runtime.story.story import Story
 from runtime.story.transfer import ProjectImport, StoryTransfer
@@ -146,6 +148,23 @@ class Memory:
         stores = self._opened.of(project_id)
         StoryProjects(stores, project_id).require_project_files()
         return Story(stores, project_id, chat_model=self._chat_model)
+
+    def context_chain(self, project_id: str, *, write_files: bool = True) -> MemoryContextChain:
+        """Return the memory context chain over the stores of a project, for `invoke`, `batch` and `|`.
+
+        A project that is not stored is an issue of each context, not an error.
+
+        Args:
+            project_id: The project of the requests.
+            write_files: Whether each context is written to the project's folder.
+
+        Raises:
+            InvalidProjectIdError: When the id is not a plain, path-free string.
+            ConfigurationError: When its config.yaml is wrong.
+        """
+        stores = self._opened.of(project_id)
+        StoryBase(stores, project_id).await_index()
+        return build_context_chain(stores, model=self._chat_model, write_files=write_files)
 
     def create(self, project_id: str, *, name: str | None = None, language: str | None = None) -> Story:
         """Make a new project with an empty memory, and the folder for its files.

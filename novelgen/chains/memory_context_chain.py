@@ -1,8 +1,15 @@
-"""The main job: a scene plan in, a SceneMemoryContext out."""
+"""The main job: a scene plan in, a SceneMemoryContext out.
+
+`memory_context_chain` builds one context; `MemoryContextChain` is the same as a LangChain Runnable.
+
+    python -m novelgen.chains.memory_context_chain PROJECT [PLAN.json] --chapter N --scene M [--characters FILE]
+"""
 
 from __future__ import annotations
 
 import logging
+import runpy
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +22,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from pydantic import ValidationError
 
+import novelgen
 from novelgen.chains import stepwise_chain
 from novelgen.context import scene_planning
 from novelgen.context.model_planner import ModelPlanner
@@ -175,6 +183,8 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             request = MemoryContextRequest.model_validate(given)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
+            if not first["loc"] and isinstance(reason := first.get("ctx", {}).get("error"), ValueError):
+                raise UserInputError(str(reason)) from error
             where = ".".join(str(part) for part in first["loc"]) or "the request"
             if first["type"] == "missing":
                 raise UserInputError(f"a context needs {where}; pass it with the request") from error
@@ -520,6 +530,57 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         return stepwise_chain.issue_of(stage, outcome, propagate_bugs=self._propagate_bugs)
 
 
+def memory_context_chain(
+    scene_plan: object,
+    characters_config: object = None,
+    *,
+    project_id: str,
+    chapter_index: int,
+    scene_index: int,
+    memory: protocol.MemoryTools | protocol.StoryMemory | None = None,
+    model: BaseChatModel | None = None,
+    writer: ContextWriter | None = None,
+    settings: ContextSettings | None = None,
+    **more: Any,
+) -> SceneMemoryContext:
+    """Build the memory context of one planned scene.
+
+    Args:
+        scene_plan: A ScenePlan, or a mapping, Pydantic model or dataclass with its fields.
+        characters_config: The characters, as a CharactersConfig or alike; None means none.
+        project_id: The project, a plain string.
+        chapter_index: Chapter of the scene.
+        scene_index: The scene within its chapter.
+        memory: The memory tools, or a double of them; None opens the stores of the settings for this call, and writes
+            the context to `projects/<id>/scene_<chapter>_<scene>_memory.json`.
+        model: Chat model for planning; None takes that of the settings with their stores, else plans by rules.
+        writer: Keeps the context; only with a memory of one's own.
+        settings: Budgets and deadlines; only with a memory of one's own.
+        **more: Further fields of MemoryContextRequest: chapter_plan, hints, pov, knowledge, top_k, and the story's
+            own settings as `story_settings`.
+
+    Returns:
+        The context. What fails in model, memory or writer is an issue of its report.
+
+    Raises:
+        UserInputError: When the plan or another argument is wrong; names the value and the fix.
+    """
+    request = {
+        "project_id": project_id,
+        "chapter_index": chapter_index,
+        "scene_index": scene_index,
+        "scene_plan": scene_plan,
+        **({} if characters_config is None else {"characters_config": characters_config}),
+        **{("settings" if name == "story_settings" else name): value for name, value in more.items()},
+    }
+    if memory is not None:
+        return MemoryContextChain(memory, model=model, writer=writer, settings=settings).invoke(request)
+    if writer is not None or settings is not None:
+        raise UserInputError("writer and settings go with a memory; pass memory, or leave them to config.yaml")
+    with novelgen.open(chat_model=model) as stories:
+        return stories.context_chain(project_id).invoke(request)
+
+
 def _with_entities(run: ContextRun, states: Mapping[str, EntityStateSnapshot]) -> ContextRun:
     """Return the run with ids and names of the entities of states that were found by name."""
     types = get_args(EntityType)
@@ -586,3 +647,8 @@ def _without_quotes(run: ContextRun) -> ContextRun:
 def _with_report(context: SceneMemoryContext, **changes: Any) -> SceneMemoryContext:
     report = (context.report or ContextReport()).model_copy(update=changes)
     return context.model_copy(update={"report": report})
+
+
+if __name__ == "__main__":
+    sys.argv.insert(1, "context")
+    runpy.run_module("novelgen", run_name="__main__", alter_sys=True)

@@ -22,6 +22,10 @@ from novelgen.models.record import is_unsaid
 from novelgen.models.shown import Shown, rendered
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.models.user_file import CharactersConfig, Settings
+from novelgen.nearest import did_you_mean
+
+MISSPELT_KEY = 0.85
+"""Likeness from which another key of a chain's input counts as a field misspelt."""
 
 
 class MemoryContextRequest(Model):
@@ -29,6 +33,7 @@ class MemoryContextRequest(Model):
 
     Plans, characters and settings may be mappings, our models, or Pydantic models and dataclasses of the caller
     with those fields. Numbers in a plan that only repeat `chapter_index` and `scene_index` may be left out.
+    `characters_config` is another name of `characters`. Other keys are ignored, but for a field misspelt.
     """
 
     project_id: str = Field(min_length=1)
@@ -57,6 +62,8 @@ class MemoryContextRequest(Model):
     def _read_what_callers_hold(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
             return given
+        cls.require_spelt(given)
+        given = _with_one_cast(given)
         readers: dict[str, Callable[[object], object]] = {
             "scene_plan": partial(given_scene_plan, scene_index=given.get("scene_index")),
             "chapter_plan": partial(given_chapter_plan, chapter_index=given.get("chapter_index")),
@@ -66,10 +73,34 @@ class MemoryContextRequest(Model):
         said = {name: value for name, value in given.items() if value is not None}
         return {name: readers[name](value) if name in readers else value for name, value in said.items()}
 
+    @classmethod
+    def require_spelt(cls, given: Mapping[Any, Any]) -> None:
+        """Refuse a key that is nearly one of the fields that are not there.
+
+        Raises:
+            ValueError: With the key, and the field that it is like.
+        """
+        known = {*cls.model_fields, "characters_config"}
+        absent = [name for name in (*cls.model_fields, "characters_config") if name not in given]
+        for name in map(str, given):
+            if name not in known and (meant := did_you_mean(name, absent, likeness=MISSPELT_KEY)):
+                raise ValueError(f"a context takes no key {name!r}{meant}")
+
     @property
     def position(self) -> StoryPosition:
         """The moment of entering the planned scene; everything read lies strictly before it."""
         return StoryPosition(self.chapter_index, self.scene_index)
+
+
+def _with_one_cast(given: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Return the fields with `characters_config`, the name of the specification, as `characters`."""
+    if "characters_config" not in given:
+        return given
+    fields = dict(given)
+    cast = fields.pop("characters_config")
+    if cast is not None and fields.get("characters") is not None:
+        raise ValueError("characters and characters_config are one field; pass one of them")
+    return fields if cast is None else {**fields, "characters": cast}
 
 
 DEFAULT_STATE_BUDGET = 450

@@ -16,7 +16,6 @@ from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import ContentType
 from novelgen.models.position import StoryPosition
-from novelgen.nearest import did_you_mean
 from runtime.agents.langgraph import (
     CONTEXT_KEY,
     PROMPT_KEY,
@@ -60,8 +59,6 @@ from runtime.story.summaries import StorySummarizing
 from runtime.story.threads import StoryThreads
 from runtime.story.transfer import StoryTransfer
 from runtime.story.who_is_who import StoryAppearances, StoryNameCandidates
-
-_PLAN_KEYS = ("chapter_index", "scene_index", "scene_plan", "chapter_plan")
 
 
 class Story(
@@ -120,6 +117,7 @@ class Story(
         *,
         chapter_plan: Given | None = None,
         characters: Given | None = None,
+        characters_config: Given | None = None,
         settings: Given | None = None,
         hints: Sequence[str] = (),
         pov: Annotated[str, Field(max_length=400)] = "",
@@ -136,6 +134,7 @@ class Story(
                 characters, purpose, key_actions, … None takes the scene of the chapter plan, else the project's own.
             chapter_plan: The plan of the whole chapter, in the same forms, also as novel-gen writes it.
             characters: The characters, as a CharactersConfig or alike; None takes those of the project.
+            characters_config: Another name of `characters`.
             settings: What the story says of itself; None takes the project's settings.json.
             hints: Free remarks that the search should heed.
             pov: From whose point of view: a name, an alias or an id; over the plan's own.
@@ -156,6 +155,7 @@ class Story(
             "scene_plan": scene_plan,
             "chapter_plan": chapter_plan,
             "characters": characters,
+            "characters_config": characters_config,
             "settings": settings,
             "hints": list(hints),
             "pov": pov,
@@ -285,15 +285,17 @@ class Story(
         """
         return self._tools_of("attachments")
 
-    def as_step(self, *, as_prompt: bool = False, write_file: bool = False) -> Runnable[Any, Any]:
+    def as_step(self, *, as_prompt: bool = False, write_file: bool = True) -> Runnable[Any, Any]:
         """Return a step for LangChain chains that builds contexts.
 
-        It takes a mapping of the arguments of `context` (chapter_index, scene_index, scene_plan, …; other keys are
-        ignored), or a MemoryContextRequest. As a node of a graph take `as_context_node`: this one is refused there.
+        It takes a mapping of the arguments of `context` (chapter_index, scene_index, scene_plan, …), or a
+        MemoryContextRequest; other keys are ignored, but a misspelt one is refused. As a node of a graph take
+        `as_context_node`: this one is refused there.
 
         Args:
             as_prompt: Give the text for a prompt in place of the SceneMemoryContext.
-            write_file: As for `context`.
+            write_file: Keep each context as `scene_<chapter>_<scene>_memory.json` in the project's folder; where that
+                fails, the report says so and the chain goes on.
         """
 
         def build(asked: Any) -> Any:
@@ -368,11 +370,11 @@ class Story(
         """Read what a caller asks a context for, with the project's own plans where it has none."""
         said = asked.model_fields_set if isinstance(asked, BaseModel) else dict(asked)
         given = {name: value for name, value in dict(asked).items() if name in said}
-        # A key that is nearly one of place or plan is refused where that is missing; other keys are a chain's own.
-        missing = [key for key in _PLAN_KEYS if key not in given]
-        for key in map(str, given):
-            if key not in MemoryContextRequest.model_fields and (meant := did_you_mean(key, missing, likeness=0.85)):
-                raise UserInputError(f"a context takes no key {key!r}{meant}")
+        # Before the project's own plan takes the place of a misspelt one.
+        try:
+            MemoryContextRequest.require_spelt(given)
+        except ValueError as error:
+            raise UserInputError(str(error)) from error
         if given.setdefault("project_id", self.project_id) != self.project_id:
             raise UserInputError(
                 f"a context of project {given['project_id']!r} was asked of {self!r}; ask memory.story for it"

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -31,7 +32,11 @@ def run_block(block: Block, folder: Path, *, patch: pytest.MonkeyPatch, service_
     if block.file is not None:
         _save(folder / block.file, text)
     if block.language == "python":
-        exec(compile("\n" * block.line + text, block.page, "exec", dont_inherit=True), {"__name__": "__main__"})
+        names: dict[str, Any] = {"__name__": "__main__"}
+        exec(compile("\n" * block.line + text, block.page, "exec", dont_inherit=True), names)
+        # The tests of a block run as pytest would run them.
+        for test in [value for name, value in names.items() if name.startswith("test_")]:
+            test()
     elif block.language == "bash":
         _run_shell(block, text, folder, patch)
     elif block.language == "console":

@@ -335,6 +335,28 @@ class TestLangChain:
         assert len(demo.as_step().batch([asked, asked])) == 2
         assert steady(asyncio.run(demo.as_step().ainvoke(asked))) == steady(context)
 
+    def test_a_step_writes_the_file_of_its_scene(self, demo: Story, tmp_path: Path) -> None:
+        """Seed 001: the JSON file by default, and none with `write_file=False`."""
+        file = demo._stores.paths("demo").context_file(5, 4)
+        file.unlink(missing_ok=True)
+        asked = {"chapter_index": 5, "scene_index": 4, "scene_plan": PLAN}
+        demo.as_step(write_file=False).invoke(asked)
+        assert not file.exists()
+        context = demo.as_step().invoke(asked)
+        assert SceneMemoryContext.model_validate_json(file.read_text(encoding="utf-8")) == context
+        file.unlink()
+
+    def test_the_cast_has_two_names(self, demo: Story) -> None:
+        """`characters_config` is `characters`; a key that is nearly one of a context's fields is named."""
+        cast = {"protagonist": {"name": "Ines Marrow", "aliases": ["the locksmith"]}}
+        plan = {"characters": ["the locksmith"], "purpose": "Open the iron door."}
+        one, other = demo.context(5, 4, plan, characters=cast), demo.context(5, 4, plan, characters_config=cast)
+        assert steady(one) == steady(other)
+        place = {"chapter_index": 5, "scene_index": 4, "scene_plan": plan}
+        for misspelt, meant in (("charcters", "characters"), ("characters_confg", "characters_config")):
+            with pytest.raises(UserInputError, match=f"no key '{misspelt}'; did you mean '{meant}'"):
+                demo.as_step().invoke({**place, misspelt: cast})
+
     def test_a_planner_may_stream_into_a_step(self, demo: Story) -> None:
         """A model's plan that grows piece by piece beside the place gives the context that it gives whole."""
         planner = FakeListChatModel(responses=[json.dumps(PLAN)]) | JsonOutputParser()
