@@ -214,5 +214,6 @@ class Memory:
     aclose = async_twin(close)
     aprojects = async_twin(projects)
     astory = async_twin(story)
+    acontext_chain = async_twin(context_chain)
     acreate = async_twin(create)
     aimport_from = async_twin(import_from)

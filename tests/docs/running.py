@@ -14,7 +14,7 @@ from runtime.settings import load_settings
 from tests.docs.exceptions import SERVED_HERE
 from tests.docs.pages import Block
 
-_LINE = re.compile(r"(novelgen|export) [^|<>$`;&]*|novelgen [^|<>$`;&]* > [\w.]+|#.*|")
+_LINE = re.compile(r"(novelgen|export) [^|<>$`;&]*|novelgen [^|<>$`;&]* > [\w.-]+|#.*|")
 
 
 def run_block(block: Block, folder: Path, *, patch: pytest.MonkeyPatch, service_url: str) -> None:
