@@ -16,7 +16,6 @@ from itertools import accumulate
 from typing import Annotated, Any, Literal, NoReturn
 
 import json5
-import json_repair
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -264,6 +263,9 @@ def _repaired_objects(text: str) -> list[dict[str, Any]]:
     depths = accumulate(_BRACKETS.get(character, 0) for character in piece)
     if not piece or max(depths) > MAX_DEPTH:
         return []
+    # It takes a tenth of a second to load, which whole answers never need.
+    import json_repair  # noqa: PLC0415
+
     try:
         value = json_repair.loads(piece, skip_json_loads=True)
     except ValueError:

@@ -266,6 +266,9 @@ def described(error: Exception, *, secrets: Collection[str] = ()) -> str:
 
     Its words stand in quotes: what is quoted is never changed where messages are said in another language.
     """
+    own = own_error_in(error)
+    if own is not None:
+        return _redacted(str(own), secrets)
     response = _response_of(error)
     if response is not None and response.status_code < 400:
         # The client fell over an answer that is none; its own error says less than the answer.

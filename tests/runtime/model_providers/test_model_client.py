@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from novelgen.errors import EmbeddingError, ModelError, ModelUnavailableError
 from novelgen.model_calls.json_model import Question
+from novelgen.model_calls.model_answer import described
 from runtime.model_providers.chat_models import build_chat_model
 from runtime.model_providers.embeddings import build_embeddings
 from runtime.model_providers.model_client import MAX_CHAT_MEGABYTES, MEGABYTE
@@ -215,3 +216,17 @@ def test_embeddings_are_bounded_and_named(monkeypatch: pytest.MonkeyPatch) -> No
             embeddings.embed_query("x")
     with openai_stub(lambda call: call.embed([[1.0, 2.0]])) as stub:
         assert build_embeddings("openai:tiny", base_url=stub.base_url).embed_query("x") == [1.0, 2.0]
+
+
+def test_a_stream_comes_piece_by_piece_and_what_is_none_is_named() -> None:
+    """The same bounds and words hold for replies, which are streamed."""
+    with openai_stub(lambda call: call.speak(["Come ", "in."])) as stub:
+        model = build_chat_model("openai:tiny", base_url=stub.base_url)
+        assert model is not None
+        assert [piece.text for piece in model.stream("Hello") if piece.text] == ["Come ", "in."]
+    with openai_stub(lambda call: call.send("<title>Log in</title>", content_type="text/html")) as stub:
+        model = build_chat_model("openai:tiny", base_url=stub.base_url)
+        assert model is not None
+        with pytest.raises(ModelUnavailableError, match="a web page") as caught:
+            list(model.stream("Hello"))
+        assert described(caught.value).startswith("the server answered HTTP 200 with a web page (text/html): 'Log in'")
