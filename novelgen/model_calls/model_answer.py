@@ -275,6 +275,9 @@ def described(error: Exception, *, secrets: Collection[str] = ()) -> str:
         fault = answer_fault(response.status_code, response.headers.get("content-type", ""), _body_of(response))
         if fault is not None:
             return _redacted(fault, secrets)
+    if isinstance(error, IndexError):
+        # LangChain takes the first choice without a look whether there is one.
+        return "an answer without any choice"
     text = _one_line(_redacted(_text_of(error), secrets))
     return f"{type(error).__name__}: {text!r}" if text else type(error).__name__
 
