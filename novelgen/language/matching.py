@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from novelgen.language.language import CJK_RANGES, count_cjk, has_cjk, is_cjk
-from novelgen.language.normalise import ARTICLES, same_characters
+from novelgen.language.normalise import ARTICLES, same_characters, visible_places, without_invisible
 from novelgen.language.sentences import Span
 
 _LETTER = rf"[^\W_{CJK_RANGES}]"
@@ -117,7 +117,7 @@ class NameFinder:
         """Find the names in a text; those of the last one are remembered."""
         last, found = self._last
         if last != text:
-            spelled = same_characters(text)
+            spelled = same_characters(without_invisible(text))
             matches = self._find_chinese(spelled) + self._find_latin(spelled)
             taken: set[int] = set()
             kept = []
@@ -127,11 +127,15 @@ class NameFinder:
                     taken.update(span)
                     kept.append(match)
             found = sorted(kept, key=lambda each: each.start)
+            if len(spelled) != len(text):
+                # A text that was stored before invisible characters were taken out of what comes in.
+                places = visible_places(text)[1]
+                found = [NameMatch(each.name, places[each.start], places[each.end - 1] + 1) for each in found]
             self._last = (text, found)
         return list(found)
 
     def _add(self, name: str) -> None:
-        spelled = " ".join(same_characters(name).split())
+        spelled = " ".join(same_characters(without_invisible(name)).split())
         if spelled and is_cjk(spelled[0]):
             self._chinese.setdefault(spelled[0], []).append((spelled, name))
         elif words := words_of(spelled):
@@ -327,7 +331,7 @@ def _folded(text: str) -> _FoldedText:
     characters: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):
-        same = unicodedata.normalize("NFKC", character.translate(_SAME_MARKS)).casefold()
+        same = unicodedata.normalize("NFKC", without_invisible(character).translate(_SAME_MARKS)).casefold()
         for each in same.translate(_SAME_MARKS):
             if not each.isspace():
                 characters.append(each)

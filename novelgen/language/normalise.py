@@ -21,17 +21,53 @@ _UNWANTED = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters but tab and line feed
     "\ud800-\udfff"  # lone surrogates
     "\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069"  # direction marks, which can make text read otherwise
-    "\ufeff\ufffe\uffff]"  # byte order marks and non-characters
+    "\ufffe\uffff]"  # non-characters
 )
+
+_IGNORABLE = (
+    "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufff8"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e001f\U000e0080-\U000e0fff"
+)
+"""Unicode's Default_Ignorable_Code_Point without joiners, and without what means something behind an emoji."""
+_EMOJI = "\u00a9\u00ae\u203c-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001ffff"
+_JOINED_SCRIPTS = "\u0590-\u10ff\u1780-\u18af"
+_TAGS = "\U000e0020-\U000e007f"
+_INVISIBLE = re.compile(
+    f"[{_IGNORABLE}]"
+    f"|(?<![{_EMOJI}0-9#*])[\ufe00-\ufe0f]"
+    f"|(?<![{_EMOJI}{_JOINED_SCRIPTS}])(?<![{_EMOJI}]\ufe0f)[\u200c\u200d]"
+    f"|(?<![\U0001f3f4{_TAGS}])[{_TAGS}]+"
+)
+_MAY_BE_INVISIBLE = re.compile(f"[{_IGNORABLE}{_TAGS}\u200c\u200d\ufe00-\ufe0f]")
+
+
+def without_invisible(text: str) -> str:
+    """Return a text without characters that show nothing, such as soft hyphens and zero-width spaces.
+
+    Publishers and web sites put them into words, where they would part a name. Joiners and variation selectors of
+    emoji stay, and joiners of scripts that need them.
+    """
+    return _INVISIBLE.sub("", text) if not text.isascii() and _MAY_BE_INVISIBLE.search(text) else text
 
 
 def scrub_text(text: str) -> str:
     """Clean a text that comes from outside.
 
     Line ends become "\\n"; control characters but tab and line feed, lone surrogates, direction marks and
-    byte order marks go. Scrubbing twice changes nothing more.
+    invisible characters go. Scrubbing twice changes nothing more.
     """
-    return _UNWANTED.sub("", _LINE_ENDS.sub("\n", text))
+    return without_invisible(_UNWANTED.sub("", _LINE_ENDS.sub("\n", text)))
+
+
+def visible_places(text: str) -> tuple[str, list[int]]:
+    """Return a text without invisible characters, and where each of its characters stood, its end as well."""
+    places: list[int] = []
+    start = 0
+    for match in _INVISIBLE.finditer(text):
+        places += range(start, match.start())
+        start = match.end()
+    places += range(start, len(text) + 1)
+    return _INVISIBLE.sub("", text), places
 
 
 def scrub_tree(value: Any) -> Any:
@@ -162,7 +198,7 @@ def name_key(name: str) -> str:
     Width, case, full stops, quotation marks around the name, the kind of apostrophe and middle dot, white
     space, a possessive ending and traditional or simplified characters do not count; titles and articles do.
     """
-    text = unicodedata.normalize("NFKC", fold_width(name)).casefold().replace(".", "")
+    text = unicodedata.normalize("NFKC", fold_width(without_invisible(name))).casefold().replace(".", "")
     text = _POSSESSIVE.sub("", text.strip(_QUOTES_AROUND).strip("'"))
     text = _SPACE_BY_DOT.sub("·", _SPACES.sub(" ", text))
     return simplified(_SPACE_IN_CHINESE.sub("", text).strip())

@@ -16,8 +16,18 @@ from novelgen.models.story_time import PartOfDay
 CHINESE_NUMERAL = "[0-9０-９零〇一二三四五六七八九十百千两廿卅卌]+"
 """Pattern of a Chinese number."""
 
-_CHINESE_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_CHINESE_DIGITS = (
+    {digit: value for value, digit in enumerate("零一二三四五六七八九")}
+    | {"〇": 0, "两": 2, "兩": 2, "貳": 2, "參": 3, "陸": 6}
+    | {digit: value for value, digit in enumerate("壹贰叁肆伍陆柒捌玖", start=1)}
+)
 CHINESE_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "亿": 10**8}
+_OTHER_SCALES = {"拾": 10, "佰": 100, "仟": 1000, "萬": 10**4}
+"""Scales as headings and accounts write them."""
+HEADING_NUMERAL = (
+    f"{CHINESE_NUMERAL[:-2]}万{''.join(sorted({*_CHINESE_DIGITS, *_OTHER_SCALES} - set(CHINESE_NUMERAL)))}]+"
+)
+"""Pattern of a Chinese number as headings write it, such as 一万零三 or 贰拾壹."""
 _CHINESE_TENS = {"廿": 20, "卅": 30, "卌": 40}
 _SMALL_NUMBERS = word_list("numerals_small_numbers")
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
@@ -41,10 +51,10 @@ ENGLISH_NUMERAL = rf"(?:\d[\d,]*|(?:an?\s+)?(?:{_ONE_WORD})(?:(?:\s+and\s+|[\s-]
 
 
 def chinese_number(text: str) -> int:
-    """Return the value of a Chinese numeral: 二十三, 廿三, 一百零五, 一二〇, 三万, digits, and 1百20 mixed."""
+    """Return the value of a Chinese numeral: 二十三, 廿三, 一百零五, 一二〇, 三万, 贰拾壹, digits, 1百20."""
     total = section = digits = 0
     for character in text:
-        scale = CHINESE_SCALES.get(character, 0)
+        scale = CHINESE_SCALES.get(character) or _OTHER_SCALES.get(character, 0)
         if character in _CHINESE_TENS:
             section += _CHINESE_TENS[character]
         elif scale >= 10**4:

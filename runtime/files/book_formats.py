@@ -1,31 +1,39 @@
 """The text of Word documents and EPUB books in reading order, headings as Markdown.
 
 A book comes from anywhere, and what parses it can be made to run for hours or to take all memory: so it is read in a
-process of its own, with bounds that the system keeps. EPUB is a zip of XHTML files with a list of their order; what is
-needed of it is little, and the library for it (EbookLib) is under the AGPL.
+process of its own, with bounds that the system keeps.
 """
 
-import codecs
 import contextlib
 import json
 import os
-import posixpath
-import re
 import signal
 import subprocess
 import sys
 import zipfile
 import zlib
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 from xml.etree import ElementTree
+
+from pydantic import BaseModel, Field
 
 from novelgen.deadlines import Deadline
 from novelgen.errors import ConfigurationError, InvalidFileError, NovelgenError
-from runtime.files.file_reading import MAX_FILE_BYTES
+from runtime.files.chapter_headings import Heading
+from runtime.files.epub_text import (
+    CONTAINER,
+    BookReader,
+    decoded_page,
+    read_package,
+    read_toc,
+    refuse_protected,
+    toc_headings,
+)
+from runtime.files.file_reading import MAX_FILE_BYTES, require_regular
+from runtime.files.left_out import LeftOut, LeftOutPart
+from runtime.files.word_text import WordReader
 
 MAX_MARKUP_BYTES = 100 * 1024 * 1024
 """Most that the texts of a book may unpack to."""
@@ -44,7 +52,7 @@ _PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
 # The child finds the packages that this process has, and none in the working directory.
 _CHILD = """import json, sys; sys.path[:] = json.loads(sys.argv[1])
 from runtime.files.book_formats import _serve; _serve(*sys.argv[2:])"""
-_ERRORS: dict[str, type[NovelgenError]] = {each.__name__: each for each in (InvalidFileError, ConfigurationError)}
+_ERRORS: dict[str, type[NovelgenError]] = {kind.__name__: kind for kind in (InvalidFileError, ConfigurationError)}
 # What damaged and hostile files raise in zipfile, ElementTree, lxml (whose errors are SyntaxErrors) and python-docx.
 _UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, SyntaxError, KeyError, ValueError, AttributeError, IndexError, TypeError),
@@ -52,8 +60,17 @@ _UNREADABLE = (
 )
 
 
-def book_text(file: Path, *, while_waiting: Callable[[], Any] = lambda: None) -> str:
+class BookText(BaseModel):
+    """The text of a book."""
+
+    text: str
+    headings: list[Heading] = Field(default_factory=list, description="Those of its table of contents.")
+    left_out: list[LeftOutPart] = Field(default_factory=list, description="What its file holds beside.")
+
+
+def read_book(file: Path, *, while_waiting: Callable[[], Any] = lambda: None) -> BookText:
     """Return the text of a .docx or .epub file, read in a process that ends in bounded time and memory."""
+    require_regular(file)
     paths = json.dumps([*(entry for entry in sys.path if entry), _PACKAGE_ROOT])
     command = [sys.executable, "-c", _CHILD, paths, str(file), str(READ_TIMEOUT_S + 5), str(MAX_MEMORY_BYTES)]
     with subprocess.Popen(
@@ -66,7 +83,7 @@ def book_text(file: Path, *, while_waiting: Callable[[], Any] = lambda: None) ->
     if output is not None and child.returncode == 0:
         answer = json.loads(output)
         if "text" in answer:
-            return str(answer["text"])
+            return BookText.model_validate(answer)
         raise _ERRORS[answer["kind"]](answer["error"])
     if output is None:
         why = f"reading it takes longer than {READ_TIMEOUT_S} s"
@@ -103,7 +120,7 @@ def _serve(path: str, timeout_s: str, memory_bytes: str) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (int(memory_bytes), resource.RLIM_INFINITY))
     file = Path(path)
     try:
-        answer = {"text": {".docx": docx_text, ".epub": epub_text}[file.suffix.lower()](file)}
+        answer = {".docx": read_word, ".epub": read_epub}[file.suffix.lower()](file).model_dump()
     except tuple(_ERRORS.values()) as error:
         answer = {"error": str(error), "kind": type(error).__name__}
     except MemoryError:
@@ -112,11 +129,8 @@ def _serve(path: str, timeout_s: str, memory_bytes: str) -> None:
     sys.stdout.write(json.dumps(answer))
 
 
-_HEADING_STYLE = re.compile(r"^(?:Heading|标题)\s*(?P<level>[1-6])$")
-
-
-def docx_text(file: Path) -> str:
-    """Return the paragraphs of a .docx file, headings marked by `#` as in Markdown."""
+def read_word(file: Path) -> BookText:
+    """Return what Word shows of a .docx file, headings marked by `#` as in Markdown."""
     try:
         import docx  # noqa: PLC0415 - an extra
         from docx.opc.exceptions import PackageNotFoundError  # noqa: PLC0415 - an extra
@@ -128,13 +142,15 @@ def docx_text(file: Path) -> str:
         if file.stat().st_size > MAX_FILE_BYTES:
             raise InvalidFileError(f"{str(file)!r} is larger than {MAX_FILE_BYTES} bytes; split the file")
         with zipfile.ZipFile(file) as parts:
-            _require_bounded(file, [each for each in parts.infolist() if each.filename.endswith((".xml", ".rels"))])
+            _require_bounded(file, [part for part in parts.infolist() if part.filename.endswith((".xml", ".rels"))])
             if b"<!DOCTYPE" in parts.read("word/document.xml")[:_PROLOGUE_BYTES]:
                 raise InvalidFileError(
                     f"{str(file)!r} declares entities of its own, as no Word document does; save it again from Word"
                 )
-        paragraphs = docx.Document(str(file)).paragraphs
-        return "\n\n".join(_line(each.text, each.style.name if each.style else "") for each in paragraphs)
+        document = docx.Document(str(file))
+        reader = WordReader(document.styles.element)
+        lines = reader.lines(document.element.body)
+        return BookText(text="\n\n".join(lines), left_out=reader.left_out.parts())
     except (PackageNotFoundError, *_UNREADABLE) as error:
         raise InvalidFileError(f"cannot read {str(file)!r} as a Word document: {error}") from error
 
@@ -145,101 +161,33 @@ _PROLOGUE_BYTES = 10_000
 
 def _require_bounded(file: Path, parts: list[zipfile.ZipInfo]) -> None:
     """Refuse a book that unpacks to more than can be read; no part yields more than its entry says."""
-    size_bytes = sum(each.file_size for each in parts)
+    size_bytes = sum(part.file_size for part in parts)
     if size_bytes > MAX_MARKUP_BYTES:
         raise InvalidFileError(f"{str(file)!r} unpacks to {size_bytes} bytes; the limit is {MAX_MARKUP_BYTES}")
 
 
-def _line(text: str, style: str) -> str:
-    match = _HEADING_STYLE.match(style)
-    title = style == "Title"
-    if not (match or title) or not text.strip():
-        return text
-    return f"{'#' * int(match['level']) if match else '#'} {' '.join(text.split())}"
-
-
-_CONTAINER = "META-INF/container.xml"
-_BLOCKS = frozenset({"p", "div", "li", "blockquote", "section", "article", "tr", "br", "pre", "dt", "dd"})
-_HEADINGS = {"h1": "# ", "h2": "## ", "h3": "### ", "h4": "#### ", "h5": "##### ", "h6": "###### "}
-_SILENT = frozenset({"script", "style", "head", "nav", "svg"})
-_SCENE_BREAK = "***"
-
-
-def epub_text(file: Path) -> str:
-    """Return the text of an EPUB file; navigation is left out, rules become `***`."""
+def read_epub(file: Path) -> BookText:
+    """Return the text of an EPUB file; navigation, notes and what else is no story is left out and counted."""
     try:
         with zipfile.ZipFile(file) as book:
-            _require_bounded(file, [book.getinfo(_CONTAINER)])
-            root = ElementTree.fromstring(book.read(_CONTAINER)).find(".//{*}rootfile")
+            _require_bounded(file, [book.getinfo(CONTAINER)])
+            root = ElementTree.fromstring(book.read(CONTAINER)).find(".//{*}rootfile")
             if root is None:
                 raise KeyError("no rootfile in META-INF/container.xml")
-            package = root.attrib["full-path"]
-            _require_bounded(file, [book.getinfo(package)])
-            names = _reading_order(book, package)
+            refuse_protected(book, str(file))
+            package_name = root.attrib["full-path"]
+            _require_bounded(file, [book.getinfo(package_name)])
+            left_out = LeftOut()
+            package = read_package(book, package_name, left_out)
+            if not package.pages:
+                raise KeyError("none of its pages is there")
+            names = [page.name for page in package.pages] + ([package.toc_name] if package.toc_name else [])
             _require_bounded(file, [book.getinfo(name) for name in names])
-            return "\n\n".join(_text_of(_decoded(book.read(name))) for name in names)
+            reader = BookReader(toc_headings(read_toc(book, package)), left_out)
+            for page in package.pages:
+                reader.read(page, decoded_page(book.read(page.name)))
+            return BookText(text=reader.text(), headings=reader.headings(), left_out=left_out.parts())
+    except InvalidFileError:
+        raise
     except _UNREADABLE as error:
         raise InvalidFileError(f"cannot read {str(file)!r} as an EPUB book: {error}") from error
-
-
-def _decoded(markup: bytes) -> str:
-    """Return a page of a book, which is UTF-8 or, with a mark at its beginning, UTF-16."""
-    is_utf16 = markup.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return markup.decode("utf-16" if is_utf16 else "utf-8-sig", "replace")
-
-
-def _reading_order(book: zipfile.ZipFile, package_name: str) -> list[str]:
-    package = ElementTree.fromstring(book.read(package_name))
-    items = {item.attrib["id"]: item.attrib for item in package.iterfind(".//{*}manifest/{*}item")}
-    folder = posixpath.dirname(package_name)
-    spine = [items[each.attrib["idref"]] for each in package.iterfind(".//{*}spine/{*}itemref")]
-    return [
-        posixpath.normpath(posixpath.join(folder, unquote(item["href"])))
-        for item in spine
-        if "nav" not in item.get("properties", "").split()
-    ]
-
-
-def _text_of(markup: str) -> str:
-    parser = _TextParser()
-    parser.feed(markup)
-    parser.close()
-    return "\n".join(parser.lines())
-
-
-class _TextParser(HTMLParser):
-    """Collects the text of an XHTML page as lines."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self._lines: list[str] = [""]
-        self._silent_depth = 0
-
-    def lines(self) -> list[str]:
-        """Return the lines, one empty line between blocks."""
-        told = [" ".join(line.split()) for line in self._lines]
-        return [line for text in told if text.strip("# ") for line in (text, "")]
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _SILENT:
-            self._silent_depth += 1
-        elif tag in _HEADINGS:
-            self._lines.append(_HEADINGS[tag])
-        elif tag == "hr":
-            self._lines += [_SCENE_BREAK, ""]
-        elif tag in _BLOCKS:
-            self._lines.append("")
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in _SILENT:
-            self.handle_starttag(tag, attrs)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in _SILENT:
-            self._silent_depth = max(0, self._silent_depth - 1)
-        elif tag in _HEADINGS or tag in _BLOCKS:
-            self._lines.append("")
-
-    def handle_data(self, data: str) -> None:
-        if not self._silent_depth:
-            self._lines[-1] += data

@@ -3,10 +3,12 @@
 import re
 import unicodedata
 from collections.abc import Sequence
+from typing import NamedTuple
 from unicodedata import east_asian_width
 
 from novelgen.language.language import CJK_RANGES, count_cjk
-from novelgen.language.numerals import CHINESE_NUMERAL, ENGLISH_CARDINALS, ENGLISH_ORDINALS, chinese_number
+from novelgen.language.normalise import without_invisible
+from novelgen.language.numerals import ENGLISH_CARDINALS, ENGLISH_ORDINALS, HEADING_NUMERAL, chinese_number
 from novelgen.language.sentences import SENTENCE_ENDS
 from novelgen.models.plan import GeneratedChapter, GeneratedScene
 
@@ -22,39 +24,102 @@ NUMBER_WORDS = {
     word: number for words in (ENGLISH_CARDINALS, ENGLISH_ORDINALS) for number, word in enumerate(words, start=1)
 }
 """Numbers below a hundred as headings write them: `three`, `third`, `twenty-one`, `twenty-first`."""
-CHAPTER_WORDS = "chapter|chap\\.|stave|canto"
+CHAPTER_WORDS = r"chapter|chap|stave|canto|episode|ch(?=[\s.#]*\d)|ep(?=[\s.#]*\d)"
+AFTER_WORD = r"(?:\s*[.:#№]?\s*(?=\d)|\s*\.\s*|\s+)"
+"""What stands between such a word and its number: `Chapter 1`, `Chapter.1`, `Ch. #1`, `EP.1`."""
+TO = r"\s*[-–—~～至到、]\s*第?\s*"
+"""Between the first and the last number of chapters under one heading: 第1-2章."""
 _NUMBERED = re.compile(
-    rf"^(?:第\s*(?P<chinese>{CHINESE_NUMERAL})\s*[章回节節话話集]"
-    rf"|(?:(?:{CHAPTER_WORDS}|part)\s+)?(?:the\s+)?(?P<latin>\d{{1,9}}|[a-z]{{1,11}}(?:[ -][a-z]{{3,7}})?)\b)",
+    rf"^(?:第?\s*(?P<chinese>{HEADING_NUMERAL})(?:{TO}(?P<last>{HEADING_NUMERAL}))?\s*[章回節节话話集]"
+    rf"|章\s*节?\s*(?P<after>{HEADING_NUMERAL})"
+    rf"|(?:(?:{CHAPTER_WORDS}|part){AFTER_WORD})?(?:the\s+)?"
+    r"(?P<latin>\d{1,9}(?![.．]\d)|[a-z]{1,11}(?:[ -][a-z]{3,7})?)\b"
+    r"(?:\s*[-–—~]\s*(?P<latin_last>\d{1,9})\b)?)",
     re.IGNORECASE,
 )
 
 
-def chapter_number(title: str) -> int | None:
-    """Return the number that a chapter's heading gives, or None when it gives none."""
+class ChapterNumber(NamedTuple):
+    """The number that a heading gives: 7 of `第7章（下）`, 3 to 4 of `第3-4章`."""
+
+    first: int
+    last: int
+
+
+def chapter_numbers(title: str) -> ChapterNumber | None:
+    """Return the numbers that a chapter's heading gives, or None when it gives none, as 番外 and 第1.5章 do."""
     match = _NUMBERED.match(unicodedata.normalize("NFKC", title).strip())
     if match is None:
         return None
-    if match["chinese"]:
-        return chinese_number(match["chinese"])
-    text = match["latin"].casefold()
+    chinese = match["chinese"] or match["after"]
+    if chinese:
+        first = chinese_number(chinese)
+        last = chinese_number(match["last"]) if match["last"] else first
+    else:
+        number = _latin_number(match["latin"].casefold())
+        if number is None:
+            return None
+        first, last = number, int(match["latin_last"] or number)
+    return ChapterNumber(first, last if first < last < first + MOST_CHAPTERS_TOGETHER else first)
+
+
+MOST_CHAPTERS_TOGETHER = 50
+
+
+def chapter_number(title: str) -> int | None:
+    """Return the first number that a chapter's heading gives, or None when it gives none."""
+    numbers = chapter_numbers(title)
+    return None if numbers is None else numbers.first
+
+
+def _latin_number(text: str) -> int | None:
     if text.isdigit():
         return int(text)
     first = re.split(r"[ -]", text)[0]
     return NUMBER_WORDS.get(text.replace(" ", "-")) or NUMBER_WORDS.get(first) or _ROMAN.get(first)
 
 
+_TAG = re.compile(r"</?(?:h[1-6]|p|b|i|u|em|strong|center|span|div|font|br)\b[^<>]{0,80}>", re.IGNORECASE)
+_ORNAMENTS = "☆★✦✧✿❀❁❖❧☙◎●○◆◇◈■□▲△▼▽※⊙〓♥♦♣♠❤"
+_LEADING_MARKS = re.compile(rf"^[\s{_ORNAMENTS}*＊=＝~～\-—–_•·#＃>]+[、.．,，:：]?\s*")
+_TRAILING_MARKS = re.compile(rf"[\s{_ORNAMENTS}*＊=＝~～\-—–_•·#＃]+$")
+_BEFORE_HEADING = re.compile(
+    r"^(?:(?:正文|VIP|免费|作品)(?:卷|章节?)?[\s.:：、·_—-]*|《[^《》]{1,30}》[\s.:：、·_—-]*)"
+    r"(?=第|章|[0-9０-９]|chapter|ch\b|[楔序引番终終尾后後])",
+    re.IGNORECASE,
+)
+_IN_BRACKETS = re.compile(r"^[【\[〖［](?P<inner>[^【】\[\]〖〗［］]{1,80})[】\]〗］]\s*(?P<rest>.*)$")
+LONGEST_HEADING = 500
+
+
+def bare_heading(line: str) -> str:
+    """Return a line as a heading is told by: without marks, emphasis, tags, brackets and 正文 around it."""
+    if len(line) > LONGEST_HEADING:
+        return line.strip()
+    text = _TAG.sub("", without_invisible(line))
+    text = _TRAILING_MARKS.sub("", _LEADING_MARKS.sub("", text.strip(), count=1))
+    text = _BEFORE_HEADING.sub("", text, count=1)
+    bracketed = _IN_BRACKETS.match(text)
+    return f"{bracketed['inner']} {bracketed['rest']}".strip() if bracketed else text.strip()
+
+
 SCENE_TITLE_FIELD = "title"
 """Where a scene's own title stands in `GeneratedScene.extra`."""
 
-_SCENE_BREAK = re.compile(r"^\s*(?:(?:[*＊]\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,}|§|⁂|#)\s*$")
+_BREAK_MARK = rf"[{_ORNAMENTS}*＊\-—–―_=＝~～·•・∙⋅§¤⁂⸻⁕✱✻✽❦#＃]"
+_SCENE_BREAK = re.compile(
+    rf"^\s*(?:(?:{_BREAK_MARK}\s*){{3,}}|(?:…\s*){{2,}}|(?:[.。．]\s*){{5,}}|[{_ORNAMENTS}*＊§¤⁂⸻⁕✱✻✽❦#＃~～]"
+    r"|-?\s*(?i:o0o|0o0|x\s*x\s*x)\s*-?)\s*$"
+)
+"""A line of nothing but marks, as people part scenes."""
 _MARKDOWN_HEADING = re.compile(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
 _SCENE_HEADING = re.compile(
-    rf"^\s*(?P<title>第\s*{CHINESE_NUMERAL}\s*场(?:[\s:：、.．].{{0,60}})?|scene\s+(?:\d+|[ivxlc]+)\b(?:\s*[:.\-–—].{{0,60}})?)\s*$",
+    rf"^\s*(?P<title>第\s*{HEADING_NUMERAL}\s*场(?:[\s:：、.．].{{0,60}})?|scene\s+(?:\d+|[ivxlc]+)\b(?:\s*[:.\-–—].{{0,60}})?)\s*$",
     re.IGNORECASE,
 )
 _CHAPTER_HEADING = re.compile(
-    rf"^\s*(?P<title>第\s*{CHINESE_NUMERAL}\s*[章回](?:[\s:：、.．].{{0,80}})?|chapter\s+(?:\d+|[ivxlc]+)\b.{{0,80}})\s*$",
+    rf"^(?P<title>第\s*{HEADING_NUMERAL}(?:{TO}{HEADING_NUMERAL})?\s*[章回](?:[\s:：、.．].{{0,80}})?"
+    rf"|(?:chapter|ch){AFTER_WORD}(?:\d+|[ivxlc]+)\b.{{0,80}})$",
     re.IGNORECASE,
 )
 ENDS_OF_SENTENCES = ("。", "，", "；", ",", ";")
@@ -68,12 +133,12 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 def chapter_from_text(text: str, *, chapter_number: int) -> GeneratedChapter:
     """Split a chapter's text into scenes, numbered from 1.
 
-    A line of `***`, `---`, `* * *`, `§` or a lone `#` ends a scene; a Markdown heading, `第N场` or `Scene N`
-    begins one and is its title. The first heading is the chapter's title where it stands before all text
+    A line of marks such as `***`, `---`, `* * *`, `◇◇◇`, `§` or a lone `#` ends a scene; a Markdown heading, `第N场`
+    or `Scene N` begins one and is its title. The first heading is the chapter's title where it stands before all text
     and does not read `第N场` or `Scene N`. Front matter of Markdown is left out.
     """
     title, body = _without_chapter_title(_FRONT_MATTER.sub("", text, count=1).split("\n"))
-    told = ((own, "\n".join(lines).strip()) for own, lines in _scenes(body))
+    scenes = ((own, "\n".join(lines).strip()) for own, lines in _scenes(body))
     generated = [
         GeneratedScene(
             scene_number=number,
@@ -81,7 +146,7 @@ def chapter_from_text(text: str, *, chapter_number: int) -> GeneratedChapter:
             word_count=count_words(content),
             extra={SCENE_TITLE_FIELD: own} if own else {},
         )
-        for number, (own, content) in enumerate((each for each in told if each[1]), start=1)
+        for number, (own, content) in enumerate((scene for scene in scenes if scene[1]), start=1)
     ]
     return GeneratedChapter(
         chapter_number=chapter_number,
@@ -156,7 +221,8 @@ def _without_chapter_title(lines: list[str]) -> tuple[str, list[str]]:
     if first is None:
         return "", []
     is_sentence = lines[first].rstrip().endswith(ENDS_OF_SENTENCES)
-    heading = _MARKDOWN_HEADING.match(lines[first]) or (None if is_sentence else _CHAPTER_HEADING.match(lines[first]))
+    by_number = None if is_sentence else _CHAPTER_HEADING.match(bare_heading(lines[first]))
+    heading = _MARKDOWN_HEADING.match(lines[first]) or by_number
     if heading is None or _SCENE_HEADING.match(heading["title"]):
         return "", lines
     return heading["title"].strip(), lines[first + 1 :]

@@ -3,6 +3,8 @@
 import codecs
 import json
 import lzma
+import os
+import re
 import stat
 import unicodedata
 import zipfile
@@ -14,6 +16,7 @@ from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from novelgen.errors import InvalidFileError, InvalidProjectIdError
+from novelgen.language.language import CJK_RANGES
 from novelgen.language.normalise import is_deeper, scrub_tree
 from novelgen.models.position import require_project_id
 
@@ -24,10 +27,21 @@ _CHINESE_ENCODINGS = {"GB18030": "gb18030", "Big5": "big5hkscs"}
 """Names that people know, to Python's codecs; each holds all of its older forms."""
 _COMMON_SHARE = 0.67
 _JUDGED_CHARACTERS = 100_000
-_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_WIDE_MARKS = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+"""Longer ones first: the mark of UTF-32 begins with that of UTF-16."""
 
 _READABLE_PER_UNREADABLE = 1_000
 """So many bytes of a story's text make up for one that cannot be read."""
+_SOUND_PER_BROKEN = 2
+"""So many characters of several bytes show that a text is UTF-8, for one that is broken."""
+_CHARACTERS_PER_BROKEN = 50
+"""So many characters of a Chinese encoding make up for one that is broken; a single one is always made up for."""
+_SHARE_OF_UTF16 = 0.95
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -41,31 +55,76 @@ class DecodedText(NamedTuple):
     """Places that no byte of the encoding fits; the text has U+FFFD there."""
 
 
-def read_text_file(file: Path) -> str:
-    """Read a text file whole, in UTF-8, GB18030 (GBK) or Big5; a byte order mark is dropped, line ends become `\\n`."""
-    return read_story_text(file, may_be_damaged=False).text
+def read_text_file(file: Path, *, within: Path | None = None) -> str:
+    """Read a text file whole, in UTF-8, UTF-16, GB18030 (GBK) or Big5.
+
+    A byte order mark is dropped, line ends become `\\n`.
+
+    Args:
+        file: A regular file.
+        within: The folder that no link may lead out of.
+
+    Raises:
+        InvalidFileError: When it cannot be read, or is in another encoding.
+    """
+    return read_story_text(file, may_be_damaged=False, within=within).text
 
 
-def read_story_text(file: Path, *, may_be_damaged: bool = True) -> DecodedText:
+def read_story_text(
+    file: Path, *, may_be_damaged: bool = True, within: Path | None = None, may_be_pipe: bool = False
+) -> DecodedText:
     """Read the text of a story as `read_text_file` does, but for a few bytes that were damaged on the way."""
-    try:
-        size_bytes = file.stat().st_size
-        if size_bytes > MAX_FILE_BYTES:
-            raise InvalidFileError(
-                f"{str(file)!r} has {size_bytes} bytes; the limit is {MAX_FILE_BYTES}, split the file"
-            )
-        data = file.read_bytes()
-    except OSError as error:
-        raise InvalidFileError(f"cannot read {str(file)!r}: {error.strerror or error}") from error
-    decoded = _decoded(data)
+    data = _bytes_of(file, within=within, may_be_pipe=may_be_pipe)
+    decoded = decoded_text(data)
     if decoded is None or (decoded.unreadable and not may_be_damaged):
         raise _unknown_encoding(file, data, decoded)
     return decoded
 
 
-def read_json_file(file: Path) -> Any:
+def is_within(path: Path, folder: Path) -> bool:
+    """Tell whether a path lies in a folder, links followed; one that leads nowhere does not."""
+    try:
+        return path.resolve(strict=True).is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):
+        return False
+
+
+def require_regular(file: Path) -> None:
+    """Refuse what is no regular file, such as a pipe, before a reader waits for it."""
+    try:
+        mode = file.stat().st_mode
+    except OSError as error:
+        raise InvalidFileError(f"cannot read {str(file)!r}: {error.strerror or error}") from error
+    _refuse_special(file, mode)
+
+
+def _refuse_special(file: Path, mode: int, *, may_be_pipe: bool = False) -> None:
+    if stat.S_ISDIR(mode):
+        raise InvalidFileError(f"cannot read {str(file)!r}: it is a directory")
+    if not (stat.S_ISREG(mode) or may_be_pipe):
+        raise InvalidFileError(f"cannot read {str(file)!r}: it is no regular file but a pipe or a device")
+
+
+def _bytes_of(file: Path, *, within: Path | None, may_be_pipe: bool) -> bytes:
+    """Return the bytes of a regular file, which no pipe can hold up and no size can exceed."""
+    if within is not None and file.exists() and not is_within(file, within):
+        raise InvalidFileError(f"{str(file)!r} is a link that leads out of {str(within)!r}; put a copy in its place")
+    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | (0 if may_be_pipe else getattr(os, "O_NONBLOCK", 0))
+    try:
+        with open(os.open(file, flags), "rb") as stream:  # noqa: PTH123 - by its descriptor
+            _refuse_special(file, os.fstat(stream.fileno()).st_mode, may_be_pipe=may_be_pipe)
+            data = stream.read(MAX_FILE_BYTES + 1)
+            size_bytes = max(len(data), os.fstat(stream.fileno()).st_size)
+    except OSError as error:
+        raise InvalidFileError(f"cannot read {str(file)!r}: {error.strerror or error}") from error
+    if size_bytes > MAX_FILE_BYTES:
+        raise InvalidFileError(f"{str(file)!r} has {size_bytes} bytes; the limit is {MAX_FILE_BYTES}, split the file")
+    return data
+
+
+def read_json_file(file: Path, *, within: Path | None = None) -> Any:
     """Read a JSON file."""
-    return parse_json(read_text_file(file), where=repr(str(file)))
+    return parse_json(read_text_file(file, within=within), where=repr(str(file)))
 
 
 def parse_json(text: str, *, where: str) -> Any:
@@ -118,20 +177,59 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON value")
 
 
-def _decoded(data: bytes) -> DecodedText | None:
+def decoded_text(data: bytes) -> DecodedText | None:
     """Return the text of bytes in an encoding that is read, or None."""
+    if b"\0" in data and not data.startswith(tuple(_WIDE_MARKS)):
+        return _as_utf16(data)
     try:
         return DecodedText(_plain_lines(data.decode("utf-8-sig")), "UTF-8")
     except UnicodeDecodeError:
         damaged = _as_encoded(data, "UTF-8", "utf-8-sig")
-    if data.startswith(_UTF16_MARKS):
-        return None
-    tried = [_as_encoded(data, name, codec) for name, codec in _CHINESE_ENCODINGS.items()]
-    readable = [each for each in (damaged, *tried) if len(data) >= each.unreadable * _READABLE_PER_UNREADABLE]
-    if damaged in readable:
+    wide = next((name for mark, name in _WIDE_MARKS.items() if data.startswith(mark)), None)
+    if wide is not None:
+        return _as_encoded(data, wide, wide)
+    sound = sum(not character.isascii() for character in damaged.text) - damaged.unreadable
+    if damaged.unreadable and (
+        sound >= _SOUND_PER_BROKEN * damaged.unreadable or len(data) >= damaged.unreadable * _READABLE_PER_UNREADABLE
+    ):
         return damaged
-    chinese = [each for each in readable if _is_chinese(each, data)]
-    return max(chinese, key=_common_share, default=None)
+    chinese = [_as_encoded(data, name, codec) for name, codec in _CHINESE_ENCODINGS.items()]
+    readable = [
+        decoded
+        for decoded in chinese
+        if decoded.unreadable <= max(1, len(decoded.text) // _CHARACTERS_PER_BROKEN) and _is_chinese(decoded, data)
+    ]
+    if readable:
+        return max(readable, key=_common_share)
+    return _as_encoded(data, "Windows-1252", "cp1252") if _is_latin(data) else None
+
+
+_NOT_LATIN = re.compile(
+    # Control characters, four bytes beyond ASCII side by side, or two of which none is a mark such as a quotation.
+    rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x81\x8d\x8f\x90\x9d]|[\x80-\xff]{4}|[\xa0-\xff]{2}"
+)
+_MOST_MARKED = 10
+"""One of so many bytes at most is no ASCII in a text of the West."""
+
+
+def _is_latin(data: bytes) -> bool:
+    high_bytes = sum(byte >= 0x80 for byte in data)
+    return high_bytes * _MOST_MARKED <= len(data) + _MOST_MARKED and _NOT_LATIN.search(data) is None
+
+
+def _as_utf16(data: bytes) -> DecodedText | None:
+    """Return a text in UTF-16 without a mark: its characters are Chinese or plain, as hardly any other bytes are."""
+    for codec in ("utf-16-le", "utf-16-be"):
+        decoded = _as_encoded(data, "UTF-16", codec)
+        if len(_PLAIN_OR_CHINESE.findall(decoded.text)) >= _SHARE_OF_UTF16 * len(decoded.text):
+            return decoded
+    try:
+        return DecodedText(_plain_lines(data.decode("utf-8-sig")), "UTF-8")
+    except UnicodeDecodeError:
+        return None
+
+
+_PLAIN_OR_CHINESE = re.compile(rf"[\t\n\x20-\x7e\u2010-\u2027\u3000-\u303f\uff00-\uff65{CJK_RANGES}]")
 
 
 def _as_encoded(data: bytes, name: str, codec: str) -> DecodedText:
@@ -149,16 +247,32 @@ def _unknown_encoding(file: Path, data: bytes, decoded: DecodedText | None) -> I
         data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         place = f"byte {data[error.start]:#04x} at offset {error.start}"
-    likely = "UTF-16" if data.startswith(_UTF16_MARKS) else decoded.encoding if decoded else "WINDOWS-1252"
+    if decoded is not None:
+        return InvalidFileError(
+            f"{str(file)!r} is {decoded.encoding} with {decoded.unreadable} damaged places ({place}); correct them"
+        )
     return InvalidFileError(
-        f"{str(file)!r} is not UTF-8 ({place}); it looks like {likely}, convert it: iconv -f {likely} -t UTF-8"
+        f"{str(file)!r} is in no encoding that is read ({place}); open it in the program that wrote it, and save it as"
+        " UTF-8"
     )
 
 
 def _is_chinese(decoded: DecodedText, data: bytes) -> bool:
     """Tell text from what only happens to be decodable: as few Chinese characters, or as rare ones."""
     high_bytes = sum(byte >= 0x80 for byte in data)
-    return high_bytes > len(data) // 10 and _common_share(decoded) >= _COMMON_SHARE
+    foreign = sum(not character.isascii() for character in decoded.text)
+    often_used = len(_IN_ALL_CHINESE.findall(decoded.text))
+    return (
+        high_bytes > len(data) // 10
+        and _common_share(decoded) >= _COMMON_SHARE
+        and (foreign < _FEW_CHARACTERS or often_used >= _OFTEN_USED_SHARE * foreign)
+    )
+
+
+_IN_ALL_CHINESE = re.compile("[的了是不一我他她在人有这這之其而也，。、：！？“”「」]")
+"""What every Chinese text has; Korean bytes read as Chinese have none of it."""
+_FEW_CHARACTERS = 20
+_OFTEN_USED_SHARE = 0.02
 
 
 def _common_share(decoded: DecodedText) -> float:

@@ -12,20 +12,26 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidFileError
 from novelgen.language.language import is_cjk
-from novelgen.language.numerals import CHINESE_NUMERAL, chinese_number
+from novelgen.language.normalise import without_invisible
+from novelgen.language.numerals import HEADING_NUMERAL, chinese_number
 from novelgen.models.plan import GeneratedChapter
 from novelgen.models.user_file import StoryPart
-from runtime.files.book_formats import BOOK_FORMATS, book_text
+from runtime.files.book_formats import BOOK_FORMATS, read_book
 from runtime.files.chapter_headings import (
     Heading,
     Remark,
+    UnreadHeading,
+    contents_lines,
     find_headings,
+    heading_form,
     heading_of,
     numbered_headings,
+    unread_headings,
     without_remarks,
 )
-from runtime.files.chapter_text import SCENE_TITLE_FIELD, chapter_from_text, chapter_number, unwrapped, wrapped_at
-from runtime.files.file_reading import DecodedText, read_story_text
+from runtime.files.chapter_text import SCENE_TITLE_FIELD, chapter_from_text, unwrapped, wrapped_at
+from runtime.files.file_reading import is_within, read_story_text
+from runtime.files.left_out import LeftOutPart, merged
 
 _TEXT_SUFFIXES = frozenset({".txt", ".md", ".markdown"})
 _CONTINUED = re.compile(r"[（(]?(?:[上中下]|[一二三四五六七八九十]+|\d+)[）)]?\s*$|[章回]\s*[（(]?[上中下]")
@@ -38,6 +44,11 @@ _LAST_NAME = re.compile(r"(?:epilogue|afterword|终|終|尾声|尾聲|后记|後
 
 MAX_TITLE_PAGE = 1_500
 """So many characters between a volume's heading and its first chapter are a title page at most."""
+
+
+MIN_OPENING_CHAPTER, MAX_OPENING_PAGE = 200, 3_000
+"""What stands before the first heading is a chapter where it has more characters than the one and half a chapter's, or
+more than the other; else it is a title page, a blurb or a motto."""
 
 
 class ManuscriptScene(BaseModel):
@@ -77,6 +88,12 @@ class ManuscriptNotes(BaseModel):
     title: str = Field(default="", description="Of a manuscript: that of its file or folder.")
     parts: list[StoryPart] = Field(default_factory=list, description="Volumes of a manuscript.")
     left_out: str = Field(default="", description="Title page, contents, and the like before a manuscript's volumes.")
+    left_out_parts: list[LeftOutPart] = Field(
+        default_factory=list, description="What a Word or EPUB file holds beside the story: notes, hidden text, …"
+    )
+    unread_headings: list[UnreadHeading] = Field(
+        default_factory=list, description="Lines that look like headings and were not read as such; they are kept."
+    )
     odd_numbers: list[OddNumber] = Field(
         default_factory=list, description="Headings of a manuscript that do not follow the last one."
     )
@@ -140,6 +157,17 @@ class _Piece(NamedTuple):
     body: str = ""
     number: int | None = None
     volume: str = ""
+    last_number: int | None = None
+    """The last of its numbers, where it has several: 2 of 第1-2章."""
+
+
+class _Source(NamedTuple):
+    """The text of a file, with what its format says of it."""
+
+    text: str
+    encoding: str
+    headings: Sequence[Heading] = ()
+    left_out: Sequence[LeftOutPart] = ()
 
 
 def is_manuscript(file: Path) -> bool:
@@ -149,45 +177,103 @@ def is_manuscript(file: Path) -> bool:
 
 def is_manuscript_folder(folder: Path) -> bool:
     """Tell whether a folder, or a volume's folder in it, holds files with a chapter each."""
-    return any(_chapter_name(file) is not None for file in _files_of(folder))
+    return any(_chapter_name(file) is not None for file in _files_of(folder).files)
 
 
 def holds_manuscripts(folder: Path) -> bool:
     """Tell whether a folder, or a folder in it, holds files that can be read as a manuscript, whatever their names."""
-    return bool(_files_of(folder))
+    return bool(_files_of(folder).files)
 
 
 def read_manuscript(
-    path: Path, *, keep_remarks: bool = False, every_file: bool = False, while_waiting: Callable[[], Any] = lambda: None
+    path: Path,
+    *,
+    keep_remarks: bool = False,
+    every_file: bool = False,
+    headings: Sequence[str] = (),
+    while_waiting: Callable[[], Any] = lambda: None,
 ) -> Manuscript:
-    """Read a manuscript and split it; `while_waiting` is called while a .docx or .epub is parsed."""
+    """Read a manuscript and split it.
+
+    Args:
+        path: A file, or a folder with a file for each chapter.
+        keep_remarks: Whether what the author says to readers stays.
+        every_file: Whether the files of a folder are chapters whatever their names are.
+        headings: Headings of the book as an example each, for those that are not found without.
+        while_waiting: Called while a .docx or .epub is parsed.
+
+    Raises:
+        InvalidFileError: When a file cannot be read, there is no text, or no line has the form of a heading.
+    """
     if path.is_dir():
         manuscript = _read_folder(path, keep_remarks=keep_remarks, every_file=every_file, while_waiting=while_waiting)
     else:
-        decoded = _read_file(path, while_waiting)
-        manuscript = split_manuscript(decoded.text, title=path.stem, keep_remarks=keep_remarks)
-        manuscript.encodings = [decoded.encoding]
+        source = _read_file(path, while_waiting)
+        manuscript = split_manuscript(
+            source.text, title=path.stem, keep_remarks=keep_remarks, headings=headings, known=source.headings
+        )
+        manuscript.encodings = [source.encoding]
+        manuscript.left_out_parts = list(source.left_out)
     if not manuscript.chapters:
         raise InvalidFileError(f"{str(path)!r} holds no text; check the file")
     return manuscript
 
 
-def split_manuscript(text: str, *, title: str = "", keep_remarks: bool = False) -> Manuscript:
+def read_draft(file: Path, *, may_be_pipe: bool = False) -> str:
+    """Return the text of a draft or a scene from any file that an import reads."""
+    if file.suffix.lower() in BOOK_FORMATS:
+        return read_book(file).text
+    return read_story_text(file, may_be_pipe=may_be_pipe).text
+
+
+def split_manuscript(
+    text: str,
+    *,
+    title: str = "",
+    keep_remarks: bool = False,
+    headings: Sequence[str] = (),
+    known: Sequence[Heading] = (),
+) -> Manuscript:
     """Split a whole book into chapters and these into scenes.
 
     Chapters and volumes begin as `chapter_headings.find_headings` says; without any the book is one chapter.
-    Headings without text, such as those of a table of contents, are passed over. Scenes are split as
-    `chapter_text.chapter_from_text` does, and what the author says to readers is left out.
+    Headings without text, such as those of a table of contents, are passed over. What stands before the first one and
+    is longer than a title page is a chapter, too. Scenes are split as `chapter_text.chapter_from_text` does, and what
+    the author says to readers is left out.
     """
     lines = text.split("\n")
-    headings = find_headings(lines)
-    if not headings:
+    _require_lines_of(headings, lines)
+    found = find_headings(lines, forms=headings, known=known)
+    if not found:
         pieces = [_Piece("", text)]
         left_out = ""
     else:
-        pieces, title_pages = _without_title_pages(_pieces(lines, headings))
-        left_out = "\n\n".join(filter(None, ["\n".join(lines[: headings[0].line]).strip(), *title_pages]))
-    return _assembled(pieces, title=title, left_out=left_out, keep_remarks=keep_remarks)
+        pieces, title_pages = _without_title_pages(_pieces(lines, found))
+        before = "\n".join(lines[: found[0].line]).strip()
+        opening = _opening_chapter(lines, found, pieces, known=known)
+        pieces = [*opening, *pieces]
+        left_out = "\n\n".join(filter(None, ["" if opening else before, *title_pages]))
+    manuscript = _assembled(pieces, title=title, left_out=left_out, keep_remarks=keep_remarks)
+    manuscript.unread_headings = unread_headings(lines, forms=headings, known=known)
+    return manuscript
+
+
+def _require_lines_of(forms: Sequence[str], lines: Sequence[str]) -> None:
+    for form in forms:
+        if not form.strip() or not any(heading_form(form).match(without_invisible(line).strip()) for line in lines):
+            raise InvalidFileError(f"no line reads like the heading {form!r}; copy one heading of the text")
+
+
+def _opening_chapter(
+    lines: Sequence[str], headings: Sequence[Heading], pieces: Sequence[_Piece], *, known: Sequence[Heading]
+) -> list[_Piece]:
+    """Return what stands before the first heading where it is more than a title page: a list of one, or empty."""
+    contents = contents_lines(lines[: headings[0].line], known=known)
+    body = "\n".join(line for index, line in enumerate(lines[: headings[0].line]) if index not in contents)
+    characters = len("".join(body.split()))
+    chapter = median(len("".join(piece.body.split())) for piece in pieces) if pieces else 0
+    is_chapter = characters > max(MIN_OPENING_CHAPTER, chapter / 2) or characters > MAX_OPENING_PAGE
+    return [_Piece("", body)] if is_chapter else []
 
 
 def _without_title_pages(pieces: Sequence[_Piece]) -> tuple[list[_Piece], list[str]]:
@@ -208,15 +294,17 @@ def _pieces(lines: Sequence[str], headings: Sequence[Heading], *, volume: str = 
             volume = heading.title
         if body.strip():
             # Text that follows a volume's heading at once, without a chapter's, is a chapter of its own.
-            number = chapter_number(heading.title) if heading.kind == "chapter" else None
-            pieces.append(_Piece(heading.title, body, number, volume))
+            number = heading.number if heading.kind == "chapter" else None
+            pieces.append(_Piece(heading.title, body, number, volume, heading.last_number))
     return pieces
 
 
 def _assembled(pieces: Sequence[_Piece], *, title: str, left_out: str, keep_remarks: bool) -> Manuscript:
     """Number the pieces, join those of one number, and split each into scenes."""
     # The headings that do not follow the one before; a volume may begin at 1 again.
-    numbered = [(piece, piece.number) for piece in pieces if piece.number is not None]
+    numbered = [
+        (piece, piece.number, piece.last_number or piece.number) for piece in pieces if piece.number is not None
+    ]
     manuscript = Manuscript(
         title=title,
         left_out=left_out,
@@ -227,7 +315,7 @@ def _assembled(pieces: Sequence[_Piece], *, title: str, left_out: str, keep_rema
                 after=before,
                 kind="missing" if number > before else "doubled" if number == before else "out_of_order",
             )
-            for (_, before), (piece, number) in pairwise(numbered)
+            for (_, _, before), (piece, number, _) in pairwise(numbered)
             if number not in (1, before + 1) and not (number == before and _is_continued(pieces, number))
         ],
     )
@@ -298,19 +386,35 @@ def _is_continued(pieces: Sequence[_Piece], number: int) -> bool:
     return all(_CONTINUED.search(piece.title) for piece in pieces if piece.number == number)
 
 
-def _files_of(folder: Path) -> list[Path]:
+class _FolderFiles(NamedTuple):
+    """The files of a folder that can be read, and the names of those that are passed over."""
+
+    files: list[Path]
+    passed_over: list[str]
+
+
+def _files_of(folder: Path) -> _FolderFiles:
     """Return the files of a folder and of the folders in it, as a reader would order them.
 
     Chapters of the folder itself come before those of its volumes; a prologue before both, an epilogue after both.
+    Links that lead out of the folder, pipes and devices are passed over.
     """
-    found = sorted(folder.iterdir(), key=_reading_order) if folder.is_dir() else []
-    files = [
-        file
-        for path in found
-        if not (path.is_dir() and path.name.startswith("."))
-        for file in (sorted(path.iterdir(), key=_reading_order) if path.is_dir() else [path])
+    paths = sorted(folder.iterdir(), key=_reading_order) if folder.is_dir() else []
+    inner = [
+        path
+        for outer in paths
+        if not (outer.name.startswith(".") and outer.is_dir())
+        for path in (
+            sorted(outer.iterdir(), key=_reading_order) if outer.is_dir() and is_within(outer, folder) else [outer]
+        )
     ]
-    return [path for path in files if path.is_file() and is_manuscript(path)]
+    files = [path for path in inner if is_manuscript(path) and path.is_file() and is_within(path, folder)]
+    foreign = [
+        str(path.relative_to(folder))
+        for path in inner
+        if not is_within(path, folder) or (is_manuscript(path) and not path.is_file() and not path.is_dir())
+    ]
+    return _FolderFiles(files, foreign)
 
 
 def _reading_order(path: Path) -> tuple[int, bool, list[tuple[int, str]]]:
@@ -322,7 +426,7 @@ def _natural(name: str) -> tuple[int, list[tuple[int, str]]]:
     """Order names by the numbers in them, Chinese ones as well; a prologue is first, an epilogue last."""
     plain = unicodedata.normalize("NFKC", name)
     chinese = re.sub(
-        rf"(?<=第){CHINESE_NUMERAL}|(?<=卷){CHINESE_NUMERAL}", lambda found: str(chinese_number(found[0])), plain
+        rf"(?<=第){HEADING_NUMERAL}|(?<=卷){HEADING_NUMERAL}", lambda found: str(chinese_number(found[0])), plain
     )
     parts = re.split(r"(\d+)", chinese.casefold())
     rank = -1 if _FIRST_NAME.match(plain) else 1 if _LAST_NAME.match(plain) else 0
@@ -338,28 +442,32 @@ def _chapter_name(file: Path) -> _Piece | None:
     heading = heading_of(stem.replace("_", " "))
     if heading is None:
         return None
-    return _Piece(heading.title, number=chapter_number(heading.title) if heading.kind == "chapter" else None)
+    return _Piece(heading.title, number=heading.number if heading.kind == "chapter" else None)
 
 
 def _read_folder(folder: Path, *, keep_remarks: bool, every_file: bool, while_waiting: Callable[[], Any]) -> Manuscript:
-    files = [(file, _chapter_name(file)) for file in _files_of(folder)]
+    found = _files_of(folder)
+    files = [(file, _chapter_name(file)) for file in found.files]
     if every_file and not any(name for _, name in files):
         files = [(file, _Piece(file.stem.strip())) for file, _ in files]
     pieces: list[_Piece] = []
     encodings: list[str] = []
-    passed_over: list[str] = []
+    left_out_parts: list[LeftOutPart] = []
+    passed_over = list(found.passed_over)
     for file, name in files:
         if name is None:
             passed_over.append(str(file.relative_to(folder)))
             continue
-        decoded = _read_file(file, while_waiting)
-        encodings.append(decoded.encoding)
+        source = _read_file(file, while_waiting)
+        encodings.append(source.encoding)
+        left_out_parts += source.left_out
         volume = file.parent.name if file.parent != folder else pieces[-1].volume if pieces else ""
-        pieces += _pieces_of_file(decoded.text, name, volume)
+        pieces += _pieces_of_file(source.text, name, volume)
     manuscript = _assembled(
         _numbered_by_headings(pieces), title=folder.resolve().name, left_out="", keep_remarks=keep_remarks
     )
-    return manuscript.model_copy(update={"encodings": sorted(set(encodings)), "passed_over": passed_over})
+    told = {"encodings": sorted(set(encodings)), "passed_over": passed_over, "left_out_parts": merged(left_out_parts)}
+    return manuscript.model_copy(update=told)
 
 
 def _numbered_by_headings(pieces: Sequence[_Piece]) -> Sequence[_Piece]:
@@ -368,14 +476,17 @@ def _numbered_by_headings(pieces: Sequence[_Piece]) -> Sequence[_Piece]:
     `第001章 楔子.txt` is the first file and no first chapter.
     """
     headings = [heading_of(piece.title) for piece in pieces]
-    told = [chapter_number(each.title) for each in headings if each is not None and each.kind == "chapter"]
-    numbers = [each for each in told if each is not None]
+    numbers = [
+        heading.number
+        for heading in headings
+        if heading is not None and heading.kind == "chapter" and heading.number is not None
+    ]
     if not numbers or None in headings or any(later <= earlier for earlier, later in pairwise(numbers)):
         return pieces
     return [
-        piece._replace(number=chapter_number(each.title) if each.kind == "chapter" else None)
-        for piece, each in zip(pieces, headings, strict=True)
-        if each is not None
+        piece._replace(number=heading.number if heading.kind == "chapter" else None, last_number=heading.last_number)
+        for piece, heading in zip(pieces, headings, strict=True)
+        if heading is not None
     ]
 
 
@@ -394,12 +505,14 @@ def _pieces_of_file(text: str, name: _Piece, volume: str) -> list[_Piece]:
     return [_Piece(title, "\n".join(lines), name.number, volume)]
 
 
-def _read_file(file: Path, while_waiting: Callable[[], Any]) -> DecodedText:
+def _read_file(file: Path, while_waiting: Callable[[], Any]) -> _Source:
     suffix = file.suffix.lower()
     if suffix in BOOK_FORMATS:
-        return DecodedText(book_text(file, while_waiting=while_waiting), BOOK_FORMATS[suffix])
+        book = read_book(file, while_waiting=while_waiting)
+        return _Source(book.text, BOOK_FORMATS[suffix], book.headings, book.left_out)
     if suffix in _TEXT_SUFFIXES:
-        return read_story_text(file)
+        decoded = read_story_text(file)
+        return _Source(decoded.text, decoded.encoding)
     kinds = ", ".join(sorted(_TEXT_SUFFIXES | BOOK_FORMATS.keys()))
     raise InvalidFileError(f"{str(file)!r} is of no kind that can be read; convert it to one of {kinds}")
 

@@ -40,8 +40,8 @@ def endless_epub(file: Path) -> Path:
 
 
 def wide_docx(file: Path) -> Path:
-    """300 KB of three million paragraphs, which take gigabytes as objects."""
-    return write_docx(file, word_document("<w:p/>" * 3_000_000))
+    """300 KB of eight million paragraphs, which take gigabytes as objects."""
+    return write_docx(file, word_document("<w:p/>" * 8_000_000))
 
 
 def bomb_epub(file: Path) -> Path:

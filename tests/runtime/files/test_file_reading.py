@@ -1,5 +1,6 @@
 """Reading users' files, and what is said when they are wrong."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -48,24 +49,78 @@ def test_a_few_damaged_bytes_do_not_cost_the_story(tmp_path: Path, codec: str) -
     assert decoded.unreadable == 1
     assert decoded.text.startswith(text)
     file.write_bytes(bytes(range(128, 256)) * 40)
-    with pytest.raises(InvalidFileError, match="is not UTF-8"):
+    with pytest.raises(InvalidFileError, match="in no encoding that is read"):
         read_story_text(file)
+
+
+@pytest.mark.parametrize("data", ["Он вышел из дома рано утром".encode("cp1251"), bytes(range(256)) * 9])
+def test_an_encoding_that_is_not_read_is_refused_without_a_guess(tmp_path: Path, data: bytes) -> None:
+    """The place is named and what to do; no command turns the file into noise."""
+    file = tmp_path / "a.txt"
+    file.write_bytes(data)
+    with pytest.raises(InvalidFileError, match=r"a\.txt' is in no encoding that is read .*save it as UTF-8"):
+        read_text_file(file)
+
+
+CHINESE = "第一章 雪夜\n\n" + "沈青推开门，雪落在她的肩上。她把铜钥匙交给了林海。\n" * 6
+ENGLISH = "Chapter 1\n\n“Don’t go…” she said. The café was empty, and nobody lit the lamp.\n"
+
+
+@pytest.mark.parametrize("text", [CHINESE, ENGLISH])
+@pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_wide_encodings_are_read(tmp_path: Path, codec: str, text: str) -> None:
+    """With a mark at the beginning, as Notepad writes it, and UTF-16 without one."""
+    file = tmp_path / "a.txt"
+    file.write_bytes(text.encode(codec))
+    assert read_story_text(file) == (text, codec.upper()[:6], 0)
+
+
+def test_an_english_text_of_windows_is_read(tmp_path: Path) -> None:
+    """Quotation marks and letters with accents stand alone in it, as bytes of Chinese never do."""
+    file = tmp_path / "a.txt"
+    file.write_bytes(ENGLISH.encode("cp1252"))
+    assert read_story_text(file) == (ENGLISH, "Windows-1252", 0)
 
 
 @pytest.mark.parametrize(
     ("data", "encoding"),
     [
-        ("story".encode("utf-16"), "UTF-16"),
-        ("A café in the old town, and much more of plain English text".encode("cp1252"), "WINDOWS-1252"),
-        ("Он вышел из дома рано утром".encode("cp1251"), "WINDOWS-1252"),
+        (CHINESE.encode("gbk")[:60] + b"\xff" + CHINESE.encode("gbk")[61:], "GB18030"),
+        (CHINESE.encode("gbk")[:-2], "GB18030"),
+        (CHINESE.rstrip().encode()[:-2], "UTF-8"),
+        (CHINESE.encode()[:30] + b"\xff" + CHINESE.encode()[30:], "UTF-8"),
+        (ENGLISH.encode() + b"\xe2\x80", "UTF-8"),
     ],
 )
-def test_other_encodings_are_named(tmp_path: Path, data: bytes, encoding: str) -> None:
-    """A file in another encoding is refused with the encoding that it looks like."""
+def test_damage_does_not_change_the_encoding(tmp_path: Path, data: bytes, encoding: str) -> None:
+    """A short chapter with a byte that was damaged, or a last character that was cut."""
     file = tmp_path / "a.txt"
     file.write_bytes(data)
-    with pytest.raises(InvalidFileError, match=rf"a\.txt' is not UTF-8 .*looks like {encoding}"):
-        read_text_file(file)
+    decoded = read_story_text(file)
+    assert decoded.encoding == encoding
+    assert 1 <= decoded.unreadable <= 2
+    assert decoded.text[:3] in ("第一章", "Cha")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_holds_no_reader_up(tmp_path: Path) -> None:
+    """A named pipe that nobody writes to is refused at once."""
+    os.mkfifo(tmp_path / "chapter_001.txt")
+    with pytest.raises(InvalidFileError, match="no regular file but a pipe"):
+        read_text_file(tmp_path / "chapter_001.txt")
+
+
+def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    """Within the folder links are followed."""
+    folder = tmp_path / "lamp"
+    folder.mkdir()
+    (tmp_path / "secret.txt").write_text("sk-1", encoding="utf-8")
+    (folder / "own.txt").write_text("snow", encoding="utf-8")
+    (folder / "a.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "b.txt").symlink_to(folder / "own.txt")
+    assert read_text_file(folder / "b.txt", within=folder) == "snow"
+    with pytest.raises(InvalidFileError, match=r"a\.txt' is a link that leads out of"):
+        read_text_file(folder / "a.txt", within=folder)
 
 
 def test_large_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,17 +7,17 @@ import pytest
 
 from novelgen.errors import InvalidFileError
 from runtime.files import book_formats
-from runtime.files.book_formats import book_text
+from runtime.files.book_formats import read_book
 from tests.support.hostile_files import bomb_epub, endless_epub, wide_docx, word_document, write_docx, write_epub
 
 
 def test_a_book_that_would_be_parsed_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the deadline by name, or where the system refuses the memory, with how much there was."""
     with pytest.raises(InvalidFileError, match=r"wide\.docx.*more than 600 MB of memory"):
-        book_text(wide_docx(tmp_path / "wide.docx"))
+        read_book(wide_docx(tmp_path / "wide.docx"))
     monkeypatch.setattr(book_formats, "READ_TIMEOUT_S", 1)
     with pytest.raises(InvalidFileError, match=r"endless\.epub.*longer than 1 s"):
-        book_text(endless_epub(tmp_path / "endless.epub"))
+        read_book(endless_epub(tmp_path / "endless.epub"))
 
 
 class Cancelled(Exception):
@@ -34,7 +34,7 @@ def test_reading_ends_as_soon_as_its_caller_wants(tmp_path: Path) -> None:
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        book_text(endless_epub(tmp_path / "endless.epub"), while_waiting=cancel_at_the_third)
+        read_book(endless_epub(tmp_path / "endless.epub"), while_waiting=cancel_at_the_third)
 
 
 @pytest.mark.parametrize(
@@ -56,11 +56,11 @@ def test_reading_ends_as_soon_as_its_caller_wants(tmp_path: Path) -> None:
 def test_a_damaged_book_is_refused(tmp_path: Path, name: str, write: Callable[[Path], Path], message: str) -> None:
     """Whatever a parser raises, the error is ours and names the file."""
     with pytest.raises(InvalidFileError, match=message) as caught:
-        book_text(write(tmp_path / name))
+        read_book(write(tmp_path / name))
     assert name in str(caught.value)
 
 
 def test_a_page_in_utf_16_is_read(tmp_path: Path) -> None:
     """An EPUB's page with the mark of UTF-16 is text, not rubbish."""
     page = "<p>灯亮了。</p>".encode("utf-16")
-    assert book_text(write_epub(tmp_path / "book.epub", page)).strip() == "灯亮了。"
+    assert read_book(write_epub(tmp_path / "book.epub", page)).text == "# One\n\n灯亮了。"

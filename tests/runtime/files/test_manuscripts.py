@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import ConfigurationError, InvalidFileError
-from runtime.files.book_formats import docx_text
+from runtime.files.book_formats import read_word
 from runtime.files.chapter_text import chapter_number
 from runtime.files.manuscripts import Manuscript, damaged_lines, read_manuscript, split_manuscript
 
@@ -218,7 +218,7 @@ def test_without_the_extra_a_word_document_says_what_to_install(
     """A missing package is a setting to correct, not a bug."""
     monkeypatch.setitem(sys.modules, "docx", None)
     with pytest.raises(ConfigurationError, match=r"pip install 'novelgen\[docx\]'"):
-        docx_text(tmp_path / "book.docx")
+        read_word(tmp_path / "book.docx")
 
 
 @pytest.mark.parametrize(
