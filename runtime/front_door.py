@@ -6,7 +6,7 @@ reads or writes has an async twin: `await story.acontext(…)`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -190,6 +190,7 @@ class Memory:
         dry_run: bool = False,
         update: bool = False,
         keep_remarks: bool = False,
+        headings: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> ProjectImport:
         """Import whatever a path is into a project, which is created when there is none.
@@ -201,6 +202,7 @@ class Memory:
             dry_run: Only tell what would happen.
             update: Take chapters of a manuscript in again whose text changed; without it nothing stored is changed.
             keep_remarks: Whether what an author says to readers stays in the text of a manuscript.
+            headings: Headings of a manuscript as an example each, where they are not recognised without.
             progress: Called after each scene with the scenes done and the scenes in all.
 
         Raises:
@@ -208,7 +210,12 @@ class Memory:
             UserInputError: When ids mean somebody else in the project.
         """
         return StoryTransfer(self._opened.of(project_id), project_id).import_project(
-            source=Path(path), dry_run=dry_run, update=update, keep_remarks=keep_remarks, progress=progress
+            source=Path(path),
+            dry_run=dry_run,
+            update=update,
+            keep_remarks=keep_remarks,
+            headings=headings,
+            progress=progress,
         )
 
     aclose = async_twin(close)

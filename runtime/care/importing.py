@@ -539,6 +539,7 @@ def import_source(
     update: bool = False,
     keep_remarks: bool = False,
     every_file: bool = False,
+    headings: Sequence[str] = (),
     progress: Progress | None = None,
     index_progress: Progress | None = None,
     on_stored: Callable[[StoredText], Any] | None = None,
@@ -579,7 +580,9 @@ def import_source(
         elif _is_manuscript_source(found, every_file=every_file or found != source):
             # Nothing is counted yet; a job that shall end hears of it here.
             waiting = {"while_waiting": partial(progress, 0, 0)} if progress is not None else {}
-            manuscript = manuscripts.read_manuscript(found, keep_remarks=keep_remarks, every_file=True, **waiting)
+            manuscript = manuscripts.read_manuscript(
+                found, keep_remarks=keep_remarks, every_file=True, headings=headings, **waiting
+            )
             story = IncomingStory(
                 ProjectContents(name=manuscript.title, parts=manuscript.parts),
                 [scene for chapter in manuscript.chapters for scene in scenes_of_chapter(chapter)],

@@ -16,7 +16,7 @@ from novelgen.models.plan import ChapterPlan, GeneratedChapter
 from novelgen.models.user_file import CharactersConfig, UserFileModel
 from runtime.care.reading import IncomingStory
 from runtime.files import project_files
-from runtime.files.file_reading import read_json_file, validated
+from runtime.files.file_reading import is_within, read_json_file, validated
 from runtime.ingest.entities import entities_of_characters
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.storage import records
@@ -105,7 +105,7 @@ def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectConte
         }
     )
     # The plans of chapters, of either version: each must be readable, so that a context can be built by it.
-    files = sorted((folder / "chapters").glob("chapter_*_plan.json"))
+    files = [file for file in sorted((folder / "chapters").glob("chapter_*_plan.json")) if is_within(file, folder)]
     for file in files:
         project_files.load_chapter_plan(file)
     return NovelGenStory(IncomingStory(contents, scenes), files, list(reading.strangers))
@@ -277,7 +277,7 @@ def _characters(folder: Path) -> CharactersConfig:
 def _entries(file: Path) -> list[ChapterMemoryEntry]:
     if not file.exists():
         return []
-    data = read_json_file(file)
+    data = read_json_file(file, within=file.parent)
     listed = {"chapters": data} if isinstance(data, list) else data
     entries = validated(_ChapterMemoryFile, listed, where=repr(str(file))).chapters
     return sorted(entries, key=lambda entry: entry.chapter_number)

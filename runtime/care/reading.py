@@ -74,7 +74,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
     written = _document(root / "summaries.json", shapes.SummariesFile)
     standing = _listed(root / "consolidations.json", "consolidations", dict)
     file = root / "counters.json"
-    data = read_json_file(file) if file.exists() else {}
+    data = read_json_file(file, within=root) if file.exists() else {}
     kinds = {name: kind for kind, name in COUNTER_NAMES.items()}
     if not isinstance(data, dict):
         raise InvalidFileError(f"{str(file)!r} must hold an object of counters, not {type(data).__name__}")
@@ -123,11 +123,15 @@ def _root(folder: Path) -> Path | None:
 
 
 def _documents(folder: Path, model: type[Read]) -> list[Read]:
-    return [_document(file, model) for file in (sorted(folder.glob("*.json")) if folder.is_dir() else ())]
+    return [
+        _document(file, model, within=folder.parent)
+        for file in (sorted(folder.glob("*.json")) if folder.is_dir() else ())
+    ]
 
 
-def _document(file: Path, model: type[Read]) -> Read:
-    return validated(model, read_json_file(file) if file.exists() else {}, where=repr(str(file)))
+def _document(file: Path, model: type[Read], *, within: Path | None = None) -> Read:
+    data = read_json_file(file, within=within or file.parent) if file.exists() else {}
+    return validated(model, data, where=repr(str(file)))
 
 
 def _listed(file: Path, key: str, kind: type[Entry]) -> list[Entry]:
@@ -192,7 +196,7 @@ def _markdown(name: str, root: Path) -> str:
         return ""
     for folder in (root.parent / SCENES_FOLDER, root.parent, root / SCENES_FOLDER):
         if (folder / name).is_file():
-            return read_text_file(folder / name)
+            return read_text_file(folder / name, within=root.parent)
     return ""
 
 

@@ -152,6 +152,9 @@ def read_word(file: Path) -> BookText:
         lines = reader.lines(document.element.body)
         return BookText(text="\n\n".join(lines), left_out=reader.left_out.parts())
     except (PackageNotFoundError, *_UNREADABLE) as error:
+        if isinstance(error, SyntaxError) and "unknown error" in str(error):
+            # What lxml says where the system gives it no more memory.
+            raise MemoryError from error
         raise InvalidFileError(f"cannot read {str(file)!r} as a Word document: {error}") from error
 
 

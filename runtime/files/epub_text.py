@@ -626,7 +626,7 @@ class BookReader:
         text = " ".join(reader.lines)
         if kind := _matter(page, reader, len(text)):
             if text:
-                self.left_out.add(kind, text)
+                self.left_out.add(kind, text.lstrip("# "))
             return
         lines = _with_breaks(reader.lines, reader.empty_at)
         before = len(self._lines)

@@ -77,7 +77,7 @@ def read_story_text(
     data = _bytes_of(file, within=within, may_be_pipe=may_be_pipe)
     decoded = decoded_text(data)
     if decoded is None or (decoded.unreadable and not may_be_damaged):
-        raise _unknown_encoding(file, data, decoded)
+        raise unknown_encoding(file, data, decoded)
     return decoded
 
 
@@ -241,7 +241,8 @@ def _plain_lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _unknown_encoding(file: Path, data: bytes, decoded: DecodedText | None) -> InvalidFileError:
+def unknown_encoding(file: Path, data: bytes, decoded: DecodedText | None) -> InvalidFileError:
+    """Return the error of a file in no encoding that is read, or with more damage than its reader takes."""
     place = "damaged"
     try:
         data.decode("utf-8-sig")

@@ -23,7 +23,7 @@ from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, Enti
 from novelgen.models.plan import ChapterPlan, GeneratedChapter, ScenePlan
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import CharactersConfig, Settings, UserFileModel
-from runtime.files.file_reading import described, parse_json, read_json_file, read_text_file, validated
+from runtime.files.file_reading import described, parse_json, read_json_file, read_story_text, read_text_file, validated
 from runtime.files.paths import ProjectPaths
 
 if TYPE_CHECKING:
@@ -89,14 +89,16 @@ class _EntitiesFile(UserFileModel):
 
 def load_settings_file(file: Path) -> Settings | None:
     """Read what a project says of itself, or None where there is no file."""
-    return validated(Settings, read_json_file(file), where=repr(str(file))) if file.exists() else None
+    return (
+        validated(Settings, read_json_file(file, within=file.parent), where=repr(str(file))) if file.exists() else None
+    )
 
 
 def load_characters(file: Path) -> CharactersConfig | None:
     """Read the author's characters in any form of `read_characters`; None where there is no file."""
     if not file.exists():
         return None
-    data = read_characters(read_json_file(file))
+    data = read_characters(read_json_file(file, within=file.parent))
     try:
         require_characters(list(data) if isinstance(data, Mapping) else [])
     except ValueError as error:
@@ -108,7 +110,9 @@ def load_chapter_plan(file: Path) -> ChapterPlan | None:
     """Read the plans of a chapter's scenes, in either shape of novel-gen, or None where there is no file."""
     if not file.exists():
         return None
-    plan = validated(ChapterPlan, in_first_shape(read_json_file(file)), where=repr(str(file)))
+    plan = validated(
+        ChapterPlan, in_first_shape(read_json_file(file, within=file.parent.parent)), where=repr(str(file))
+    )
     _refuse_repeats([scene.scene_number for scene in plan.scenes], file, "scenes.scene_number")
     return plan
 
@@ -132,7 +136,7 @@ def load_chapters(file: Path, *, keep_remarks: bool = False) -> Manuscript:
     number = _number_of(file, _CHAPTER_FILE, example="chapter_001.json")
     if file.suffix.lower() == ".json":
         return Manuscript(chapters=[load_chapter(file)])
-    text = read_text_file(file)
+    text = read_story_text(file, within=file.parent.parent).text
     manuscript = split_manuscript(text, keep_remarks=keep_remarks)
     if len(manuscript.chapters) > 1 and len(numbered_headings(text.split("\n"))) > 1:
         return manuscript
@@ -146,8 +150,10 @@ def load_chapter(file: Path) -> GeneratedChapter:
 
     number = _number_of(file, _CHAPTER_FILE, example="chapter_001.json")
     if file.suffix.lower() != ".json":
-        return chapter_from_text(read_text_file(file), chapter_number=number)
-    chapter = validated(GeneratedChapter, in_first_shape(read_json_file(file)), where=repr(str(file)))
+        return chapter_from_text(read_story_text(file, within=file.parent.parent).text, chapter_number=number)
+    chapter = validated(
+        GeneratedChapter, in_first_shape(read_json_file(file, within=file.parent.parent)), where=repr(str(file))
+    )
     if chapter.chapter_number != number:
         raise InvalidFileError(
             f"{str(file)!r}: chapter_number is {chapter.chapter_number!r} but the file's name says {number}; "
@@ -161,7 +167,9 @@ def load_records(file: Path) -> list[SceneRecord]:
     """Read the supplied records of a chapter: `{"chapter_number", "records": […]}` or a bare list."""
     if not file.exists():
         return []
-    records = validated(_RecordsFile, _listed(file, under="records"), where=repr(str(file))).records
+    records = validated(
+        _RecordsFile, _listed(file, under="records", within=file.parent.parent), where=repr(str(file))
+    ).records
     number = _number_of(file, _RECORDS_FILE, example="chapter_001_records.json")
     stray = next((each for each in records if each.chapter_index != number), None)
     if stray is not None:
@@ -177,7 +185,9 @@ def load_entities(file: Path) -> list[Entity]:
     """Read supplied entities: `{"entities": […]}` or a bare list; aliases are strings or objects."""
     if not file.exists():
         return []
-    entries = validated(_EntitiesFile, _listed(file, under="entities"), where=repr(str(file))).entities
+    entries = validated(
+        _EntitiesFile, _listed(file, under="entities", within=file.parent), where=repr(str(file))
+    ).entities
     _refuse_repeats([each.entity_id for each in entries], file, "entities.entity_id")
     return [entry.entity() for entry in entries]
 
@@ -204,8 +214,8 @@ def _number_of(file: Path, pattern: re.Pattern[str], *, example: str) -> int:
     return int(match["number"])
 
 
-def _listed(file: Path, *, under: str) -> Any:
-    data = read_json_file(file)
+def _listed(file: Path, *, under: str, within: Path) -> Any:
+    data = read_json_file(file, within=within)
     return {under: data} if isinstance(data, list) else data
 
 
@@ -310,7 +320,7 @@ def load_context(paths: ProjectPaths, chapter_index: int, scene_index: int) -> S
     file = paths.context_file(chapter_index, scene_index)
     if not file.exists():
         return None
-    data, where = read_json_file(file), repr(str(file))
+    data, where = read_json_file(file, within=paths.folder), repr(str(file))
     context = validated(SceneMemoryContext, data, where=where)
     validated(_ContextFile, data, where=where)
     found = (context.project_id, context.chapter_index, context.scene_index)

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path as FilePath
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, BinaryIO, Literal, NamedTuple
 from urllib.parse import urlencode
 
 from fastapi import Depends, Path, Query, Request
 from starlette.datastructures import UploadFile
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from novelgen.errors import ConfigurationError, InvalidFileError
 from novelgen.language.language import story_language
+from novelgen.language.normalise import scrub_text
 from novelgen.models.position import StoryPosition
-from runtime.doors.http.house import House, Project, ServedProject, TheHouse
+from runtime.doors.http.house import READS, House, Project, ServedProject, TheHouse
 from runtime.doors.http.jobs import OVER, Job
 from runtime.doors.http.problems import Refusal
 from runtime.doors.http.routes import ExtractScenes, delete_project
 from runtime.doors.http.uploads import Upload
+from runtime.files.book_formats import BOOK_FORMATS
 from runtime.files.book_writing import BOOK_WRITERS
+from runtime.files.manuscripts import read_draft
 from runtime.files.paths import without_paths
 from runtime.page.forms import led_back
 from runtime.page.frame import Frame
@@ -131,6 +137,7 @@ UPLOAD_TYPE = "multipart/form-data"
 
 Id = Annotated[str, Path(min_length=1, max_length=64)]
 Tick = Annotated[str, Query(max_length=5)]
+HeadingLine = Annotated[str, Query(max_length=500)]
 
 
 class Sent(NamedTuple):
@@ -178,6 +185,25 @@ def receive_files(request: Request, house: TheHouse, sent: Annotated[Sent, Depen
     return _to(f"/page/imports/{upload.upload_id}", project=sent.project_id)
 
 
+@router.post("/page/text", openapi_extra=READS)
+def text_of_file(sent: Annotated[Sent, Depends(_sent)]) -> Response:
+    """Return the text of a file that is put into a box of the page, read as an import reads it."""
+    if len(sent.files) != 1:
+        raise Refusal(400, "invalid-request", "send one file")
+    name, content = sent.files[0]
+    suffix = FilePath(name).suffix.lower()
+    with TemporaryDirectory(prefix="novelgen-text-") as folder:
+        file = FilePath(folder) / f"text{suffix if suffix in BOOK_FORMATS else '.txt'}"
+        with file.open("wb") as stream:
+            copyfileobj(content, stream)
+        try:
+            text = read_draft(file)
+        except InvalidFileError as error:
+            said = str(error).replace(str(file), name)
+            raise Refusal(422, "invalid-file", without_paths(said, folders=[FilePath(folder)])) from error
+    return PlainTextResponse(scrub_text(text))
+
+
 @router.get("/page/imports/{upload_id}")
 def preview_page(
     request: Request,
@@ -187,6 +213,7 @@ def preview_page(
     project_id: Name = "",
     keep_remarks: Tick = "",
     update: Tick = "",
+    heading: HeadingLine = "",
     shown: Shown = 60,
 ) -> Response:
     """Show how the files would be cut and what of it is new; nothing is stored."""
@@ -197,7 +224,12 @@ def preview_page(
     new_id = project_id.strip() or proposed_project_id(house.stores.common, title=upload.title)
     project_ids = list_project_ids(house.stores.common)
     preview = _preview(
-        house, upload, project or new_id, keep_remarks=bool(keep_remarks), update=bool(project and update)
+        house,
+        upload,
+        project or new_id,
+        keep_remarks=bool(keep_remarks),
+        update=bool(project and update),
+        headings=_headings(heading),
     )
     asked = request.query_params
     return Frame(request).page(
@@ -213,6 +245,7 @@ def preview_page(
             "language": asked.get("language", "") or preview.language,
             "keep_remarks": keep_remarks,
             "update": update,
+            "heading": heading,
         },
         shown=min(shown, MAX_SHOWN),
         project_ids=project_ids,
@@ -239,7 +272,12 @@ def take_in(house: TheHouse, upload_id: Id, form: Form) -> Response:
     job = house.jobs.start(
         "manuscript",
         project_id,
-        {"file": upload.file, "update": bool(form.get("update")), "keep_remarks": bool(form.get("keep_remarks"))},
+        {
+            "file": upload.file,
+            "update": bool(form.get("update")),
+            "keep_remarks": bool(form.get("keep_remarks")),
+            "headings": _headings(form.get("heading", "")),
+        },
         source=(upload.file, house.uploads.path(upload)),
     )
     house.uploads.forget(upload_id)
@@ -253,12 +291,18 @@ def forget_files(house: TheHouse, upload_id: Id) -> Response:
     return _to("/")
 
 
-def _preview(house: House, upload: Upload, project_id: str, *, keep_remarks: bool, update: bool) -> Preview:
+def _headings(heading: str) -> list[str]:
+    return [heading.strip()] if heading.strip() else []
+
+
+def _preview(
+    house: House, upload: Upload, project_id: str, *, keep_remarks: bool, update: bool, headings: Sequence[str]
+) -> Preview:
     """Look at what an import would do; what is wrong with a file, or with the project's id, is told beside the form."""
     try:
         transfer = StoryTransfer(house.stores.of(project_id), project_id)
         found = transfer.import_project(
-            source=house.uploads.path(upload), dry_run=True, update=update, keep_remarks=keep_remarks
+            source=house.uploads.path(upload), dry_run=True, update=update, keep_remarks=keep_remarks, headings=headings
         )
         is_other_story = transfer.is_of_another_story(found=found, update=update)
     except InvalidFileError as error:
@@ -367,6 +411,8 @@ def _outcome(job: Job) -> dict[str, Any]:
     return {
         **{name: result.get(name) for name in ("stored", "condition", "stopped", "usage", "price")},
         "passed_over": result.get("passed_over") or [],
+        "left_out": result.get("left_out") or "",
+        "left_out_parts": [part for part in result.get("left_out_parts") or () if isinstance(part, dict)],
         "warnings": [*(result.get("failures") or ()), *(result.get("warnings") or ())],
         "issues": list(dict.fromkeys(each.get("message", "") for each in issues)),
         "counts": Counter(each["outcome"] for each in scenes if each.get("outcome")),

@@ -311,7 +311,7 @@ def _judging_model(
 
 def _words_to_avoid(file: Path) -> list[str]:
     """Return the words of a file, one a line; a line that begins with # is a remark."""
-    lines = map(str.strip, read_text_file(file).split("\n")) if file.is_file() else ()
+    lines = map(str.strip, read_text_file(file, within=file.parent).split("\n")) if file.is_file() else ()
     return [line for line in lines if line and not line.startswith("#")]
 
 

@@ -1,6 +1,6 @@
 """What users do to carry a story between projects and machines: export it, import it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -116,6 +116,7 @@ class StoryTransfer(StoryUpkeep):
         update: bool = False,
         keep_remarks: bool = False,
         every_file: bool = False,
+        headings: Sequence[str] = (),
         progress: Progress | None = None,
         index_progress: Progress | None = None,
         on_stored: Callable[[StoredText], Any] | None = None,
@@ -130,6 +131,7 @@ class StoryTransfer(StoryUpkeep):
             update=update,
             keep_remarks=keep_remarks,
             every_file=every_file,
+            headings=headings,
             progress=progress,
             index_progress=index_progress,
             on_stored=on_stored,
@@ -139,9 +141,13 @@ class StoryTransfer(StoryUpkeep):
             follow_language(self._stores.paths(self.project_id), condition.language)
         return ProjectImport(**dict(result), condition=condition)
 
-    def look_before_import(self, *, source: Path, update: bool = False) -> ProjectImport | None:
+    def look_before_import(
+        self, *, source: Path, update: bool = False, headings: Sequence[str] = ()
+    ) -> ProjectImport | None:
         """Tell what an import would bring into a project that holds a story; None where it holds none."""
-        return self.import_project(source=source, dry_run=True, update=update) if self._has_story() else None
+        if not self._has_story():
+            return None
+        return self.import_project(source=source, dry_run=True, update=update, headings=headings)
 
     def is_of_another_story(self, *, found: ProjectImport, update: bool = False) -> bool:
         """Tell of a dry run whether the project holds a story, and none of what would be imported.

@@ -35,7 +35,7 @@ _KINDS: dict[str, click.ParamType] = {
     "new_file": click.Path(path_type=Path, dir_okay=False, writable=True),
     "folder": parameters.FOLDER,
     "path": click.Path(path_type=Path),
-    "stream": click.File(encoding="utf-8"),
+    "story_text": parameters.StoryText(),
     "chapter": click.IntRange(min=0),
     "count": parameters.COUNT,
     "tokens": click.IntRange(min=0, max=1_000_000),
@@ -143,9 +143,9 @@ def _kind(told: Any) -> click.ParamType:
 
 
 def _read(context: click.Context, parameter: click.Parameter, file: Any) -> str | None:
-    from runtime.files.file_reading import read_text_file
+    from runtime.files.manuscripts import read_draft
 
-    return None if file is None else read_text_file(file)
+    return None if file is None else read_draft(file, may_be_pipe=True)
 
 
 _EXAMPLES = """\b

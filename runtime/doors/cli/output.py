@@ -238,16 +238,18 @@ MAX_REMARKS = 12
 """So many remarks are shown; a serial has one in every chapter."""
 
 
-def print_remarks(remarks: Sequence[Remark], labels: ViewLabels, *, heading: str = "remarks_left_out") -> None:
+def print_remarks(
+    remarks: Sequence[Remark], labels: ViewLabels, *, heading: str = "remarks_left_out", most: int = MAX_REMARKS
+) -> None:
     """Print lines of a story's text: those left out because they are said to readers, or what the heading says."""
     if not remarks:
         return
     print_heading(labels[f"line.{heading}"])
-    for remark in remarks[:MAX_REMARKS]:
+    for remark in remarks[:most]:
         place = labels["line.chapter_line"].format(remark.chapter_number, remark.line)
         print_text(f"  {place}: {remark.text}")
-    if len(remarks) > MAX_REMARKS:
-        print_text("  " + labels["line.and_more"].format(len(remarks) - MAX_REMARKS))
+    if len(remarks) > most:
+        print_text("  " + labels["line.and_more_remarks"].format(len(remarks) - most))
 
 
 @contextmanager

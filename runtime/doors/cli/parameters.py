@@ -126,6 +126,29 @@ POSITION = Typed("C:S", _position)
 MOMENT = Typed("S:T|TIME", _moment)
 DIMENSION = Typed("NAME=VALUE", _dimension)
 CHANGE = Typed("NAME=VALUE", _change)
+
+
+class StoryText(click.ParamType):
+    """The text of a file of any kind that an import reads; - is stdin."""
+
+    name = "filename"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the text."""
+        from runtime.files.file_reading import decoded_text, unknown_encoding
+        from runtime.files.manuscripts import read_draft
+
+        if value != "-":
+            if not Path(value).exists():
+                self.fail(f"{str(value)!r} does not exist; check the path", param, ctx)
+            return read_draft(Path(value), may_be_pipe=True)
+        data = sys.stdin.buffer.read()
+        decoded = decoded_text(data)
+        if decoded is None:
+            raise unknown_encoding(Path("-"), data, decoded)
+        return decoded.text
+
+
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 COUNT = click.IntRange(min=1)

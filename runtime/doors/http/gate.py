@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 OPEN_PATHS = frozenset({"/health", "/ready"})
 """What watches over the server needs no token: they tell nothing of stories."""
 
-UPLOAD_PATHS = re.compile(r"/v1/projects/[^/]+/manuscript|/page/imports")
+UPLOAD_PATHS = re.compile(r"/v1/projects/[^/]+/manuscript|/page/(?:imports|text)")
 """Where manuscripts come in, which may be longer than other bodies."""
 METRICS_PATH = "/metrics"
 """What Prometheus reads: how much is asked of which route, so a token opens it, one for reading is enough."""

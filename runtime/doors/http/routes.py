@@ -326,6 +326,7 @@ def offer_work(house: House) -> None:
             source=order.folder / order.job.arguments["file"],
             update=order.job.arguments["update"],
             keep_remarks=order.job.arguments.get("keep_remarks", False),
+            headings=order.job.arguments.get("headings", ()),
             progress=order.progress_of("text"),
             index_progress=order.progress_of("meaning"),
         )

@@ -30,7 +30,19 @@ for (const input of document.querySelectorAll("input[data-complete]")) {
 
 const readInto = async (file, area, isOnlyRead) => {
   if (!file) return;
-  area.value = await file.text();
+  const form = new FormData();
+  form.append("files", file);
+  const answer = await fetch("/page/text", { method: "POST", body: form });
+  const text = await answer.text();
+  if (!answer.ok) {
+    const problem = new DOMParser().parseFromString(text, "text/html").querySelector("[role=alert], main p");
+    area.setCustomValidity(problem?.textContent.trim() || answer.statusText);
+    area.reportValidity();
+    area.addEventListener("input", () => area.setCustomValidity(""), { once: true });
+    return;
+  }
+  area.setCustomValidity("");
+  area.value = text;
   area.dispatchEvent(new Event("input", { bubbles: true }));
   if (isOnlyRead) area.focus();
   else area.form.requestSubmit();

@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from novelgen.checking.findings import where_told
-from novelgen.errors import UserInputError
 from novelgen.models.continuity import ContinuityIssue, DraftCheck
 from runtime.doors.cli import output
 from runtime.doors.cli.error_handling import ExitCode
@@ -69,10 +68,7 @@ _OPTIONS = (
 
 
 def _check_draft(stores: MemoryStores, project: str, asked: Asked) -> int:
-    try:
-        text = asked["text_file"].read()
-    except UnicodeDecodeError as error:
-        raise UserInputError(f"--text is not UTF-8: {error}; save it as UTF-8") from error
+    text = asked["text_file"]
     plans = StoryScenePlans(stores, project)
     chapter, scene = plans.scene_to_write(asked["chapter"], asked["scene"])
     place: dict[str, Any] = {"chapter_index": chapter, "scene_index": scene}

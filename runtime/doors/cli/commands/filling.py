@@ -65,6 +65,9 @@ def _taken_in(
 
 MAX_LISTED = 12
 """So many ids a line of the summary lists."""
+MAX_LEFT_OUT = 500
+"""So many characters are shown of what stands before the first chapter; a dry run shows all."""
+MAX_PART_TEXTS = 3
 
 
 def export(session: parameters.CliSession, *, project: str, folder: Path, force: bool, as_json: bool) -> None:
@@ -96,7 +99,7 @@ def import_command(
             result = story.import_project(**asked)
         else:
             if not is_confirmed:
-                _ask_before_import(story, source, update=update)
+                _ask_before_import(story, source, update=update, headings=asked["headings"])
             bars = output.progress_bars("text, characters", "meaning, characters")
             with resuming(project, command="novelgen import"), bars as (progress, index_progress):
                 result = story.import_project(**asked, progress=progress, index_progress=index_progress)
@@ -117,9 +120,9 @@ def import_command(
         output.report_warning(issue.message)
 
 
-def _ask_before_import(transfer: StoryTransfer, source: Path, *, update: bool) -> None:
+def _ask_before_import(transfer: StoryTransfer, source: Path, *, update: bool, headings: Sequence[str]) -> None:
     """Ask before a story is mixed with another one, or a text that was edited is stored beside what it was."""
-    found = transfer.look_before_import(source=source, update=update)
+    found = transfer.look_before_import(source=source, update=update, headings=headings)
     if found is None:
         return
     if transfer.is_of_another_story(found=found, update=update):
@@ -155,11 +158,15 @@ def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> No
         headings = ("chapter", "volume", "title", "scenes", "words", "opening")
         output.print_table(headings, rows, labels=labels)
     if result.left_out:
-        output.print_heading(labels["line.left_out_before_the_first_chapter"])
-        output.print_text("\n".join(filter(str.strip, result.left_out[:500].splitlines())))
+        output.print_heading(labels["line.left_out_before_the_first_chapter"].format(f"{len(result.left_out):,}"))
+        shown = result.left_out if result.dry_run else result.left_out[:MAX_LEFT_OUT]
+        output.print_text("\n".join(filter(str.strip, shown.splitlines())))
+    _print_parts(result, labels)
+    _print_unread(result, labels)
     for each in result.odd_numbers[:MAX_LISTED]:
         output.report_warning(labels[f"line.odd_{each.kind}"].format(title=each.title, after=each.after))
-    output.print_remarks(result.remarks, labels)
+    most = len(result.remarks) if result.dry_run else output.MAX_REMARKS
+    output.print_remarks(result.remarks, labels, most=most)
     output.print_remarks(result.damaged, labels, heading="damaged_lines")
     output.print_heading(labels["line.would_import" if result.dry_run else "line.imported"])
     told = {
@@ -180,6 +187,26 @@ def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> No
     }
     output.print_pairs(told, labels)
     _print_changes(result, project, labels)
+
+
+def _print_parts(result: ProjectImport, labels: ViewLabels) -> None:
+    """Print what a Word or EPUB file holds beside its story; a dry run shows every text."""
+    if not result.left_out_parts:
+        return
+    output.print_heading(labels["line.left_out_parts"])
+    for part in result.left_out_parts:
+        shown = part.texts if result.dry_run else part.texts[:MAX_PART_TEXTS]
+        told = " · ".join(shown) + (" …" if len(part.texts) > len(shown) else "")
+        output.print_text(f"  {labels[f'line.part_{part.kind}']}: {part.count}" + (f" ({told})" if told else ""))
+
+
+def _print_unread(result: ProjectImport, labels: ViewLabels) -> None:
+    """Print lines that look like headings and were not read as such."""
+    if not result.unread_headings:
+        return
+    output.print_heading(labels["line.unread_headings"].format(len(result.unread_headings)))
+    for line in result.unread_headings[: None if result.dry_run else MAX_LISTED]:
+        output.print_text(f"  {line.line}: {line.text}")
 
 
 def _print_changes(result: ProjectImport, project: str, labels: ViewLabels) -> None:

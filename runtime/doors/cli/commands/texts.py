@@ -2,11 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
-from novelgen.errors import UserInputError
 from novelgen.language.normalise import require_size, scrub_text
 from novelgen.models.chunk_context import MAX_CHUNK_CHARACTERS
 from runtime.context_chain import build_chunk_context
@@ -96,10 +95,10 @@ def write_summaries(
 
 
 def chunk_context(
-    session: CliSession, project: str, text_file: TextIO, chapter: int | None, as_json: bool, **asked: Any
+    session: CliSession, project: str, text_file: str, chapter: int | None, as_json: bool, **asked: Any
 ) -> None:
     """Do `novelgen chunk-context`."""
-    text = _read(text_file, "--text")
+    text = _of_bounded_size(text_file)
     with opened_project(session, project) as stores:
         StorySearch(stores, project).await_index()
         context = build_chunk_context(project, text, chapter, stores=stores, **asked)
@@ -112,11 +111,9 @@ def chunk_context(
         output.report_issue(issue)
 
 
-def summarize(
-    session: CliSession, text_file: TextIO, model: str | None, max_bullets: int | None, as_json: bool
-) -> None:
+def summarize(session: CliSession, text_file: str, model: str | None, max_bullets: int | None, as_json: bool) -> None:
     """Do `novelgen summarize`."""
-    text = _read(text_file, "FILE")
+    text = _of_bounded_size(text_file)
     with opened_stores(session) as stores:
         summary = summarize_scene(text, chat_model=model, max_bullets=max_bullets, settings=stores.settings)
     if as_json:
@@ -127,10 +124,7 @@ def summarize(
         output.report_issue(issue)
 
 
-def _read(source: TextIO, said_as: str) -> str:
-    try:
-        text = scrub_text(source.read())
-    except UnicodeDecodeError as error:
-        raise UserInputError(f"{said_as} is not UTF-8: {error}; convert it first") from error
-    require_size(text, "the text", limit_characters=MAX_CHUNK_CHARACTERS)
-    return text
+def _of_bounded_size(text: str) -> str:
+    clean = scrub_text(text)
+    require_size(clean, "the text", limit_characters=MAX_CHUNK_CHARACTERS)
+    return clean

@@ -40,8 +40,8 @@ def test_the_text_may_come_from_stdin(run: Run, ingested: Path) -> None:
 def test_a_text_that_cannot_be_read_is_refused(run: Run, ingested: Path, tmp_path: Path) -> None:
     """A wrong encoding, a text that is too long and a missing file each name what to change."""
     file = tmp_path / "page.txt"
-    file.write_bytes("草木".encode("gb18030"))
-    run.refused("chunk-context", PROJECT, "--text", str(file), told="not UTF-8")
+    file.write_bytes(bytes(range(256)) * 9)
+    run.refused("chunk-context", PROJECT, "--text", str(file), told="in no encoding that is read")
     file.write_text("x" * 100_001, encoding="utf-8")
     assert "100,000" in run("chunk-context", PROJECT, "--text", str(file)).stderr
     assert run("chunk-context", PROJECT, "--text", str(tmp_path / "none.txt")).exit_code == 2
