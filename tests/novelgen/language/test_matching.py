@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novelgen.language.matching import NameFinder
+from novelgen.language.matching import NameFinder, QuoteFinder
+from novelgen.language.sentences import Span
 
 
 def found(text: str, *names: str) -> list[str]:
@@ -69,3 +70,11 @@ def test_matches_are_ordered_and_apart(text: str, names: list[str]) -> None:
         assert position <= match.start < match.end <= len(text)
         assert match.name in names
         position = match.end
+
+
+def test_a_name_is_found_in_a_text_with_invisible_characters() -> None:
+    """As texts were stored before these were taken out; the place is that of the stored text."""
+    text = "那位是林\u200b海的Pen\u00adrose。"
+    found = [(match.name, text[match.start : match.end]) for match in NameFinder(["林海", "Penrose"]).find(text)]
+    assert found == [("林海", "林\u200b海"), ("Penrose", "Pen\u00adrose")]
+    assert QuoteFinder(text).find("那位是林海的") == Span(0, 7)

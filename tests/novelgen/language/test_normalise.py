@@ -157,3 +157,26 @@ def test_levels_of_lists_and_mappings_count(value: Any, levels: int) -> None:
     """A list has one level, a list in it another; texts and numbers have none."""
     assert not is_deeper(value, than=levels)
     assert levels == 0 or is_deeper(value, than=levels - 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "visible"),
+    [
+        ("Pen\u00adrose", "Penrose"),
+        ("林\u200b海", "林海"),
+        ("林\u2060海\ufeff", "林海"),
+        ("林\u200d海", "林海"),
+        ("葛\U000e0100城\ufe0f", "葛城"),
+        ("海\ufe0f\u200d", "海"),
+        ("林\u3164海", "林海"),
+        ("👩\u200d❤\ufe0f\u200d👩", "👩\u200d❤\ufe0f\u200d👩"),
+        ("1\ufe0f\u20e3", "1\ufe0f\u20e3"),
+        ("🏴\U000e0067\U000e007f", "🏴\U000e0067\U000e007f"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+    ],
+)
+def test_characters_that_show_nothing_go(text: str, visible: str) -> None:
+    """Soft hyphens, zero-width characters, selectors of variants; what emoji and other scripts need stays."""
+    assert scrub_text(text) == visible
+    assert scrub_text(visible) == visible
+    assert name_key(text) == name_key(visible)

@@ -1,5 +1,6 @@
 """Web novels as sites and authors lay them out: volumes, folders of chapters, remarks, odd headings."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -242,3 +243,177 @@ def test_what_lies_beside_the_volumes_is_read_where_it_belongs(tmp_path: Path) -
     folder = _folder(tmp_path, {name: f"{Path(name).stem}的正文。" for name in names})
     told = [(number, text) for number, _, texts in shape(read_manuscript(folder)) for text in texts]
     assert told == [(0, "楔子的正文。"), (1, "第001章 雪的正文。"), (2, "第002章 船的正文。"), (3, "番外 江南的正文。")]
+
+
+SNOW = "林海点灯。外面的雪下了一夜，门口的脚印早就看不见了。\n\n" * 20
+RAIN = "Ada climbed the stairs and lit the lamp. Roe asked what she had seen.\n\n" * 12
+
+
+def _book(headings: list[str], body: str = SNOW) -> str:
+    return "".join(f"{heading}\n\n{body}" for heading in headings)
+
+
+@pytest.mark.parametrize(
+    "headings",
+    [
+        ["正文 第一章 雪夜", "正文 第二章 灯下"],
+        ["☆、第一章 雪夜", "☆、第二章 灯下"],
+        ["　　　　第一章 雪夜", "\u00a0\u00a0\u00a0\u00a0\u00a0\u00a0\u00a0\u00a0第二章 灯下"],
+        ["**第一章 雪夜**", "__第二章 灯下__"],
+        ["====第一章====", "——第二章——"],
+        ["<h1>第一章 雪夜</h1>", "<b>第二章</b>"],
+        ["《古灯》第一章 雪夜", "《古灯》第二章 灯下"],
+        ["\u200b第一章 雪夜", "\ufeff第\u00ad二章 灯下"],
+        ["第壹章 雪夜", "第贰章 灯下"],
+        ["第一万章 雪夜", "第一万零一章 灯下"],
+        ["001章 雪夜", "002章 灯下"],
+        ["三十章", "三十一章"],
+        ["章一", "章二 灯下"],
+        ["第一章师父，您怎么了", "第二章灯下：旧人"],
+        ["第1-2章 雪夜", "第3、4章 灯下"],
+        ["Ch. 1: The Lamp", "Ch. 2: The Key"],
+        ["Chapter.1 Lamp", "Chapter.2 Key"],
+        ["EP.1", "Ep 2"],
+        ["Episode 1: The Lamp", "Episode 2: The Key"],
+        ["Act I", "Act II"],
+        ["Day 1", "Day 2"],
+        [" " * 30 + "Chapter 1", "**Chapter 2**"],
+        ["Chapter 1 the lamp", "Chapter 2 the key"],
+        ["（一）", "（二）"],
+        ["一、雪夜", "二、灯下", "三、归途"],
+        ["01 雪夜", "02 灯下", "03 归途"],
+        ["### The Lamp", "### The Key"],
+    ],
+    ids=lambda headings: headings[0].strip(),
+)
+def test_headings_as_people_type_them(headings: list[str]) -> None:
+    """Each begins a chapter, nothing is left out, and no number looks odd."""
+    manuscript = split_manuscript(_book(headings, RAIN if headings[0].strip("* #").isascii() else SNOW))
+    assert len(manuscript.chapters) == len(headings)
+    assert (manuscript.left_out, manuscript.odd_numbers, manuscript.unread_headings) == ("", [], [])
+
+
+def test_a_heading_of_another_form_within_a_book_is_read_where_its_number_follows() -> None:
+    """A sentence that begins like one and follows no number is text."""
+    manuscript = split_manuscript(_book(["第一章 雪夜", "第二章师父，您怎么了", "第七章他写完了：好", "第三章 归途"]))
+    assert [title for _, title, _ in shape(manuscript)] == ["第一章 雪夜", "第二章师父，您怎么了", "第三章 归途"]
+    assert [line.text for line in manuscript.unread_headings] == ["第七章他写完了：好"]
+
+
+def test_a_number_between_two_others_belongs_to_the_chapter_before() -> None:
+    """第1.5章 is a scene of chapter 1, titled by its heading."""
+    manuscript = split_manuscript(_book(["第1章 雪", "第1.5章 夜", "第2章 灯"]))
+    assert [(number, len(scenes)) for number, _, scenes in shape(manuscript)] == [(1, 2), (2, 1)]
+    assert manuscript.chapters[0].scenes[1].extra["title"] == "第1.5章 夜"
+
+
+@pytest.mark.parametrize(
+    ("before", "chapters"), [("《古灯》\n作者：某人\n简介：灯灭了。", [1, 2]), (SNOW, [0, 1, 2]), (SNOW * 8, [0, 1, 2])]
+)
+def test_what_stands_before_the_first_heading_is_a_chapter_or_shown(before: str, chapters: list[int]) -> None:
+    """A title page is left out and shown; more is a chapter of its own."""
+    manuscript = split_manuscript(f"{before}\n\n{_book(['第一章 雪', '第二章 灯'])}")
+    assert [number for number, _, _ in shape(manuscript)] == chapters
+    assert manuscript.left_out == ("" if len(chapters) == 3 else before)
+
+
+def test_an_opening_after_a_table_of_contents_is_no_part_of_it() -> None:
+    """The entries are dropped, the text that follows them is a chapter."""
+    contents = "目录\n第一章 雪\n第二章 灯\n第三章 归"
+    manuscript = split_manuscript(f"{contents}\n\n{SNOW}\n\n{_book(['第一章 雪', '第二章 灯', '第三章 归'])}")
+    assert [number for number, _, _ in shape(manuscript)] == [0, 1, 2, 3]
+    assert "第一章" not in shape(manuscript)[0][2][0]
+
+
+@pytest.mark.parametrize(
+    ("headings", "body"),
+    [
+        (["夜·一 雪", "夜·二 灯", "夜·三 归"], SNOW),
+        (["第一夜", "第二夜", "第三夜"], SNOW),
+        (["Verse 1", "Verse 2: Rain", "Verse 3"], RAIN),
+        (["~ The Lamp ~", "~ The Key ~", "~ The Door ~"], RAIN),
+        (["THE LAMP", "THE KEY", "THE DOOR"], RAIN),
+    ],
+)
+def test_lines_that_look_like_headings_are_shown_and_an_example_reads_them(headings: list[str], body: str) -> None:
+    """One of them is the form of all; what has none is given line by line."""
+    text = _book(headings, body)
+    manuscript = split_manuscript(text)
+    assert len(manuscript.chapters) == 1
+    assert [line.text for line in manuscript.unread_headings] == headings
+    forms = headings if headings[0].isupper() else headings[:1]
+    told = split_manuscript(text, headings=forms)
+    assert [title for _, title, _ in shape(told)] == [heading.strip("~ ") for heading in headings]
+    assert told.unread_headings == []
+    with pytest.raises(InvalidFileError, match="no line reads like the heading 'Log 7'"):
+        split_manuscript(text, headings=["Log 7"])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "***",
+        "◇◇◇",
+        "※※※",
+        "~~~",
+        "• • •",
+        "⸻",
+        "■",
+        "＊",
+        "————————",
+        "……",
+        "-=-=-",
+        "~*~*~",
+        "x x x",
+        "* * *",
+        "===",
+        "#",
+    ],
+)
+def test_scene_breaks_as_people_type_them(line: str) -> None:
+    """A line of nothing but marks ends a scene."""
+    manuscript = split_manuscript(f"第一章\n\n灯亮了。\n\n{line}\n\n灯灭了。")
+    assert shape(manuscript) == [(1, "第一章", ["灯亮了。", "灯灭了。"])]
+
+
+@pytest.mark.parametrize("line", ["“……”", "…", "-", "—", "？！", "?", "1", "好……", "(…)"])
+def test_lines_that_part_no_scenes(line: str) -> None:
+    """Silence in quotation marks, a dash, a question mark."""
+    assert len(split_manuscript(f"第一章\n\n灯亮了。\n\n{line}\n\n灯灭了。").chapters[0].scenes) == 1
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "（求月票，求打赏，感谢书友“夜雨声烦”的100币打赏，今天双更！）",
+        "（今天的第二更，感谢盟主“一夜听春雨”！）",
+        "感谢「山中客」打赏的一千起点币",
+        "（第一卷 完）",
+        "（全书完）",
+    ],
+)
+def test_a_remark_with_the_name_of_a_reader_is_found(remark: str) -> None:
+    """A name in quotation marks is no speech."""
+    text, remarks = without_remarks(f"灯灭了。\n\n他没有动。\n\n{remark}\n", chapter_number=1)
+    assert text.split() == ["灯灭了。", "他没有动。"]
+    assert [each.text for each in remarks] == [remark]
+
+
+def test_an_import_of_a_folder_never_leaves_it(tmp_path: Path) -> None:
+    """Links that lead out, and pipes, are passed over and named; links within are read."""
+    folder = _folder(tmp_path, {"第1章.txt": "灯亮了。", "卷一/第8章.txt": "灯灭了。"})
+    (tmp_path / "secret.txt").write_text("sk-secret", encoding="utf-8")
+    (folder / "第2章.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "第4章.txt").symlink_to("/proc/self/environ")
+    (folder / "第5章.txt").symlink_to(folder / "第1章.txt")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "第6章.txt").write_text("sk-secret", encoding="utf-8")
+    (folder / "卷二").symlink_to(tmp_path / "other")
+    os.mkfifo(folder / "第7章.txt")
+    manuscript = read_manuscript(folder)
+    assert [(number, scenes) for number, _, scenes in shape(manuscript)] == [
+        (1, ["灯亮了。"]),
+        (5, ["灯亮了。"]),
+        (8, ["灯灭了。"]),
+    ]
+    assert sorted(manuscript.passed_over) == ["卷二", "第2章.txt", "第4章.txt", "第7章.txt"]
