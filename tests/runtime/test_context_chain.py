@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from novelgen.context.prompt_block import context_lines
+from novelgen.memory.retelling import content_words
 from novelgen.models.context import ContextItem, SceneMemoryContext
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.context_chain import build_context_chain, context_json
@@ -156,6 +158,45 @@ def test_top_k_bounds_the_memories_beside_their_budget(read_demo_stores: MemoryS
         assert len(ids) + len(told) == top_k
         assert ids == [each.chunk_id for each in whole.relevant_memories][: len(ids)]
         assert any(f"more than top_k={top_k}" in each.reason for each in left_out)
+
+
+@BOTH_DEMOS
+def test_a_reader_of_the_memories_alone_misses_nothing_of_the_story_so_far(
+    read_demo_stores: MemoryStores, project_id: str
+) -> None:
+    """What another section of the prompt tells is listed, marked and free, and stands in the prompt once."""
+    context = build_context_chain(read_demo_stores, write_files=False).invoke(demo_request(project_id, 5, 4))
+    report = context.report
+    assert report is not None
+    told = {item.chunk_id: item for item in report.items if item.told_in is not None}
+    assert {item.told_in for item in told.values()} <= {"left_off", "story_so_far"}
+    assert all((item.tokens, item.prompt_index) == (0, None) for item in told.values())
+    assert told.keys().isdisjoint(each.id for each in report.left_out)
+    assert told.keys() <= {each.id for each in report.left_out_of_prompt}
+    assert report.tokens["memories"] == sum(item.tokens for item in report.own_items)
+    scenes = {
+        each.scene_index: each for each in context.story_so_far if each.level == "scene" and each.chapter_index == 5
+    }
+    assert scenes
+    for scene_index, before in scenes.items():
+        listed = [
+            chunk.content
+            for chunk in context.relevant_memories
+            if (chunk.chapter_index, chunk.scene_index) == (5, scene_index)
+        ]
+        words = frozenset().union(*map(content_words, listed))
+        assert len(content_words(before.text) - words) <= 0.15 * len(content_words(before.text))
+    own_lines = [line.item.chunk_id for line in context_lines(context) if line.item is not None]
+    assert own_lines == [item.chunk_id for item in report.own_items]
+    page = context.as_prompt()
+    assert all(page.count(item.text) <= 1 for item in told.values())
+    without = context.model_copy(
+        update={
+            "relevant_memories": [each for each in context.relevant_memories if each.chunk_id not in told],
+            "report": report.model_copy(update={"items": report.own_items}),
+        }
+    )
+    assert without.as_prompt() == page
 
 
 def test_a_chapters_and_the_books_memory_say_so_in_a_context(demo_stores: MemoryStores, tmp_path: Path) -> None:
