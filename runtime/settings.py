@@ -117,6 +117,9 @@ class MemorySettings(ContextSettings):
         pattern=r"^(estimate|tiktoken:.+|hf:.+)$",
         description="estimate, tiktoken:<model or encoding> or hf:<path of a tokenizer.json>.",
     )
+    attach_notes_by_name: bool = Field(
+        default=True, description="Whether a note that is attached to nothing is attached to those whom its text names."
+    )
     search_fallback: Literal["on", "off"] = Field(
         default="on", description="off: relevant_memories stays empty when Chroma fails."
     )

@@ -1,7 +1,7 @@
 """Letting one memory stand for several of a character who has too many: which, and in what words."""
 
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import TypeVar
 
 import numpy as np
@@ -17,8 +17,11 @@ NEARLY_THE_SAME = 0.75
 """Dice coefficient of the trigrams of two memories, from which they tell the same thing in nearly the same
 words, whatever else the character remembers: where all do, none is nearer than the mean."""
 
+SPANS_DAYS = (1, 7)
+"""Memories of one day, and of one session of a game, become one; where that leaves too many, those of one week."""
+
 TOPIC_SIMILARITY = 0.5
-"""Relevance-like nearness of two memories of one day, 0 the mean of all pairs and 1 the same, from which they share a
+"""Relevance-like nearness of two memories of one span, 0 the mean of all pairs and 1 the same, from which they share a
 topic; what shares a participant or a place and a type of event does so anyway."""
 
 
@@ -49,14 +52,19 @@ def consolidation_groups(
         for place in free
     }
     lightest = sorted(free, key=lambda place: (weight[place], mind.known_at[place], place))
-    # Each group of n takes n - 1 away, so that more must be offered than are to go.
-    count = live - wanted
-    while True:
-        groups = _grouped(mind, view, lightest[:count])
-        gone = sum(len(group) - 1 for group in groups)
-        if gone >= live - wanted or count >= len(lightest):
-            return groups
-        count = min(len(lightest), count + max(1, live - wanted - gone))
+    groups: list[Sources] = []
+    for days in SPANS_DAYS:
+        # Each group of n takes n - 1 away, so that more must be offered than are to go.
+        count, gone = live - wanted, 0
+        while True:
+            groups = _grouped(mind, view, lightest[:count], days=days)
+            gone = sum(len(group) - 1 for group in groups)
+            if gone >= live - wanted:
+                return groups
+            if count >= len(lightest):
+                break
+            count = min(len(lightest), count + max(1, live - wanted - gone))
+    return groups
 
 
 def consolidated_memory(
@@ -113,8 +121,8 @@ def _may_go(mind: Mind, view: View, place: int, settings: CharacterMemorySetting
     )
 
 
-def _grouped(mind: Mind, view: View, places: Sequence[int]) -> list[Sources]:
-    """Put each memory to the first group of its day that shares its topic and has room."""
+def _grouped(mind: Mind, view: View, places: Sequence[int], *, days: int) -> list[Sources]:
+    """Put each memory to the first group of its day, or span of days, that shares its topic and has room."""
     known = mind.vectors[mind.has_vector]
     centre = known.mean(axis=0) if len(known) else np.zeros(mind.vectors.shape[1], np.float32)
     level = float(np.dot(centre, centre))
@@ -136,12 +144,13 @@ def _grouped(mind: Mind, view: View, places: Sequence[int]) -> list[Sources]:
         common = len(trigrams[one] & trigrams[other])
         return 2 * common >= NEARLY_THE_SAME * (len(trigrams[one]) + len(trigrams[other]))
 
-    groups: dict[tuple[date, int | None, bool, str | None, bool], list[list[int]]] = {}
+    groups: dict[tuple[int, int | None, bool, str | None, bool], list[list[int]]] = {}
     for place in sorted(places):
         memory = mind.memories[place]
         is_over = bool(view.superseded[place])
-        day = memory.known_at.date(), memory.known_session, memory.is_second_hand, memory.heard_from, is_over
-        of_day = groups.setdefault(day, [])
+        span = memory.known_at.toordinal() // days
+        session = memory.known_session if days == 1 else None
+        of_day = groups.setdefault((span, session, memory.is_second_hand, memory.heard_from, is_over), [])
         fitting = (group for group in of_day if len(group) < MAX_SOURCES and share_topic(group[0], place))
         group = next(fitting, None)
         if group is None:

@@ -47,18 +47,27 @@ STATE_DELTAS = (
 """What a game can say that an event changed; importance rises by these alone, never by somebody's impression."""
 
 
+SMALL_TALK = "casual_conversation"
+"""What an interaction of no valid type counts as."""
+
+
 def typed_interaction(given: str, settings: CharacterMemorySettings) -> tuple[str, str | None]:
-    """Return the valid interaction type that a model meant, and what was said otherwise, if anything was."""
+    """Return a valid interaction type, and what is wrong with the one that was given, if anything is.
+
+    Case, spaces and hyphens do not count. What is not valid is small talk: letters tell `life_not_saved` from
+    `life_saved` by little. A setting for debugging takes the nearest type.
+    """
     valid = settings.valid_interaction_types
     folded = "_".join(given.casefold().replace("-", " ").replace("_", " ").split())
     if folded in valid:
         return folded, None
     likeness, nearest = max(((_likeness(folded, each), each) for each in valid), default=(0.0, ""))
-    if likeness >= settings.interaction_type_similarity_threshold:
+    is_near = likeness >= settings.interaction_type_similarity_threshold
+    if is_near and settings.match_interaction_types:
         return nearest, f"interaction type {given!r} was taken for {nearest!r}"
-    fallback = valid[0] if valid else folded
-    hint = f"; the nearest is {nearest!r}" if nearest else ""
-    return fallback, f"interaction type {given!r} is none of those that are valid{hint}; taken for {fallback!r}"
+    fallback = SMALL_TALK if SMALL_TALK in valid or not valid else valid[0]
+    hint = f"; the nearest is {nearest!r}" if is_near else ""
+    return fallback, f"interaction type {given!r} is none of those that are valid{hint}; it counts as {fallback!r}"
 
 
 def _likeness(one: str, other: str) -> float:
@@ -189,10 +198,10 @@ class GivenEvent(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    text: str = Field(max_length=LONGEST_CONTENT_CHARACTERS)
+    content: str = Field(max_length=LONGEST_CONTENT_CHARACTERS)
     short: str | None = Field(default=None, description="None takes a sentence of the text that can stand for it.")
     event_type: str = ""
-    interaction_type: str | None = Field(default=None, description="As a model called it; taken for a valid one.")
+    interaction_type: str | None = Field(default=None, description="As a model called it; else small talk.")
     importance: int | None = Field(default=None, ge=1, le=10, description="None: by type and consequences.")
     is_milestone: bool = False
     participants: tuple[str, ...] = ()
@@ -208,12 +217,12 @@ class GivenEvent(BaseModel):
     def _take_one_name(cls, value: Any) -> Any:
         return (value,) if isinstance(value, str) else value
 
-    @field_validator("text", "short", mode="before")
+    @field_validator("content", "short", mode="before")
     @classmethod
     def _scrub(cls, value: Any) -> Any:
         return scrub_text(value) if isinstance(value, str) else value
 
-    @field_validator("text")
+    @field_validator("content")
     @classmethod
     def _require_text(cls, value: str) -> str:
         if not value.strip():
@@ -222,9 +231,9 @@ class GivenEvent(BaseModel):
 
     def as_told_by(self, witnesses: str | Mapping[str, str] | Sequence[str]) -> dict[str, GivenEvent]:
         """Return the event as each witness tells it; whoever has words of their own has a short form of their own."""
-        words = witnesses if isinstance(witnesses, Mapping) else dict.fromkeys(people_named(witnesses), self.text)
+        words = witnesses if isinstance(witnesses, Mapping) else dict.fromkeys(people_named(witnesses), self.content)
         return {
-            name: self if text == self.text else self.model_copy(update={"text": text, "short": None})
+            name: self if text == self.content else self.model_copy(update={"content": text, "short": None})
             for name, text in words.items()
         }
 
@@ -302,8 +311,8 @@ def made_memory(
     tier = detected_tier(event.event_type, worth, settings, interaction_type=interaction, milestone=event.is_milestone)
     is_own = learnt["how"] in ("own_doing", "witnessed")
     memory = CharacterMemory(
-        content=event.text,
-        short=derived_short(event.text) if event.short is None else event.short or None,
+        content=event.content,
+        short=derived_short(event.content) if event.short is None else event.short or None,
         interaction_type=interaction,
         importance=worth,
         tier="important" if tier == "pinned" and not is_own else tier,

@@ -75,10 +75,13 @@ class CharacterMemorySettings(Model):
             "casual_conversation quest_related gift_given emotional_support romantic_gesture "
             "threat_made secret_shared betrayal life_saved romance_confession"
         ),
-        description="What a model may call an interaction; the first is taken where nothing is near.",
+        description="What a model may call an interaction; all else counts as casual_conversation.",
+    )
+    match_interaction_types: bool = Field(
+        default=False, description="For debugging: take a type that is not valid for the nearest one."
     )
     interaction_type_similarity_threshold: float = Field(
-        default=0.8, ge=0, le=1, description="Likeness from which a free type is taken for a valid one."
+        default=0.8, ge=0, le=1, description="Likeness from which a valid type is near enough to be told, or taken."
     )
     relationship_delta_threshold: int = Field(
         default=15, ge=0, description="Change of trust, affection and fear together that raises importance."

@@ -144,6 +144,11 @@ class Mind:
         return np.array(events, dtype=np.str_), np.array(interactions, dtype=np.str_)
 
     @cached_property
+    def in_slot(self) -> Mask:
+        """Which memories hold, or held, the value of a slot."""
+        return self._slot_types != ""
+
+    @cached_property
     def _slot_types(self) -> NDArray[np.str_]:
         return np.array([each.slot_type or "" for each in self.memories], dtype=np.str_)
 

@@ -26,7 +26,7 @@ UNKNOWN_RELEVANCE = 0.5
 """Relevance of everything where nothing was said."""
 
 Form = Literal["full", "short"]
-Source = Literal["meaning", "words", "high_signal", "slot", "standing"]
+Source = Literal["meaning", "words", "high_signal", "standing"]
 RecalledBy = Literal["meaning", "words", "standing"]
 
 
@@ -89,7 +89,7 @@ class RecalledMemory(BaseModel):
         if isinstance(self.memory, KnownStoryMemory) and self.memory.certainty < MIN_SHOWN_CERTAINTY:
             marks.append(catalogue["recall.rumour"])
         if self.is_over:
-            marks.append(catalogue["recall.over" if self.memory.slot is None else "recall.former_value"])
+            marks.append(catalogue["recall.over"])
         told = catalogue["recall.separator"].join(marks)
         head = catalogue.text("recall.marked", marks=told) if marks else ""
         return f"- {head}{' '.join(self.text.split())}"
@@ -242,7 +242,8 @@ class _Choice:
 
     def candidates(self, in_header: set[int]) -> dict[int, list[Source]]:
         """Return the places of the candidates, each once, with what made them such."""
-        pool = self._view.live.copy()
+        # A new value of a slot takes the old one out of recall; the character's list of memories still has it.
+        pool = self._view.live & ~(self._view.superseded & self._mind.in_slot)
         pool[[place for place in in_header if place != NOWHERE]] = False
         found: dict[int, list[Source]] = {}
         for place in self._high_signal(pool):
@@ -250,22 +251,17 @@ class _Choice:
         nearest, source = self._nearest(pool)
         for place in nearest:
             found.setdefault(place, []).append(source)
-        for place in list(found):
-            holder = self._holder(place)
-            if holder != NOWHERE and pool[holder]:
-                found.setdefault(holder, ["slot"])
         return found
 
     def ranked(self, candidates: Mapping[int, list[Source]]) -> list[RecalledMemory]:
-        """Return candidates by score, best first; an earlier value of a slot never before the one that holds."""
-        found = {place: self._recalled(place, why) for place, why in candidates.items()}
+        """Return candidates by score, best first."""
+        recalled = {place: self._recalled(place, why) for place, why in candidates.items()}
 
-        def order(place: int) -> tuple[float, bool, float, str]:
-            each, holder = found[place], found.get(self._holder(place), found[place])
-            recent = float(self._mind.known_at[place])
-            return -min(each.score, holder.score), self._is_former(place), -recent, each.memory.memory_id
+        def order(place: int) -> tuple[float, float, str]:
+            memory = recalled[place]
+            return -memory.score, -float(self._mind.known_at[place]), memory.memory.memory_id
 
-        return [found[place] for place in sorted(found, key=order)]
+        return [recalled[place] for place in sorted(recalled, key=order)]
 
     def filled(self, ranked: Sequence[RecalledMemory], budget: int) -> tuple[list[RecalledMemory], list[LeftOutMemory]]:
         """Return what fits, best first, and what does not."""
@@ -331,17 +327,6 @@ class _Choice:
         near = places[self._relevance[places] > 0] if compared.by == "words" else places
         order = np.lexsort((self._age_days[near], -compared.nearness[near]))
         return near[order][:limit].tolist(), "words" if compared.by == "words" else "meaning"
-
-    def _is_former(self, place: int) -> bool:
-        return self._mind.memories[place].slot is not None and bool(self._view.superseded[place])
-
-    def _holder(self, place: int) -> int:
-        """Return the place of what holds the slot of a former value now, or `NOWHERE`."""
-        seen: set[int] = set()
-        while place != NOWHERE and self._is_former(place) and place not in seen:
-            seen.add(place)
-            place = self._mind.place(self._mind.memories[place].superseded_by)
-        return place if seen else NOWHERE
 
 
 CHARACTERS_PER_TOKEN = 3

@@ -4,10 +4,12 @@ Retrieval and planning use everything; only what comes out is cut. Where in doub
 """
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
+from novelgen.context.lines import DEFAULT_INTENSITY, NEUTRAL_STATUS
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.language.normalise import texts_within
 from novelgen.memory.attributes import attribute_named
@@ -22,6 +24,12 @@ from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders, folded_relatio
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, OpenLoop, Relationship, StateChange
+
+_OF_PAIR: dict[str, Any] = {"relationship_type": "", "status": NEUTRAL_STATUS, "intensity": DEFAULT_INTENSITY} | {
+    "dimensions": {},
+    "history": [],
+}
+"""What is said of a pair, and not of one side, with its value where nothing is said."""
 
 WITHHELD = "(withheld: it may name what the point of view does not know)"
 
@@ -121,11 +129,7 @@ class PointOfViewCut:
                         for scene in outline.scenes
                     ],
                     "open_loops": [each for each in outline.open_loops if each.loop_id not in threads],
-                    "relationships": [
-                        each
-                        for each in outline.relationships
-                        if not _tells_alike(each, pairs.get(each.relationship_id))
-                    ],
+                    "relationships": list(self._unknown_relationships(pairs)),
                     "chapter_summaries": [],
                     "part_summaries": [],
                 }
@@ -332,9 +336,25 @@ class PointOfViewCut:
                 nobodys = {"perspective_a": "", "perspective_b": "", "dimensions_a": {}, "dimensions_b": {}}
                 yield standing.model_copy(update={**nobodys, **own})
 
+    def _unknown_relationships(self, known: Mapping[str, Relationship]) -> Iterable[Relationship]:
+        """Yield what they do not know of relationships: neither their own view, nor what they know of the pair."""
+        for whole in self.found.outline.relationships:
+            side = {whole.character_b: "b", whole.character_a: "a"}.get(self.character_id or "")
+            own: dict[str, Any] = {f"perspective_{side}": "", f"dimensions_{side}": {}} if side else {}
+            seen, unknown = known.get(whole.relationship_id), whole.model_copy(update=own)
+            if _tells_alike(unknown, seen and seen.model_copy(update=own)):
+                continue
+            if seen is not None:
+                untold = {name: _OF_PAIR[name] for name in _OF_PAIR if getattr(seen, name) == getattr(whole, name)}
+                unknown = unknown.model_copy(update=untold)
+            yield unknown
+
     def _saw_pair(self, change: PairChange, whole: Relationship) -> bool:
         said = " ".join(each for each in (change.relationship_type, change.status, change.event) if each)
         about = [whole.character_a, whole.character_b]
+        if change.origin == "author" and self.character_id in about:
+            # How two people stand who need no scene to know it.
+            return not self._view.is_stated_apart(said, about)
         return self._view.saw(said, change.chapter_index, change.scene_index, about=about)
 
 

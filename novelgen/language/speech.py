@@ -175,10 +175,13 @@ _ACTS_AFTER = re.compile(
     rf"|[^，。！？；\n]{{0,6}}[道曰笑喝叫骂问答]"
     rf"|[{CJK_RANGES}]?(?:[将把取走来去上下入出听见闻掣抡使]|说)"
 )
-_ACTS_BEFORE = re.compile(rf"\b(?:{_ENGLISH_VERB}) $", re.IGNORECASE)
+_ACTS_BEFORE = re.compile(rf"\b(?:{_ENGLISH_VERB}) $|(?:{wording('speech_chinese_met')})了?$", re.IGNORECASE)
 _BEGINS_SENTENCE = re.compile(r"(?:^|[.!?。！？…”」』\"]\s*|\n\s*)$")
 _DOES = re.compile(
-    rf" (?:\w+ly )?[a-z]+ed\b|(?![的把被对向跟给替让将之和与同及是])[{CJK_RANGES}]{{1,3}}[着了]"
+    rf"(?: and [A-Z][\w’'-]*(?: [A-Z][\w’'-]*)?)?"
+    rf" (?:\w+ly )?(?:[a-z]+ed|{'|'.join(word_list('speech_english_pasts'))})\b"
+    rf"|(?:[在于从到往][{CJK_RANGES}]{{1,8}}?)?(?:{wording('speech_chinese_met')})"
+    rf"|(?![的把被对向跟给替让将之和与同及是])[{CJK_RANGES}]{{1,3}}[着了]"
     r"|[站坐跪立躺倚靠走跑冲奔跳转抬低伸举点摇抱抓握拉推按拍扶端捧提拔攥皱瞪盯望看瞧打踢挥停退闪飞落追赶守蹲爬翻放收]"
 )
 """After a name that begins a sentence: somebody does something, whatever the verb."""

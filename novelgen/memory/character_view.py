@@ -82,6 +82,12 @@ class StoryKnowledge:
         return kept
 
     @cached_property
+    def hidden_by_author(self) -> Collection[tuple[str, str]]:
+        """Character id and source id of what an author says that somebody does not know."""
+        events = self.rules.story.events
+        return {(each.character_id, each.source_id) for each in events if each.by_author and each.kind != "knows"}
+
+    @cached_property
     def confided(self) -> Collection[str]:
         """The notes of which an author says who knows them: nobody else does. Of a scene others may be witnesses."""
         said = {each.source_id for each in self.rules.story.events if each.by_author and each.kind == "knows"}
@@ -177,6 +183,22 @@ class CharacterView:
             or (memory.quote and memory.quote in text)
             or self.shared.rules.retellings.share_told(memory.content, text, leaving_out=self._own_names) >= MIN_RETOLD
             for memory in self._secrets_at(StoryPosition(chapter_index, scene_index))
+        )
+
+    def is_stated_apart(self, text: str, about: Collection[str]) -> bool:
+        """Tell whether what an author states of some people tells a secret that is kept from this one.
+
+        A memory about the same people is one where an author hides it, and else where the text tells it again.
+        """
+        hidden = self.shared.hidden_by_author
+        share_told = self.shared.rules.retellings.share_told
+        return self._tells_secret(text) or any(
+            (self.character_id, source_id) in hidden
+            or share_told(memory.content, text, leaving_out=self.shared.all_names) >= MIN_RETOLD
+            for source_id in self.shared.kept_from.get(self.character_id, ())
+            if (memory := self.shared.memory_of.get(source_id)) is not None
+            and set(about) <= set(memory.entities)
+            and not self.knows_source(source_id)
         )
 
     def names_of(self, entity: Entity, shown: str) -> list[str]:

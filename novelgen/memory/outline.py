@@ -134,6 +134,8 @@ class PairChange:
     event: str = ""
     chapter_index: int | None = None
     scene_index: int | None = None
+    origin: str = ""
+    """`author` where a person stated it."""
 
 
 @dataclass(frozen=True)

@@ -235,6 +235,7 @@ class RelationshipView(Model):
 
     relationship_id: str
     character_id: str
+    character_name: str = Field(default="", description="Its name; empty where the story's cards were not at hand.")
     relationship_type: str = ""
     status: str = "neutral"
     your_view: str = Field(default="", description="How this side sees the other.")

@@ -27,7 +27,7 @@ from pydantic import (
 
 from novelgen.errors import InvalidPositionError, InvalidRequestError, UserInputError
 from novelgen.language.normalise import DEEPEST, is_deeper
-from novelgen.models.memory import chapter_target
+from novelgen.models.memory import BOOK, chapter_target
 from novelgen.models.position import SCENE_LABEL, StoryPosition
 from runtime.files.file_reading import described
 from runtime.story.base import story_position
@@ -91,13 +91,22 @@ def _written(value: object) -> object:
 
 def _target(value: object) -> object:
     """Return what a memory is attached to in a word, where it comes as memories tell it: `{type, id}`."""
-    if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
+    if not isinstance(value, Mapping):
         return value
-    number = value["id"]
-    return chapter_target(int(number)) if value.get("type") == "chapter" and number.isdecimal() else number
+    kind, said = value.get("type"), value.get("id")
+    if kind == BOOK:
+        return BOOK if said in (None, "", BOOK) else f"{BOOK}:{said}"
+    if kind == "chapter" and not isinstance(said, bool) and str(said).isdecimal():
+        return chapter_target(int(str(said)))
+    return said if isinstance(said, str) else value
 
 
-_TARGET_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "object", "required": ["type", "id"]}]}
+def _as_list(value: object) -> object:
+    """Return one target as a list of it."""
+    return [value] if isinstance(value, str | Mapping) else value
+
+
+_TARGET_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "object", "required": ["type"]}]}
 
 Target = Annotated[
     str,
@@ -232,5 +241,5 @@ def _one_of(members: tuple[Any, ...], *, is_bounded: bool) -> Any:
 
 
 def _targets(annotation: Any) -> Any:
-    targets = Annotated[list[Target], Field(max_length=MOST_PARTS)]
+    targets = Annotated[list[Target], Field(max_length=MOST_PARTS), BeforeValidator(_as_list)]
     return targets | None if type(None) in get_args(annotation) else targets

@@ -76,7 +76,7 @@ def build_character_tools(
     story = StoryBase(stores, character.project_id)
     bound = {"remember_event": {}, "recall_memories": {"to": to, "story_as_of": story_as_of}}
     return [
-        _langchain_tool(each, stores, story, bound={"character": character, **bound[each.operation.name]})
+        _langchain_tool(each, stores, story, bound={"character_id": character, **bound[each.operation.name]})
         for each in TOOLS
         if each.given_to == "character"
     ]

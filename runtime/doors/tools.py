@@ -20,7 +20,7 @@ from pydantic_core import PydanticUndefined
 
 from novelgen.context.difference_block import difference_lines
 from novelgen.errors import UnknownEntityError
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import GREATEST_INDEX, StoryPosition
 from runtime.doors.answers import told
 from runtime.doors.arguments import Arguments, Method, Schema, arguments_of, forms_of, read_arguments
 from runtime.doors.operations import BY_NAME, Operation
@@ -37,6 +37,12 @@ USUAL = {"verified": True, "certainty": 1.0}
 
 CUTS = ("as_of", "until", "start")
 """Arguments that name a position up to which is read, or from which on holds what is said."""
+
+_PLACE: dict[str, Any] = {
+    "chapter_index": (int, Field(ge=0, le=GREATEST_INDEX, description="Chapter of the scene.")),
+    "scene_index": (int, Field(ge=0, le=GREATEST_INDEX, description="Number of the scene within its chapter.")),
+}
+"""Arguments of an agent in place of a scene's position."""
 
 MCPOffer = Literal["story", "game"]
 """What a server of tools is for; each offer stands for itself, since a model pays for all of it at every turn."""
@@ -84,10 +90,12 @@ class Tool:
         """Whether it changes nothing."""
         return self.operation.is_read or self.operation.http.startswith("GET ")
 
-    def arguments(self, project: Mapping[str, str], *, bound: Collection[str] = ()) -> type[Arguments]:
+    def arguments(self, project: Mapping[str, str | None], *, bound: Collection[str] = ()) -> type[Arguments]:
         """Return what a call takes."""
         whole = arguments_of(self.operation.function, self.operation.without + self.without)
-        named = dict(project) | ({"character": "Who, by id, name or alias."} if self.operation.is_of_character else {})
+        named: dict[str, str | None] = dict(project)
+        if self.operation.is_of_character:
+            named["character_id"] = "Who, by id, name or alias."
         fields: dict[str, Any] = {
             name: (str, Field(min_length=1, max_length=400, description=said))
             for name, said in named.items()
@@ -97,7 +105,9 @@ class Tool:
             info = copy.copy(info)
             if name in self.needs or name in self.defaults:
                 info.default = self.defaults.get(name, PydanticUndefined)
-            if name not in bound:
+            if name == self.operation.position:
+                fields |= _PLACE
+            elif name not in bound:
                 fields[name] = (info.annotation, info)
         return create_model(f"{self.operation.name}_tool", __base__=Arguments, **fields)
 
@@ -136,8 +146,10 @@ class Tool:
         """Do it, and return the answer as JSON."""
         given = dict(values) if limit is None else _cut(story, values, self.operation.function, limit)
         of: Any = story
+        if self.operation.position:
+            given[self.operation.position] = StoryPosition(given.pop("chapter_index"), given.pop("scene_index"))
         if self.operation.is_of_character:
-            who = given.pop("character")
+            who = given.pop("character_id")
             of = _character_of(story, who) if isinstance(who, str) else who
         result = self.operation.function(of, **given)
         answer = told(self.operation.answer(result), folders=folders)
@@ -222,6 +234,10 @@ def _slim(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     kept = {name: _slim(value) for name, value in schema.items() if name not in _UNTOLD or isinstance(value, dict)}
+    if abs(kept.get("maximum", 0)) >= GREATEST_INDEX:
+        del kept["maximum"]
+    if kept.get("minimum", 0) <= -GREATEST_INDEX:
+        del kept["minimum"]
     if kept.get("default", 0) in (None, "", []):
         del kept["default"]
         kinds = [each for each in kept.get("anyOf", ()) if each != {"type": "null"}]

@@ -74,16 +74,16 @@ def new_card_page(visit: Visited, kind: Name = "") -> Response:
 def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
     """Show an entity: its names, how it stands, its relationships, what it knows and what is remembered of it."""
     as_of = visit.as_of
-    card = visit.kept(Story.entity, entity=entity, as_of=visit.until)
+    card = visit.kept(Story.entity, entity_id=entity, as_of=visit.until)
     entity_id = card.entity.entity_id
     is_person = card.entity.entity_type == "character"
     profile = card.entity.profile
     known = visit.kept(Story.list_appearances)
     names = {each.entity.entity_id: each.entity.name for each in known}
-    about = visit.story.memories_about(entity=entity_id, limit=shown, as_of=as_of)
+    about = visit.story.memories_about(entity_id, limit=shown, as_of=as_of)
     threads = visit.kept(Story.threads, statuses=EVERY_STATUS)
     labels = labels_for(visit.language)
-    histories = visit.kept(Story.attribute_histories, entity=entity_id)
+    histories = visit.kept(Story.attribute_histories, entity_id=entity_id)
     states = {} if card.state is None else card.state.state_data
     attributes: dict[bool, list[AttributeHistory]] = {True: [], False: []}
     for each in histories:
@@ -105,7 +105,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
         fields=[each for each in fields if not isinstance(profile.get(each.key), dict)],
         values=field_values(card.entity, names),
         names_by_kind=_names_by_kind(visit),
-        related=visit.kept(Story.relationships_of, character=entity_id) if is_person else [],
+        related=visit.kept(Story.query_relationships, character_id=entity_id) if is_person else [],
         knows=_facts(visit, entity_id, "known") if is_person else [],
         kept_from=_facts(visit, entity_id, "secret") if is_person else [],
         threads=[each for each in threads if entity_id in each.related_entities],
@@ -125,7 +125,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
 @router.get("/page/projects/{project_id}/card/rename")
 def rename_page(visit: Visited, entity: Name, new_name: Name) -> Response:
     """Show what another name would change."""
-    old = visit.story.entity(entity=entity).entity
+    old = visit.story.entity(entity).entity
     preview = visit.story.rename_card(old.entity_id, new_name.strip())
     names = visit.story.entity_names()
     return visit.page("rename", preview=preview, old=old.name, names=names, in_text=False)
@@ -307,7 +307,7 @@ def _shown(visit: Visited, cell: str, names: Mapping[str, str]) -> dict[str, Any
     asked = next((each for each in everybody if each.character_id == character), None)
     if asked is None:
         raise UserInputError(f"nobody {character!r} is known by then; choose a cell of the table")
-    said = visit.story.author_words(character=character, memory_id=memory_id)
+    said = visit.story.author_words(character_id=character, memory_id=memory_id)
     row = KnowledgeRow(source_id=fact.source_id, content="", said_of=[character] if said else [])
     return {
         "fact": fact,

@@ -102,7 +102,7 @@ def _fields(visit: Visit, sent: Sent, fields: Mapping[str, Any]) -> dict[str, An
         if name not in fields:
             continue
         is_list = get_origin(fields[name].annotation) is list
-        if name in ("position", "place"):
+        if name == "position":
             payload[name] = str(scene_meant(visit, sent, name))
         elif not part:
             named = names_in("\n".join(said.split()) if name == "scenes" else said)
@@ -156,8 +156,8 @@ def _noted(visit: Visit, sent: Sent) -> dict[str, Any]:
     """Return a fact that a scene established; it is read from the next scene on."""
     place = scene_meant(visit, sent)
     return {
-        "text": sent.get("text", ""),
-        "entities": names_in(sent.get("about", "")),
+        "content": sent.get("content", ""),
+        "attached_to": names_in(sent.get("about", "")) or None,
         "start": f"{place.chapter_index}:{(place.scene_index or 0) + 1}",
         **{name: sent.get(name) for name in ("importance", "event_type", "evidence")},
         "as_of": visit.standing,
@@ -214,7 +214,7 @@ def _scene_moved(visit: Visit, sent: Sent) -> dict[str, Any]:
 
 def _known(visit: Visit, sent: Sent) -> dict[str, Any]:
     """Return the author's word on a cell of the picture; `as_told` takes it away."""
-    cell = {name: sent.get(name, "").strip() for name in ("character", "memory_id")}
+    cell = {name: sent.get(name, "").strip() for name in ("character_id", "memory_id")}
     kind = sent.get("kind", "").strip()
     if kind == "as_told":
         return cell
@@ -228,7 +228,7 @@ def _known(visit: Visit, sent: Sent) -> dict[str, Any]:
 
 def _card(visit: Visit, sent: Sent) -> EntityCard:
     """Return the card of a form, as it is known at the position of the page."""
-    name = sent.get("entity", "").strip()
+    name = sent.get("entity_id", "").strip()
     if not name:
         raise UserInputError("which card is changed is not said; open it from the list of cards")
     return visit.story.entity(name, as_of=visit.until)
@@ -247,7 +247,7 @@ def _card_edited(visit: Visit, sent: Sent) -> dict[str, Any]:
     changed |= {name: value for name, value in fields.items() if value != stood.get(name, "")}
     if not changed:
         raise UserInputError("nothing of the card was changed; write another name, role or description")
-    return {"entity": shown.entity_id, "changes": changed}
+    return {"entity_id": shown.entity_id, "changes": changed}
 
 
 def _alias_changed(visit: Visit, sent: Sent) -> dict[str, Any]:
@@ -257,12 +257,12 @@ def _alias_changed(visit: Visit, sent: Sent) -> dict[str, Any]:
         kept = [each.model_dump() for each in whole.aliases if each.alias != gone]
         if len(kept) == len(whole.aliases):
             raise UserInputError(f"{gone!r} is no other name of {whole.entity_id}; choose one of its card")
-        return {"entity": whole.entity_id, "changes": {"aliases": kept}}
+        return {"entity_id": whole.entity_id, "changes": {"aliases": kept}}
     if not alias:
         raise UserInputError("the name is empty; write another name of this card")
     place = place_in(sent, "since")
     since = {} if place is None else {"first_chapter": place.chapter_index, "first_scene": place.scene_index}
-    return {"entity": whole.entity_id, "changes": {"alias": {"alias": alias, **since}}}
+    return {"entity_id": whole.entity_id, "changes": {"alias": {"alias": alias, **since}}}
 
 
 def _state_said(visit: Visit, sent: Sent) -> dict[str, Any]:
@@ -282,7 +282,7 @@ def _state_said(visit: Visit, sent: Sent) -> dict[str, Any]:
     value = None if not text else lines if isinstance(old, list) else "\n".join(lines)
     if value == old:
         raise UserInputError(f"{attribute!r} stands like that already; write another value")
-    return {"entity": card.entity.entity_id, "changes": {}, "state": {attribute: value}, "start": visit.standing}
+    return {"entity_id": card.entity.entity_id, "changes": {}, "state": {attribute: value}, "start": visit.standing}
 
 
 def _meant(visit: Visit, text: str) -> str:

@@ -352,7 +352,7 @@ def _charts(
     visit: Visit, pair: Relationship, places: Sequence[tuple[int, int]]
 ) -> list[tuple[Side | None, CourseChart]]:
     """Return what became of each side of a pair of which something is told, and of its strength."""
-    steps = visit.story.relationship_course(first=pair.character_a, second=pair.character_b, as_of=visit.as_of).steps
+    steps = visit.story.relationship_course(pair.character_a, pair.character_b, as_of=visit.as_of).steps
     first, second = sides_of(pair)
     felt = ((first, [each.dimensions_a for each in steps]), (second, [each.dimensions_b for each in steps]))
     charts: list[tuple[Side | None, CourseChart]] = [

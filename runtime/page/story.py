@@ -139,7 +139,7 @@ def place_page(visit: Visited, chapter: int, scene: int) -> Response:
 @router.post("/page/projects/{project_id}/story/text/preview")
 def preview_text(visit: Visited, form: Form) -> Response:
     """Tell what a new text would do to the facts of its scene."""
-    place, text = scene_meant(visit, form, "place"), form.get("text", "")
+    place, text = scene_meant(visit, form), form.get("text", "")
     outcome = visit.story.preview_scene_text(position=place, text=text)
     return visit.page(
         "scene_text",

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from sqlalchemy import ColumnElement, Text, cast, func, literal_column, or_, tuple_
 
-from novelgen.errors import UnknownMemoryError, UnknownSceneError
+from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.matching import NameFinder
 from novelgen.language.resolver import NameResolver
 from novelgen.lorebook import KEY_TAG
@@ -48,7 +48,7 @@ from runtime.storage.session import (
     unconsolidated,
     visible,
 )
-from runtime.storage.tables import CHUNK_ENTITIES, CHUNKS, SCENES, TOUCHED_BY_HAND
+from runtime.storage.tables import CHUNK_ENTITIES, CHUNKS, TOUCHED_BY_HAND
 from runtime.storage.terms import searchable_text
 
 _NEWEST_FIRST = (CHUNKS.c.chapter_index.desc().nulls_last(), CHUNKS.c.scene_index.desc().nulls_last())
@@ -411,8 +411,6 @@ def _unknown(project_id: str, memory_id: str) -> UnknownMemoryError:
 MAX_REPLACEMENTS = 50
 """So many steps from a replaced memory to the one that holds are followed; a slot's values are one step."""
 
-SHOWN_NAMES = 3
-
 
 class AttachmentRepository(Repository):
     """Reads and changes what memories are attached to.
@@ -434,17 +432,17 @@ class AttachmentRepository(Repository):
         return self._change(memory_ids, targets, is_attaching=False)
 
     def beyond_entities(self, target: str) -> str | None:
-        """Return `book` or `chapter:3` where a target means the book or a chapter; None where it means an entity."""
+        """Return `book` or `chapter:3` where a target means the book or a chapter; None where it means an entity.
+
+        A chapter may be attached to before it is stored. The book is also `book:` with the id of the project.
+        """
         wanted = target.strip()
         chapter = chapter_of_target(wanted)
         if chapter is not None:
-            stored = sorted(set(self._session.values(SCENES.c.chapter_index)))
-            if chapter not in stored:
-                near = sorted(stored, key=lambda each: (abs(each - chapter), each))[:SHOWN_NAMES]
-                listed = ", ".join(map(chapter_target, near)) or "none"
-                raise UnknownSceneError(f"no scene of chapter {chapter} is stored; nearest: {listed}")
             return chapter_target(chapter)
-        return BOOK if wanted == BOOK else None
+        if wanted.startswith(f"{BOOK}:") and wanted != f"{BOOK}:{self.project_id}":
+            raise UserInputError(f"{wanted!r} is another book than this one; write {BOOK!r}")
+        return BOOK if wanted in (BOOK, f"{BOOK}:{self.project_id}") else None
 
     def attachments_of(self, memory_id: str) -> list[Attachment]:
         """Return what a memory is attached to: entities in order of id, then chapters, then the book."""

@@ -83,31 +83,33 @@ class StoryAttachments(base.StoryBase):
         """
         return self._linked(memory_ids, targets, AttachmentRepository.detach)
 
-    def attach_mentions(self, *, entity: base.Name, is_applied: bool = False) -> MentionAttachment:
+    def attach_mentions(self, *, entity_id: base.Name, is_applied: bool = False) -> MentionAttachment:
         """Find every memory whose text names an entity and that is not attached to it; attach them when asked.
 
         Names and aliases count on word borders; a longer name that holds one does not, nor does what an author
         took off the entity.
 
         Args:
-            entity: Id, name or alias.
+            entity_id: Id, name or alias.
             is_applied: Attach them; else they are only listed.
         """
         database = self._stores.database(self.project_id)
         with database.write() if is_applied else database.read() as unit:
-            entity_id = base.named_entity(entity, base.known_entities(unit, None)).entity_id
-            found = unit.attachments.mentioning(entity_id)
+            target_id = base.named_entity(entity_id, base.known_entities(unit, None)).entity_id
+            found = unit.attachments.mentioning(target_id)
             change_id = None
             if found and is_applied:
                 ids = [chunk.chunk_id for chunk in found]
-                _, change_id = _link(unit, ids, [entity_id], AttachmentRepository.attach)
-        return MentionAttachment(target=entity, memories=found, is_attached=is_applied, change_id=change_id)
+                _, change_id = _link(unit, ids, [target_id], AttachmentRepository.attach)
+        return MentionAttachment(target=entity_id, memories=found, is_attached=is_applied, change_id=change_id)
 
-    def memories_about(self, entity: base.Name, *, limit: base.Count = 10, as_of: base.Place = None) -> MemoriesAbout:
+    def memories_about(
+        self, entity_id: base.Name, *, limit: base.Count = 10, as_of: base.Place = None
+    ) -> MemoriesAbout:
         """Return what is remembered of an entity: what is attached to it, and what its names stand in.
 
         Args:
-            entity: Id, name or alias.
+            entity_id: Id, name or alias.
             limit: At most so many, what holds and weighs most first.
             as_of: Only what lies strictly before this position.
         """
@@ -115,7 +117,7 @@ class StoryAttachments(base.StoryBase):
         cut = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             known = base.known_entities(unit, as_of)
-            meant = base.resolved_entity(entity, known)
+            meant = base.resolved_entity(entity_id, known)
             wanted = MemoryFilter(as_of=cut, entities=[meant.entity_id], content_types=list(DISTILLED_TYPES))
             attached = unit.memories.by_entities(
                 [meant.entity_id], as_of=cut, content_types=DISTILLED_TYPES, limit=MAX_BY_NAME

@@ -74,27 +74,27 @@ class StoryChanges(base.StoryBase):
             ]
         return [each for each in listed if each is not None]
 
-    def delete_entity(self, entity: base.Name, *, entity_type: EntityType | None = None) -> DeletionResult:
+    def delete_entity(self, entity_id: base.Name, *, entity_type: EntityType | None = None) -> DeletionResult:
         """Delete an entity with its names, states and relationships; memories stay. `undo` takes it back.
 
         Args:
-            entity: Id, name or alias.
+            entity_id: Id, name or alias.
             entity_type: Only one of this type is meant.
 
         Raises:
             UnknownEntityError: When nobody bears the name, or several do.
         """
         with self._stores.database(self.project_id).write() as unit:
-            found = base.named_entity(entity, base.known_entities(unit, None), entity_type)
+            found = base.named_entity(entity_id, base.known_entities(unit, None), entity_type)
             deletion = unit.deletions.delete_entity(found.entity_id)
         return _followed(self._stores, self.project_id, deletion)
 
-    def delete_relationship(self, first: base.Name, second: base.Name) -> DeletionResult:
+    def delete_relationship(self, character_a: base.Name, character_b: base.Name) -> DeletionResult:
         """Delete how two characters stand, with its history; both stay. `undo` takes it back.
 
         Args:
-            first: One of the two, by id, name or alias.
-            second: The other one.
+            character_a: One of the two, by id, name or alias.
+            character_b: The other one.
 
         Raises:
             UnknownEntityError: When nobody bears a name, or several do.
@@ -102,24 +102,26 @@ class StoryChanges(base.StoryBase):
         """
         with self._stores.database(self.project_id).write() as unit:
             known = base.known_entities(unit, None)
-            one, other = (base.resolved_entity(name, known, "character").entity_id for name in (first, second))
+            one, other = (
+                base.resolved_entity(name, known, "character").entity_id for name in (character_a, character_b)
+            )
             found = unit.relationships.between(one, other)
             if found is None:
                 raise UserInputError(f"nothing is known of {one} and {other} together; list the relationships")
             deletion = unit.deletions.delete_relationship(found.relationship_id)
         return _followed(self._stores, self.project_id, deletion)
 
-    def delete_thread(self, thread_id: base.Name) -> DeletionResult:
+    def delete_thread(self, loop_id: base.Name) -> DeletionResult:
         """Delete a thread with its history; `undo` takes it back.
 
         Args:
-            thread_id: Its id, such as OL3.
+            loop_id: Its id, such as OL3.
 
         Raises:
             UserInputError: When no such thread is stored.
         """
         with self._stores.database(self.project_id).write() as unit:
-            deletion = unit.deletions.delete_thread(thread_id)
+            deletion = unit.deletions.delete_thread(loop_id)
         return _followed(self._stores, self.project_id, deletion)
 
     aauthor_changes = base.async_twin(author_changes)

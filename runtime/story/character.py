@@ -327,7 +327,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         changes: dict[str, Any] = {f"{name}_change": by for name, by in reply.deltas.items()}
         remembered = self._remember(
             GivenEvent(
-                text=content,
+                content=content,
                 event_type=reply.interaction_type,
                 interaction_type=reply.interaction_type or None,
                 participants=(asked.to,),
@@ -543,4 +543,4 @@ def _analysis(parts: ReplyParts) -> tuple[ReplyAnalysis, list[ReportIssue]]:
 
 
 def _info(asked: _Asked, text: str, slot: str | None) -> GivenEvent:
-    return GivenEvent(text=text, event_type="player_info", participants=(asked.to,), slot=slot)
+    return GivenEvent(content=text, event_type="player_info", participants=(asked.to,), slot=slot)

@@ -47,7 +47,7 @@ class LoggedEvent(BaseModel):
     """An event that somebody saw, heard of or was told, and who knows of it."""
 
     event_id: str
-    text: str = Field(description="In the words of the first who knew of it.")
+    content: str = Field(description="In the words of the first who knew of it.")
     event_type: str = ""
     importance: int
     session: int | None = None
@@ -148,7 +148,7 @@ class StoryCharacterNews(StoryBase):
 
     def world_event(
         self,
-        text: Text,
+        content: Text,
         *,
         event_type: str = "",
         importance: Weight | None = None,
@@ -165,7 +165,7 @@ class StoryCharacterNews(StoryBase):
         """Let an event of the world be remembered by those who see it, and by others once the news reaches them.
 
         Args:
-            text: What happened.
+            content: What happened.
             event_type: What kind of event it is.
             importance: 1 to 10; None derives it from the type.
             witnesses: Who sees it; a mapping tells what each of them remembers, in their own words.
@@ -182,7 +182,7 @@ class StoryCharacterNews(StoryBase):
             UnknownEntityError: When somebody is unknown; nothing is stored then.
             UserInputError: When an argument is wrong, or nobody is named.
         """
-        happening = given_event(text=text, event_type=event_type, importance=importance, **event)
+        happening = given_event(content=content, event_type=event_type, importance=importance, **event)
         at = as_moment(at)
         now = (clock or self._stores.clock)()
         seen = happening.as_told_by(witnesses)
@@ -194,7 +194,9 @@ class StoryCharacterNews(StoryBase):
             raise UserInputError("nobody is named who sees the event or hears of it; pass witnesses or told_to")
         if isinstance(delay, int) and not isinstance(at, tuple):
             raise UserInputError(f"a delay of {delay!r} turns needs at=(session, turn); or pass a timedelta")
-        vectors, issues = embedded_texts(self._stores, texts=[happening.text, *(each.text for each in seen.values())])
+        vectors, issues = embedded_texts(
+            self._stores, texts=[happening.content, *(each.content for each in seen.values())]
+        )
         with self._stores.database(self.project_id).write() as unit:
             known = known_entities(unit, None)
             heard_of = people_named(told_to)
@@ -234,7 +236,7 @@ class StoryCharacterNews(StoryBase):
         return [
             LoggedEvent(
                 **copies[0].model_dump(include=told),
-                text=copies[0].content,
+                content=copies[0].content,
                 knowers={each.character_id: each.how for each in copies},
             )
             for copies in shared[-limit if limit else 0 :]
@@ -247,7 +249,7 @@ class StoryCharacterNews(StoryBase):
 def _news_of(memory: CharacterMemory, text: str) -> GivenEvent:
     """Return what is told of a memory: its event without its slot, and no more important than it was."""
     return GivenEvent(
-        text=text,
+        content=text,
         short=memory.short if text == memory.content else None,
         event_type=memory.event_type,
         interaction_type=memory.interaction_type,

@@ -1,5 +1,6 @@
 """What all parts of a character work on: what it remembers, knows of the story and feels, and how that is written."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -35,6 +36,8 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.records import Happened, MemoryFilter, StoredDispositionChange
 from runtime.stores import MemoryStores
 from runtime.story.base import ChangeNumber, ReadsArguments, async_twin
+
+logger = logging.getLogger(__name__)
 
 When = tuple[int, int] | datetime | None
 """When: a pair of session and turn, a datetime, or None for now."""
@@ -89,6 +92,9 @@ class CharacterWriter:
             settings=self._settings,
             created_at=self._now,
         )
+        for issue in issues:
+            if issue.kind == "malformed":
+                logger.warning("remember: %s", issue.message)
         # Somebody may have taken part under the name that the character calls the player by.
         held = self._unit.characters.active(memory.character_id, slot=PLAYER_NAME_SLOT)
         called = {slot_value(PLAYER_NAME_SLOT, each.content).casefold() for each in held if each.superseded_by is None}
@@ -223,21 +229,21 @@ class CharacterFeelings(CharacterPart):
     The other is the id, name or alias of a character, or any other name: "player" where nobody is named.
     """
 
-    def feelings(self, other: str = feeling.PLAYER, *, as_of: When = None) -> Feelings:
+    def feelings(self, other_id: str = feeling.PLAYER, *, as_of: When = None) -> Feelings:
         """Return what the character feels for another: five dimensions, a status, a header, and words.
 
         Args:
-            other: For whom.
+            other_id: For whom.
             as_of: As it was then; None means now.
         """
         with self._stores.database(self.project_id).read() as unit:
             return feelings_in(
-                unit, self._mind(unit), self.character_id, other, as_of=as_moment(as_of), now=self._clock()
+                unit, self._mind(unit), self.character_id, other_id, as_of=as_moment(as_of), now=self._clock()
             )
 
     def feel(
         self,
-        other: str = feeling.PLAYER,
+        other_id: str = feeling.PLAYER,
         *,
         event_type: str = "",
         deltas: Mapping[str, int] | None = None,
@@ -247,7 +253,7 @@ class CharacterFeelings(CharacterPart):
         """Move what the character feels for another; `remember` does so by itself for those who took part.
 
         Args:
-            other: For whom.
+            other_id: For whom.
             event_type: What happened: its rule moves what `deltas` do not name.
             deltas: Dimension to the number by which it moves: `{"trust": 5}`.
             values: Dimension to the value that it takes: `{"fear": 40}`.
@@ -266,32 +272,32 @@ class CharacterFeelings(CharacterPart):
             )
         moment = self._clock()
         with self._stores.database(self.project_id).write() as unit:
-            other_id = other_id_of(unit, other)
-            if other_id == self.character_id:
-                raise UserInputError(f"{other!r} is the character itself; name whom it feels something for")
-            with unit.journal.changing_play("feel", self.character_id, other_id) as kept:
+            felt_for = other_id_of(unit, other_id)
+            if felt_for == self.character_id:
+                raise UserInputError(f"{other_id!r} is the character itself; name whom it feels something for")
+            with unit.journal.changing_play("feel", self.character_id, felt_for) as kept:
                 unit.play.add_disposition(
                     StoredDispositionChange(
                         character_id=self.character_id,
-                        other_id=other_id,
+                        other_id=felt_for,
                         event_type=event_type,
                         deltas=moved,
                         values=taken,
                         **dict(happened(as_moment(at), moment)),
                     )
                 )
-            now = feelings_in(unit, self._mind(unit), self.character_id, other_id, as_of=None, now=moment)
+            now = feelings_in(unit, self._mind(unit), self.character_id, felt_for, as_of=None, now=moment)
         return now.model_copy(update={"change_id": kept.change_id})
 
-    def feelings_history(self, other: str = feeling.PLAYER, *, as_of: When = None) -> list[StoredDispositionChange]:
+    def feelings_history(self, other_id: str = feeling.PLAYER, *, as_of: When = None) -> list[StoredDispositionChange]:
         """Return how the character's feelings for another moved, in the order in which it happened.
 
         Args:
-            other: For whom.
+            other_id: For whom.
             as_of: Only what happened before; None means everything so far.
         """
         with self._stores.database(self.project_id).read() as unit:
-            return unit.play.dispositions(self.character_id, other_id_of(unit, other), as_of=as_moment(as_of))
+            return unit.play.dispositions(self.character_id, other_id_of(unit, other_id), as_of=as_moment(as_of))
 
     afeelings = async_twin(feelings)
     afeel = async_twin(feel)

@@ -99,7 +99,7 @@ class CharacterMemories(CharacterPart):
 
     def remember(
         self,
-        text: Text,
+        content: Text,
         *,
         event_type: str = "",
         importance: Weight | None = None,
@@ -122,7 +122,7 @@ class CharacterMemories(CharacterPart):
         """Remember an event.
 
         Args:
-            text: What happened, as the character would tell it: "The player told me that her name is Ines."
+            content: What happened, as the character would tell it: "The player told me that her name is Ines."
             event_type: What kind of event it was: conversation, gift_received, betrayal, a type of the game's own, ….
             importance: 1 to 10; None takes what its type and `state_deltas` tell.
             participants: Who took part; names of characters are known again under every alias. The player is
@@ -132,7 +132,7 @@ class CharacterMemories(CharacterPart):
             slot: It is the one current value of this slot from now on: `player_name`, `npc_death_status:Mira`.
             at: When it happened.
             short: The same in a sentence; None takes one of the text.
-            interaction_type: What a model called the interaction; one that is not valid is taken for the nearest.
+            interaction_type: What a model called the interaction; one that is not valid counts as casual_conversation.
             is_milestone: Whether it is one, whatever its type.
             milestone_type: What kind of milestone it is, which makes it one; kept in `details`.
             state_deltas: What it changed: trust_change, secret_revealed, npc_died, ….
@@ -151,7 +151,7 @@ class CharacterMemories(CharacterPart):
             UnknownEntityError: When a witness is unknown.
         """
         event = given_event(
-            text=text,
+            content=content,
             short=short,
             event_type=event_type,
             interaction_type=interaction_type,
@@ -189,7 +189,7 @@ class CharacterMemories(CharacterPart):
         )
         event = event.model_copy(update={"state_deltas": {**as_state_deltas(deltas), **event.state_deltas}})
         told = event.model_copy(update={"slot": None, "supersedes": None}).as_told_by(witnesses)
-        vectors, issues = embedded_texts(self._stores, texts=[event.text, *(each.text for each in told.values())])
+        vectors, issues = embedded_texts(self._stores, texts=[event.content, *(each.content for each in told.values())])
         with self._stores.database(self.project_id).write() as unit:
             known = learning(at, now=now, how=how, heard_from=known_ids(unit, [heard_from or ""])[0] or None)
             made = CharacterWriter(unit, settings, now, vectors)

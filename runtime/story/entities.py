@@ -118,18 +118,18 @@ class StoryEntities(base.StoryBase):
         return ShownList(found[:limit])
 
     def entity(
-        self, entity: base.Name, *, entity_type: EntityType | None = None, as_of: base.Place = None
+        self, entity_id: base.Name, *, entity_type: EntityType | None = None, as_of: base.Place = None
     ) -> EntityCard:
         """Return an entity with its state, counts of its scenes, and when its card was made and changed.
 
         Args:
-            entity: Id, name or alias.
+            entity_id: Id, name or alias.
             entity_type: Only one of this type is meant.
             as_of: As far as the story has shown it before this position.
         """
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            found = base.named_entity(entity, base.known_entities(unit, as_of), entity_type)
+            found = base.named_entity(entity_id, base.known_entities(unit, as_of), entity_type)
             position = as_of or END_OF_STORY
             states = unit.states.snapshots([found.entity_id], as_of=position)
             scenes = unit.scenes.casts(as_of=position, naming=found.entity_id)
@@ -267,7 +267,7 @@ class StoryEntities(base.StoryBase):
 
     def edit_entity(
         self,
-        entity: base.Name,
+        entity_id: base.Name,
         changes: Mapping[str, Any],
         *,
         state: Mapping[str, Any] | None = None,
@@ -277,7 +277,7 @@ class StoryEntities(base.StoryBase):
         """Change fields of an entity's card and profile, and attributes of its state.
 
         Args:
-            entity: Id, name or alias.
+            entity_id: Id, name or alias.
             changes: Fields to their new values: name, role, description, alias, translation, a field of the profile;
                 `current_state` is an object of attributes of the state, and so is every other name one.
             state: Attributes of the state, whatever their names look like; null clears one.
@@ -291,7 +291,7 @@ class StoryEntities(base.StoryBase):
             raise UserInputError("nothing to change; give a field and its value, such as role=minor")
         with self._stores.database(self.project_id).write() as unit:
             known = base.known_entities(unit, None)
-            found = base.named_entity(entity, known, entity_type)
+            found = base.named_entity(entity_id, known, entity_type)
             kind = found.entity_type
             known_fields = known_fields_of(kind, unit=unit, known=known)
             at = base.place_of_statement(unit, base.position_of(start) or END_OF_STORY)
@@ -334,12 +334,12 @@ class StoryEntities(base.StoryBase):
         return EntityChangeResult(change=change, entity=kept, other=merged, indexing=self._follow_edit())
 
     def split_entity(
-        self, entity: base.Name, new_name: base.Name, *, aliases: Sequence[str] = (), scenes: Sequence[base.At] = ()
+        self, entity_id: base.Name, new_name: base.Name, *, aliases: Sequence[str] = (), scenes: Sequence[base.At] = ()
     ) -> EntityChangeResult:
         """Take a new entity out of one: its names and scenes move, and it can be undone.
 
         Args:
-            entity: Whom to split, by id, name or alias.
+            entity_id: Whom to split, by id, name or alias.
             new_name: Display name of the new entity: an alias, or a new name.
             aliases: More names of the new one.
             scenes: Scenes that are only about the new one.
@@ -351,7 +351,7 @@ class StoryEntities(base.StoryBase):
         if any(None in place for place in places):
             raise UserInputError("a scene is named by chapter and scene, such as 3:2")
         with self._stores.database(self.project_id).write() as unit:
-            found = base.named_entity(entity, base.known_entities(unit, None))
+            found = base.named_entity(entity_id, base.known_entities(unit, None))
             change = unit.merges.split(found.entity_id, name=new_name, aliases=aliases, scenes=places)
             new = unit.entities.get(change.other_id)
         indexing = self._follow_edit()

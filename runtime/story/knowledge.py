@@ -129,7 +129,7 @@ class StoryKnowledge(base.StoryBase):
 
     def knowledge(
         self,
-        character: base.Name,
+        character_id: base.Name,
         *,
         as_of: base.Place = None,
         about: str | None = None,
@@ -138,14 +138,14 @@ class StoryKnowledge(base.StoryBase):
         """Tell what a character knows and what not: every memory before the position in one of two lists.
 
         Args:
-            character: Id, name or alias; `reader` for whoever reads the book.
+            character_id: Id, name or alias; `reader` for whoever reads the book.
             as_of: Position of the read.
             about: Only memories about this entity, or else with these words.
             limit: At most so many of either list, the latest.
         """
         cut = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            character_id = knower_id(unit, character, cut)
+            character_id = knower_id(unit, character_id, cut)
             is_wanted = is_about(unit, about, cut)
         rules = self._rules(cut)
         wanted = [memory for memory in rules.story.memories if is_wanted(memory)]
@@ -240,21 +240,21 @@ class StoryKnowledge(base.StoryBase):
             next_offset=following if following < len(wanted) else None,
         )
 
-    def lived_together(self, first: base.Name, second: base.Name, *, as_of: base.Place = None) -> SharedLife:
+    def lived_together(self, character_a: base.Name, character_b: base.Name, *, as_of: base.Place = None) -> SharedLife:
         """Return the scenes that two characters were in together, and which of them alone.
 
         Args:
-            first: One of them.
-            second: The other.
+            character_a: One of them.
+            character_b: The other.
             as_of: Only scenes before this position.
         """
         from novelgen.memory.knowledge_rules import shared_scenes
 
         cut = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            one, other = knower_id(unit, first, cut), knower_id(unit, second, cut)
+            one, other = knower_id(unit, character_a, cut), knower_id(unit, character_b, cut)
         if one == other or READER in (one, other):
-            raise UserInputError(f"{first!r} and {second!r} are not two characters; name two")
+            raise UserInputError(f"{character_a!r} and {character_b!r} are not two characters; name two")
         together, alone = shared_scenes(self._rules(cut).story, one, other)
         scenes = [
             SharedScene(
@@ -266,7 +266,7 @@ class StoryKnowledge(base.StoryBase):
 
     def set_knowledge(
         self,
-        character: base.Name,
+        character_id: base.Name,
         memory_id: base.Name,
         kind: KnowledgeKind = "knows",
         *,
@@ -278,7 +278,7 @@ class StoryKnowledge(base.StoryBase):
         """Say whether a character knows a memory; it outranks the record and all rules.
 
         Args:
-            character: Id, name or alias; `reader` for whoever reads the book.
+            character_id: Id, name or alias; `reader` for whoever reads the book.
             memory_id: Its source_id or chunk_id; `*` for all that `learned_from` has lived through.
             kind: knows, hidden (does not), deceived (believes the contrary) or doubts.
             how: own_doing, witnessed, told, overheard, read, deduced or author.
@@ -292,7 +292,7 @@ class StoryKnowledge(base.StoryBase):
         start = base.position_of(start)
         cut = start or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            knower, stored = knower_id(unit, character, cut), None
+            knower, stored = knower_id(unit, character_id, cut), None
             teller = None if learned_from is None else knower_id(unit, learned_from, cut)
             if memory_id == ALL_LIVED:
                 if teller is None or kind != "knows":
@@ -327,11 +327,11 @@ class StoryKnowledge(base.StoryBase):
             change = _kept(unit, knower, source_id, stored, rows)
         return said.model_copy(update={"change_id": change})
 
-    def forget_knowledge(self, character: base.Name, memory_id: base.Name) -> list[SaidKnowledge]:
+    def forget_knowledge(self, character_id: base.Name, memory_id: base.Name) -> list[SaidKnowledge]:
         """Take back all that you said of whether a character knows a memory.
 
         Args:
-            character: Id, name or alias; `reader` for whoever reads the book.
+            character_id: Id, name or alias; `reader` for whoever reads the book.
             memory_id: Its source_id or chunk_id; `*` for whole tales.
 
         Raises:
@@ -341,21 +341,23 @@ class StoryKnowledge(base.StoryBase):
             # Of a memory that is gone by now it can be taken back as well.
             stored = None if memory_id == ALL_LIVED else unit.memories.find(memory_id)
             source_id = memory_id if stored is None else _source_id(stored)
-            knower = knower_id(unit, character, END_OF_STORY)
+            knower = knower_id(unit, character_id, END_OF_STORY)
             with unit.journal.recording_knowledge(knower, source_id) as rows:
                 said = unit.knowledge.forget(knower, source_id)
             change_id = _kept(unit, knower, source_id, stored, rows)
             if not said:
                 if memory_id != ALL_LIVED:
                     _fact(unit, self.project_id, memory_id, END_OF_STORY)
-                raise UserInputError(f"you have said nothing of {character!r} and {memory_id!r}; nothing to take back")
+                raise UserInputError(
+                    f"you have said nothing of {character_id!r} and {memory_id!r}; nothing to take back"
+                )
         return [SaidKnowledge(**dict(each), change_id=change_id) for each in said]
 
-    def author_words(self, *, character: str, memory_id: str) -> list[StoredKnowledge]:
+    def author_words(self, *, character_id: str, memory_id: str) -> list[StoredKnowledge]:
         """Return what the author said of somebody and a memory, in story order; empty where the rules hold."""
         with self._stores.database(self.project_id).read() as unit:
             source_id = _source_id(_fact(unit, self.project_id, memory_id, END_OF_STORY))
-            return unit.knowledge.author_said(knower_id(unit, character, END_OF_STORY), source_id)
+            return unit.knowledge.author_said(knower_id(unit, character_id, END_OF_STORY), source_id)
 
     def _rules(self, as_of: StoryPosition) -> KnowledgeRules:
         # Late, as what reads a story is heavy, and memories are listed without it.

@@ -85,6 +85,7 @@ class StoryLore(base.StoryBase):
         with self._stores.database(self.project_id).write() as unit:
             stored = [_entry(memory) for memory in _entries(unit, END_OF_STORY)]
             names_at = names_in_notes(unit)
+            by_name = self._stores.settings.memory.attach_notes_by_name
             for entry in book.entries:
                 place = _start_of(entry, issues) or general
                 counterpart = find_counterpart(entry, stored, start="" if place is None else str(place))
@@ -99,7 +100,7 @@ class StoryLore(base.StoryBase):
                     entry.text,
                     at=base.place_before(place),
                     follows_scene=False,
-                    mentioned=names_at(place).entity_ids_in(entry.text),
+                    mentioned=names_at(place).entity_ids_in(entry.text) if by_name else (),
                     tags=_tags_of(entry),
                 )
                 added.append(note.chunk_id)
@@ -109,8 +110,8 @@ class StoryLore(base.StoryBase):
             updated = [old.note_id for old, _ in updates]
             with unit.journal.recording_memories(updated) as rows:
                 for old, new in updates:
-                    entities = names_at(base.position_of(old.start or None)).entity_ids_in(new.text)
-                    edit = MemoryEdit(content=new.text, tags=_tags_of(new), entities=list(entities))
+                    named = names_at(base.position_of(old.start or None)).entity_ids_in(new.text) if by_name else []
+                    edit = MemoryEdit(content=new.text, tags=_tags_of(new), entities=list(named))
                     unit.memories.edit(old.note_id, edit)
                     _switch(unit, old.note_id, new)
             change_id = unit.journal.keep_added(*added, edited=rows).change_id if added or rows else None
@@ -260,7 +261,8 @@ class StoryKeyedNotes(base.StoryBase):
             _refuse_memory_of_story(unit, key)
             place = _place(unit, as_of)
             standing = unit.memories.notes_in_slot(_slot(attached, key), as_of=as_of or END_OF_STORY)
-            mentioned = mentioned_in(unit, content, base.known_entities(unit, None), as_of)
+            by_name = self._stores.settings.memory.attach_notes_by_name
+            mentioned = mentioned_in(unit, content, base.known_entities(unit, None), as_of) if by_name else []
             last = standing[-1].chunk if standing else None
             if last is not None and (as_of is None or _order(place) <= _order(last)):
                 edit = MemoryEdit(

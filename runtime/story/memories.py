@@ -12,6 +12,7 @@ from novelgen.lorebook import with_keys
 from novelgen.models.entity import Entity, EntityAlias, names_from_the_start
 from novelgen.models.knowledge import KnowledgeKind
 from novelgen.models.memory import (
+    BOOK,
     CONTENT_TYPES,
     EVENT_TYPES,
     Attachment,
@@ -79,7 +80,6 @@ class StoryMemories(base.StoryBase):
         self,
         *,
         attached_to: Sequence[str] = (),
-        entities: Sequence[str] = (),
         content_types: Sequence[ContentType] = (),
         status: records.MemoryStatus = "active",
         limit: base.Count | None = DEFAULT_LIMIT,
@@ -89,7 +89,6 @@ class StoryMemories(base.StoryBase):
 
         Args:
             attached_to: Only memories attached to one of these: entities, chapters as `chapter:3`, or `book`.
-            entities: The same, by its older name.
             content_types: Only memories of these kinds.
             status: What was decided about them: active, banned or deleted.
             limit: At most so many; None means all.
@@ -102,7 +101,7 @@ class StoryMemories(base.StoryBase):
                 raise UserInputError(f"{wrong[0]!r} is none of {', '.join(CONTENT_TYPES)}")
             wanted = records.MemoryFilter(
                 as_of=as_of or END_OF_STORY,
-                entities=base.resolved_targets(unit, [*attached_to, *entities], as_of),
+                entities=base.resolved_targets(unit, attached_to, as_of),
                 content_types=[each for each in CONTENT_TYPES if each in content_types],
                 statuses=[status],
             )
@@ -135,10 +134,9 @@ class StoryMemories(base.StoryBase):
 
     def note(
         self,
-        text: str,
+        content: str,
         *,
-        entities: Sequence[str] = (),
-        attached_to: Sequence[str] = (),
+        attached_to: Sequence[str] | None = None,
         start: base.Place = None,
         short: str | None = None,
         importance: base.Weight | None = None,
@@ -151,14 +149,15 @@ class StoryMemories(base.StoryBase):
         always: bool = False,
         as_of: base.Place = None,
     ) -> AddedNote:
-        """Store a fact of the author, attached to what is said and to whom its text names.
+        """Store a fact of the author, attached to what is said, else to whom its text names.
 
         Where nobody is named as knowing it, those know it whom it is about and who were there; attached to `book`, all.
+        The setting `attach_notes_by_name` turns the reading of names off.
 
         Args:
-            text: What holds in the story.
-            entities: Whom it is about.
-            attached_to: What it is attached to besides: entities, chapters as `chapter:3`, or `book`.
+            content: What holds in the story.
+            attached_to: All that it is attached to: entities, chapters as `chapter:3`, or `book`; without it those that
+                its text names.
             start: It is read from this position on; None means everywhere.
             short: Short form that may stand for the text.
             importance: Weight, 1 to 10; None takes that of notes.
@@ -174,28 +173,27 @@ class StoryMemories(base.StoryBase):
         Raises:
             UserInputError: When the text is empty.
             UnknownEntityError: When it is about somebody unknown, or known by nobody of that name.
-            UnknownSceneError: When no scene of a chapter is stored.
         """
         start = base.position_of(start)
         tags = with_keys(tags, keys)
-        if not text.strip():
+        if not content.strip():
             raise UserInputError("the note is empty; write what holds in the story")
         _require_event_type(event_type)
         with self._stores.database(self.project_id).write() as unit:
             known = base.known_entities(unit, None)
-            targets = base.resolved_targets(unit, [*entities, *attached_to], base.position_of(as_of))
+            targets = _said_targets(unit, attached_to, base.position_of(as_of))
             ids = [each for each in targets if is_entity_target(each)]
             beyond = [each for each in targets if not is_entity_target(each)]
             place = place_before(start)
             is_proved = bool(evidence and evidence.strip())
             note = unit.memories.add_note(
-                text.strip(),
+                content.strip(),
                 at=place,
                 follows_scene=is_proved,
                 event_type=event_type,
                 source_span=_span_of(unit, evidence or "", place) if is_proved else None,
                 entities=ids,
-                mentioned=mentioned_in(unit, text, known, start),
+                mentioned=self._names_in_note(unit, content, known, start) if attached_to is None else (),
                 tags=tags,
                 short=short,
                 importance=importance,
@@ -205,7 +203,7 @@ class StoryMemories(base.StoryBase):
             if always:
                 unit.memories.decide(note.chunk_id, "pin")
             note = unit.memories.require(note.chunk_id).chunk
-            named = list(dict.fromkeys([*ids, *NameResolver(known).entity_ids_in(text)]))
+            named = list(dict.fromkeys([*ids, *NameResolver(known).entity_ids_in(content)]))
             occurs_nowhere = _occurs_nowhere(unit, ids)
             said: tuple[tuple[KnowledgeKind, Sequence[str]], ...] = (("knows", known_by), ("hidden", hidden_from))
             for kind, names in said:
@@ -251,7 +249,7 @@ class StoryMemories(base.StoryBase):
             tags: New tags, all of them.
             attach: What to attach it to: entities, chapters as `chapter:3`, or `book`.
             detach: What to take it off.
-            attached_to: All that it shall be attached to.
+            attached_to: All that it shall be attached to, and nothing else.
             event_type: What kind of event it is.
             evidence: Words of its scene that prove it.
             as_of: Names are meant as they are known by then.
@@ -260,7 +258,6 @@ class StoryMemories(base.StoryBase):
             UserInputError: When nothing is to be changed.
             UnknownMemoryError: When there is none of that id.
             UnknownEntityError: When an entity is not stored.
-            UnknownSceneError: When no scene of a chapter is stored.
         """
         as_of = base.position_of(as_of)
         _require_event_type(event_type)
@@ -284,7 +281,7 @@ class StoryMemories(base.StoryBase):
             chunk_id = memory.chunk.chunk_id
             if is_edited:
                 proven = _with_evidence(unit, memory, edit, evidence)
-                unit.memories.edit(chunk_id, _with_mentions(unit, memory, proven))
+                unit.memories.edit(chunk_id, self._with_mentions(unit, memory, proven))
             _reattach(
                 unit,
                 chunk_id,
@@ -358,6 +355,30 @@ class StoryMemories(base.StoryBase):
             memory_id: Its chunk_id or source_id.
         """
         return self._decided(memory_id, "delete")
+
+    def _names_in_note(
+        self, unit: UnitOfWork, text: str, known: Sequence[Entity], start: StoryPosition | None
+    ) -> list[str]:
+        is_wanted = self._stores.settings.memory.attach_notes_by_name
+        return mentioned_in(unit, text, known, start) if is_wanted else []
+
+    def _with_mentions(
+        self, unit: UnitOfWork, memory: records.StoredMemory, edit: records.MemoryEdit
+    ) -> records.MemoryEdit:
+        """Return an edit with the entities that a note's new text names; other memories keep their scene's links.
+
+        To what an author attached by hand no name adds anything.
+        """
+        chunk = memory.chunk
+        if edit.content is None or chunk.content_type != "note":
+            return edit
+        by_hand = {each.target for each in unit.attachments.attachments_of(chunk.chunk_id) if each.origin == "manual"}
+        start = StoryPosition(chunk.chapter_index, chunk.scene_index) if chunk.chapter_index is not None else None
+        named = self._names_in_note(unit, edit.content, base.known_entities(unit, None), start)
+        if by_hand:
+            named = [entity_id for entity_id in named if entity_id in chunk.entities_mentioned]
+        kept = [entity_id for entity_id in chunk.entities_mentioned if entity_id in by_hand]
+        return edit.model_copy(update={"entities": [*kept, *named]})
 
     def _decided(self, memory_id: str, decision: MemoryDecision) -> MemoryChange:
         return self._changed(
@@ -449,16 +470,11 @@ def _with_evidence(
     return edit.model_copy(update={"source_span": _span_of(unit, evidence, place), "verified": True})
 
 
-def _with_mentions(unit: UnitOfWork, memory: records.StoredMemory, edit: records.MemoryEdit) -> records.MemoryEdit:
-    """Return an edit that also says whom a note names with its new text; other memories keep their scene's links."""
-    chunk = memory.chunk
-    if edit.content is None or chunk.content_type != "note":
-        return edit
-    said = {each.target for each in unit.attachments.attachments_of(chunk.chunk_id) if each.origin == "manual"}
-    kept = [each for each in chunk.entities_mentioned if each in said]
-    start = StoryPosition(chunk.chapter_index, chunk.scene_index) if chunk.chapter_index is not None else None
-    named = mentioned_in(unit, edit.content, base.known_entities(unit, None), start)
-    return edit.model_copy(update={"entities": [*kept, *named]})
+def _said_targets(unit: UnitOfWork, attached_to: Sequence[str] | None, as_of: StoryPosition | None) -> list[str]:
+    """Return the targets that were said; an empty list says the whole book."""
+    if attached_to is None:
+        return []
+    return base.resolved_targets(unit, attached_to, as_of) or [BOOK]
 
 
 def _reattach(
@@ -466,7 +482,7 @@ def _reattach(
 ) -> None:
     gone, added = list(detach), list(attach)
     if attached_to is not None:
-        wanted = base.resolved_targets(unit, attached_to, None)
+        wanted = _said_targets(unit, attached_to, None)
         standing = [
             each.target
             for each in unit.attachments.attachments_of(chunk_id)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -34,14 +34,15 @@ class RelationshipCard(Relationship):
 class AddedRelationship(Relationship):
     """How two characters stand who had no relationship yet."""
 
+    success: Literal[True] = True
     change_id: base.ChangeNumber = None
 
 
-class EditedRelationship(BaseModel):
+class EditedRelationship(Relationship):
     """A relationship after a change."""
 
-    relationship: Relationship
-    is_changed: bool = Field(description="False: the change said nothing new.")
+    success: Literal[True] = True
+    updated: bool = Field(description="False: the change said nothing new.")
     change_id: base.ChangeNumber = None
 
 
@@ -69,43 +70,57 @@ class StoryRelationships(base.StoryBase):
     """What users do with relationships: look at how characters stand to each other, add and change it."""
 
     def relationships(
-        self, character: base.Name | None = None, *, status: base.Name | None = None, as_of: base.Place = None
+        self, character_id: base.Name | None = None, *, status_filter: base.Name | None = None, as_of: base.Place = None
     ) -> list[Relationship]:
         """Return how pairs of characters stand.
 
         Args:
-            character: Only pairs of this character.
-            status: Only pairs of this status, such as strained.
+            character_id: Only pairs of this character.
+            status_filter: Only pairs of this status, such as strained.
             as_of: As they stand at this position.
         """
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            known = base.known_entities(unit, as_of) if character else []
-            own_id = base.resolved_entity(character, known, "character").entity_id if character else None
-            found = unit.relationships.list_as_of(as_of=as_of or END_OF_STORY, character_id=own_id, status=status)
-        return ShownList(found, names=self.entity_names(as_of=as_of))
+            known = base.known_entities(unit, as_of) if character_id else []
+            own_id = base.resolved_entity(character_id, known, "character").entity_id if character_id else None
+            cut = as_of or END_OF_STORY
+            pairs = unit.relationships.list_as_of(as_of=cut, character_id=own_id, status=status_filter)
+        return ShownList(pairs, names=self.entity_names(as_of=as_of))
 
-    def relationships_of(
-        self, *, character: str, status: str | None = None, as_of: base.Place = None
+    def query_relationships(
+        self, character_id: base.Name, *, status_filter: base.Name | None = None, as_of: base.Place = None
     ) -> list[RelationshipView]:
-        """List how one character stands to others, from its own side; else as `list_relationships`."""
+        """Return how one character stands to others, each from its own side.
+
+        Args:
+            character_id: Id, name or alias.
+            status_filter: Only relationships of this status, such as strained.
+            as_of: As they stand at this position.
+
+        Raises:
+            UnknownEntityError: When nobody of that name is known by then.
+        """
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            own_id = base.resolved_entity(character, base.known_entities(unit, as_of), "character").entity_id
-            found = unit.relationships.list_as_of(as_of=as_of or END_OF_STORY, character_id=own_id, status=status)
-        return [each.seen_by(own_id) for each in found]
+            known = base.known_entities(unit, as_of)
+            own_id = base.resolved_entity(character_id, known, "character").entity_id
+            cut = as_of or END_OF_STORY
+            pairs = unit.relationships.list_as_of(as_of=cut, character_id=own_id, status=status_filter)
+        names = {entity.entity_id: entity.name for entity in known}
+        views = (pair.seen_by(own_id) for pair in pairs)
+        return [view.model_copy(update={"character_name": names.get(view.character_id, "")}) for view in views]
 
-    def get_relationship(self, first: str, second: str, *, as_of: base.Place = None) -> RelationshipCard:
+    def get_relationship(self, character_a: str, character_b: str, *, as_of: base.Place = None) -> RelationshipCard:
         """Return how two characters stand, with its history, its moments and how often both were on stage.
 
         Args:
-            first: One of the two, by id, name or alias.
-            second: The other one.
+            character_a: One of the two, by id, name or alias.
+            character_b: The other one.
             as_of: Position of the read; None means the end of the story.
         """
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            one, other = _pair(base.known_entities(unit, as_of), first, second)
+            one, other = _pair(base.known_entities(unit, as_of), character_a, character_b)
             position = as_of or END_OF_STORY
             found = unit.relationships.between(one, other, as_of=position)
             if found is None:
@@ -120,13 +135,13 @@ class StoryRelationships(base.StoryBase):
         )
 
     def relationship_course(
-        self, first: base.Name, second: base.Name, *, as_of: base.Place = None
+        self, character_a: base.Name, character_b: base.Name, *, as_of: base.Place = None
     ) -> RelationshipCourse:
         """Return how two characters stood after each change of their relationship.
 
         Args:
-            first: One of the two, by id, name or alias.
-            second: The other one.
+            character_a: One of the two, by id, name or alias.
+            character_b: The other one.
             as_of: Position of the read; None means the end of the story.
 
         Raises:
@@ -134,7 +149,7 @@ class StoryRelationships(base.StoryBase):
         """
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            pair = sorted(_pair(base.known_entities(unit, as_of), first, second))
+            pair = sorted(_pair(base.known_entities(unit, as_of), character_a, character_b))
             found = unit.relationships.changes_between(pair, as_of=as_of or END_OF_STORY)
         changes = next(iter(found.values()), [])
         if not changes:
@@ -149,8 +164,8 @@ class StoryRelationships(base.StoryBase):
 
     def add_relationship(
         self,
-        first: base.Name,
-        second: base.Name,
+        character_a: base.Name,
+        character_b: base.Name,
         relationship_type: base.Name,
         *,
         perspective_a: str = "",
@@ -163,8 +178,8 @@ class StoryRelationships(base.StoryBase):
         """Say how two characters stand who have no relationship yet.
 
         Args:
-            first: One of the two.
-            second: The other one.
+            character_a: One of the two.
+            character_b: The other one.
             relationship_type: mentor-student, friends, rivals, family, …; of two roles, that of the first comes first.
             perspective_a: How the first sees the second.
             perspective_b: How the second sees the first.
@@ -178,7 +193,7 @@ class StoryRelationships(base.StoryBase):
         """
         as_of = base.position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            one, other = _pair(base.known_entities(unit, as_of), first, second)
+            one, other = _pair(base.known_entities(unit, as_of), character_a, character_b)
             known = unit.relationships.between(one, other, as_of=as_of)
             if known is not None:
                 raise UserInputError(
@@ -206,8 +221,8 @@ class StoryRelationships(base.StoryBase):
 
     def edit_relationship(
         self,
-        first: base.Name,
-        second: base.Name,
+        character_a: base.Name,
+        character_b: base.Name,
         *,
         relationship_type: base.Name | None = None,
         perspective_a: str | None = None,
@@ -223,8 +238,8 @@ class StoryRelationships(base.StoryBase):
         """Change how two characters stand, named in either order; what is not given stays as it is.
 
         Args:
-            first: One of the two.
-            second: The other one.
+            character_a: One of the two.
+            character_b: The other one.
             relationship_type: The new type.
             perspective_a: How the first sees the second now.
             perspective_b: How the second sees the first now.
@@ -261,7 +276,7 @@ class StoryRelationships(base.StoryBase):
                 raise UserInputError(f"{name} cannot become {value!r}; leave it out to keep what is known")
         as_of = start or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            one, other = _pair(base.known_entities(unit, as_of), first, second)
+            one, other = _pair(base.known_entities(unit, as_of), character_a, character_b)
             known = unit.relationships.between(one, other, as_of=as_of)
             if known is None:
                 raise UserInputError(
@@ -275,12 +290,12 @@ class StoryRelationships(base.StoryBase):
                 with unit.journal.changing_pair(one, other) as kept:
                     unit.relationships.append(change, at=at, follows_scene=scene_id is not None)
                 known = unit.relationships.between(one, other, as_of=as_of) or known
-        return EditedRelationship(relationship=known, is_changed=is_changed, change_id=kept.change_id)
+        return EditedRelationship(**dict(known), updated=is_changed, change_id=kept.change_id)
 
     aadd_relationship = base.async_twin(add_relationship)
     arelationships = base.async_twin(relationships)
     aedit_relationship = base.async_twin(edit_relationship)
-    arelationships_of = base.async_twin(relationships_of)
+    aquery_relationships = base.async_twin(query_relationships)
     aget_relationship = base.async_twin(get_relationship)
     arelationship_course = base.async_twin(relationship_course)
 

@@ -79,7 +79,7 @@ class StoryRenaming(StoryBase):
 
     def rename_card(
         self,
-        entity: Name,
+        entity_id: Name,
         new_name: Name,
         *,
         also: Mapping[str, Annotated[str, Field(min_length=1, max_length=400)]] | None = None,
@@ -93,7 +93,7 @@ class StoryRenaming(StoryBase):
         stays as an alias. The scenes' own text says it only where that is asked for. `undo` takes all of it back.
 
         Args:
-            entity: Id, name or alias.
+            entity_id: Id, name or alias.
             new_name: The name from now on.
             also: Other names of it to what stands in their place.
             within: Longer names that hold the name and mean the same, such as 林凡儿; else they are somebody else's.
@@ -105,7 +105,7 @@ class StoryRenaming(StoryBase):
         """
         database = self._stores.database(self.project_id)
         with database.write() if is_applied else database.read() as unit:
-            planned = _Renamed(unit, entity, new_name, also or {}, within, in_text=in_text)
+            planned = _Renamed(unit, entity_id, new_name, also or {}, within, in_text=in_text)
             change = planned.apply(self._stores) if is_applied else None
             told = planned.told()
         indexing = self._follow_edit() if is_applied else IndexingResult()

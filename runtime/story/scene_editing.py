@@ -90,12 +90,12 @@ class StorySceneEditing(StoryBase):
         return TextConsequences(quotes=len(quotes), lost=_lost(quotes, new), is_same=new == (scene.text or "").strip())
 
     def edit_scene(
-        self, place: At, *, text: SceneText | None = None, title: str | None = None, record: KeptRecord = "keep"
+        self, position: At, *, text: SceneText | None = None, title: str | None = None, record: KeptRecord = "keep"
     ) -> SceneEdit:
         """Change the text or the title of a stored scene; `undo` takes it back.
 
         Args:
-            place: The scene, as `(3, 2)`.
+            position: The scene, as `(3, 2)`.
             text: The new text; None leaves it.
             title: The new title; None leaves it.
             record: "keep" or "drop": what becomes of the record when the text changes.
@@ -104,17 +104,17 @@ class StorySceneEditing(StoryBase):
             UnknownSceneError: When no scene is stored there.
             UserInputError: When the text is empty or too long.
         """
-        position = story_position(place)
+        place = story_position(position)
         if text is not None and not text.strip():
             raise UserInputError("the scene would be empty; delete it instead, or write its text")
         with self._stores.database(self.project_id).write() as unit:
-            scene = unit.scenes.require(position)
+            scene = unit.scenes.require(place)
             fields: dict[str, Any] = {}
             if title is not None:
                 fields["title"] = scrub_text(title).strip()
             if text is not None:
                 new = scrub_text(text).strip()
-                require_size(new, f"scene {position}")
+                require_size(new, f"scene {place}")
                 # A browser sends a text without what stood around it; that alone is no change.
                 fields["text"] = scene.text if new == (scene.text or "").strip() else new
             lost: list[str] = []

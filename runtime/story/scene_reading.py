@@ -246,8 +246,8 @@ class _Teller:
             *(("thread_ended", each.id, each.resolution_summary) for each in record.open_loops_resolved),
         ]
         return [
-            self.fact(kind, thread_id, text, about="" if kind == "thread_planted" else known.get(thread_id, ""))
-            for kind, thread_id, text in told
+            self.fact(kind, loop_id, text, about="" if kind == "thread_planted" else known.get(loop_id, ""))
+            for kind, loop_id, text in told
         ]
 
     def relationships(self) -> list[EstablishedFact]:

@@ -3,7 +3,8 @@
 A card is a short text of what the story had shown before a position. Cards are not kept in the vector index: one
 card of C0 there would tell chapter 3 what chapter 80 made of C0. They are built as of the position at every call;
 words find what they say, and meaning is compared where it cannot leak: of entities the lasting part of the card,
-whose vectors are cached by their text, and of scenes the vectors of their own memories, which SQL holds and cuts.
+whose vectors are kept by the hash of their text, and of scenes the vectors of their own memories, which SQL holds and
+cuts.
 """
 
 import logging
@@ -27,6 +28,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import ShownList
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
 from runtime.memory_tools import DEFAULT_TOP_K, MAX_TOP_K
+from runtime.search.card_vectors import CardVectors
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import StoredScene
 from runtime.storage.terms import index_tokens, lexical_terms, term_tokens
@@ -100,9 +102,8 @@ class StorySearch(StoryBase):
     """Looking up what the story has established, and characters, locations and scenes by their cards."""
 
     @cached_property
-    def _vectors(self) -> dict[str, Vector]:
-        """Vectors of cards that did not change between calls, by their text."""
-        return {}
+    def _card_vectors(self) -> CardVectors:
+        return CardVectors(self._stores.paths(self.project_id).data, self._stores.embeddings)
 
     def find_cards(
         self,
@@ -147,16 +148,9 @@ class StorySearch(StoryBase):
         return likeness_above_typical(entities) | likeness_above_typical(scenes), []
 
     def _entity_likeness(self, wanted: Vector, cards: Sequence[Card]) -> dict[str, float]:
-        texts = list(dict.fromkeys(card.lasting_text for card in cards))
-        new = [text for text in texts if text not in self._vectors]
-        if new:
-            embedded = self._stores.embeddings.embed_documents(new)
-            self._vectors |= {
-                text: np.asarray(vector, dtype=np.float32) for text, vector in zip(new, embedded, strict=True)
-            }
         if not cards:
             return {}
-        matrix = np.stack([self._vectors[card.lasting_text] for card in cards])
+        matrix = self._card_vectors.embed([card.lasting_text for card in cards])
         likeness = (unit_rows(matrix) @ unit_rows(wanted)[0]).tolist()
         return {card.entity_id: value for card, value in zip(cards, likeness, strict=True)}
 

@@ -29,11 +29,11 @@ class TimelineView(BaseModel):
 class StoryStates(base.StoryBase):
     """How entities stand at a point of the story and around a chapter."""
 
-    def state(self, entity: base.Name, *, as_of: base.Place = None) -> EntityStateSnapshot | None:
+    def state(self, entity_id: base.Name, *, as_of: base.Place = None) -> EntityStateSnapshot | None:
         """Return how an entity stands at a point of the story: where it is, what it holds, wants and knows.
 
         Args:
-            entity: Id, name or alias.
+            entity_id: Id, name or alias.
             as_of: As it stands at this position.
 
         Returns:
@@ -41,11 +41,11 @@ class StoryStates(base.StoryBase):
         """
         place = base.position_of(as_of) or END_OF_STORY
         found = self._tools.get_entity_state(
-            self.project_id, entity, chapter_index=place.chapter_index, scene_index=place.scene_index
+            self.project_id, entity_id, chapter_index=place.chapter_index, scene_index=place.scene_index
         )
         if found is None:
             with self._stores.database(self.project_id).read() as unit:
-                base.resolved_entity(entity, base.known_entities(unit, base.position_of(as_of)))
+                base.resolved_entity(entity_id, base.known_entities(unit, base.position_of(as_of)))
         return found
 
     def timeline(
@@ -92,19 +92,19 @@ class StoryStates(base.StoryBase):
         held = {each.entity_id: each.value for each in standing}
         return StatedStretch(changes=changes, holders={item: who for item, who in held.items() if isinstance(who, str)})
 
-    def state_history(self, entity: str, *, as_of: base.Place = None) -> list[StateChange]:
+    def state_history(self, entity_id: str, *, as_of: base.Place = None) -> list[StateChange]:
         """Return what was stated of how an entity stands, step by step."""
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            entity_id = base.resolved_entity(entity, base.known_entities(unit, as_of)).entity_id
+            entity_id = base.resolved_entity(entity_id, base.known_entities(unit, as_of)).entity_id
             return unit.states.stated(entity_ids=[entity_id], as_of=as_of or END_OF_STORY)
 
-    def attribute_histories(self, *, entity: str, as_of: base.Place = None) -> list[AttributeHistory]:
+    def attribute_histories(self, *, entity_id: str, as_of: base.Place = None) -> list[AttributeHistory]:
         """Return each attribute of an entity with all that it was, and the words that prove what it is.
 
         What was said again and changed nothing is no step; of two words at one place the one that counts is.
         """
-        changes = self.state_history(entity=entity, as_of=base.position_of(as_of))
+        changes = self.state_history(entity_id, as_of=base.position_of(as_of))
         by_attribute: dict[str, list[StateChange]] = {}
         for change in changes:
             steps = by_attribute.setdefault(change.attribute, [])
@@ -173,12 +173,12 @@ class StoryTimes(base.StoryBase):
     """When the scenes of a stored story play: days, the time between them, the order told and the order lived."""
 
     def story_times(
-        self, *, character: base.Name | None = None, limit: base.Count | None = None, as_of: base.Place = None
+        self, *, character_id: base.Name | None = None, limit: base.Count | None = None, as_of: base.Place = None
     ) -> StoryTimeline:
         """Tell when the scenes play: running days, the time between them, the order told and the order lived.
 
         Args:
-            character: Only scenes with this character, by id, name or alias.
+            character_id: Only scenes with this character, by id, name or alias.
             limit: At most so many, the last ones.
             as_of: Only what lies strictly before this position.
         """
@@ -187,9 +187,9 @@ class StoryTimes(base.StoryBase):
             language = unit.projects.require().language
             scenes = scene_times(unit.scenes.tellings(as_of=as_of or END_OF_STORY))
             known = base.known_entities(unit, as_of)
-        if character is not None:
+        if character_id is not None:
             # The scenes with a character, each with the days since the one before it in which they were.
-            character_id = base.resolved_entity(character, known, "character").entity_id
+            character_id = base.resolved_entity(character_id, known, "character").entity_id
             found: list[SceneTime] = []
             last: int | None = None
             for index, scene in enumerate(scenes):

@@ -45,18 +45,18 @@ class StoryThreads(base.StoryBase):
             found = unit.threads.list_as_of(as_of=position, statuses=list(statuses) or WAITING)
             return ShownList(_noted(unit, found, position))
 
-    def get_thread(self, thread_id: base.Name, *, as_of: base.Place = None) -> ListedThread:
+    def get_thread(self, loop_id: base.Name, *, as_of: base.Place = None) -> ListedThread:
         """Return a thread as it stands at a position.
 
         Args:
-            thread_id: Its id, such as OL3.
+            loop_id: Its id, such as OL3.
             as_of: Position of the read; None means the end of the story.
 
         Raises:
             UserInputError: When it is not planted by then.
         """
         with self._stores.database(self.project_id).read() as unit:
-            return _required(unit, self.project_id, thread_id, base.position_of(as_of) or END_OF_STORY)
+            return _required(unit, self.project_id, loop_id, base.position_of(as_of) or END_OF_STORY)
 
     def add_thread(
         self,
@@ -117,7 +117,7 @@ class StoryThreads(base.StoryBase):
 
     def edit_thread(
         self,
-        thread_id: base.Name,
+        loop_id: base.Name,
         *,
         description: str | None = None,
         category: str | None = None,
@@ -131,7 +131,7 @@ class StoryThreads(base.StoryBase):
         """Change how a thread is described and what is noted of it; what is not given stays.
 
         Args:
-            thread_id: Its id, such as OL3.
+            loop_id: Its id, such as OL3.
             description: The question or promise that the story leaves open.
             category: mystery, relationship, goal, threat, promise, ….
             importance: low, medium, high or critical.
@@ -167,25 +167,25 @@ class StoryThreads(base.StoryBase):
         if parts is not None and parts < 2:
             raise UserInputError(f"a thread cannot be paid in {parts!r} parts; give two or more")
         with self._stores.database(self.project_id).write() as unit:
-            stored = _required(unit, self.project_id, thread_id, END_OF_STORY)
+            stored = _required(unit, self.project_id, loop_id, END_OF_STORY)
             first, last = _stated(due_from) or stored.due_from, _stated(due_by) or stored.due_by
             if first and last and tuple(first) > tuple(last):
                 begin, end = deadline_text(first), deadline_text(last)
                 raise UserInputError(
-                    f"thread {thread_id!r} would be overdue at {end} before it is due at {begin};"
+                    f"thread {loop_id!r} would be overdue at {end} before it is due at {begin};"
                     " let it be due by a later scene than from which on it is due"
                 )
-            with unit.journal.changing_thread("edit", thread_id, stored.description) as kept:
-                unit.threads.describe(thread_id, changes)
-            return _changed(unit, self.project_id, thread_id, END_OF_STORY, kept)
+            with unit.journal.changing_thread("edit", loop_id, stored.description) as kept:
+                unit.threads.describe(loop_id, changes)
+            return _changed(unit, self.project_id, loop_id, END_OF_STORY, kept)
 
     def advance_thread(
-        self, thread_id: base.Name, note: str, *, pays_part: bool = False, start: base.Place = None
+        self, loop_id: base.Name, note: str, *, pays_part: bool = False, start: base.Place = None
     ) -> ListedThread:
         """Say that a thread moved.
 
         Args:
-            thread_id: Its id.
+            loop_id: Its id.
             note: What happened.
             pays_part: It paid a part of the thread.
             start: It holds on entering this position; None means after the last stored scene.
@@ -195,16 +195,16 @@ class StoryThreads(base.StoryBase):
         """
         as_of = base.position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            stored = _required(unit, self.project_id, thread_id, as_of)
+            stored = _required(unit, self.project_id, loop_id, as_of)
             at = base.place_of_statement(unit, as_of)
-            with unit.journal.changing_thread("advance", thread_id, stored.description) as kept:
-                advance = RecordedLoopAdvance(id=thread_id, note=note, pays_part=pays_part)
+            with unit.journal.changing_thread("advance", loop_id, stored.description) as kept:
+                advance = RecordedLoopAdvance(id=loop_id, note=note, pays_part=pays_part)
                 unit.threads.append(advance, at=at, follows_scene=False)
-            return _changed(unit, self.project_id, thread_id, as_of, kept)
+            return _changed(unit, self.project_id, loop_id, as_of, kept)
 
     def resolve_thread(
         self,
-        thread_id: base.Name,
+        loop_id: base.Name,
         summary: str,
         *,
         ending: ThreadEnding | None = None,
@@ -214,7 +214,7 @@ class StoryThreads(base.StoryBase):
         """Say that a thread was answered.
 
         Args:
-            thread_id: Its id.
+            loop_id: Its id.
             summary: How it was answered.
             ending: How it ended: paid, broken, dropped or moot; None means paid.
             scene_id: Scene in which it was, as S001 or 3:2; None means the last one.
@@ -224,12 +224,12 @@ class StoryThreads(base.StoryBase):
             UnknownSceneError: When the scene is not stored before the position.
             UserInputError: When no such thread waits.
         """
-        event = RecordedLoopResolution(id=thread_id, resolution_summary=summary, ending=ending)
+        event = RecordedLoopResolution(id=loop_id, resolution_summary=summary, ending=ending)
         return self._end(event, scene_id, base.position_of(start) or END_OF_STORY)
 
     def abandon_thread(
         self,
-        thread_id: base.Name,
+        loop_id: base.Name,
         summary: str,
         *,
         ending: ThreadEnding | None = None,
@@ -241,20 +241,20 @@ class StoryThreads(base.StoryBase):
         Without an `ending` the ledger has it as moot where all its characters were dead by then, else as dropped.
 
         Args:
-            thread_id: Its id, such as OL3.
+            loop_id: Its id, such as OL3.
             summary: Why it was dropped.
             ending: paid, broken, dropped or moot.
             scene_id: Scene in which it ended, as S004 or 3:2; None means the last one.
             start: It is over on entering this position; None means after the last stored scene.
         """
-        event = RecordedLoopResolution(id=thread_id, resolution_summary=summary, abandoned=True, ending=ending)
+        event = RecordedLoopResolution(id=loop_id, resolution_summary=summary, abandoned=True, ending=ending)
         return self._end(event, scene_id, base.position_of(start) or END_OF_STORY)
 
-    def reopen_thread(self, thread_id: base.Name, *, start: base.Place = None) -> ListedThread:
+    def reopen_thread(self, loop_id: base.Name, *, start: base.Place = None) -> ListedThread:
         """Take back that a thread ended.
 
         Args:
-            thread_id: Its id, such as OL3.
+            loop_id: Its id, such as OL3.
             start: It waits again on entering this position; None means after the last stored scene.
 
         Raises:
@@ -262,10 +262,10 @@ class StoryThreads(base.StoryBase):
         """
         as_of = base.position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            ended = unit.threads.get(thread_id, as_of=as_of)
-            with unit.journal.changing_thread("reopen", thread_id, ended.description if ended else "") as kept:
-                unit.threads.take_back_ending(thread_id, as_of=as_of)
-            return _changed(unit, self.project_id, thread_id, as_of, kept)
+            ended = unit.threads.get(loop_id, as_of=as_of)
+            with unit.journal.changing_thread("reopen", loop_id, ended.description if ended else "") as kept:
+                unit.threads.take_back_ending(loop_id, as_of=as_of)
+            return _changed(unit, self.project_id, loop_id, as_of, kept)
 
     def reopenable_threads(self, *, as_of: base.Place = None) -> frozenset[str]:
         """Return the ids of the threads that are over at a position because the author said so; see `reopen_thread`.
@@ -374,17 +374,17 @@ def _stated(position: StoryPosition | None) -> list[int] | None:
     return [position.chapter_index, position.scene_index or 0]
 
 
-def _required(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPosition) -> ListedThread:
-    thread = unit.threads.get(thread_id, as_of=as_of)
+def _required(unit: UnitOfWork, project_id: str, loop_id: str, as_of: StoryPosition) -> ListedThread:
+    thread = unit.threads.get(loop_id, as_of=as_of)
     if thread is None:
         raise UnknownIdError(
-            f"no thread {thread_id!r} is planted by then; list them with `novelgen thread list {project_id}`"
+            f"no thread {loop_id!r} is planted by then; list them with `novelgen thread list {project_id}`"
         )
     return _noted(unit, [thread], as_of)[0]
 
 
-def _changed(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPosition, kept: Kept) -> ListedThread:
-    return _required(unit, project_id, thread_id, as_of).model_copy(update={"change_id": kept.change_id})
+def _changed(unit: UnitOfWork, project_id: str, loop_id: str, as_of: StoryPosition, kept: Kept) -> ListedThread:
+    return _required(unit, project_id, loop_id, as_of).model_copy(update={"change_id": kept.change_id})
 
 
 def _noted(unit: UnitOfWork, threads: Sequence[OpenLoop], as_of: StoryPosition) -> list[ListedThread]:

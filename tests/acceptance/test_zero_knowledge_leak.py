@@ -168,7 +168,9 @@ def tell(stores: MemoryStores) -> None:
     stores.create_project(PROJECT, language="en")
     store_entities(stores, PROJECT, entities())
     ingest_scenes(stores, PROJECT, scenes())
-    StoryMemories(stores, PROJECT).note(text=f"Anna is the heir of the mill, {APART}.", entities=["Anna"], start=None)
+    StoryMemories(stores, PROJECT).note(
+        content=f"Anna is the heir of the mill, {APART}.", attached_to=["Anna"], start=None
+    )
 
 
 def consolidate(stores: MemoryStores) -> None:

@@ -157,7 +157,7 @@ def tell(stores: MemoryStores, *, with_records: bool) -> None:
         scenes = [scene(chapter, number, with_record=with_records) for number in range(1, SCENES + 1)]
         ingest_scenes(stores, PROJECT, scenes)
     text = f"Anna's ring is cursed, {mark(4, 2)}."
-    StoryMemories(stores, PROJECT).note(text, entities=["Anna"], start=(4, 3), keys=["ring"], importance=9)
+    StoryMemories(stores, PROJECT).note(text, attached_to=["Anna"], start=(4, 3), keys=["ring"], importance=9)
 
 
 def build(folder: Path, *, with_records: bool) -> None:
@@ -239,15 +239,15 @@ def test_every_tool_is_cut(stores: MemoryStores, cut: tuple[int, int]) -> None:
 
 ASKED = {
     "query": "Anna, Boris, the ring",
-    "entity": "Anna",
-    "character": "Anna",
-    "first": "Anna",
-    "second": "Boris",
+    "entity_id": "Anna",
+    "character_id": "Anna",
+    "character_a": "Anna",
+    "character_b": "Boris",
     "keep": "Anna",
     "gone": "Boris",
     "chapter_index": 3,
     "memory_id": "M11",
-    "thread_id": "OL11",
+    "loop_id": "OL11",
 }
 CUT_OPERATIONS = [
     name

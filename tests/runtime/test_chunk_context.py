@@ -183,9 +183,9 @@ def test_a_memory_that_names_somebody_is_never_dropped_by_rank(stores: MemorySto
 
 def test_chapter_and_book_memories_come_for_their_chunk(stores: MemoryStores, ferry: str) -> None:
     """Seed 003.21: they name nobody; the chapter's come in that chapter alone, the book's in every one."""
-    of_chapter = StoryMemories(stores, ferry).note(text="Told in the present tense.", attached_to=["chapter:2"]).note
-    of_book = StoryMemories(stores, ferry).note(text="Spell it grey.", attached_to=["book"]).note
-    by_itself = StoryMemories(stores, ferry).note(text="Nobody ever whistles.").note
+    of_chapter = StoryMemories(stores, ferry).note(content="Told in the present tense.", attached_to=["chapter:2"]).note
+    of_book = StoryMemories(stores, ferry).note(content="Spell it grey.", attached_to=["book"]).note
+    by_itself = StoryMemories(stores, ferry).note(content="Nobody ever whistles.").note
 
     def shown(chapter: int | None) -> dict[str, list[str]]:
         context = build_chunk_context(ferry, "The water was still.", chapter, 200, stores=stores)
@@ -203,7 +203,7 @@ def test_a_chapters_memory_of_later_is_not_told(stores: MemoryStores, ferry: str
     start = StoryPosition(2, 1)
     note = (
         StoryMemories(stores, ferry)
-        .note(text="The bell is a forgery.", attached_to=["chapter:1", "Sparrow"], start=start)
+        .note(content="The bell is a forgery.", attached_to=["chapter:1", "Sparrow"], start=start)
         .note
     )
     for chapter in (1, 2):

@@ -26,7 +26,7 @@ from runtime.doors.operations import BY_NAME, Operation, change_number
 _WIDEST = 1_000_000_000
 """A bound of numbers beyond this says nothing to people."""
 
-_CHARACTER = {"name": "character", "kind": "text", "is_many": False, "is_required": True, "metavar": "CHARACTER"}
+_CHARACTER = {"name": "character_id", "kind": "text", "is_many": False, "is_required": True, "metavar": "CHARACTER"}
 _CREATE = {"names": ["--create"], "kind": "flag", "help": "Make the character, and the project, where there is none."}
 
 Described = dict[str, Any]
@@ -129,7 +129,7 @@ def _opened(project: str, operation: Operation, asked: dict[str, Any]) -> Iterat
         if operation.is_of_character:
             from runtime.story.characters import StoryCharacters
 
-            entity = StoryCharacters(stores, project).open_character(name=asked["character"], create=is_new)
+            entity = StoryCharacters(stores, project).open_character(name=asked["character_id"], create=is_new)
             part = part(stores, project, entity)
         else:
             part = part(stores, project)
@@ -172,6 +172,8 @@ def _argument(name: str, info: FieldInfo, forms: Sequence[Schema], *, is_last: b
         "changes": "[FIELD=VALUE]...",
         "fields": "[FIELD=VALUE]...",
         "change_id": "[NUMBER]",
+        "loop_id": "THREAD",
+        "content": "TEXT",
     }.get(name)
     metavar = called or re.sub(r"_ids?$|s$", "", name).upper() + ("..." if many else "")
     is_required = info.is_required() and kind != "change"

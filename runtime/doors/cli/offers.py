@@ -627,13 +627,13 @@ class _Side(NamedTuple):
 
 @does("rows", "list_relationships")
 def _sides(result: Any, view: View) -> list[_Side]:
-    """Return each pair from the side from which it is told: that of who was asked for, else that of the first."""
-    if not view.values.get("character"):
+    """Return each pair from the side from which it is told: that of whom was asked for, else that of the first."""
+    if not view.values.get("character_id"):
         return [_Side(each.character_a, each.seen_by(each.character_a)) for each in result]
     from runtime.story.entities import StoryEntities
 
     story = StoryEntities(view.stores, view.project)
-    own = story.entity(view.values["character"], as_of=view.values.get("as_of")).entity.entity_id
+    own = story.entity(view.values["character_id"], as_of=view.values.get("as_of")).entity.entity_id
     return [_Side(own, each.seen_by(own)) for each in result]
 
 
@@ -667,7 +667,7 @@ def _show_relationship(found: Any, view: View) -> None:
 
 @does("show", "edit_relationship")
 def _show_edited_relationship(result: Any, view: View) -> None:
-    view.say("changed" if result.is_changed else "unchanged", id=result.relationship.relationship_id)
+    view.say("changed" if result.updated else "unchanged", id=result.relationship_id)
 
 
 @cell

@@ -87,7 +87,7 @@ def _endpoint(operation: Operation, verb: str, path: str) -> Any:
             create = values.pop("create", False)
             if create:
                 project.house.stores.of(project.project_id).ensure_project(project.project_id)
-            doer = project.story.character(values.pop("character"), create=create)
+            doer = project.story.character(values.pop("character_id"), create=create)
         else:
             doer = operation.part(project.stores, project.project_id, chat_model=project.house.chat_model)
         result = operation.function(doer, **values)
@@ -99,7 +99,7 @@ def _endpoint(operation: Operation, verb: str, path: str) -> Any:
         inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Request),
     ]
     for each in in_path:
-        if operation.is_of_character and each == "character":
+        if operation.is_of_character and each == "character_id":
             annotation: Any = EntityName
         else:
             annotation = _PLACE[each] if operation.position else _path_parameter(model, each)
@@ -139,7 +139,7 @@ router = APIRouter()
 _condition = AnsweringRouter(tags=["condition"])
 _jobs = AnsweringRouter(prefix="/v1", tags=["jobs"])
 _projects = AnsweringRouter(prefix="/v1/projects", tags=["projects"])
-_characters = AnsweringRouter(prefix="/v1/projects/{project_id}/characters/{character}", tags=["characters"])
+_characters = AnsweringRouter(prefix="/v1/projects/{project_id}/characters/{character_id}", tags=["characters"])
 
 
 class Alive(BaseModel):
@@ -255,9 +255,9 @@ class SpokenPiece(BaseModel):
     text: str
 
 
-def _speaker(project: Project, character: EntityName) -> Character:
+def _speaker(project: Project, character_id: EntityName) -> Character:
     """Look up who shall speak before the stream begins, so that nobody's name is still a plain refusal."""
-    return project.story.character(character)
+    return project.story.character(character_id)
 
 
 def _speaking_model(project: Project) -> BaseChatModel:

@@ -94,7 +94,8 @@ class Shelf:
         return f"{refused['message']}. {refused['fix']}"
 
 
-PROJECT = {"project": "Project id."}
+PROJECT = {"project_id": None}
+"""What every tool takes where there are several stories; a description would be paid for at each."""
 
 _EFFECTS = {"PUT": "replaces", "PATCH": "replaces", "DELETE": "replaces"}
 
@@ -136,7 +137,7 @@ def _story_tool(shelf: Shelf, tool: Tool) -> StoryTool:
 
     def call(given: dict[str, Any]) -> tuple[dict[str, Any], str]:
         values = tool.read(arguments, given)
-        answer = tool.answer(shelf.story(values.pop("project", None)), values, folders=shelf.folders)
+        answer = tool.answer(shelf.story(values.pop("project_id", None)), values, folders=shelf.folders)
         return answer, text_of(tool, answer)
 
     verb = tool.operation.http.partition(" ")[0]
@@ -216,8 +217,8 @@ def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
     for each in _RESOURCES:
         taken = re.findall(r"{(\w+)}", each.path)
         path = each.path
-        if shelf.project_id is not None and taken == ["project"]:
-            path, taken = path.replace("{project}", quote(shelf.project_id, safe="")), []
+        if shelf.project_id is not None and taken == ["project_id"]:
+            path, taken = path.replace("{project_id}", quote(shelf.project_id, safe="")), []
         kind = "text/plain" if tool_of(MCP_TOOLS, each.operation).block else JSON
         offer = server.resource(
             f"{ROOT}/{path}", name=each.name, title=each.title, description=each.description, mime_type=kind
@@ -236,7 +237,7 @@ def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
         context: types.CompletionContext | None,
     ) -> types.Completion:
         given = (context.arguments if context else None) or {}
-        found = await shelf.run(functools.partial(_completions, shelf, argument.name, given.get("project")))
+        found = await shelf.run(functools.partial(_completions, shelf, argument.name, given.get("project_id")))
         wanted = argument.value.casefold()
         fitting = [each for each in found if wanted in each.casefold()]
         return types.Completion(
@@ -244,11 +245,11 @@ def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
         )
 
 
-def text_for(shelf: Shelf, operation: str, project: str | None, **given: Any) -> str:
+def text_for(shelf: Shelf, operation: str, project_id: str | None, **given: Any) -> str:
     """Return what a tool's call tells as text."""
     tool = tool_of(MCP_TOOLS, operation)
     values = tool.read(tool.arguments({}), given)
-    return text_of(tool, tool.answer(shelf.story(project), values, folders=shelf.folders))
+    return text_of(tool, tool.answer(shelf.story(project_id), values, folders=shelf.folders))
 
 
 def with_signature(call: Callable[..., Any], name: str, parameters: Sequence[inspect.Parameter]) -> Callable[..., Any]:
@@ -261,9 +262,9 @@ def with_signature(call: Callable[..., Any], name: str, parameters: Sequence[ins
 
 def _reader(shelf: Shelf, resource: _Resource, taken: Sequence[str]) -> Callable[..., Awaitable[str]]:
     async def read(**given: str) -> str:
-        project = given.pop("project", None)
+        project_id = given.pop("project_id", None)
         most = {} if resource.most is None else {"limit": resource.most}
-        return await _told(shelf, lambda: text_for(shelf, resource.operation, project, **given, **most))
+        return await _told(shelf, lambda: text_for(shelf, resource.operation, project_id, **given, **most))
 
     parameters = [inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, annotation=str) for each in taken]
     return with_signature(read, resource.name, parameters)
@@ -278,13 +279,13 @@ async def _told(shelf: Shelf, read: Callable[[], str]) -> str:
         raise ResourceError(shelf.told(error)) from error
 
 
-def _completions(shelf: Shelf, argument: str, project: str | None) -> list[str]:
+def _completions(shelf: Shelf, argument: str, project_id: str | None) -> list[str]:
     """Return what an argument could be; nothing where the story that it depends on is not known."""
     try:
-        if argument == "project":
+        if argument == "project_id":
             return [each["project_id"] for each in shelf.projects()["projects"]]
-        if argument in ("entity", "pov"):
-            found = shelf.story(project).entities("character" if argument == "pov" else None)
+        if argument in ("entity_id", "pov"):
+            found = shelf.story(project_id).entities("character" if argument == "pov" else None)
             return [each.name for each in found]
     except NovelgenError:
         return []
@@ -307,8 +308,8 @@ def write_next_scene(
     shelf: Shelf,
     story: Story,
     *,
-    chapter: _Chapter,
-    scene: _Scene,
+    chapter_index: _Chapter,
+    scene_index: _Scene,
     purpose: Annotated[str, Field(description="What the scene is for. Default: the project's own plan.")] = "",
     location: Annotated[str, Field(description="Where it plays.")] = "",
     characters: Annotated[str, Field(description="Who appears, with commas between.")] = "",
@@ -322,7 +323,7 @@ def write_next_scene(
         "purpose": purpose.strip(),
     }
     said = {name: value for name, value in plan.items() if value}
-    place = {"chapter_index": chapter.strip(), "scene_index": scene.strip()}
+    place = {"chapter_index": chapter_index.strip(), "scene_index": scene_index.strip()}
     context = text_for(shelf, "build_context", story.project_id, **place, scene_plan=said or None, pov=pov.strip())
     language = shelf.language(story)
     return _filled(
@@ -341,13 +342,13 @@ def check_this_draft(
     story: Story,
     *,
     draft: Annotated[str, Field(description="The whole draft.")],
-    chapter: _Chapter,
-    scene: _Scene,
+    chapter_index: _Chapter,
+    scene_index: _Scene,
     pov: Annotated[str, Field(description="From whose point of view it is told.")] = "",
 ) -> str:
     """Return the prompt for a draft, with what the check of it found."""
     tool = tool_of(MCP_TOOLS, "check_draft")
-    place = {"chapter_index": chapter.strip(), "scene_index": scene.strip()}
+    place = {"chapter_index": chapter_index.strip(), "scene_index": scene_index.strip()}
     values = tool.read(tool.arguments({}), {"text": draft, **place, "pov": pov.strip() or None})
     check = tool.answer(story, values, folders=shelf.folders)
     lines = [
@@ -371,15 +372,15 @@ def _prompt(shelf: Shelf, body: Callable[..., str]) -> Callable[..., str]:
     """Return a prompt's function, whose errors say what to do."""
 
     async def told(**given: Any) -> str:
-        project = given.pop("project", None)
+        project_id = given.pop("project_id", None)
         try:
-            return await shelf.run(lambda: body(shelf, shelf.story(project), **given))
+            return await shelf.run(lambda: body(shelf, shelf.story(project_id), **given))
         except NovelgenError as error:
             raise MCPError(code=types.INVALID_PARAMS, message=shelf.told(error)) from error
 
     parameters = list(inspect.signature(body, eval_str=True).parameters.values())[2:]
     if shelf.project_id is None:
-        parameters.insert(0, inspect.Parameter("project", inspect.Parameter.KEYWORD_ONLY, annotation=_Project))
+        parameters.insert(0, inspect.Parameter("project_id", inspect.Parameter.KEYWORD_ONLY, annotation=_Project))
     return with_signature(told, body.__name__, parameters)
 
 

@@ -108,7 +108,7 @@ const dragToTheEnd = () => {
       const card = [...cards].find((each) => each.dataset.thread === id);
       if (!card) return;
       const form = dialog.querySelector("form");
-      form.elements.thread_id.value = id;
+      form.elements.loop_id.value = id;
       form.elements.ending.value = column.dataset.drop;
       dialog.querySelector("[data-what]").textContent = card.querySelector(".what").textContent;
       dialog.showModal();

@@ -97,22 +97,31 @@ def test_the_tier_goes_by_the_first_of_seven_rules(
     [
         ("gift_given", "gift_given", False),
         ("Gift Given", "gift_given", False),
-        ("given_gift", "gift_given", True),
-        ("betrayel", "betrayal", True),
+        ("given_gift", "casual_conversation", True),
+        ("betrayel", "casual_conversation", True),
+        ("life_not_saved", "casual_conversation", True),
+        ("threat_faded", "casual_conversation", True),
         ("philosophical_musing", "casual_conversation", True),
         ("", "casual_conversation", True),
     ],
 )
-def test_a_free_interaction_type_is_mapped_by_closeness_and_told(given: str, expected: str, is_told: bool) -> None:
-    """Seed 002.21: what is near a valid type is taken for it, all else for small talk, and never silently."""
+def test_an_interaction_of_no_valid_type_is_small_talk_and_told(given: str, expected: str, is_told: bool) -> None:
+    """Seed 002.21: letters tell a type from its contrary by little, so that none is taken for another by them."""
     interaction_type, problem = typed_interaction(given, SETTINGS)
     assert (interaction_type, problem is not None) == (expected, is_told)
 
 
-def test_a_stricter_threshold_takes_nothing_for_something_else() -> None:
-    """The likeness that is asked for is a setting."""
-    strict = CharacterMemorySettings(interaction_type_similarity_threshold=1.0)
+def test_a_setting_for_debugging_takes_the_nearest_type() -> None:
+    """As far as the likeness that is asked for; what was taken is told."""
+    debugging = CharacterMemorySettings(match_interaction_types=True)
+    assert typed_interaction("betrayel", debugging) == (
+        "betrayal",
+        "interaction type 'betrayel' was taken for 'betrayal'",
+    )
+    strict = CharacterMemorySettings(match_interaction_types=True, interaction_type_similarity_threshold=1.0)
     assert typed_interaction("betrayel", strict)[0] == "casual_conversation"
+    without = CharacterMemorySettings(valid_interaction_types=("trade", "duel"))
+    assert typed_interaction("duell", without)[0] == "trade"
 
 
 def test_the_short_form_is_a_whole_sentence() -> None:

@@ -83,6 +83,13 @@ def presence(text: str, story: list[Entity], previous_location_id: str | None = 
         ("那时天晚。行者提着铁棒。", journey(), ["C1"]),
         ("那时天晚。行者站在一旁。八戒冲进门。", journey(), ["C1", "C2"]),
         ("It was late. Holmes, of course. And Holmes again.", london(), ["C0"]),
+        ("Holmes met Athelney Jones in the archive.", london(), ["C0", "C4"]),
+        ("Holmes and Athelney Jones met in the archive.", london(), ["C0", "C4"]),
+        ("Holmes told Athelney Jones a tale of nobody.", london(), ["C0", "C4"]),
+        ("Holmes thought of Athelney Jones.", london(), ["C0"]),
+        ("行者在山中遇见了八戒。", journey(), ["C1", "C2"]),
+        ("行者遇到八戒。", journey(), ["C1", "C2"]),
+        ("行者想起八戒。", journey(), []),
     ],
 )
 def test_who_speaks_or_acts_is_on_stage(text: str, story: list[Entity], participants: list[str]) -> None:

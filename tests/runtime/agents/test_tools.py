@@ -36,24 +36,23 @@ def test_a_model_plans_a_scene_by_calling_tools(stores: MemoryStores, project: s
         calling(
             "relationship_create",
             "3",
-            first="Ines Holt",
-            second="C0",
+            character_a="Ines Holt",
+            character_b="C0",
             relationship_type="strangers",
             perspective_a="she looks lost",
             perspective_b="she knows the coast",
         ),
-        calling("relationship_update", "4", first="C0", second="C3", event="a shared supper"),
-        calling("relationship_query", "5", character="C0", status="neutral"),
-        calling("open_loop_create", "6", description="Who lit the lamp?", characters=["C3"]),
-        calling("open_loop_resolve", "7", thread_id="OL0", summary="It leads to the lake."),
+        calling("relationship_update", "4", character_a="C0", character_b="C3", event="a shared supper"),
+        calling("relationship_query", "5", character_id="C0", status_filter="neutral"),
+        calling("add_open_loop", "6", description="Who lit the lamp?", characters=["C3"]),
+        calling("resolve_open_loop", "7", loop_id="OL0", summary="It leads to the lake."),
         "Done.",
     )
     found, made, related, updated, listed, planted, ended = _run(model, Story(stores, project).tools(as_of=(3, 1)))
     assert found["results"][0]["entity_id"] == "C0"
     assert made["entity"]["entity_id"] == "C3"
-    assert related["relationship_id"] == updated["relationship"]["relationship_id"] == "R2"
-    assert [each["relationship_id"] for each in listed["relationships"]] == ["R1", "R2"]
-    assert listed["names"] == {"C0": "Elena Thorne", "C2": "Odile Brandt", "C3": "Ines Holt"}
+    assert related["relationship_id"] == updated["relationship_id"] == "R2"
+    assert [each["character_name"] for each in listed["relationships"]] == ["Odile Brandt", "Ines Holt"]
     assert (planted["loop_id"], ended["loop_id"], ended["status"]) == ("OL1", "OL0", "resolved")
 
 
@@ -63,10 +62,10 @@ def test_a_model_recovers_from_a_refused_call(stores: MemoryStores, project: str
     def answer(messages: list[Any]) -> AIMessage | str:
         results = [json.loads(each.content) for each in messages if isinstance(each, ToolMessage)]
         if not results:
-            return calling("relationship_query", character="Marc the Bold")
+            return calling("relationship_query", character_id="Marc the Bold")
         if "error" in results[-1]:
             assert "C1 (Marcus Vale)" in results[-1]["error"]["message"]
-            return calling("relationship_query", "call-2", character="C1")
+            return calling("relationship_query", "call-2", character_id="C1")
         return "Done."
 
     refused, found = _run(ScriptedChatModel(answer=answer), Story(stores, project).tools(as_of=(3, 1)))
@@ -83,10 +82,10 @@ def test_nothing_of_the_planned_scene_is_read(stores: MemoryStores, project: str
     tools = {each.name: each for each in Story(stores, project).tools(as_of=HERE)}
     told = [
         tools["search_story_memory_tool"].invoke({"query": "frozen lake", **asked}),
-        tools["get_entity_state_tool"].invoke({"entity": "Elena Thorne", **asked}),
+        tools["get_entity_state_tool"].invoke({"entity_id": "Elena Thorne", **asked}),
         tools["get_recent_timeline_tool"].invoke({"chapter_index": 2, **asked}),
-        tools["knowledge_query"].invoke({"character": "C0", **asked}),
-        tools["open_loop_list"].invoke({**asked}),
+        tools["knowledge_query"].invoke({"character_id": "C0", **asked}),
+        tools["list_open_loops"].invoke({**asked}),
         tools["story_time_query"].invoke({**asked}),
         tools["memory_search"].invoke({"query": "Odile Brandt", **asked}),
         tools["story_changes"].invoke({"until": "9:9"} if asked else {}),
@@ -104,16 +103,16 @@ def test_nothing_of_the_planned_scene_is_read(stores: MemoryStores, project: str
 def test_threads_are_cut_as_they_are_asked(stores: MemoryStores, project: str, call: Call) -> None:
     """What presses most comes first, by limit, stage and kind; those that are over are not told unless asked for."""
     StoryThreads(stores, project).add_thread(description="Who lit the lamp?", importance="critical", characters=["C1"])
-    StoryThreads(stores, project).edit_thread(thread_id="OL1", category="mystery")
-    whole = call("open_loop_list", on_stage=["Marcus Vale"])
+    StoryThreads(stores, project).edit_thread(loop_id="OL1", category="mystery")
+    whole = call("list_open_loops", on_stage=["Marcus Vale"])
     assert [each["loop_id"] for each in whole["entries"]] == ["OL1", "OL0"]
-    one = call("open_loop_list", limit=1)
+    one = call("list_open_loops", limit=1)
     assert ([each["loop_id"] for each in one["entries"]], one["more"]) == (["OL1"], 1)
-    assert call("open_loop_list", stages=["due", "overdue"])["entries"] == []
-    assert [each["loop_id"] for each in call("open_loop_list", category="a riddle")["entries"]] == ["OL1"]
-    call("open_loop_resolve", thread_id="OL0", summary="It leads to the lake.")
-    assert [each["loop_id"] for each in call("open_loop_list")["entries"]] == ["OL1"]
-    assert [each["loop_id"] for each in call("open_loop_list", stages=["over"])["entries"]] == ["OL0"]
+    assert call("list_open_loops", stages=["due", "overdue"])["entries"] == []
+    assert [each["loop_id"] for each in call("list_open_loops", category="a riddle")["entries"]] == ["OL1"]
+    call("resolve_open_loop", loop_id="OL0", summary="It leads to the lake.")
+    assert [each["loop_id"] for each in call("list_open_loops")["entries"]] == ["OL1"]
+    assert [each["loop_id"] for each in call("list_open_loops", stages=["over"])["entries"]] == ["OL0"]
 
 
 def test_a_model_sums_a_scene_up(stores: MemoryStores, project: str, call: Call) -> None:
@@ -129,7 +128,7 @@ def test_a_model_sums_a_scene_up(stores: MemoryStores, project: str, call: Call)
 
 def test_a_model_keeps_attachments(stores: MemoryStores, project: str, call: Call) -> None:
     """Seed 003.19: memories are made, listed, attached as they tell it themselves, taken off, and found by mention."""
-    made = call("create_memory", text="She hates cold tea.", attached_to=["Elena Thorne", "chapter:1"])["note"]
+    made = call("create_memory", content="She hates cold tea.", attached_to=["Elena Thorne", "chapter:1"])["note"]
     assert [each["id"] for each in made["attached_to"]] == ["C0", "chapter:1"]
     memory = made["source_id"]
     moved = call("update_memory", memory_id=memory, attached_to=[{"type": "character", "id": "C1"}, "chapter:2"])
@@ -142,24 +141,24 @@ def test_a_model_keeps_attachments(stores: MemoryStores, project: str, call: Cal
     assert "C1" not in [each["target"] for each in after["attachments"][memory]]
     with stores.database(project).write() as unit:
         unit.memories.add_note("The Cartographer never sleeps in the Archive.")
-    looked = call("memory_attach_by_mention", entity="Elena Thorne")
+    looked = call("memory_attach_by_mention", entity_id="Elena Thorne")
     assert (looked["is_attached"], len(looked["memories"])) == (False, 1)
-    assert call("memory_attach_by_mention", entity="C0", is_applied=True)["is_attached"] is True
-    assert call("memory_attach_by_mention", entity="C0")["memories"] == []
+    assert call("memory_attach_by_mention", entity_id="C0", is_applied=True)["is_attached"] is True
+    assert call("memory_attach_by_mention", entity_id="C0")["memories"] == []
 
 
 def test_what_goes_wrong_is_data(call: Call) -> None:
     """A model reads what to correct, names near what it wrote included; the project is no argument at all."""
     cases: list[tuple[str, dict[str, Any], str]] = [
-        ("create_memory", {"text": "x", "attached_to": ["Markus Vale"]}, "near it: C1 (Marcus Vale)"),
+        ("create_memory", {"content": "x", "attached_to": ["Markus Vale"]}, "near it: C1 (Marcus Vale)"),
         ("update_memory", {"memory_id": "M9", "content": "x"}, "'M9'"),
-        ("list_memories", {"attached_to": ["chapter:9"]}, "chapter:2"),
+        ("list_memories", {"attached_to": ["book:other"]}, "is another book than this one"),
         ("memory_detach", {"memory_ids": [], "targets": ["C0"]}, "at least one memory"),
-        ("memory_attach_by_mention", {"entity": "nobody"}, "no entity 'nobody' is known"),
+        ("memory_attach_by_mention", {"entity_id": "nobody"}, "no entity 'nobody' is known"),
         ("memory_search", {}, "query is missing"),
         ("memory_search", {"query": "x", "entity_types": ["planet"]}, "entity_types"),
         ("memory_search", {"query": "x", "project_id": "other"}, "project_id"),
-        ("open_loop_create", {"description": "x", "importance": "huge"}, "importance"),
+        ("add_open_loop", {"description": "x", "importance": "huge"}, "importance"),
     ]
     for tool, arguments, message in cases:
         assert message in call(tool, **arguments)["error"]["message"]
@@ -186,7 +185,7 @@ def test_every_tool_tells_a_model_what_it_is_for(stores: MemoryStores, project: 
         assert all(each.get("description") for each in properties.values()), function["name"]
     search, state, _ = build_memory_tools(stores, as_of=HERE)
     assert search.name == "search_story_memory_tool"
-    assert state.invoke({"project_id": project, "entity": "the Emperor"})["error"]["kind"] == "unknown-entity"
+    assert state.invoke({"project_id": project, "entity_id": "the Emperor"})["error"]["kind"] == "unknown-entity"
     assert search.invoke({"project_id": "nowhere", "query": "x"})["error"]["kind"] == "unknown-project"
     assert search.invoke({"project_id": "../guild", "query": "x"})["error"]["kind"] == "invalid-project-id"
     assert search.invoke({"query": "x"})["error"]["kind"] == "invalid-request"
@@ -198,13 +197,13 @@ def test_a_model_remembers_and_recalls_for_one_character(tmp_path: Path) -> None
         village = memory.create("village")
         gregor, mira = (village.character(name, create=True) for name in ("Gregor", "Mira"))
         remember, recall = gregor.tools()
-        assert not {"character", "to", "story_as_of"} & set(recall.args)
-        kept = remember.invoke({"text": "The player gave me a brass compass."})
+        assert not {"character_id", "to", "story_as_of"} & set(recall.args)
+        kept = remember.invoke({"content": "The player gave me a brass compass."})
         answer = recall.invoke({"said": "Do you have the compass?"})
         assert [each["memory"]["memory_id"] for each in answer["items"]] == [kept["memory"]["memory_id"]]
         assert "brass compass" in answer["block"]
         assert mira.tools()[1].invoke({"said": "the compass"})["items"] == []
-        for wrong in ({"text": ""}, {"text": "   "}, {"words": "The player came."}):
+        for wrong in ({"content": ""}, {"content": "   "}, {"words": "The player came."}):
             assert "error" in remember.invoke(wrong)
         assert len(gregor.memories()) == 1
 
@@ -216,8 +215,8 @@ def test_an_agent_is_given_only_what_it_needs(stores: MemoryStores, project: str
     assert [each.name for each in story.tools(names=names)] == names
     reading = {each.name for each in story.tools(reads_only=True)}
     assert {*names, "knowledge_query"} < reading
-    assert not reading & {"open_loop_create", "character_generate", "relationship_update"}
+    assert not reading & {"add_open_loop", "character_generate", "relationship_update"}
     with pytest.raises(UserInputError, match="did you mean 'knowledge_query'"):
         story.tools(names=["knowledge_qeury"])
-    with pytest.raises(UserInputError, match="no tool that changes nothing 'open_loop_create'"):
-        story.tools(names=["open_loop_create"], reads_only=True)
+    with pytest.raises(UserInputError, match="no tool that changes nothing 'add_open_loop'"):
+        story.tools(names=["add_open_loop"], reads_only=True)

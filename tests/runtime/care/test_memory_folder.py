@@ -373,9 +373,9 @@ def test_attachments_go_with_their_memories(here: MemoryStores, there: MemorySto
     """Seed 003.2: what was attached by hand, named by a note, and taken off stands there as here."""
     project_id, name = _told_project(here), ENTITIES[0].name
     story = Story(here, project_id)
-    note = story.note(text=f"{name} is left-handed.", attached_to=[ENTITIES[1].name, "chapter:1", "book"]).note
-    story.note(text="It never rains.")
-    bare = story.note(text=f"{name} again.").note
+    note = story.note(content=f"{name} is left-handed.", attached_to=[ENTITIES[1].name, "chapter:1", "book"]).note
+    story.note(content="It never rains.")
+    bare = story.note(content=f"{name} again.").note
     story.edit_memory(memory_id=bare.chunk_id, detach=[name])
     export_project(here, project_id, tmp_path)
     _import(there, project_id, tmp_path / "memory")

@@ -166,15 +166,15 @@ def test_moments_stay_until_something_changes(stores: MemoryStores, folder: Path
     nameless = written["characters/C1.json"]
     assert nameless["created_at"] == nameless["updated_at"] > MADE
     story = StoryEntities(stores, "moments")
-    story.edit_entity(entity="C0", changes={"role": "protagonist"})
-    assert story.entity(entity="C0").updated_at.isoformat() == MADE
+    story.edit_entity(entity_id="C0", changes={"role": "protagonist"})
+    assert story.entity(entity_id="C0").updated_at.isoformat() == MADE
     before = utc_now()
-    story.edit_entity(entity="L0", changes={"description": "It stands on piles"})
-    story.edit_entity(entity="C0", changes={"mood": "calm"})
+    story.edit_entity(entity_id="L0", changes={"description": "It stands on piles"})
+    story.edit_entity(entity_id="C0", changes={"mood": "calm"})
     with stores.database("moments").write() as unit:
         change = RecordedRelationshipChange(character_a="C1", character_b="C0", status="close")
         unit.relationships.append(change, at=StoryPosition(1, 3))
-    for each in (*(story.entity(entity=name) for name in ("C0", "L0")), *_contents(stores, "moments").pairs):
+    for each in (*(story.entity(entity_id=name) for name in ("C0", "L0")), *_contents(stores, "moments").pairs):
         assert each.updated_at is not None
         assert (each.created_at.isoformat(), each.updated_at >= before) == (MADE, True)
 
@@ -188,7 +188,7 @@ def test_history_keeps_its_summaries(stores: MemoryStores, told: str, documents:
         (7, "S007", {"mood": "calm"}, "A scene of another volume"),
     ]
     assert said[0]["weather"] == "fog"
-    state = StoryEntities(stores, told).entity(entity="C0").state
+    state = StoryEntities(stores, told).entity(entity_id="C0").state
     assert "no_change" not in state.state_data
 
 
@@ -198,16 +198,16 @@ def test_counts_are_those_of_the_scenes_before_a_position(
     """Seed 000.5: point of view, scenes and the last appearance, as of story time; the author's notes stay beside, in
     the documents, too.
     """
-    card = StoryEntities(stores, told).entity(entity="C0")
+    card = StoryEntities(stores, told).entity(entity_id="C0")
     assert card.metadata.pop("named_count") == 0
     assert card.metadata == {"importance": "primary", "pov_count": 2, "scene_count": 2, "last_appeared": "S002"}
     assert card.entity.profile["metadata"] == CHARACTER["metadata"]
-    early = StoryEntities(stores, told).entity(entity="C0", as_of=StoryPosition(1, 2))
+    early = StoryEntities(stores, told).entity(entity_id="C0", as_of=StoryPosition(1, 2))
     told_early = {"importance": "primary", "named_count": 0, "pov_count": 1, "scene_count": 1, "last_appeared": "S001"}
     assert early.metadata == told_early
-    place = StoryEntities(stores, told).entity(entity="L0", as_of=StoryPosition(1, 3))
+    place = StoryEntities(stores, told).entity(entity_id="L0", as_of=StoryPosition(1, 3))
     assert place.metadata == {"named_count": 0, "scene_count": 1, "last_used": "S001"}
-    nobody = StoryEntities(stores, told).entity(entity="C1", as_of=StoryPosition(1, 1))
+    nobody = StoryEntities(stores, told).entity(entity_id="C1", as_of=StoryPosition(1, 1))
     assert nobody.metadata == {"named_count": 0, "pov_count": 0, "scene_count": 0}
     character = documents["characters/C0.json"]
     assert character["metadata"]["last_appeared"] == "S002"

@@ -57,7 +57,7 @@ class Doors:
         reader = READER if operation.name == "extract_scenes" else None
         given, doer = dict(arguments), Story(self.stores.of(PROJECT), PROJECT, chat_model=reader)
         try:
-            of = doer.character(given.pop("character")) if operation.is_of_character else doer
+            of = doer.character(given.pop("character_id")) if operation.is_of_character else doer
             values = read_arguments(arguments_of(operation.function, operation.without), given)
             answer = operation.answer(operation.function(of, **values))
         except NovelgenError as error:
@@ -70,8 +70,7 @@ class Doors:
         if operation.name == "undo_change" and not rest:
             operation = BY_NAME["undo_last_change"]
         verb, _, path = operation.http.partition(" ")
-        if operation.position and operation.position in rest:
-            rest |= dict(zip(("chapter_index", "scene_index"), rest.pop(operation.position).split(":"), strict=True))
+        rest = _with_place(operation, rest)
         for name in list(rest):
             if f"{{{name}}}" in path:
                 path = path.replace(f"{{{name}}}", str(rest.pop(name)) or "%20")
@@ -88,7 +87,7 @@ class Doors:
 
         async def called() -> Answered:
             async with Client(self._servers[tool.shelves[0]]) as client:
-                result = await client.call_tool(tool.mcp, dict(arguments))
+                result = await client.call_tool(tool.mcp, _with_place(operation, arguments))
             [content] = result.content
             assert isinstance(content, TextContent)
             if result.is_error:
@@ -104,9 +103,9 @@ class Doors:
         """Invoke the tool."""
         offered = tool_for(operation, "langchain")
         assert offered is not None
-        given, story = dict(arguments), Story(self.stores.of(PROJECT), PROJECT)
+        given, story = _with_place(operation, arguments), Story(self.stores.of(PROJECT), PROJECT)
         if offered.given_to == "character":
-            tools = story.character(given.pop("character")).tools()
+            tools = story.character(given.pop("character_id")).tools()
         else:
             tools = build_story_tools(self.stores.of(PROJECT), story, offered.given_to)
         [tool] = [each for each in tools if each.name == offered.langchain]
@@ -124,6 +123,15 @@ class Doors:
 def tool_for(operation: Operation, door: str) -> Tool | None:
     """Return the tool of an operation at a door, where it is offered there."""
     return next((each for each in TOOLS if each.operation is operation and getattr(each, door)), None)
+
+
+def _with_place(operation: Operation, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments with the numbers of chapter and scene in place of a scene's position."""
+    given = dict(arguments)
+    if operation.position and operation.position in given:
+        chapter, scene = given.pop(operation.position).split(":")
+        given |= {"chapter_index": int(chapter), "scene_index": int(scene)}
+    return given
 
 
 def _refused(answer: Mapping[str, Any]) -> Answered:

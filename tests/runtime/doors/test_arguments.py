@@ -18,7 +18,7 @@ from runtime.doors.operations import BY_NAME
         ("search_story_memory", {"query": "key", "min_relevance": False}, "min_relevance takes a number, not False"),
         ("search_story_memory", {"query": "key", "top_k": True}, "top_k takes a number, not True"),
         ("search_story_memory", {"query": "key", "as_of": "1000001"}, "as_of"),
-        ("tell_world_event", {"text": "Fire!", "delay": 3_000_000_000}, "delay"),
+        ("tell_world_event", {"content": "Fire!", "delay": 3_000_000_000}, "delay"),
         ("edit_memory", {"memory_id": "M001", "attached_to": ["Ines"] * 101}, "attached_to"),
         ("check_draft", {"text": "a" * 100_001, "chapter_index": 1, "scene_index": 1}, "text"),
     ],
@@ -48,5 +48,5 @@ def test_a_point_in_time_without_a_zone_is_utc() -> None:
 def test_a_delay_is_a_time_or_a_number_of_turns() -> None:
     """A number has its bounds, and a time is not held against them."""
     model = arguments_of(BY_NAME["tell_world_event"].function)
-    read = read_arguments(model, {"text": "Fire!", "delay": "P120D", "delay_per_distance": 2})
+    read = read_arguments(model, {"content": "Fire!", "delay": "P120D", "delay_per_distance": 2})
     assert (read["delay"], read["delay_per_distance"]) == (timedelta(days=120), 2)

@@ -22,8 +22,8 @@ def test_a_command_is_told_as_who_asks_can_do_it() -> None:
     routes = ("POST /v1/projects/{project_id}/extract", "PUT /v1/projects/{project_id}/scenes", "/memories")
     assert all(each in problem_of(nearly).detail for each in routes)
     error = errors.UnknownIdError("run `novelgen threads demo`")
-    assert refusal(error, names=LANGCHAIN_NAMES)["error"]["message"] == "run `open_loop_list`"
-    assert refusal(error, names=MCP_NAMES)["error"]["message"] == "run `list_threads`"
+    assert refusal(error, names=LANGCHAIN_NAMES)["error"]["message"] == "run `list_open_loops`"
+    assert refusal(error, names=MCP_NAMES)["error"]["message"] == "run `list_open_loops`"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_a_card_is_edited_and_taken_back(client: TestClient) -> None:
     before = _card(client, "C4")["entity"]
     back = f"{HERE}/card?entity=C4&as_of=3%3A1"
     assert ENGLISH["edit_own"] in read(client.get(back)).text
-    form = {"entity": "C4", "name": "Widow Quill", "role": before["role"], "description": "Keeps an inn."}
+    form = {"entity_id": "C4", "name": "Widow Quill", "role": before["role"], "description": "Keeps an inn."}
     seen = send(client, "card/edit?as_of=3:1", back=back, **form)
     assert "Widow Quill" in seen.text
     after = _card(client, "C4")["entity"]
@@ -42,12 +42,12 @@ def test_a_card_is_edited_and_taken_back(client: TestClient) -> None:
     assert ENGLISH["did_undo"] in seen.text
 
     back, before = f"{HERE}/card?entity=C2", _card(client, "C2")["entity"]
-    seen = send(client, "card/alias", entity="C2", alias="Old Oar", since="4:1", back=back)
+    seen = send(client, "card/alias", entity_id="C2", alias="Old Oar", since="4:1", back=back)
     assert "Old Oar" in seen.text
     assert "Old Oar" not in read(client.get(f"{back}&as_of=4:1")).text
     assert "Old Oar" in read(client.get(f"{back}&as_of=4:2")).text
     take_back(client, seen)
-    seen = send(client, "card/alias", entity="C2", gone="Toby", back=back)
+    seen = send(client, "card/alias", entity_id="C2", gone="Toby", back=back)
     assert "Toby" not in {each["alias"] for each in _card(client, "C2")["entity"]["aliases"]}
     take_back(client, seen)
     assert _card(client, "C2")["entity"] == before
@@ -58,7 +58,7 @@ def test_a_state_is_corrected_from_the_slider_on(client: TestClient) -> None:
     back = f"{HERE}/card?entity=I0&as_of=3%3A1"
     places = ("3:1", "2:1")
     before = [_card(client, "I0", as_of=place)["state"]["state_data"] for place in places]
-    seen = send(client, "card/state?as_of=3:1", entity="I0", attribute="holder", value="Mother Quill", back=back)
+    seen = send(client, "card/state?as_of=3:1", entity_id="I0", attribute="holder", value="Mother Quill", back=back)
     states = [_card(client, "I0", as_of=place)["state"]["state_data"]["holder"] for place in places]
     assert states == ["C4", before[1]["holder"]]
     assert "Agatha Quill" in seen.text
@@ -68,7 +68,7 @@ def test_a_state_is_corrected_from_the_slider_on(client: TestClient) -> None:
     stated = {"changes": {}, "state": {"goals": ["one", "two"]}}
     assert client.patch(f"{API}/entities/C0", json=stated).status_code == 200
     for value, goals in (("three\r\nfour", ["three", "four"]), ("", None)):
-        seen = send(client, "card/state", entity="C0", attribute="goals", value=value, back=f"{HERE}/card?entity=C0")
+        seen = send(client, "card/state", entity_id="C0", attribute="goals", value=value, back=f"{HERE}/card?entity=C0")
         assert (_card(client, "C0")["state"]["state_data"].get("goals") or None) == goals
     assert ENGLISH["holds_no_more"] in seen.text
 
@@ -100,7 +100,7 @@ def test_a_new_card_has_the_fields_of_its_kind(client: TestClient) -> None:
     entity_id = card["entity"]["entity_id"]
     shown = read(client.get(f"{HERE}/card", params={"entity": entity_id}))
     assert "fields:hallmark" in {each.get("name") for each in shown.all("input")}
-    edited = {"entity": entity_id, "name": "the torn glove", "fields:hallmark": "a tern", "fields:origin": "a shop"}
+    edited = {"entity_id": entity_id, "name": "the torn glove", "fields:hallmark": "a tern", "fields:origin": "a shop"}
     send(client, "card/edit", back=f"{HERE}/card?entity={entity_id}", **edited)
     assert _card(client, "the torn glove")["entity"]["profile"] == {"hallmark": "a tern", "origin": "a shop"}
 
@@ -183,7 +183,7 @@ def test_a_cell_is_corrected_and_taken_back(client: TestClient) -> None:
         known = client.get(f"{API}/knowledge/C3").json()["known"]
         return str(next(each for each in known if each["source_id"] == "M001")["how"])
 
-    cell = {"memory_id": "M001", "character": "C3"}
+    cell = {"memory_id": "M001", "character_id": "C3"}
     before = client.get(f"{API}/knowledge/C3").json()
     back = read(client.get(f"{HERE}/knowledge?cell=M001%3AC3")).fields("back")[0]
     seen = send(client, "knowledge/say", back=back, kind="knows", how="told", learned_from="Ines", **cell)
@@ -238,30 +238,30 @@ def test_a_card_says_how_it_came_to_stand_so(client: TestClient) -> None:
 
 def test_what_cannot_be_is_refused_in_words(reader: TestClient) -> None:
     """Nobody, itself, another kind, nothing, and what is no decision change nothing; the answer is a page."""
-    same = {"entity": "C0", "attribute": "status", "value": "free of debt; takes her room by the week"}
+    same = {"entity_id": "C0", "attribute": "status", "value": "free of debt; takes her room by the week"}
     assert_refused(
         reader,
         [f"{API}/entities", f"{API}/knowledge/C0"],
-        ("card/edit", {"entity": "Nobody At All", "role": "x"}, 404),
+        ("card/edit", {"entity_id": "Nobody At All", "role": "x"}, 404),
         ("card/edit", {"role": "x"}, 400),
-        ("card/edit", {"entity": "C0", "name": " "}, 400),
-        ("card/edit", {"entity": "C0", "name": "Ines Marrow"}, 400),
-        ("card/alias", {"entity": "C0", "alias": "  "}, 400),
-        ("card/alias", {"entity": "C0", "gone": "Nobody At All"}, 400),
-        ("card/alias", {"entity": "C0", "alias": "Nessie", "since": "soon"}, 422),
-        ("card/state", {"entity": "C0", "attribute": "", "value": "x"}, 400),
+        ("card/edit", {"entity_id": "C0", "name": " "}, 400),
+        ("card/edit", {"entity_id": "C0", "name": "Ines Marrow"}, 400),
+        ("card/alias", {"entity_id": "C0", "alias": "  "}, 400),
+        ("card/alias", {"entity_id": "C0", "gone": "Nobody At All"}, 400),
+        ("card/alias", {"entity_id": "C0", "alias": "Nessie", "since": "soon"}, 422),
+        ("card/state", {"entity_id": "C0", "attribute": "", "value": "x"}, 400),
         ("card/state", same, 400),
         ("card/merge", {"keep": "C0", "gone": "Ines"}, 400),
         ("card/merge", {"keep": "C0", "gone": ""}, 400),
         ("card/merge", {"keep": "C0", "gone": "Nobody At All"}, 404),
-        ("card/split", {"entity": "C0", "new_name": ""}, 400),
-        ("card/split", {"entity": "C0", "new_name": "Ines", "scenes": "soon"}, 400),
+        ("card/split", {"entity_id": "C0", "new_name": ""}, 400),
+        ("card/split", {"entity_id": "C0", "new_name": "Ines", "scenes": "soon"}, 400),
         ("who-is-who/drop", {"name": ""}, 400),
         ("who-is-who/confirm", {"name": "Nobody At All"}, 404),
         ("knowledge/say", {"memory_id": "M001", "kind": "knows"}, 400),
-        ("knowledge/say", {"memory_id": "M001", "character": "C0", "kind": "guesses"}, 400),
-        ("knowledge/say", {"memory_id": "M001", "character": "C0", "kind": "as_told"}, 400),
-        ("knowledge/say", {"memory_id": "M999", "character": "C0", "kind": "knows"}, 404),
+        ("knowledge/say", {"memory_id": "M001", "character_id": "C0", "kind": "guesses"}, 400),
+        ("knowledge/say", {"memory_id": "M001", "character_id": "C0", "kind": "as_told"}, 400),
+        ("knowledge/say", {"memory_id": "M999", "character_id": "C0", "kind": "knows"}, 404),
         *(("undo", {"undo": number}, 400) for number in ("", "x" * 5000, "OL999")),
         ("undo", {"undo": "999"}, 404),
     )

@@ -81,7 +81,7 @@ def test_a_lorebook_is_taken_in_told_out_and_back(client: TestClient) -> None:
     lorebook is refused.
     """
     back = f"{HERE}/lore"
-    send(client, "lore/add", text="Salt pays the toll.", keys="salt, toll", start="3:1", back=back)
+    send(client, "lore/add", content="Salt pays the toll.", keys="salt, toll", start="3:1", back=back)
     book = {"entries": {"0": {"key": ["tide"], "content": "The causeway is under water.", "constant": False}}}
     seen = send(client, "lore/import", text=json.dumps(book), back=back)
     assert ENGLISH["did_lore"].format(name="1") in seen.text

@@ -10,10 +10,10 @@ HERE = "/page/projects/demo"
 VIEWS = ("story?chapter=1&scene=3", "threads", "cards?order=name", "card?entity=C6", "timeline", "reading?again=yes")
 POSITIONS = ("", "3:1")
 WRITES = (
-    ("card/edit", {"entity": "C0", "name": "Ines of the Locks", "role": "locksmith", "description": ""}),
-    ("card/alias", {"entity": "C6", "alias": "the envoy", "since": "1:2"}),
+    ("card/edit", {"entity_id": "C0", "name": "Ines of the Locks", "role": "locksmith", "description": ""}),
+    ("card/alias", {"entity_id": "C6", "alias": "the envoy", "since": "1:2"}),
     ("card/merge", {"keep": "C6", "gone": "C7"}),
-    ("threads/end?as_of=2:1", {"thread_id": "OL1", "ending": "paid", "summary": "It opens the box."}),
+    ("threads/end?as_of=2:1", {"loop_id": "OL1", "ending": "paid", "summary": "It opens the box."}),
 )
 
 

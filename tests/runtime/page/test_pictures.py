@@ -25,7 +25,7 @@ def test_a_person_stands_with_their_neighbours(reader: TestClient) -> None:
     pairs = reader.get(PAIRS).json()["relationships"]
     both = [
         {each["character_a"], each["character_b"]}
-        for each in reader.get(PAIRS, params={"character": "Finch"}).json()["relationships"]
+        for each in reader.get(PAIRS, params={"character_id": "Finch"}).json()["relationships"]
     ]
     near, everybody = set.union(*both), {each[side] for each in pairs for side in ("character_a", "character_b")}
     (finch,) = set.intersection(*both)
@@ -52,9 +52,15 @@ def test_a_person_stands_with_their_neighbours(reader: TestClient) -> None:
 
 def test_what_one_feels_is_said_and_drawn(client: TestClient) -> None:
     """Feelings count from the place of the slider on, for one side alone, and make its arrow warm or cold."""
-    pair = client.get(PAIRS, params={"character": "C0"}).json()["relationships"][0]
+    pair = client.get(PAIRS, params={"character_id": "C0"}).json()["relationships"][0]
     (other,) = {pair["character_a"], pair["character_b"]} - {"C0"}
-    form = {"first": "C0", "second": other, "dimensions:trust": "-60", "dimensions:fear": "+40", "at": "pair"}
+    form = {
+        "character_a": "C0",
+        "character_b": other,
+        "dimensions:trust": "-60",
+        "dimensions:fear": "+40",
+        "at": "pair",
+    }
     seen = send(client, "relationships/feelings", back=f"{GRAPH}?pair={pair['relationship_id']}", **form)
     arrows = {(each["data-from"], each["data-to"]): (each["class"] or "").split() for each in _arrows(seen)}
     assert "cold" in arrows["C0", other]
@@ -65,14 +71,14 @@ def test_what_one_feels_is_said_and_drawn(client: TestClient) -> None:
 
 def test_feelings_that_cannot_be_are_refused(reader: TestClient) -> None:
     """Nobody, oneself, no number, or one out of bounds changes nothing."""
-    known = {"first": "C0", "second": "C4"}
+    known = {"character_a": "C0", "character_b": "C4"}
     assert_refused(
         reader,
         [PAIRS],
         ("relationships/feelings", known, 400),
         ("relationships/feelings", {"dimensions:trust": "5"}, 400),
-        ("relationships/feelings", {"first": "C0", "second": "C0", "dimensions:trust": "5"}, 400),
-        ("relationships/feelings", {"first": "C0", "second": "C999", "dimensions:trust": "5"}, 404),
+        ("relationships/feelings", {"character_a": "C0", "character_b": "C0", "dimensions:trust": "5"}, 400),
+        ("relationships/feelings", {"character_a": "C0", "character_b": "C999", "dimensions:trust": "5"}, 404),
         *(("relationships/feelings", {**known, "dimensions:trust": felt}, 400) for felt in ("much", "101", "--5")),
         ("relationships/feelings", {**known, "dimensions:familiarity": "-1"}, 400),
     )

@@ -93,7 +93,7 @@ def test_a_form_that_says_the_same_changes_nothing(client: TestClient) -> None:
 
 def test_a_fact_is_noted_from_words(client: TestClient) -> None:
     """A noted fact stands beside its words, known from the next scene on, and can be taken back."""
-    form = {**THERE, "text": "It rained that night.", "evidence": WORDS, "about": "Ines", "importance": "7"}
+    form = {**THERE, "content": "It rained that night.", "evidence": WORDS, "about": "Ines", "importance": "7"}
     seen = send(client, "story/add", **form, event_type="")
     note = client.get(f"{API}/memories/note-N0").json()["chunk"]
     assert (note["content"], note["chapter_index"], note["scene_index"]) == ("It rained that night.", 1, 1)
@@ -132,7 +132,7 @@ def test_a_scenes_text_is_edited_after_a_look_at_what_follows(client: TestClient
         return stored
 
     text = scene()["text"]
-    form = {"place": "1:1", "back": SCENE, "title": "The brick", "text": text.replace("Rain had", "Water had")}
+    form = {"position": "1:1", "back": SCENE, "title": "The brick", "text": text.replace("Rain had", "Water had")}
     seen = read(client.post(f"{STORY}/text/preview", data={**form, "record": "keep"}))
     assert filled(ENGLISH["words_lost_of"], count=1, lost=1) in seen.text
     assert "Water had found" in seen.text
@@ -242,13 +242,13 @@ REFUSED: list[tuple[str, dict[str, str], int]] = [
     ("story/fact", _fact_form(evidence="Nobody wrote these words."), 400),
     ("story/fact", _fact_form(memory_id="M999"), 400),
     ("story/fact", _fact_form(position="77:1"), 404),
-    ("story/add", {**THERE, "text": " "}, 400),
-    ("story/add", {**THERE, "text": "It rained.", "evidence": "It snowed heavily."}, 400),
-    ("story/add", {"text": "It rained."}, 400),
+    ("story/add", {**THERE, "content": " "}, 400),
+    ("story/add", {**THERE, "content": "It rained.", "evidence": "It snowed heavily."}, 400),
+    ("story/add", {"content": "It rained."}, 400),
     ("story/recorded", {**THERE, "kind": "memory", "source_id": "M001"}, 400),
     ("story/recorded", {**THERE, "kind": "state", "source_id": "C99.mood"}, 400),
     ("story/recorded", {**THERE, "kind": "state", "source_id": "I0.holder", "action": "edit"}, 400),
-    ("story/text", {"place": "1:1", "text": ""}, 400),
+    ("story/text", {"position": "1:1", "text": ""}, 400),
     ("story/insert", {**THERE, "text": "", "sure": "yes"}, 400),
     ("story/move", {**THERE, "sure": "yes"}, 400),
     ("reading", {"chapter": "one"}, 422),
@@ -263,7 +263,7 @@ def test_a_wrong_change_is_refused(reader: TestClient) -> None:
 
 def test_nothing_later_is_changed_from_an_earlier_point(reader: TestClient) -> None:
     """At the slider's position neither a later scene nor a name that is known later can be used."""
-    later = {**THERE, "position": "3:1", "text": "It rained."}
+    later = {**THERE, "position": "3:1", "content": "It rained."}
     assert _sent(reader, "story/add", later, "?as_of=2:1").status_code == 404
     # Sorrel comes into the story later than the second scene.
     early = _sent(reader, "story/fact", _fact_form(about="Sorrel"), "?as_of=1:2")

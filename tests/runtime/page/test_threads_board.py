@@ -23,7 +23,7 @@ def test_an_end_is_taken_back(client: TestClient) -> None:
     """After each kind of end the notice, or the thread itself, offers to take it back; then it stands as before."""
     before = _ledger(client, as_of="2:1")["OL1"]
     for how in ("paid", "broken", "dropped", "moot"):
-        form = {"thread_id": "OL1", "ending": how, "summary": "It opens the box."}
+        form = {"loop_id": "OL1", "ending": how, "summary": "It opens the box."}
         seen = send(client, "threads/end?as_of=2:1", back=f"{BOARD}?as_of=2%3A1&kind=mystery", **form)
         assert _ledger(client, as_of="2:1")["OL1"]["ending"] == how
         assert ENGLISH["did_end_thread"].format(name=before["description"]) in seen.text
@@ -31,7 +31,7 @@ def test_an_end_is_taken_back(client: TestClient) -> None:
         assert _ledger(client, as_of="2:1")["OL1"] == before
         send(client, "threads/end?as_of=2:1", **form)
         assert f"{BOARD}/reopen?as_of=2%3A1" in read(client.get(f"{BOARD}?as_of=2:1&thread=OL1")).addresses
-        send(client, "threads/reopen?as_of=2:1", thread_id="OL1")
+        send(client, "threads/reopen?as_of=2:1", loop_id="OL1")
         assert _ledger(client, as_of="2:1")["OL1"] == before
 
 
@@ -43,12 +43,12 @@ def test_a_thread_is_planted_moved_and_changed(client: TestClient) -> None:
     assert (new["importance"], new["category"], new["related_entities"]) == ("high", "mystery", ["C0", "C5"])
     thread = str(new["loop_id"])
     assert thread not in _ledger(client, as_of="1:4")
-    send(client, "threads/advance?as_of=3:1", thread_id=thread, note="It rang again.", pays_part="yes")
+    send(client, "threads/advance?as_of=3:1", loop_id=thread, note="It rang again.", pays_part="yes")
     moved = _ledger(client, as_of="3:1")[thread]
     assert (moved["stage"], moved["parts_paid"]) == ("moved", 1)
     changed = {"description": "Who rang the great bell?", "importance": "low", "category": "riddle", "due_from": "2:1"}
     more = {"due_by": "3", "parts": "3", "pay_off": "A witness."}
-    send(client, "threads/edit?as_of=3:1", thread_id=thread, **changed, **more)
+    send(client, "threads/edit?as_of=3:1", loop_id=thread, **changed, **more)
     now = _ledger(client, as_of="3:1")[thread]
     assert (now["description"], now["importance"], now["stage"]) == ("Who rang the great bell?", "low", "overdue")
     assert (now["parts"], now["pay_off"]) == (3, "A witness.")
@@ -59,32 +59,32 @@ def test_a_thread_is_planted_moved_and_changed(client: TestClient) -> None:
 
 def test_a_wrong_step_changes_nothing(reader: TestClient) -> None:
     """What cannot be is refused with a page that says why, and the ledger stays; a record's end is corrected there."""
-    known = {"thread_id": "OL1", "description": "Who?"}
+    known = {"loop_id": "OL1", "description": "Who?"}
     over = next(str(each["loop_id"]) for each in _ledger(reader).values() if each["stage"] == "over")
     assert_refused(
         reader,
         [LEDGER],
-        ("threads/end", {"thread_id": "OL1", "summary": "It ends.", "ending": "somehow"}, 400),
-        ("threads/end", {"thread_id": "OL1", "summary": " "}, 400),
+        ("threads/end", {"loop_id": "OL1", "summary": "It ends.", "ending": "somehow"}, 400),
+        ("threads/end", {"loop_id": "OL1", "summary": " "}, 400),
         ("threads/end", {"summary": "It ends."}, 400),
-        ("threads/end", {"thread_id": "OL1", "summary": "It ends.", "scene_id": "9:9"}, 404),
+        ("threads/end", {"loop_id": "OL1", "summary": "It ends.", "scene_id": "9:9"}, 404),
         ("threads/end", {str(number): "" for number in range(80)}, 400),
-        ("threads/reopen", {"thread_id": "OL1"}, 400),
+        ("threads/reopen", {"loop_id": "OL1"}, 400),
         ("threads/reopen", {"person": "C5"}, 400),
-        ("threads/advance", {"thread_id": "OL1", "note": " "}, 400),
-        ("threads/advance", {"thread_id": "OL999", "note": "It moved."}, 404),
+        ("threads/advance", {"loop_id": "OL1", "note": " "}, 400),
+        ("threads/advance", {"loop_id": "OL999", "note": "It moved."}, 404),
         ("threads/add", {"description": "  "}, 400),
         ("threads/add", {"description": "Who?", "importance": "heavy"}, 400),
         ("threads/add", {"description": "Who?", "characters": "Nobody At All"}, 404),
-        ("threads/edit", {"thread_id": "OL1", "description": ""}, 400),
+        ("threads/edit", {"loop_id": "OL1", "description": ""}, 400),
         *(("threads/edit", {**known, "due_by": place}, 400) for place in ("soon", "9999999:1")),
         ("threads/edit", {**known, "due_from": "3:1", "due_by": "2:1"}, 400),
         ("threads/edit", {**known, "parts": "1"}, 400),
-        ("threads/edit", {**known, "thread_id": "OL999"}, 404),
+        ("threads/edit", {**known, "loop_id": "OL999"}, 404),
         query="?as_of=2:1",
     )
     assert ENGLISH["ended_by_record"] in read(reader.get(BOARD, params={"thread": over})).text
-    assert "correct the record" in read(reader.post(f"{BOARD}/reopen", data={"thread_id": over})).text
+    assert "correct the record" in read(reader.post(f"{BOARD}/reopen", data={"loop_id": over})).text
 
 
 def test_the_board_is_filtered_by_person_and_kind(reader: TestClient) -> None:

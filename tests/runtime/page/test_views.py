@@ -231,7 +231,7 @@ def test_only_so_much_is_written_where_one_may_read(demo_folder: Path) -> None:
         for view, said in (("context", PLAN["demo"]), ("check", {"text": "Elias Marrow came in."})):
             assert _posted(client.post(f"{HERE}/{view}", data=form | said)) == {f"{HERE}/{view}"}
         for path in ("/page/imports", *(f"{HERE}/{way}" for way in WAYS_TO_CHANGE)):
-            answer = client.post(path, data={**form, "thread_id": "OL0", "summary": "So."})
+            answer = client.post(path, data={**form, "loop_id": "OL0", "summary": "So."})
             assert answer.status_code == 403, path
         assert client.delete("/v1/projects/demo", params={"confirm": "demo"}).status_code == 403
 

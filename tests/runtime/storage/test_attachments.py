@@ -2,7 +2,7 @@
 
 import pytest
 
-from novelgen.errors import UnknownMemoryError, UnknownSceneError
+from novelgen.errors import UnknownMemoryError
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import Attachment, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
@@ -62,7 +62,7 @@ def read(database: DatabaseManager, chunk_id: str) -> StoryMemoryChunk:
 
 
 def test_links_are_derived_and_the_book_is_the_default(story: DatabaseManager) -> None:
-    """Of a record's memory to its entities and chapter; an unknown memory or chapter changes nothing."""
+    """Of a record's memory to its entities and chapter; an unknown memory changes nothing."""
     assert origins(story, "M1") == {"C0": "record", "L0": "record", "chapter:1": "position"}
     assert origins(story, "M2") == {"chapter:1": "position", "book": "default"}
     assert origins(story, "M3") == {"T0": "mention", "chapter:2": "position"}
@@ -73,8 +73,6 @@ def test_links_are_derived_and_the_book_is_the_default(story: DatabaseManager) -
     with story.project("demo").write() as unit, pytest.raises(UnknownMemoryError, match="'M9'"):
         unit.attachments.attach(["M2", "M9"], ["C0"])
     assert origins(story, "M2") == {"chapter:1": "position", "book": "default"}
-    with pytest.raises(UnknownSceneError, match=r"chapter 7 is stored; nearest: chapter:2, chapter:1"):
-        attach(story, "M2", "chapter:7")
 
 
 def test_a_memory_may_be_attached_to_many_things(story: DatabaseManager) -> None:

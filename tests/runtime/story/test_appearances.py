@@ -33,7 +33,7 @@ def test_a_card_counts_as_the_list_does(read_demo_stores: MemoryStores, as_of: S
     story = Story(read_demo_stores, "demo")
     found = story.list_appearances(as_of=as_of)
     for each in found:
-        told = story.entity(entity=each.entity.entity_id, as_of=as_of).metadata
+        told = story.entity(entity_id=each.entity.entity_id, as_of=as_of).metadata
         assert (told["scene_count"], told["named_count"]) == (each.scenes, each.named), each.entity.name
     assert any(each.named != each.scenes for each in found)
 
@@ -57,9 +57,9 @@ def test_nothing_from_the_position_on_is_counted(read_demo_stores: MemoryStores)
 def test_a_history_begins_with_what_holds(read_demo_stores: MemoryStores, as_of: StoryPosition | None) -> None:
     """The first step of an attribute is its state, the others go back; its words stand in the scene."""
     story = Story(read_demo_stores, "demo")
-    state = story.entity(entity="C0", as_of=as_of).state
+    state = story.entity(entity_id="C0", as_of=as_of).state
     assert state is not None
-    told = story.attribute_histories(entity="C0", as_of=as_of)
+    told = story.attribute_histories(entity_id="C0", as_of=as_of)
     assert {each.attribute: each.steps[0].value for each in told}.items() >= {
         name: value for name, value in state.state_data.items() if name != "presence" and value
     }.items()
@@ -70,17 +70,17 @@ def test_a_history_begins_with_what_holds(read_demo_stores: MemoryStores, as_of:
         assert all(not each.quote for each in history.steps[1:])
         for place in places:
             assert (as_of or END_OF_STORY).admits(*place)
-    assert sum(len(each.steps) for each in told) <= len(story.state_history(entity="C0", as_of=as_of))
+    assert sum(len(each.steps) for each in told) <= len(story.state_history(entity_id="C0", as_of=as_of))
 
 
 def test_what_was_corrected_at_one_place_is_one_step(demo_stores: MemoryStores) -> None:
     """A correction takes the place of what stood there, and what changes nothing is no step."""
     story = Story(demo_stores, "demo")
-    before = story.attribute_histories(entity="C0")
+    before = story.attribute_histories(entity_id="C0")
     old = next(each for each in before if each.attribute == "status")
     for value in ("tired", "rested", "rested"):
-        story.edit_entity(entity="C0", changes={}, state={"status": value})
-    after = story.attribute_histories(entity="C0")
+        story.edit_entity(entity_id="C0", changes={}, state={"status": value})
+    after = story.attribute_histories(entity_id="C0")
     new = next(each for each in after if each.attribute == "status")
     assert [each.value for each in new.steps] == ["rested", *(each.value for each in old.steps[1:])]
 
@@ -93,7 +93,7 @@ def test_a_preview_tells_what_a_merge_joins(demo_stores: MemoryStores) -> None:
     assert story.entities() == before
     assert (preview.scenes > 0, preview.memories > 0, preview.states > 0) == (True, True, True)
     story.merge_entities(keep="Varga", gone="Dorn")
-    names = story.entity(entity="C6").entity.names()
+    names = story.entity(entity_id="C6").entity.names()
     assert set(names) == {*preview.kept.names(), *preview.added_names}
 
 
@@ -116,20 +116,20 @@ def test_another_name_tells_nothing_else_of_a_card(supplied: MemoryStores) -> No
     """A name that an author adds to a card of a reading leaves its description for the end, and is the author's."""
     cards = Story(supplied, "demo")
     cut = StoryPosition(2, 1)
-    cards.edit_entity(entity="C40", changes={"alias": ["the herb woman", "old Tansy"]})
-    early = cards.entity(entity="C40", as_of=cut)
+    cards.edit_entity(entity_id="C40", changes={"alias": ["the herb woman", "old Tansy"]})
+    early = cards.entity(entity_id="C40", as_of=cut)
     assert (early.entity.description, early.is_by_author) == ("", False)
     assert [each.alias for each in early.entity.aliases] == ["the herb woman", "old Tansy"]
-    assert cards.entity(entity="C40").entity.description == HIDDEN
-    cards.edit_entity(entity="C40", changes={"aliases": ["old Tansy"]})
+    assert cards.entity(entity_id="C40").entity.description == HIDDEN
+    cards.edit_entity(entity_id="C40", changes={"aliases": ["old Tansy"]})
     whole = Entity(entity_id="C40", entity_type="character", name="Mother Tansy", description=HIDDEN)
     store_entities(supplied, "demo", [whole], origin="supplied")
-    assert cards.entity(entity="C40").entity.names() == ["Mother Tansy", "old Tansy"]
+    assert cards.entity(entity_id="C40").entity.names() == ["Mother Tansy", "old Tansy"]
 
 
 def test_a_role_makes_a_card_the_authors(supplied: MemoryStores) -> None:
     """What an author writes is shown from the first scene of the card on."""
     story = Story(supplied, "demo")
-    story.edit_entity(entity="C40", changes={"role": "herb woman", "description": "Sells herbs."})
-    early = story.entity(entity="C40", as_of=StoryPosition(2, 1))
+    story.edit_entity(entity_id="C40", changes={"role": "herb woman", "description": "Sells herbs."})
+    early = story.entity(entity_id="C40", as_of=StoryPosition(2, 1))
     assert (early.entity.role, early.entity.description, early.is_by_author) == ("herb woman", "Sells herbs.", True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from novelgen.errors import UnknownEntityError, UnknownSceneError, UserInputError
+from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.position import StoryPosition
 from runtime.ingest.entities import store_entities
@@ -23,24 +23,21 @@ def noted(guild: Story, *targets: str) -> list[str]:
 
 
 def test_memories_are_listed_by_what_they_are_attached_to(guild: Story) -> None:
-    """Seed 003.5: by an entity, a chapter, or several at once; by either name of the argument."""
-    guild.note(text="Marcus Vale limps.")
-    guild.note(text="Told in the past tense.", attached_to=["chapter:2"])
-    guild.note(text="Ice holds a cart.", start=StoryPosition(2, 1))
+    """Seed 003.5: by an entity, a chapter, or several at once."""
+    guild.note(content="Marcus Vale limps.")
+    guild.note(content="Told in the past tense.", attached_to=["chapter:2"])
+    guild.note(content="Ice holds a cart.", start=StoryPosition(2, 1))
     assert noted(guild, "Marcus Vale") == ["note-N0"]
     assert noted(guild, "chapter:2") == ["note-N1", "note-N2"]
     assert noted(guild, "chapter:1", "C1") == ["note-N0"]
-    by_older_name = guild.memories(entities=["chapter:2"], content_types=["note"])
-    assert [each.chunk.chunk_id for each in by_older_name.memories] == ["note-N1", "note-N2"]
-    with pytest.raises(UnknownSceneError, match="nearest: chapter:2"):
-        noted(guild, "chapter:9")
+    assert noted(guild, "chapter:9") == []
     with pytest.raises(UnknownEntityError, match="Marcus Vale"):
         noted(guild, "Markus Vale")
 
 
 def test_a_note_is_attached_to_whom_it_names(guild: Story) -> None:
     """Seed 003.18: an author's note is linked by its words as a scene is, by alias too; a hand can undo it."""
-    note = guild.note(text="The Cartographer never sleeps in the Archive.").note
+    note = guild.note(content="The Cartographer never sleeps in the Archive.").note
     card = guild.find_memory(memory_id=note.chunk_id)
     assert {each.target: each.origin for each in card.attachments} == {"C0": "mention", "L0": "mention"}
     guild.edit_memory(memory_id=note.chunk_id, detach=["C0"])
@@ -49,20 +46,57 @@ def test_a_note_is_attached_to_whom_it_names(guild: Story) -> None:
     assert {each.target: each.origin for each in card.attachments} == {"C1": "mention"}
 
 
+def test_what_is_said_to_be_attached_is_final(guild: Story) -> None:
+    """Seed 003: names in the text add nothing, neither at once nor with another text; `[]` is the whole book."""
+    rule = guild.note("In May the wells run dry for Marcus Vale.", attached_to=["chapter:2"]).note.chunk_id
+    assert [each["id"] for each in told(guild, rule)] == ["chapter:2"]
+    guild.edit_memory(rule, content="Elena Thorne and Marcus Vale are always called by their first names.")
+    assert [each["id"] for each in told(guild, rule)] == ["chapter:2"]
+    everywhere = guild.note("Marcus Vale is spelt with a c.", attached_to=[]).note.chunk_id
+    assert [each["id"] for each in told(guild, everywhere)] == ["book"]
+    guild.edit_memory(everywhere, content="Marcus Vale is spelt with a k.")
+    assert [each["id"] for each in told(guild, everywhere)] == ["book"]
+    guild.edit_memory(rule, attached_to=[])
+    guild.edit_memory(rule, content="Marcus Vale again.")
+    assert [each["id"] for each in told(guild, rule)] == ["book"]
+
+
+def test_names_are_read_where_the_setting_wants_it(stores: MemoryStores, project: str, guild: Story) -> None:
+    """Without it a note that is attached to nothing is the book's, as in seed 003; a new text changes nothing."""
+    memory = stores.settings.memory.model_copy(update={"attach_notes_by_name": False})
+    with MemoryStores(stores.settings.model_copy(update={"memory": memory})) as opened:
+        quiet = Story(opened, project)
+        note = quiet.note("Marcus Vale limps.").note.chunk_id
+        assert told(guild, note) == [{"type": "book", "id": "book", "is_default": True}]
+        quiet.edit_memory(note, content="Elena Thorne limps.")
+        assert told(guild, note) == [{"type": "book", "id": "book", "is_default": True}]
+        lore = '{"entries": [{"text": "Marcus Vale lies.", "keys": ["truth"]}]}'
+        assert [each["id"] for each in told(guild, quiet.import_lore(lore).added[0])] == ["book"]
+
+
+def test_a_book_by_its_id_and_a_chapter_ahead_are_targets(project: str, guild: Story) -> None:
+    """Seed 003's own default, `{type: book, id: <book>}`; a rule may be written before its chapter is."""
+    ahead = guild.note("Told in the present tense.", attached_to=["chapter:9", f"book:{project}"]).note.chunk_id
+    assert [each["id"] for each in told(guild, ahead)] == ["chapter:9", "book"]
+    assert noted(guild, "chapter:9") == [ahead]
+    with pytest.raises(UserInputError, match=r"'book:other' is another book than this one; write 'book'"):
+        guild.note("x", attached_to=["book:other"])
+
+
 def test_a_name_of_later_attaches_nothing_before(stores: MemoryStores, project: str, guild: Story) -> None:
     """Seed 003.18: that the Masked Lady is Odile is shown in chapter 2; a note of before does not tell it."""
     lady = EntityAlias(alias="the Masked Lady", first_chapter=2, first_scene=1)
     odile = Entity(entity_id="C2", entity_type="character", name="Odile Brandt", aliases=[lady])
     store_entities(stores, project, [odile], origin="author")
-    everywhere = guild.note(text="The Masked Lady carries a cane.").note
-    later = guild.note(text="The Masked Lady carries a fan.", start=StoryPosition(2, 2)).note
+    everywhere = guild.note(content="The Masked Lady carries a cane.").note
+    later = guild.note(content="The Masked Lady carries a fan.", start=StoryPosition(2, 2)).note
     assert everywhere.entities_mentioned == []
     assert later.entities_mentioned == ["C2"]
 
 
 def test_an_edit_replaces_what_a_memory_is_attached_to(guild: Story) -> None:
     """Seed 003.19: the whole list at once, or single things; a wrong one changes nothing at all."""
-    guild.note(text="Marcus Vale limps.", attached_to=["the Archive", "chapter:1"])
+    guild.note(content="Marcus Vale limps.", attached_to=["the Archive", "chapter:1"])
     guild.edit_memory(memory_id="note-N0", attached_to=["Elena Thorne", "chapter:2"])
     assert [each["id"] for each in told(guild, "note-N0")] == ["C0", "chapter:2"]
     guild.edit_memory(memory_id="note-N0", attach=["book"], detach=["chapter:2"])
@@ -78,22 +112,22 @@ def test_what_is_remembered_of_somebody(stores: MemoryStores, project: str, guil
     """Seed 003.8: what is attached to them, and what names them without being attached; cut by position."""
     with stores.database(project).write() as unit:
         unit.memories.add_note("Marcus Vale owns a white horse.", importance=3)
-    guild.note(text="He limps.", attached_to=["Marcus Vale"])
-    guild.note(text="Marcus Vale is blind.", start=StoryPosition(2, 1))
-    about = guild.memories_about(entity="C1")
+    guild.note(content="He limps.", attached_to=["Marcus Vale"])
+    guild.note(content="Marcus Vale is blind.", start=StoryPosition(2, 1))
+    about = guild.memories_about(entity_id="C1")
     assert [each.chunk_id for each in about.memories][-1] == "note-N0"
     assert {"note-N0", "note-N1", "note-N2"} <= {each.chunk_id for each in about.memories}
-    before = guild.memories_about(entity="C1", as_of=StoryPosition(1, 3))
+    before = guild.memories_about(entity_id="C1", as_of=StoryPosition(1, 3))
     assert "note-N2" not in {each.chunk_id for each in before.memories}
-    few = guild.memories_about(entity="C1", limit=1)
+    few = guild.memories_about(entity_id="C1", limit=1)
     assert few.more == len(about.memories) + about.more - 1
     with pytest.raises(UnknownEntityError, match="near"):
-        guild.memories_about(entity="Markus Vale")
+        guild.memories_about(entity_id="Markus Vale")
 
 
 def test_a_search_finds_what_hangs_on_a_chapter(guild: Story) -> None:
     """Seed 003.5: what stands in the chapter and what an author attached to it, and nothing else."""
-    guild.note(text="Marcus never smiles in the Archive.", attached_to=["chapter:2"])
+    guild.note(content="Marcus never smiles in the Archive.", attached_to=["chapter:2"])
     found = guild.search(query="Marcus in the Archive", entities=["chapter:2"], top_k=50)
     assert "note-N0" in {each.chunk_id for each in found}
     assert {each.chapter_index for each in found} == {None, 2}

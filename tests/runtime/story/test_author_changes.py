@@ -133,7 +133,11 @@ def test_evidence_must_stand_in_the_scene(lamp: Story) -> None:
 def test_a_noted_fact_stands_at_its_scene(lamp: Story) -> None:
     """A note with words of the scene is read from the next one on, and taking it back rejects it."""
     added = lamp.note(
-        text="It was noon.", start=StoryPosition(90, 2), evidence="at noon", event_type="discovery", entities=["Ines"]
+        content="It was noon.",
+        start=StoryPosition(90, 2),
+        evidence="at noon",
+        event_type="discovery",
+        attached_to=["Ines"],
     )
     fact = _fact(lamp, added.note.chunk_id)
     assert (fact.is_note, fact.made_by, fact.event_type) == (True, "author", "discovery")
@@ -141,7 +145,7 @@ def test_a_noted_fact_stands_at_its_scene(lamp: Story) -> None:
     _undone(lamp, added.change_id)
     assert _fact(lamp, added.note.chunk_id).status == "deleted"
     with pytest.raises(UserInputError, match="any scene"):
-        lamp.note(text="It was noon.", evidence="at noon")
+        lamp.note(content="It was noon.", evidence="at noon")
 
 
 def test_only_the_last_change_of_a_thing_is_taken_back(lamp: Story) -> None:
@@ -164,7 +168,7 @@ def test_changes_are_listed_up_to_the_position(lamp: Story) -> None:
     assert len(lamp.author_changes()) == 1
     with pytest.raises(UserInputError, match="no change 999"):
         lamp.undo(change_id=999)
-    lamp.edit_scene(place=PLACE, title="The lamp")
+    lamp.edit_scene(position=PLACE, title="The lamp")
     lamp.pin_memory(memory_id="M002")
     listed = lamp.author_changes(as_of=StoryPosition(2, 1))
     assert [each.source_id for each in listed] == ["M002"]
@@ -176,12 +180,12 @@ NEW_TEXT = "It was late. Ines came in from the rain. The lamp went out at one, a
 def test_a_new_text_keeps_the_record_and_says_what_lost_its_words(lamp: Story) -> None:
     """Facts follow their words, the author's own among them; without them they are unproved; undo brings all back."""
     lamp.edit_memory(memory_id="MX2", content="It rained on.", evidence="from the rain")
-    added = lamp.note(text="Noon.", start=StoryPosition(90, 2), evidence="at noon").note.chunk_id
+    added = lamp.note(content="Noon.", start=StoryPosition(90, 2), evidence="at noon").note.chunk_id
     before = _read(lamp)
     told = lamp.preview_scene_text(position=PLACE, text=NEW_TEXT)
     assert (told.quotes, told.lost) == (3, ["Noon."])
     assert _read(lamp) == before
-    edited = lamp.edit_scene(place=PLACE, text=NEW_TEXT)
+    edited = lamp.edit_scene(position=PLACE, text=NEW_TEXT)
     assert edited.lost == ["Noon."]
     spans = {each: _fact(lamp, each).span for each in ("MX1", "MX2")}
     assert [NEW_TEXT[slice(*span)] for span in spans.values() if span] == ["The lamp went out", "from the rain"]
@@ -196,7 +200,7 @@ def test_a_new_text_may_drop_what_was_read(lamp: Story) -> None:
     """Without its record a scene is text alone, but for what the author said; undo brings the record back."""
     lamp.confirm_memory(memory_id="MX1")
     before = _read(lamp)
-    edited = lamp.edit_scene(place=PLACE, text=NEW_TEXT, record="drop")
+    edited = lamp.edit_scene(position=PLACE, text=NEW_TEXT, record="drop")
     state = lamp.list_scene_states()[-1]
     assert (state.has_record, state.extraction_status, state.facts) == (False, "none", 1)
     _undone(lamp, edited.change_id)
@@ -206,12 +210,12 @@ def test_a_new_text_may_drop_what_was_read(lamp: Story) -> None:
 
 def test_an_edit_that_is_none_changes_nothing(lamp: Story) -> None:
     """The text that is stored, white space around it or not, is no change; an empty one is refused."""
-    assert lamp.edit_scene(place=PLACE, text=f"\n{TEXT}\n").change_id is None
+    assert lamp.edit_scene(position=PLACE, text=f"\n{TEXT}\n").change_id is None
     assert lamp.preview_scene_text(position=PLACE, text=TEXT).is_same
     with pytest.raises(UserInputError, match="empty"):
-        lamp.edit_scene(place=PLACE, text="  ")
+        lamp.edit_scene(position=PLACE, text="  ")
     with pytest.raises(UnknownSceneError):
-        lamp.edit_scene(place=StoryPosition(91, 1), text="Nothing.")
+        lamp.edit_scene(position=StoryPosition(91, 1), text="Nothing.")
 
 
 def test_a_fact_of_the_record_is_taken_out_and_back(lamp: Story) -> None:
@@ -269,7 +273,7 @@ def test_the_value_of_a_state_is_changed(lamp: Story) -> None:
 def test_of_what_is_gone_nothing_is_taken_back(lamp: Story) -> None:
     """A deleted scene takes its memories along; their changes are listed as gone, and refused."""
     pinned = lamp.pin_memory(memory_id="MX1")
-    edited = lamp.edit_scene(place=PLACE, title="The lamp")
+    edited = lamp.edit_scene(position=PLACE, title="The lamp")
     lamp.delete_scene(position=PLACE)
     assert [each.is_gone for each in lamp.author_changes()] == [False, True, True]
     for change_id in (pinned.change_id, edited.change_id):
@@ -279,7 +283,7 @@ def test_of_what_is_gone_nothing_is_taken_back(lamp: Story) -> None:
 
 def test_a_deleted_scene_comes_back_whole(lamp: Story) -> None:
     """With the author's words on its facts and its notes, where its place is free; names that came since are read."""
-    note = lamp.note(text="It was noon.", start=StoryPosition(90, 2), evidence="at noon").note
+    note = lamp.note(content="It was noon.", start=StoryPosition(90, 2), evidence="at noon").note
     lamp.edit_memory(memory_id="MX2", content="It poured.", attach=["Sparrow"])
     lamp.ban_memory(memory_id="MX1")
     before = _read(lamp)
@@ -305,10 +309,10 @@ def test_a_deleted_scene_comes_back_whole(lamp: Story) -> None:
 
 def test_a_deleted_scene_waits_for_the_pair_that_it_tells_of(lamp: Story) -> None:
     """Whose relationship was deleted since is told, and comes back before the scene does."""
-    lamp.edit_relationship(first="C0", second="C5", status="close")
+    lamp.edit_relationship(character_a="C0", character_b="C5", status="close")
     before = _read(lamp)
     deleted = lamp.delete_scene(position=PLACE).change_id
-    pair = lamp.delete_relationship(first="C0", second="C5").change.change_id
+    pair = lamp.delete_relationship(character_a="C0", character_b="C5").change.change_id
     with pytest.raises(UserInputError, match=r"relationship is gone by now.*undo its deletion or merge first"):
         _undone(lamp, deleted)
     for change_id in (pair, deleted):

@@ -80,7 +80,7 @@ def test_part_of_a_name_takes_no_others_card(chinese: Story) -> None:
         lambda: chinese.entity("林凡"),
         lambda: chinese.edit_entity("林凡", {"role": "minor"}),
         lambda: chinese.delete_entity("林凡"),
-        lambda: chinese.split_entity(entity="林凡", new_name="凡"),
+        lambda: chinese.split_entity(entity_id="林凡", new_name="凡"),
     )
     for call in calls:
         with pytest.raises(UnknownEntityError, match=r"'林凡' is known by then; near it: C0 \(林凡尘\)"):

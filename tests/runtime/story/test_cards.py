@@ -10,6 +10,7 @@ from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
+from runtime.story.entities import StoryEntities
 from runtime.story.search import FoundCards, StorySearch, likeness_above_typical
 
 
@@ -93,6 +94,16 @@ def test_cards_that_did_not_change_are_embedded_once(
     search.find_cards("mapmaker", entity_types=["character"])
     search.find_cards("smuggler", entity_types=["character", "location"])
     assert batches == [3, 1]
+    again = StorySearch(stores, project)
+    assert again.find_cards("smuggler", entity_types=["character", "location"]).results
+    assert batches == [3, 1], "another process finds the vectors on disk"
+    file = stores.paths(project).data / "card_vectors.npz"
+    StoryEntities(stores, project).edit_entity("C0", {"description": "A mapmaker who limps."})
+    StorySearch(stores, project).find_cards("smuggler", entity_types=["character"])
+    assert batches == [3, 1, 1]
+    file.write_bytes(b"no archive")
+    found = StorySearch(stores, project).find_cards("smuggler", entity_types=["character"])
+    assert (batches, found.issues) == ([3, 1, 1, 3], [])
 
 
 def test_likeness_counts_above_what_is_typical() -> None:

@@ -64,8 +64,8 @@ def test_who_and_what_is_unknown_is_refused(village: Story) -> None:
         village.character("Bjorn").tell("Gregor", [secret.memory_id])
 
 
-def test_a_slot_holds_one_value_and_marks_the_former_one(village: Story, calendar: Calendar) -> None:
-    """Seed 002.27, 002.28: a new value takes the slot; the old one is history, never first, never unmarked."""
+def test_a_slot_holds_one_value_and_the_former_one_is_history(village: Story, calendar: Calendar) -> None:
+    """Seed 002.27, 002.28: a new value takes the old one out of recall; the list of memories still has it."""
     mira = village.character("Mira", clock=calendar)
     mira.remember("The player's name is Theron.", slot="player_name")
     calendar.pass_days(1)
@@ -75,10 +75,11 @@ def test_a_slot_holds_one_value_and_marks_the_former_one(village: Story, calenda
 
     assert renamed.ended
     assert [line.text for line in recalled.header] == ["The player's name is really Marcus."]
-    assert [item.text for item in recalled.items if not item.is_over] == []
-    prompt = recalled.as_prompt("en")
-    assert prompt.index("Marcus") < prompt.index("Theron")
-    assert "formerly, no longer true) The player's name is Theron." in prompt
+    assert recalled.items == []
+    assert "Theron" not in recalled.as_prompt("en")
+    [former, _] = mira.memories()
+    assert (former.content, former.superseded_by) == ("The player's name is Theron.", renamed.memory.memory_id)
+    assert former not in mira.memories(with_former=False)
 
 
 def test_a_wrong_argument_is_refused_by_name(village: Story) -> None:
@@ -310,6 +311,20 @@ def test_nearly_the_same_words_become_one_without_a_type(village: Story, calenda
             gregor.remember(f"The miller and I talked about flour, sack {number}, and the price of it.")
         calendar.pass_days(1)
     assert gregor.consolidate().after <= 20
+
+
+def test_a_memory_a_day_becomes_one_a_week(village: Story, calendar: Calendar) -> None:
+    """Seed 002.31: where a day holds nothing to put together, the volume still goes down; topics stay apart."""
+    gregor = village.character("Gregor", clock=calendar)
+    for day in range(60):
+        gregor.remember(f"I sold {day} sacks of oats.", event_type="trade", location="market", at=(day, 1))
+        calendar.pass_days(1)
+    report = gregor.consolidate()
+    assert (report.before, report.after <= 20) == (60, True)
+    day_of = {memory_id: int(memory_id.removeprefix("CM")) for group in report.groups for memory_id in group}
+    assert all(max(map(day_of.get, group)) - min(map(day_of.get, group)) < 7 for group in report.groups)
+    gregor.undo()
+    assert len(gregor.memories()) == 60
 
 
 @pytest.mark.parametrize(

@@ -170,9 +170,9 @@ def test_the_authors_word_and_a_new_reading_count_at_once(stores: MemoryStores, 
     """Nothing of the story is copied, so that what is put right there is right here."""
     dora = story.character("Dora")
     assert came_back(dora, story_as_of=END) == ["M3"]
-    story.set_knowledge(character="Dora", memory_id="M3", kind="hidden")
+    story.set_knowledge(character_id="Dora", memory_id="M3", kind="hidden")
     assert came_back(dora, story_as_of=END) == []
-    story.set_knowledge(character="Dora", memory_id="M1", how="told", learned_from="Ada")
+    story.set_knowledge(character_id="Dora", memory_id="M1", how="told", learned_from="Ada")
     assert came_back(dora, story_as_of=END) == ["M1"]
     cut = scene((1, 1), "Ada sat by the lamp.", "C0")
     ingest_scenes(stores, PROJECT, [cut], index=True)
@@ -181,11 +181,11 @@ def test_the_authors_word_and_a_new_reading_count_at_once(stores: MemoryStores, 
 
 def test_notes_are_for_authors_unless_it_is_said_that_somebody_knows_them(stores: MemoryStores, story: Story) -> None:
     """What an author notes of somebody's future must not stand in that one's mouth."""
-    note = story.note(text="Ada will drown with the heron key.").note.chunk_id
+    note = story.note(content="Ada will drown with the heron key.").note.chunk_id
     ada = story.character("Ada")
-    assert note in [each.source_id for each in story.knowledge(character="Ada").known]
+    assert note in [each.source_id for each in story.knowledge(character_id="Ada").known]
     assert note not in came_back(ada, story_as_of=END)
-    story.set_knowledge(character="Ada", memory_id=note, how="deduced")
+    story.set_knowledge(character_id="Ada", memory_id=note, how="deduced")
     found = ada.recall("Will I drown?", story_as_of=END)
     assert "(worked it out) Ada will drown" in found.as_prompt()
 

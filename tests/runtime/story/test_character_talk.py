@@ -176,7 +176,7 @@ def test_a_player_named_by_the_name_of_its_slot_is_told(gregor: Character) -> No
 def test_tools_of_a_character_go_by_its_clock_and_listener(gregor: Character, calendar: Calendar) -> None:
     """What a model remembers stands in the game's time, and a tool towards a listener tells how the two stand."""
     remember, _ = gregor.tools()
-    remember.invoke({"text": "The player lent me a lamp.", "participants": ["the player"]})
+    remember.invoke({"content": "The player lent me a lamp.", "participants": ["the player"]})
     assert gregor.memories()[0].happened_at == calendar.now
     calendar.pass_days(2)
     _, recall = gregor.tools(to="player")

@@ -53,14 +53,14 @@ def test_the_latest_memories_come_first_and_none_from_the_position_on(read_demo_
     assert seen == whole
     for character, memory_id in (("Ines", "M999"), ("Nobody At All", "M001")):
         with pytest.raises(NovelgenError):
-            story.author_words(character=character, memory_id=memory_id)
+            story.author_words(character_id=character, memory_id=memory_id)
 
 
 @pytest.mark.parametrize("as_of", [None, StoryPosition(3, 1)])
 def test_what_one_knows_and_does_not_know(read_demo_stores: MemoryStores, as_of: StoryPosition | None) -> None:
     """The two halves of one person's table are all of it, and say what asking for that person says."""
     story = Story(read_demo_stores, "demo")
-    told = story.knowledge(character="Sparrow", as_of=as_of)
+    told = story.knowledge(character_id="Sparrow", as_of=as_of)
     for narrowing, memories in (("known", told.known), ("unknown", told.not_known)):
         table = story.knowledge_table(
             as_of=as_of,
@@ -91,7 +91,7 @@ def test_what_is_kept_from_somebody(demo_stores: MemoryStores) -> None:
     """A secret is what is said to be kept from one while another knows it, and only from where that is said."""
     story = Story(demo_stores, "demo")
     assert story.knowledge_table(narrowing="secret").rows == []
-    story.set_knowledge(character="Finch", memory_id="M001", kind="hidden", start=StoryPosition(2, 1))
+    story.set_knowledge(character_id="Finch", memory_id="M001", kind="hidden", start=StoryPosition(2, 1))
     (row,) = story.knowledge_table(narrowing="secret", of="Finch").rows
     assert (row.source_id, row.said_of) == ("M001", ["C3"])
     assert story.knowledge_table(narrowing="secret", of="Ines").rows == []

@@ -30,9 +30,9 @@ def test_a_note_from_the_very_beginning_has_no_place(start: StoryPosition | None
 
 def test_a_note_says_whom_it_concerns(guild: Story) -> None:
     """Whom it is given to and names; a memory is found by either id, whatever was decided."""
-    given = guild.note(text="Odile owes Marcus Vale a boat.", entities=["C2"])
+    given = guild.note(content="Odile owes Marcus Vale a boat.", attached_to=["C2"])
     assert (given.named, given.occurs_nowhere) == (["C2", "C1"], False)
-    assert guild.note(text="Zebedee cannot swim.").named == []
+    assert guild.note(content="Zebedee cannot swim.").named == []
     listed = guild.memories(limit=None).memories
     chunk = next(each.chunk for each in listed if each.chunk.source_id)
     assert guild.find_memory(memory_id=chunk.chunk_id).chunk.chunk_id == chunk.chunk_id
@@ -46,7 +46,7 @@ def test_a_note_says_whom_it_concerns(guild: Story) -> None:
 def test_a_note_on_somebody_still_to_come_may_be_pinned(guild: Story) -> None:
     """The author's own word on somebody whom no scene has is marked, and pinned and weighed as the author likes."""
     guild.add_character(name="Zebedee", goals=["learn to swim"])
-    noted = guild.note(text="He cannot swim.", entities=["Zebedee"])
+    noted = guild.note(content="He cannot swim.", attached_to=["Zebedee"])
     assert noted.occurs_nowhere
     memory_id = noted.note.chunk_id
     assert guild.find_memory(memory_id=memory_id).occurs_nowhere

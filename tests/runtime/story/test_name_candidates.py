@@ -216,10 +216,10 @@ def test_a_confirmation_a_join_and_a_drop_are_undone(guild: Story) -> None:
 def test_a_confirmation_of_whom_more_is_said_is_not_undone(guild: Story) -> None:
     """Nothing that an author said of an entity since is lost."""
     done = guild.confirm_candidate(name="Ben")
-    guild.edit_entity(entity="Ben", changes={"mood": "calm"})
+    guild.edit_entity(entity_id="Ben", changes={"mood": "calm"})
     with pytest.raises(UserInputError, match="by now"):
         guild.undo(change_id=done.change.change_id)
-    assert guild.entity(entity="Ben").entity.name == "Ben"
+    assert guild.entity(entity_id="Ben").entity.name == "Ben"
     assert [each.undone_at for each in guild.list_entity_changes()] == [None, None]
 
 
@@ -240,7 +240,7 @@ def test_a_candidate_becomes_names_of_an_entity(guild: Story) -> None:
     guild.confirm_candidate(name="Ada Morris")
     done = guild.merge_candidate(keep="Ada", other="Miss Holt")
     assert done.entity is not None
-    assert "Miss Holt" in guild.entity(entity="C0").entity.names()
+    assert "Miss Holt" in guild.entity(entity_id="C0").entity.names()
     assert "Miss Holt" not in _entities(guild, StoryPosition(5, 1))[0]
     assert "Miss Holt" not in _offered(guild)
     guild.undo(change_id=done.change.change_id)

@@ -30,7 +30,7 @@ def _fill(stores: MemoryStores, project_id: str) -> None:
     Story(stores, project_id).create_project(name=project_id, language="en")
     store_entities(stores, project_id, ENTITIES, origin="author")
     ingest_scenes(stores, project_id, [scene(*place) for place in ((1, 1), (1, 2), (2, 1))])
-    Story(stores, project_id).note(text=f"The lamp of {project_id} is lit.")
+    Story(stores, project_id).note(content=f"The lamp of {project_id} is lit.")
 
 
 def _found(stores: MemoryStores, project_id: str) -> list[str]:
@@ -105,7 +105,7 @@ def test_a_name_that_is_free_again_begins_anew(stores: MemoryStores) -> None:
     Story(stores, GONE).create_project(name="Another", language="en")
     assert _found(stores, GONE) == []
     assert Story(stores, GONE).knowledge_table().rows == []
-    Story(stores, GONE).note(text="A lamp is lit elsewhere.")
+    Story(stores, GONE).note(content="A lamp is lit elsewhere.")
     assert _found(stores, GONE) == ["A lamp is lit elsewhere."]
 
 

@@ -72,16 +72,16 @@ def test_what_a_method_is_about_comes_first_without_its_name() -> None:
         "add_character add_location confirm_candidate drop_candidate": ["name"],
         "merge_entities preview_merge": ["keep", "gone"],
         "merge_candidate": ["keep", "other"],
-        "split_entity": ["entity", "new_name"],
-        "state_history": ["entity"],
+        "split_entity": ["entity_id", "new_name"],
+        "state_history": ["entity_id"],
         "get_timeline": ["chapter_index"],
-        "get_relationship relationship_course": ["first", "second"],
+        "get_relationship relationship_course": ["character_a", "character_b"],
         "waive_conflict": ["conflict_id"],
         "settle_conflict": ["conflict_id", "keep"],
         "add_thread": ["description"],
-        "get_thread": ["thread_id"],
-        "advance_thread": ["thread_id", "note"],
-        "resolve_thread abandon_thread": ["thread_id", "summary"],
+        "get_thread": ["loop_id"],
+        "advance_thread": ["loop_id", "note"],
+        "resolve_thread abandon_thread": ["loop_id", "summary"],
     }
     for names, wanted in about.items():
         for name in names.split():

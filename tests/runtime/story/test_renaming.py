@@ -48,7 +48,9 @@ def story(stores: MemoryStores, request: pytest.FixtureRequest) -> Story:
     ingest_scenes(stores, project, scenes, index=False)
     told.note("林凡起誓绝不外传，林凡尘也不告诉。", start=StoryPosition(2, 1))
     told.add_thread(description="林凡为何发誓？", start=StoryPosition(2, 1))
-    told.add_relationship(first="林凡", second="林雪儿", relationship_type="兄妹", perspective_b="林凡是她的依靠")
+    told.add_relationship(
+        character_a="林凡", character_b="林雪儿", relationship_type="兄妹", perspective_b="林凡是她的依靠"
+    )
     told.write_author_summary(level="chapter", number=1, text="林凡在树下。")
     told.pin_memory(memory_id="M2")
     return told

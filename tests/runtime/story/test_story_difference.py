@@ -302,7 +302,7 @@ def test_a_thread_is_told_when_it_becomes_overdue_and_not_again(stores: MemorySt
     """It is overdue on entering its last scene; the scene before it tells so, later ones do not."""
     project_id = _story(stores, "en", *ALL)
     added = Story(stores, project_id).add_thread(description="Who rings the bell?", start=StoryPosition(1, 2))
-    Story(stores, project_id).edit_thread(thread_id=added.loop_id, due_by=StoryPosition(1, 3))
+    Story(stores, project_id).edit_thread(loop_id=added.loop_id, due_by=StoryPosition(1, 3))
     told = _told(stores, project_id, 1, 2)
     assert any(line.startswith("overdue since now: Who rings the bell?") for line in told)
     assert not any("bell" in line for line in _told(stores, project_id, 1, 3))

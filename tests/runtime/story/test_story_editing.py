@@ -72,10 +72,10 @@ def test_undo_without_a_number_takes_back_the_last_change_of_any_kind(story: Sto
     At every position the story is then as it was before.
     """
     before = _read(story)
-    note = story.note("Elena owes Odile.", entities=["Elena Thorne"])
+    note = story.note("Elena owes Odile.", attached_to=["Elena Thorne"])
     story.edit_memory(note.note.chunk_id, content="Elena owes Odile a map.", attach=["Odile Brandt"])
     story.edit_scene((1, 2), title="The lake")
-    story.resolve_thread(thread_id="OL0", summary="To the lake.")
+    story.resolve_thread(loop_id="OL0", summary="To the lake.")
     elena = story.character("Elena Thorne")
     elena.remember("Odile smuggles maps.")
     story.merge_entities(keep="Marcus Vale", gone="Odile Brandt")
@@ -97,7 +97,7 @@ def test_undo_without_a_number_takes_back_the_last_change_of_any_kind(story: Sto
     ]
     assert _read(story) == before
     assert elena.memories() == []
-    story.resolve_thread(thread_id="OL0", summary="To the lake.")
+    story.resolve_thread(loop_id="OL0", summary="To the lake.")
     assert story.undo().change.kind == "resolve"
     assert _read(story) == before
     story.edit_scene((1, 2), title="The lake")
@@ -119,7 +119,7 @@ def test_undo_takes_back_what_was_said_of_threads_and_relationships(story: Story
     story.note("Tomas limps.", known_by=["Tomas"])
     thread = story.add_thread(description="Who drew the map?").loop_id
     story.edit_thread(thread, importance="high", due_by=(3, 1))
-    story.advance_thread(thread_id=thread, note="Odile has ink on her hands.")
+    story.advance_thread(loop_id=thread, note="Odile has ink on her hands.")
     pair = ("Elena Thorne", "Tomas")
     for change in (story.add_relationship, story.edit_relationship):
         change(*pair, relationship_type="rivals" if change == story.add_relationship else "enemies")
@@ -128,7 +128,7 @@ def test_undo_takes_back_what_was_said_of_threads_and_relationships(story: Story
     assert undone[4].other_id == "Who drew the map?"
     assert _read(story) == before
     story.add_relationship(*pair, relationship_type="friends")
-    assert story.get_relationship(first=pair[0], second=pair[1]).relationship_type == "friends"
+    assert story.get_relationship(character_a=pair[0], character_b=pair[1]).relationship_type == "friends"
     assert [story.undo().change.kind for _ in range(2)] == ["relate", "add"]
     assert _read(story) == bare
 
@@ -255,7 +255,7 @@ def _read(story: Story) -> list[object]:
 
 def test_an_edit_of_before_a_merge_or_deletion_names_nobody_who_is_gone(story: Story) -> None:
     """Undone after both, it brings back the link to who is one with the other now, and none to who was deleted."""
-    note = story.note("Two of them lied.", entities=["Odile Brandt", "the Archive"]).note.chunk_id
+    note = story.note("Two of them lied.", attached_to=["Odile Brandt", "the Archive"]).note.chunk_id
     edited = story.edit_memory(note, detach=["Odile Brandt", "the Archive"])
     story.merge_entities(keep="Marcus Vale", gone="Odile Brandt")
     story.delete_entity("the Archive")

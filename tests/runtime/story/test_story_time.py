@@ -74,11 +74,11 @@ def test_scenes_have_days_and_an_order_lived(stores: MemoryStores, project: str)
 
 def test_scenes_of_one_character_count_from_the_last_one_with_them(stores: MemoryStores, project: str) -> None:
     """Days are those of the whole story; the time between is since the character was there last."""
-    found = Story(stores, project).story_times(character="Wren", as_of=StoryPosition(5, 1))
+    found = Story(stores, project).story_times(character_id="Wren", as_of=StoryPosition(5, 1))
     assert [(each.chapter_index, each.story_day) for each in found.scenes] == [(1, 1), (4, 4)]
     assert found.scenes[1].since_previous == DaySpan(min_days=3, max_days=3)
     with pytest.raises(UnknownEntityError):
-        Story(stores, project).story_times(character="Nobody")
+        Story(stores, project).story_times(character_id="Nobody")
     with pytest.raises(UnknownProjectError):
         Story(stores, "no-such-project").story_times()
 

@@ -19,11 +19,11 @@ pytestmark = pytest.mark.usefixtures("unindexed_edits")
 
 def test_what_does_not_wait_cannot_end(guild: Story) -> None:
     """Nor can move what is not planted; both are named."""
-    guild.abandon_thread(thread_id="OL0", summary="dropped")
+    guild.abandon_thread(loop_id="OL0", summary="dropped")
     with pytest.raises(UserInputError, match="no thread 'OL0' is open, and no other one"):
-        guild.resolve_thread(thread_id="OL0", summary="x")
+        guild.resolve_thread(loop_id="OL0", summary="x")
     with pytest.raises(UserInputError, match="no thread 'OL7' is planted"):
-        guild.advance_thread(thread_id="OL7", note="x")
+        guild.advance_thread(loop_id="OL7", note="x")
 
 
 def test_notes_are_the_authors_and_in_no_context(guild: Story, stores: MemoryStores, project: str) -> None:
@@ -32,7 +32,7 @@ def test_notes_are_the_authors_and_in_no_context(guild: Story, stores: MemorySto
     assert planted.created_at is not None
     (noted,) = [each for each in guild.threads() if each.loop_id == planted.loop_id]
     assert (noted.notes, noted.created_at) == ("Marcus, in chapter 9", planted.created_at)
-    assert guild.edit_thread(thread_id=planted.loop_id, notes="").notes == ""
+    assert guild.edit_thread(loop_id=planted.loop_id, notes="").notes == ""
     with stores.database(project).read() as unit:
         told = unit.threads.get(planted.loop_id)
         outline = unit.outline(as_of=END_OF_STORY)
@@ -44,14 +44,14 @@ def test_what_an_author_says_of_a_recorded_thread_survives_its_scene(
     guild: Story, stores: MemoryStores, project: str
 ) -> None:
     """Seed 000.10: a record that plants the thread again does not take notes, weight and description back."""
-    stored = guild.get_thread(thread_id="OL0")
-    edited = guild.edit_thread(thread_id="OL0", description="Where does it lead?", importance="critical", notes="n")
+    stored = guild.get_thread(loop_id="OL0")
+    edited = guild.edit_thread(loop_id="OL0", description="Where does it lead?", importance="critical", notes="n")
     assert (edited.chapter_index, edited.scene_index, edited.created_at) == (1, 1, stored.created_at)
     changed = scene(1, 1).model_copy(update={"text": "Elena Thorne broke into the Archive. It was dark."})
     ingest_scenes(stores, project, [changed], index=False)
-    again = guild.get_thread(thread_id="OL0", as_of=StoryPosition(1, 2))
+    again = guild.get_thread(loop_id="OL0", as_of=StoryPosition(1, 2))
     assert (again.description, again.importance, again.notes) == ("Where does it lead?", "critical", "n")
-    guild.edit_thread(thread_id="OL0", notes="m")
+    guild.edit_thread(loop_id="OL0", notes="m")
     with stores.database(project).read() as unit:
         assert len([each for each in unit.exchange.contents().loop_events if each.loop_id == "OL0"]) == 2
 
@@ -62,14 +62,14 @@ def test_what_an_author_says_of_a_recorded_thread_survives_its_scene(
 def test_a_thread_is_not_described_by_nothing(guild: Story, changes: dict[str, str], message: str) -> None:
     """What would change nothing, or leave no question, is refused, and so is a thread that nobody planted."""
     with pytest.raises(UserInputError, match=message):
-        guild.edit_thread(thread_id="OL0", **changes)
+        guild.edit_thread(loop_id="OL0", **changes)
     with pytest.raises(UserInputError, match="no thread 'OL9' is planted"):
-        guild.edit_thread(thread_id="OL9", notes="x")
+        guild.edit_thread(loop_id="OL9", notes="x")
 
 
 def test_the_ledger_holds_at_its_position(guild: Story, stores: MemoryStores, project: str) -> None:
     """Before it was planted, before a death and before it ended nothing of them is told."""
-    thread_id = guild.add_thread(
+    loop_id = guild.add_thread(
         description="Marcus vows to return", characters=["C1"], start=StoryPosition(2, 1)
     ).loop_id
     death = StateChange(entity_id="C1", attribute="status", value="dead", chapter_index=2, scene_index=1)
@@ -78,13 +78,13 @@ def test_the_ledger_holds_at_its_position(guild: Story, stores: MemoryStores, pr
 
     def told(as_of: StoryPosition | None) -> LedgerEntry | None:
         entries = guild.thread_ledger(as_of=as_of).entries
-        return next((each for each in entries if each.loop_id == thread_id), None)
+        return next((each for each in entries if each.loop_id == loop_id), None)
 
     assert told(StoryPosition(1, 2)) is None
     living, waiting = told(StoryPosition(2, 1)), told(None)
     assert (living.stage, living.dead_ids) == ("planted", [])
     assert (waiting.stage, waiting.moot_since, waiting.ending) == ("planted", (2, 1), None)
-    guild.abandon_thread(thread_id=thread_id, summary="he died")
+    guild.abandon_thread(loop_id=loop_id, summary="he died")
     ended = told(None)
     assert (ended.stage, ended.ending) == ("over", "moot")
     assert told(StoryPosition(2, 1)) == living
@@ -99,8 +99,8 @@ def test_who_comes_back_to_life_keeps_their_threads(guild: Story, stores: Memory
                 for scene, value in ((1, "dead"), (2, "alive, he had feigned his death"))
             ]
         )
-    thread_id = guild.add_thread(description="Marcus vows to return", characters=["C1"]).loop_id
-    (entry,) = [each for each in guild.thread_ledger().entries if each.loop_id == thread_id]
+    loop_id = guild.add_thread(description="Marcus vows to return", characters=["C1"]).loop_id
+    (entry,) = [each for each in guild.thread_ledger().entries if each.loop_id == loop_id]
     assert (entry.dead_ids, entry.moot_since) == ([], None)
 
 
@@ -109,7 +109,7 @@ def test_an_author_says_when_a_thread_is_due_and_what_it_needs(
 ) -> None:
     """It is listed with the thread, counts in the ledger and survives the re-ingest of the scene that planted it."""
     edited = guild.edit_thread(
-        thread_id="OL0", pay_off="the lake is seen", due_from=StoryPosition(1, 2), due_by=StoryPosition(2)
+        loop_id="OL0", pay_off="the lake is seen", due_from=StoryPosition(1, 2), due_by=StoryPosition(2)
     )
     assert (edited.pay_off, edited.due_from, edited.due_by) == ("the lake is seen", (1, 2), (2, 0))
     ingest_scenes(stores, project, [scene(1, 1)], index=False)
@@ -117,7 +117,7 @@ def test_an_author_says_when_a_thread_is_due_and_what_it_needs(
     assert (entry.stage, entry.pay_off) == ("overdue", "the lake is seen")
     assert guild.thread_ledger(as_of=StoryPosition(1, 2)).entries[0].stage == "due"
     with pytest.raises(UserInputError, match="overdue at 2 before it is due at 3:1"):
-        guild.edit_thread(thread_id="OL0", due_from=StoryPosition(3, 1))
+        guild.edit_thread(loop_id="OL0", due_from=StoryPosition(3, 1))
 
 
 def test_taking_a_scene_in_warns_of_a_thread_that_it_ends_without_a_word(guild: Story) -> None:
@@ -171,21 +171,21 @@ def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
         assert (entry.parts, entry.parts_paid, entry.stage) == (2, 1, "moved")
         assert told(name, StoryPosition(3, 2)).parts_paid == 0
         assert told(name, StoryPosition(4, 1)).stage == "overdue"
-    thread_id = told(project).loop_id
-    edited = guild.edit_thread(thread_id=thread_id, due_by=StoryPosition(9), parts=3)
+    loop_id = told(project).loop_id
+    edited = guild.edit_thread(loop_id=loop_id, due_by=StoryPosition(9), parts=3)
     assert (edited.due_by, edited.parts) == ((9, 0), 3)
-    guild.advance_thread(thread_id=thread_id, note="a purse", pays_part=True)
+    guild.advance_thread(loop_id=loop_id, note="a purse", pays_part=True)
     entry = told(project)
     assert (entry.window.source, entry.parts, entry.parts_paid) == ("author", 3, 2)
     with pytest.raises(UserInputError, match="in 1 parts; give two or more"):
-        guild.edit_thread(thread_id=thread_id, parts=1)
+        guild.edit_thread(loop_id=loop_id, parts=1)
 
 
 def test_a_record_words_a_thread_anew_from_its_scene_on(
     guild: Story, stores: MemoryStores, project: str, tmp_path: Path
 ) -> None:
     """Before, the old words stand; without the record they come back; the author's own words outrank both."""
-    first = guild.get_thread(thread_id="OL0").description
+    first = guild.get_thread(loop_id="OL0").description
     grown = {"id": "OL0", "note": "two maps", "description": "Where do both maps lead?", "pay_off": "at full moon"}
     place = StoryPosition(3, 1)
 
@@ -204,12 +204,12 @@ def test_a_record_words_a_thread_anew_from_its_scene_on(
         now, before = told(name), told(name, place)
         assert (now.description, now.worded_in, now.first_worded) == ("Where do both maps lead?", (3, 1), first)
         assert (before.description, before.worded_in, before.pay_off, now.pay_off) == (first, None, "", "at full moon")
-    guild.edit_thread(thread_id="OL0", importance="low")
+    guild.edit_thread(loop_id="OL0", importance="low")
     assert told(project).description == "Where do both maps lead?"
     ingest(summary=["Two maps lie there."])
     assert (told(project).description, told(project).pay_off) == (first, "")
     ingest(open_loops_advanced=[grown])
-    guild.edit_thread(thread_id="OL0", description="Who drew the maps?")
+    guild.edit_thread(loop_id="OL0", description="Who drew the maps?")
     assert told(project).description == "Who drew the maps?"
 
 
@@ -223,27 +223,27 @@ def test_where_its_author_said_that_it_begins_a_thread_is_told(guild: Story) -> 
     assert said.loop_id not in [each.loop_id for each in threads.threads(as_of=StoryPosition(1, 2))]
     planted = threads.add_thread(description="Who holds the key?", scene_id="1:1")
     assert (place_told(planted), planted.scenes()) == ((1, 1), {(1, 1)})
-    moved = threads.advance_thread(thread_id=said.loop_id, note="a light")
+    moved = threads.advance_thread(loop_id=said.loop_id, note="a light")
     assert (place_told(moved), len(moved.scenes())) == ((2, 1), 1)
 
 
 def test_an_end_is_taken_back(guild: Story) -> None:
     """What the author ended waits again as before; what has not ended, or is over by a record, stays as it is."""
     planted = guild.add_thread(description="Who lit the lamp?", start=StoryPosition(1, 2))
-    thread_id = planted.loop_id
-    moved = guild.advance_thread(thread_id=thread_id, note="a light", start=StoryPosition(2, 1))
+    loop_id = planted.loop_id
+    moved = guild.advance_thread(loop_id=loop_id, note="a light", start=StoryPosition(2, 1))
     with pytest.raises(UserInputError, match="has not ended"):
-        guild.reopen_thread(thread_id=thread_id)
-    assert thread_id not in guild.reopenable_threads()
-    guild.abandon_thread(thread_id=thread_id, summary="nobody asks")
-    assert thread_id in guild.reopenable_threads()
-    assert thread_id not in guild.reopenable_threads(as_of=StoryPosition(2, 1))
+        guild.reopen_thread(loop_id=loop_id)
+    assert loop_id not in guild.reopenable_threads()
+    guild.abandon_thread(loop_id=loop_id, summary="nobody asks")
+    assert loop_id in guild.reopenable_threads()
+    assert loop_id not in guild.reopenable_threads(as_of=StoryPosition(2, 1))
     with pytest.raises(UserInputError, match="has not ended"):
-        guild.reopen_thread(thread_id=thread_id, start=StoryPosition(2, 1))
-    again = guild.reopen_thread(thread_id=thread_id)
+        guild.reopen_thread(loop_id=loop_id, start=StoryPosition(2, 1))
+    again = guild.reopen_thread(loop_id=loop_id)
     assert (again.status, again.last_scene_index) == ("advanced", moved.last_scene_index)
     with pytest.raises(UserInputError, match="has not ended"):
-        guild.reopen_thread(thread_id="OL999")
+        guild.reopen_thread(loop_id="OL999")
 
 
 def test_an_end_that_a_record_tells_is_corrected_there(guild: Story, stores: MemoryStores, project: str) -> None:
@@ -259,7 +259,7 @@ def test_an_end_that_a_record_tells_is_corrected_there(guild: Story, stores: Mem
     told = scene(2, 1).model_copy(update={"scene_index": 2, "record": record})
     ingest_scenes(stores, project, [told], index=False)
     with pytest.raises(UserInputError, match="stands in the record of scene 2:2"):
-        guild.reopen_thread(thread_id=planted.loop_id)
+        guild.reopen_thread(loop_id=planted.loop_id)
     assert guild.reopenable_threads() == frozenset()
 
 
@@ -267,8 +267,8 @@ def test_how_a_thread_ended_is_kept_over_an_export(
     guild: Story, stores: MemoryStores, project: str, tmp_path: Path
 ) -> None:
     """A broken promise comes back broken, with its window."""
-    guild.edit_thread(thread_id="OL0", due_by=StoryPosition(9))
-    guild.resolve_thread(thread_id="OL0", summary="it was burnt", ending="broken")
+    guild.edit_thread(loop_id="OL0", due_by=StoryPosition(9))
+    guild.resolve_thread(loop_id="OL0", summary="it was burnt", ending="broken")
     guild.export(folder=tmp_path / "out")
     Story(stores, f"{project}-copy").import_project(source=tmp_path / "out")
     (entry,) = Story(stores, f"{project}-copy").thread_ledger().entries

@@ -52,8 +52,8 @@ def test_an_overdue_thread_is_told_at_the_end(run: Run, unrecorded: Path, model:
     """A critical thread whose deadline has passed is named on stderr and in the report; one that has time is not."""
     for description, deadline in (("Who lit the lamp?", "1:2"), ("Who rows at night?", "99")):
         added = run.json("thread", "add", PROJECT, description, "--importance", "critical")
-        thread_id = added["loop_id"]
-        run.well("thread", "edit", PROJECT, thread_id, "--due-by", deadline)
+        loop_id = added["loop_id"]
+        run.well("thread", "edit", PROJECT, loop_id, "--due-by", deadline)
     with model(answer_well):
         result = run("extract", PROJECT, "--json")
     warning = "critical threads are overdue: OL0 Who lit the lamp?"

@@ -146,7 +146,7 @@ def walk(client: TestClient) -> dict[str, Exchange]:
     call("search_story_memory", {"query": "who holds the heron key", "top_k": 2, "as_of": "3:1"}, **here)
     call("build_chunk_context", {"text": "Sparrow rang the bell for Nell.", "chapter_index": 2, "limit": 2}, **here)
     call("summarize_scene", {"text": "Ines locked the shop. Rain fell. Sparrow waited at the gate."}, **here)
-    call("get_entity_state", **here, entity="Ines", as_of="2:1")
+    call("get_entity_state", **here, entity_id="Ines", as_of="2:1")
     call("get_recent_timeline", **here, chapter_index=2, context_window=1, as_of="3:1")
     _walk_scenes(walker, here)
     _walk_entities(walker, here)
@@ -193,18 +193,18 @@ def _walk_scenes(walker: Walker, here: dict[str, str]) -> None:
 
 def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
     walker.call("list_entities", **here, entity_type="item", as_of="2:1")
-    walker.call("get_entity", **here, entity="Ines", as_of="2:1")
-    walker.call("list_memories_about", **here, entity="Sparrow", limit=2)
-    walker.call("edit_entity", {"changes": {"role": "locksmith of Tanner's Row"}}, **here, entity="Ines")
+    walker.call("get_entity", **here, entity_id="Ines", as_of="2:1")
+    walker.call("list_memories_about", **here, entity_id="Sparrow", limit=2)
+    walker.call("edit_entity", {"changes": {"role": "locksmith of Tanner's Row"}}, **here, entity_id="Ines")
     walker.call("list_appearances", **here, order="last", as_of="2:1")
     walker.call("preview_merge", **here, keep="Tobias Reed", gone="Agatha Quill", as_of="5:1")
     merged = walker.call("merge_entities", {"keep": "Tobias Reed", "gone": "Agatha Quill"}, **here).json()
     walker.call("undo_change", **here, change_id=merged["change"]["change_id"])
-    split = walker.call("split_entity", {"new_name": "Toby", "aliases": ["Toby"]}, **here, entity="Tobias Reed")
+    split = walker.call("split_entity", {"new_name": "Toby", "aliases": ["Toby"]}, **here, entity_id="Tobias Reed")
     walker.call("undo_change", **here, change_id=split.json()["change"]["change_id"])
-    gone = walker.call("delete_entity", **here, entity="Agatha Quill").json()
+    gone = walker.call("delete_entity", **here, entity_id="Agatha Quill").json()
     walker.call("undo_change", **here, change_id=gone["change"]["change_id"])
-    walker.call("delete_entity", **here, entity="Agatha Quill")
+    walker.call("delete_entity", **here, entity_id="Agatha Quill")
     walker.call("undo_last_change", **here)
     listed = walker.call("list_candidates", **here, min_count=2).json()["candidates"]
     names = [each["name"] for each in listed]
@@ -218,12 +218,12 @@ def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
     new = {"name": "Corin Vale", "role": "ferryman", "fields": {"goals": ["buy the boat back"]}, "start": "2:1"}
     walker.call("add_card", new, **here)
     walker.call("add_card", {"name": "the tide bell", "kind": "item", "holder": "Ines"}, **here)
-    walker.call("rename_card", {"new_name": "the ebb bell"}, **here, entity="the tide bell")
+    walker.call("rename_card", {"new_name": "the ebb bell"}, **here, entity_id="the tide bell")
     walker.call("list_card_fields", **here)
 
 
 def _walk_memories(walker: Walker, here: dict[str, str]) -> None:
-    note = {"text": "Ines never lends her father's watch.", "entities": ["Ines"], "importance": 7, "start": "2:1"}
+    note = {"content": "Ines never lends her father's watch.", "attached_to": ["Ines"], "importance": 7, "start": "2:1"}
     memory = {"memory_id": walker.call("add_note", note, **here).json()["note"]["chunk_id"]}
     walker.call("list_memories", **here, attached_to=["Ines"], content_types=["note"], limit=2)
     walker.call("get_memory", **here, **memory)
@@ -238,7 +238,7 @@ def _walk_memories(walker: Walker, here: dict[str, str]) -> None:
 def _walk_story(walker: Walker, here: dict[str, str]) -> None:
     question = {"description": "Who rang the bell at noon?", "category": "mystery", "characters": ["Sparrow"]}
     planted = walker.call("add_thread", question, **here)
-    thread = {"thread_id": planted.json()["loop_id"]}
+    thread = {"loop_id": planted.json()["loop_id"]}
     walker.call("list_threads", **here, statuses=["open"], as_of="2:1")
     draft = {"text": "Ines laughed.", "chapter_index": 5, "scene_index": 1, "use_model": False}
     walker.call("check_draft", draft, **here)
@@ -257,22 +257,23 @@ def _walk_story(walker: Walker, here: dict[str, str]) -> None:
     walker.call("list_reopenable_threads", **here)
     walker.call("reopen_thread", {}, **here, **thread)
     other = walker.call("add_thread", {"description": "Where is the second watch?"}, **here).json()["loop_id"]
-    walker.call("abandon_thread", {"summary": "There was no second watch."}, **here, thread_id=other)
-    walker.call("delete_thread", **here, thread_id=other)
-    pair = {"first": "Tobias Reed", "second": "Agatha Quill"}
+    walker.call("abandon_thread", {"summary": "There was no second watch."}, **here, loop_id=other)
+    walker.call("delete_thread", **here, loop_id=other)
+    pair = {"character_a": "Tobias Reed", "character_b": "Agatha Quill"}
     walker.call("add_relationship", {**pair, "relationship_type": "neighbours", "start": "2:1"}, **here)
     walker.call("edit_relationship", {**pair, "status": "strained", "event": "She asked for the rent."}, **here)
-    walker.call("list_relationships", **here, character="Agatha Quill")
+    walker.call("list_relationships", **here, character_id="Agatha Quill")
+    walker.call("query_relationships", **here, character_id="Agatha Quill")
     walker.call("get_relationship_course", **here, **pair)
     walker.call("delete_relationship", **here, **pair)
     walker.call("get_knowledge_table", **here, narrowing="known", of="Sparrow", limit=2, as_of="2:1")
-    walker.call("list_knowledge", **here, character="Sparrow", about="key", as_of="2:1")
+    walker.call("list_knowledge", **here, character_id="Sparrow", about="key", as_of="2:1")
     memory = {"memory_id": "M001"}
     word = {"kind": "knows", "how": "told", "learned_from": "Ines"}
-    walker.call("set_knowledge", word, **here, **memory, character="Reed")
+    walker.call("set_knowledge", word, **here, **memory, character_id="Reed")
     walker.call("who_knows", **here, **memory, as_of="2:1")
-    walker.call("forget_knowledge", **here, **memory, character="Reed")
-    walker.call("list_shared_scenes", **here, first="Ines", second="Sparrow", as_of="2:1")
+    walker.call("forget_knowledge", **here, **memory, character_id="Reed")
+    walker.call("list_shared_scenes", **here, character_a="Ines", character_b="Sparrow", as_of="2:1")
     found = walker.call("list_conflicts", **here).json()["conflicts"]
     conflict = {"conflict_id": found[-1]["conflict"]["conflict_id"]}
     walker.call("waive_conflict", {"note": "A dream."}, **here, **conflict)
@@ -282,15 +283,20 @@ def _walk_story(walker: Walker, here: dict[str, str]) -> None:
 
 
 def _walk_characters(walker: Walker, here: dict[str, str]) -> None:
-    who = {**here, "character": "Agatha Quill"}
-    event = {"text": "The player mended my stove.", "event_type": "help_given", "participants": ["player"], "at": "1:1"}
+    who = {**here, "character_id": "Agatha Quill"}
+    event = {
+        "content": "The player mended my stove.",
+        "event_type": "help_given",
+        "participants": ["player"],
+        "at": "1:1",
+    }
     memory = walker.call("remember_event", event, **who).json()["memory"]["memory_id"]
     walker.call("list_character_memories", **who)
     walker.call("edit_character_memory", {"changes": {"importance": 9}}, **who, memory_id=memory)
     walker.call("recall_memories", {"said": "Is the stove still warm?", "to": "player", "budget_tokens": 200}, **who)
-    walker.call("get_feelings", **who, other="player")
-    walker.call("change_feelings", {"other": "player", "deltas": {"trust": 5}}, **who)
-    walker.call("list_feelings_changes", **who, other="player")
+    walker.call("get_feelings", **who, other_id="player")
+    walker.call("change_feelings", {"other_id": "player", "deltas": {"trust": 5}}, **who)
+    walker.call("list_feelings_changes", **who, other_id="player")
     unlock = {"trust": 60, "item": "the brass token"}
     walker.call("keep_secret", {"secret": {"secret_id": "stove", "text": "Coins lie below.", "unlock": unlock}}, **who)
     walker.call("list_secrets", **who, to="player")
@@ -300,7 +306,7 @@ def _walk_characters(walker: Walker, here: dict[str, str]) -> None:
     walker.call("set_flag", {"value": True, "at": "1:1"}, **here, name="the bell has rung")
     walker.call("list_flags", **here)
     walker.call("tell_memories", {"listener": "Sparrow", "what": [memory]}, **who)
-    news = {"text": "The weir broke.", "witnesses": ["Sparrow"], "told_to": {"Ines": 2}, "delay": 3, "at": "1:3"}
+    news = {"content": "The weir broke.", "witnesses": ["Sparrow"], "told_to": {"Ines": 2}, "delay": 3, "at": "1:3"}
     walker.call("tell_world_event", news, **here)
     walker.call("list_world_events", **here)
     walker.call("consolidate_character", {"dry_run": True}, **who)

@@ -120,7 +120,7 @@ def test_the_read_token_opens_what_changes_nothing(guarded: TestClient) -> None:
 
 def test_a_kept_answer_is_for_who_may_write(guarded: TestClient) -> None:
     """A read token is refused a write under a key whose answer is kept, and its refusal is not the writer's answer."""
-    note, path = {"text": "The mill stands still."}, "/v1/projects/demo/memories"
+    note, path = {"content": "The mill stands still."}, "/v1/projects/demo/memories"
     for key, first, then in (("k1", ALL, READ), ("k2", READ, ALL)):
         answers = [guarded.post(path, json=note, headers={**who, "Idempotency-Key": key}) for who in (first, then)]
         assert [each.status_code for each in answers] == [201 if who is ALL else 403 for who in (first, then)]

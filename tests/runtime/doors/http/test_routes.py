@@ -144,8 +144,8 @@ def test_a_hostile_body_is_refused(client: TestClient) -> None:
         assert answer.headers["content-type"] == PROBLEM_TYPE
     halves: dict[str, bytes] = {
         f"{HERE}/search": b'{"query": "the \\ud800 key"}',
-        f"{HERE}/memories": b'{"text": "a \\ud83d note"}',
-        f"{HERE}/characters/Ines/memories": b'{"text": "a \\ud83d memory", "details": {"x": "\\ud83d"}}',
+        f"{HERE}/memories": b'{"content": "a \\ud83d note"}',
+        f"{HERE}/characters/Ines/memories": b'{"content": "a \\ud83d memory", "details": {"x": "\\ud83d"}}',
         "/v1/projects": b'{"project_id": "\\ud83d"}',
     }
     for path, body in halves.items():

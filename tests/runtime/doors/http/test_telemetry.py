@@ -57,7 +57,7 @@ def test_metrics_count_requests_by_route(watched: TestClient) -> None:
     _ask_much(watched)
     told = watched.get("/metrics")
     assert told.headers["content-type"].startswith("text/plain")
-    counted = 'novelgen_http_requests_total{method="GET",route="/v1/projects/{project_id}/entities/{entity}",status='
+    counted = 'novelgen_http_requests_total{method="GET",route="/v1/projects/{project_id}/entities/{entity_id}",status='
     assert f'{counted}"200"}} 1.0' in told.text
     assert f'{counted}"404"}} 1.0' in told.text
     assert 'novelgen_http_requests_total{method="GET",route="-",status="404"} 1.0' in told.text
@@ -72,12 +72,12 @@ def test_spans_tell_routes_and_use_cases(watched: TestClient, spans: InMemorySpa
     """A request is a span with its use case within, part of its caller's trace; none tells of the story."""
     _ask_much(watched)
     found = spans.get_finished_spans()
-    request = _named(found, "GET /v1/projects/{project_id}/entities/{entity}")[0]
+    request = _named(found, "GET /v1/projects/{project_id}/entities/{entity_id}")[0]
     assert request.context.trace_id == int("a" * 32, 16)
     assert request.attributes is not None
     assert dict(request.attributes) == {
         "http.request.method": "GET",
-        "http.route": "/v1/projects/{project_id}/entities/{entity}",
+        "http.route": "/v1/projects/{project_id}/entities/{entity_id}",
         "http.response.status_code": 200,
     }
     known, unknown = _named(found, "get_entity")
@@ -143,7 +143,7 @@ def test_the_access_log_tells_nothing_of_a_story(watched: TestClient, caplog: py
         _ask_much(watched)
     lines = [each.getMessage() for each in caplog.records if each.name == "runtime.doors.http.access"]
     assert len(lines) == 7
-    assert lines[0].startswith("GET /v1/projects/{project_id}/entities/{entity} 200 ")
+    assert lines[0].startswith("GET /v1/projects/{project_id}/entities/{entity_id} 200 ")
     assert lines[0].endswith(" r-1")
     _require_nothing_of_a_story("\n".join(lines))
 

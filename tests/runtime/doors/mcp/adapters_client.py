@@ -20,7 +20,7 @@ async def look(connection: dict[str, Any], project_id: str) -> dict[str, Any]:
     """Return what the tools, a resource and a prompt of a server give."""
     client = MultiServerMCPClient({"story": connection})
     async with client.session("story") as session:
-        return await look_in(session, {"project": project_id} if project_id else {})
+        return await look_in(session, {"project_id": project_id} if project_id else {})
 
 
 async def look_in(session: Any, here: dict[str, str]) -> dict[str, Any]:
@@ -35,14 +35,14 @@ async def look_in(session: Any, here: dict[str, str]) -> dict[str, Any]:
 
     plan = {"location": "the Three Herons", "characters": ["Ines", "Sparrow"], "purpose": "Ines hides the key"}
     [card] = await load_mcp_resources(session, uris="novelgen://projects/demo/entities/Ines")
-    given = {**here, "chapter": "3", "scene": "1", "purpose": "Ines hides the key"}
+    given = {**here, "chapter_index": "3", "scene_index": "1", "purpose": "Ines hides the key"}
     [prompt] = await load_mcp_prompt(session, "write_next_scene", arguments=given)
     return {
         "tools": sorted(tools),
         "reads": sorted(name for name, each in tools.items() if (each.metadata or {}).get("readOnlyHint")),
         "context": await call("build_scene_context", chapter_index=3, scene_index=1, scene_plan=plan),
         "search": await call("search_story_memory", query="the heron key", top_k=1),
-        "note": await call("add_note", text="Sparrow is afraid of geese."),
+        "note": await call("create_memory", content="Sparrow is afraid of geese."),
         "wrong": await call("who_knows", memory_id="M99999"),
         "card": card.as_string(),
         "prompt": prompt.text,

@@ -11,9 +11,9 @@ from mcp.types import PromptReference, ResourceTemplateReference, TextContent, T
 from tests.runtime.doors.mcp.agents import asked, names_of
 
 ROOT = "novelgen://projects"
-CONTEXT = ROOT + "/{project}/scenes/{chapter_index}/{scene_index}/context"
-CARD = ROOT + "/{project}/entities/{entity}"
-PLANNED = {"chapter": "3", "scene": "1", "purpose": "Ines hides the key", "characters": "Ines, Sparrow"}
+CONTEXT = ROOT + "/{project_id}/scenes/{chapter_index}/{scene_index}/context"
+CARD = ROOT + "/{project_id}/entities/{entity_id}"
+PLANNED = {"chapter_index": "3", "scene_index": "1", "purpose": "Ines hides the key", "characters": "Ines, Sparrow"}
 
 
 def read(projects_dir: Path, address: str, **options: Any) -> str:
@@ -52,7 +52,7 @@ def test_what_is_offered(demo_folder: Path) -> None:
     assert one[0] == {f"{ROOT}/demo/threads", f"{ROOT}/demo/scenes"}
     assert one[1] == {CONTEXT, CARD}
     assert many[0] == {ROOT}
-    assert many[1] == {CONTEXT, CARD, ROOT + "/{project}/threads", ROOT + "/{project}/scenes"}
+    assert many[1] == {CONTEXT, CARD, ROOT + "/{project_id}/threads", ROOT + "/{project_id}/scenes"}
     assert one[2] == many[2] == {"write_next_scene", "check_this_draft"}
 
 
@@ -108,10 +108,14 @@ def test_addresses_and_prompts_are_completed(demo_folder: Path) -> None:
         card = ResourceTemplateReference(uri=CARD)
         of_prompt = PromptReference(name="write_next_scene")
         answers = [
-            await client.complete(card, {"name": "project", "value": "demo-"}),
-            await client.complete(card, {"name": "entity", "value": "spar"}, context_arguments={"project": "demo"}),
-            await client.complete(card, {"name": "entity", "value": "spar"}),
-            await client.complete(of_prompt, {"name": "pov", "value": "ines"}, context_arguments={"project": "demo"}),
+            await client.complete(card, {"name": "project_id", "value": "demo-"}),
+            await client.complete(
+                card, {"name": "entity_id", "value": "spar"}, context_arguments={"project_id": "demo"}
+            ),
+            await client.complete(card, {"name": "entity_id", "value": "spar"}),
+            await client.complete(
+                of_prompt, {"name": "pov", "value": "ines"}, context_arguments={"project_id": "demo"}
+            ),
             await client.complete(of_prompt, {"name": "purpose", "value": "x"}),
         ]
         return [each.completion.values for each in answers]
@@ -129,7 +133,7 @@ def test_the_next_scene_is_written_in_the_storys_language(demo_folder: Path) -> 
     chinese = prompt(
         demo_folder,
         "write_next_scene",
-        {"project": "demo-zh", "chapter": "3", "scene": "1", "purpose": "藏好钥匙"},
+        {"project_id": "demo-zh", "chapter_index": "3", "scene_index": "1", "purpose": "藏好钥匙"},
         project_id=None,
     )
     assert "目的：藏好钥匙" in chinese
@@ -139,7 +143,7 @@ def test_the_next_scene_is_written_in_the_storys_language(demo_folder: Path) -> 
 def test_a_draft_comes_with_what_was_found(demo_folder: Path) -> None:
     """The prompt to check holds the draft as it is, braces included, and the findings with their evidence."""
     draft = "Ines walked in. Elias Marrow greeted her with {a bow}."
-    text = prompt(demo_folder, "check_this_draft", {"draft": draft, "chapter": "3", "scene": "1"})
+    text = prompt(demo_folder, "check_this_draft", {"draft": draft, "chapter_index": "3", "scene_index": "1"})
     assert draft in text
     assert "Elias Marrow is dead (1:" in text
     assert "as_of 3:1" in text
@@ -148,10 +152,10 @@ def test_a_draft_comes_with_what_was_found(demo_folder: Path) -> None:
 def test_a_prompt_that_cannot_be_is_refused(demo_folder: Path) -> None:
     """A place that is none, a scene without a plan and an empty draft are errors of the protocol."""
     wrong: list[tuple[str, dict[str, str]]] = [
-        ("write_next_scene", {"chapter": "three", "scene": "1"}),
-        ("write_next_scene", {"chapter": "99", "scene": "1"}),
-        ("write_next_scene", {"chapter": "1"}),
-        ("check_this_draft", {"draft": "", "chapter": "3", "scene": "1"}),
+        ("write_next_scene", {"chapter_index": "three", "scene_index": "1"}),
+        ("write_next_scene", {"chapter_index": "99", "scene_index": "1"}),
+        ("write_next_scene", {"chapter_index": "1"}),
+        ("check_this_draft", {"draft": "", "chapter_index": "3", "scene_index": "1"}),
         ("no_such_prompt", {}),
     ]
 

@@ -48,12 +48,12 @@ def test_a_fixed_project_is_no_argument(demo_folder: Path) -> None:
     """With one project no tool takes one, and none is listed; without, every tool needs one by its id."""
     fixed, many = tools_of(demo_folder), tools_of(demo_folder, project_id=None)
     assert set(many) - set(fixed) == {"list_projects"}
-    assert not any("project" in each.input_schema["properties"] for each in fixed.values())
+    assert not any("project_id" in each.input_schema["properties"] for each in fixed.values())
     for name in fixed:
-        assert "project" in many[name].input_schema["required"]
-    refused = answer_of(demo_folder, "list_scenes", {"project": "demo-zh"})
+        assert "project_id" in many[name].input_schema["required"]
+    refused = answer_of(demo_folder, "list_scenes", {"project_id": "demo-zh"})
     assert refused.is_error
-    assert "project" in text_of(refused)
+    assert "project_id" in text_of(refused)
 
 
 def test_a_project_is_chosen_from_the_list(demo_folder: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_project_is_chosen_from_the_list(demo_folder: Path) -> None:
 
     async def ask(client: Client) -> tuple[CallToolResult, CallToolResult]:
         listed = await client.call_tool("list_projects", {})
-        return listed, await client.call_tool("list_scenes", {"project": "demo-zh", "limit": 1})
+        return listed, await client.call_tool("list_scenes", {"project_id": "demo-zh", "limit": 1})
 
     listed, scenes = asked(demo_folder, ask, project_id=None)
     assert listed.structured_content is not None
@@ -77,7 +77,7 @@ def test_a_project_is_never_a_path(demo_folder: Path) -> None:
 
     async def ask(client: Client) -> list[CallToolResult]:
         wrong = ("../demo", "/etc", "C:\\stories", "demo/data", ".server", "", "nobody")
-        return [await client.call_tool("list_scenes", {"project": each}) for each in wrong]
+        return [await client.call_tool("list_scenes", {"project_id": each}) for each in wrong]
 
     for answer in asked(demo_folder, ask, project_id=None):
         assert answer.is_error
@@ -88,7 +88,7 @@ def test_a_project_is_never_a_path(demo_folder: Path) -> None:
 def test_a_read_only_server_offers_no_storing(demo_folder: Path) -> None:
     """A server that may only read lists no tool that stores, and knows none when it is called."""
     assert set(tools_of(demo_folder, is_read_only=True)) == READING
-    answer = answer_of(demo_folder, "add_note", {"text": "It rains."}, is_read_only=True)
+    answer = answer_of(demo_folder, "create_memory", {"content": "It rains."}, is_read_only=True)
     assert answer.is_error
     assert "Unknown tool" in text_of(answer)
 
@@ -108,7 +108,7 @@ def test_a_bug_is_told_without_its_words(demo_folder: Path, monkeypatch: pytest.
         raise RuntimeError("row 7 of /home/ada/secret.db")
 
     monkeypatch.setattr("runtime.search.kept_readings.knowledge_rules", broken)
-    answer = answer_of(demo_folder, "get_character_knowledge", {"character": "Ines"})
+    answer = answer_of(demo_folder, "get_character_knowledge", {"character_id": "Ines"})
     assert answer.is_error
     assert json.loads(text_of(answer))["error"]["kind"] == "bug"
     assert "secret" not in text_of(answer)

@@ -27,7 +27,7 @@ CALL = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "tools/call",
-    "params": {"name": "list_scenes", "arguments": {"project": "demo", "limit": 1}},
+    "params": {"name": "list_scenes", "arguments": {"project_id": "demo", "limit": 1}},
 }
 HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
 
@@ -55,8 +55,8 @@ def test_clients_of_either_protocol_share_a_story_over_stdio(demo_folder: Path, 
                 (second, first, "Ines lends nothing."),
             ):
                 assert names_of((await client.list_tools()).tools) == READING | STORING
-                assert "list_entities" in text_of(await client.call_tool("get_entity_card", {"entity": "Nobody"}))
-                await answers(client, "add_note", {"text": text, "attached_to": ["Ines"]})
+                assert "list_entities" in text_of(await client.call_tool("get_entity_card", {"entity_id": "Nobody"}))
+                await answers(client, "create_memory", {"content": text, "attached_to": ["Ines"]})
                 later = await answers(other, "search_story_memory", {"query": text, "top_k": 50})
                 assert text in {each["content"] for each in later["memories"]}
 
@@ -107,9 +107,11 @@ def test_http_is_behind_the_token(demo_folder: Path, mode: str) -> None:
                 Client(streamable_http_client("http://localhost/mcp", http_client=http), mode=mode) as agent,
             ):
                 listed = names_of((await agent.list_tools()).tools)
-                stored = await agent.call_tool("add_note", {"project": "demo", "text": f"It rains on {token}."})
-                assert stored.is_error == ("add_note" not in listed)
-                found = await agent.call_tool("search_story_memory", {"project": "demo-zh", "query": "钥匙"})
+                stored = await agent.call_tool(
+                    "create_memory", {"project_id": "demo", "content": f"It rains on {token}."}
+                )
+                assert stored.is_error == ("create_memory" not in listed)
+                found = await agent.call_tool("search_story_memory", {"project_id": "demo-zh", "query": "钥匙"})
                 assert json.loads(text_of(found))["memories"]
                 [card] = (await agent.read_resource("novelgen://projects/demo/entities/Ines")).contents
                 assert json.loads(card.model_dump()["text"])["entity"]["entity_id"] == "C0"
@@ -134,7 +136,7 @@ def test_a_server_ends_while_agents_are_at_work(demo_folder: Path) -> None:
     async def work(url: str) -> None:
         async with Client(f"{url}/mcp") as client:
             while True:
-                await client.call_tool("list_scenes", {"project": "demo", "limit": 500})
+                await client.call_tool("list_scenes", {"project_id": "demo", "limit": 500})
 
     async def run() -> int:
         server = ServedProcess(demo_folder)
@@ -142,7 +144,7 @@ def test_a_server_ends_while_agents_are_at_work(demo_folder: Path) -> None:
         try:
             async with Client(f"{server.url}/mcp") as client:
                 for _ in range(5):
-                    await client.call_tool("list_scenes", {"project": "demo"})
+                    await client.call_tool("list_scenes", {"project_id": "demo"})
         finally:
             code, _ = await asyncio.to_thread(server.end)
             for each in working:
