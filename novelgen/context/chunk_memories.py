@@ -209,9 +209,11 @@ def _fits(
     is_found = any(hit.query_index is not None and hit.rank <= FOUND_BY_RANK for hit in candidate.hits)
     is_own = chunk.project_id == request.project_id
     about = targets_of(chunk)
-    is_about = chunk.chunk_id in named or not targets.isdisjoint(about)
+    is_about = not targets.isdisjoint(about)
+    # What an author attached to chapters alone holds there alone, whomever its words name.
     is_elsewhere = request.chapter_index is not None and bool(about) and None not in map(chapter_of_target, about)
-    return is_own and is_before and (is_about or (is_found and not is_elsewhere))
+    is_near = chunk.chunk_id in named or is_found
+    return is_own and is_before and (is_about or (is_near and not is_elsewhere))
 
 
 def _unspaced(text: str) -> str:

@@ -198,6 +198,19 @@ def test_chapter_and_book_memories_come_for_their_chunk(stores: MemoryStores, fe
     assert {of_book.chunk_id, by_itself.chunk_id} <= shown(1).keys() & shown(None).keys()
 
 
+def test_a_rule_for_a_chapter_stays_in_it_whomever_it_names(stores: MemoryStores, ferry: str) -> None:
+    """Seed 003: what is attached to a chapter alone comes there alone, though a text of another has the name."""
+    rule = StoryMemories(stores, ferry).note("Here Sparrow is called the boy.", attached_to=["chapter:2"]).note.chunk_id
+    shown = {
+        chapter: {
+            each.chunk.chunk_id
+            for each in build_chunk_context(ferry, "Sparrow rowed on.", chapter, 200, stores=stores).memories
+        }
+        for chapter in (1, 2, 3)
+    }
+    assert [chapter for chapter, ids in shown.items() if rule in ids] == [2]
+
+
 def test_a_chapters_memory_of_later_is_not_told(stores: MemoryStores, ferry: str) -> None:
     """Seed 003.21: what is attached to a chapter and holds from a later one on waits for that one."""
     start = StoryPosition(2, 1)

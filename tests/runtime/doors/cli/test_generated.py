@@ -180,7 +180,7 @@ def test_one_position_has_one_spelling(run: Run, ingested: Path) -> None:
     """A note from 2:1 on is told so in lists, on cards and in the context, never as 2:0; a chapter is named."""
     run.done("note", PROJECT, "Ada's lamp is out.", "--from", "2:1", "--known-by", "Ada")
     run.done("note", PROJECT, "Ada cannot swim.")
-    assert "it belongs to chapter 2" in run.done("note", PROJECT, "Ada tells it.", "--attach", "chapter:2")
+    assert "it belongs to chapter 2" in run.done("note", PROJECT, "Ada tells it.", "--attached-to", "chapter:2")
     assert "chapter 2" in run.done("memory", "show", PROJECT, "note-N2")
     told = [
         run.done(*asked)
