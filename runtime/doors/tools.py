@@ -176,8 +176,8 @@ def _character_of(story: Any, name: str) -> Any:
     except UnknownEntityError as error:
         # The story's error names a fix for programs, which no agent can do.
         raise UnknownEntityError(
-            f"{error.__cause__ or error}; make a character of that name first with the tool add_character "
-            "(character_generate), or name one that is known"
+            f"{error.__cause__ or error}; make a character of that name first with the tool "
+            "character_generate, or name one that is known"
         ) from error
 
 

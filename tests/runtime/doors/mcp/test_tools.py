@@ -126,6 +126,6 @@ def test_an_agent_can_make_the_character_that_an_error_misses(demo_folder: Path)
     refused, made, first, again = asked(demo_folder, ask, offer="game")
     assert refused.is_error
     assert "create=True" not in text_of(refused)
-    assert "with the tool add_character" in text_of(refused)
+    assert "with the tool character_generate" in text_of(refused)
     assert not made.is_error
     assert json.loads(text_of(first))["memory"]["memory_id"] == json.loads(text_of(again))["memory"]["memory_id"]
