@@ -315,7 +315,7 @@ class TestLangChain:
         assert found["memories"]
         assert all(each["chapter_index"] < 3 for each in found["memories"])
         late = demo.state("Ines", as_of=(3, 1))
-        state = tools["get_entity_state_tool"].invoke({"entity": "Ines"})["state"]
+        state = tools["get_entity_state_tool"].invoke({"entity_id": "Ines"})["state"]
         assert late is not None
         assert state["state_data"] == json.loads(late.model_dump_json())["state_data"]
         assert tools["get_recent_timeline_tool"].invoke({"chapter_index": 9})["snapshots"] == []

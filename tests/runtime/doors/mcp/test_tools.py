@@ -116,11 +116,11 @@ def test_a_bug_is_told_without_its_words(demo_folder: Path, monkeypatch: pytest.
 
 def test_an_agent_can_make_the_character_that_an_error_misses(demo_folder: Path) -> None:
     """The error names a tool that is offered; a call that is repeated remembers nothing twice."""
-    event = {"character": "Lotte", "text": "The player bought bread.", "participants": ["player"]}
+    event = {"character_id": "Lotte", "content": "The player bought bread.", "participants": ["player"]}
 
     async def ask(client: Client) -> list[CallToolResult]:
         refused = await client.call_tool("character_remember", event)
-        made = await client.call_tool("add_character", {"name": "Lotte", "description": "A baker."})
+        made = await client.call_tool("character_generate", {"name": "Lotte", "description": "A baker."})
         return [refused, made, *[await client.call_tool("character_remember", event) for _ in range(2)]]
 
     refused, made, first, again = asked(demo_folder, ask, offer="game")
