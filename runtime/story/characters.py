@@ -235,7 +235,7 @@ class CharacterMemories(CharacterPart):
         people = sorted(known_ids(unit, event.participants))
         apart = timedelta(0) if known["turn"] is not None or not is_now else REPEATED_WITHIN
         place = {"session": known["session"], "turn": known["turn"]}
-        for memory in unit.characters.live_of_text(self.character_id, event.text, **place):
+        for memory in unit.characters.live_of_text(self.character_id, event.content, **place):
             is_then = known["turn"] is not None or abs(known["happened_at"] - memory.happened_at) <= apart
             is_alike = (memory.slot, memory.how) == (event.slot, known["how"])
             if is_then and is_alike and sorted(memory.participants) == people:
