@@ -380,12 +380,16 @@ def import_manuscript(
     update: Annotated[
         bool, Query(description="Take chapters in again whose text changed; else nothing stored is changed.")
     ] = False,
+    heading: Annotated[
+        list[str],
+        Query(max_length=20, description="Headings as they stand in the text, where they are not recognised without."),
+    ] = [],  # noqa: B006 - read only
 ) -> Job:
     """Take a whole manuscript in; the project is made where there is none. Its name plays no part."""
     require_project_id(project.project_id)
     file = manuscript_file(request.headers.get("content-type", ""))
     job = project.house.jobs.start(
-        "manuscript", project.project_id, {"file": file, "update": update}, source=(file, content)
+        "manuscript", project.project_id, {"file": file, "update": update, "headings": heading}, source=(file, content)
     )
     return _accepted(job, response)
 

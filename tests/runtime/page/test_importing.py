@@ -202,3 +202,28 @@ def test_without_a_model_the_page_says_how_to_set_one(empty: TestClient) -> None
     assert "没有读过" not in health.text
     mended = read(empty.post(f"{PROJECTS}/weir/health", data={"do": "reindex"}))
     assert ENGLISH["findings"] in mended.text
+
+
+def test_the_preview_shows_what_looks_like_a_heading_and_takes_an_example(empty: TestClient) -> None:
+    """The lines are listed; one of them, looked at again and taken in, cuts the book."""
+    snow = "林海点灯。外面的雪下了一夜。\n\n" * 40
+    book = "".join(f"夜·{number} 雪\n\n{snow}" for number in "一二三")
+    address = _send(empty, {"夜.txt": book.encode("gbk")})
+    assert "夜·三 雪" in empty.get(address).text
+    cut = read(empty.get(address, params={"project_id": "night", "heading": "夜·一 雪"}))
+    assert "夜·二 雪" in cut.text
+    form = {**WEIR, "project_id": "night", "heading": "夜·一 雪"}
+    assert _ended(empty, _job_of(empty, address.partition("?")[0], form)) == "done"
+    scenes = empty.get("/v1/projects/night/scenes").json()
+    assert [each["scene"]["chapter_index"] for each in scenes["scenes"]] == [1, 2, 3]
+
+
+def test_a_file_for_a_box_is_read_as_an_import_reads_it(empty: TestClient) -> None:
+    """GBK is read, noise is refused in words that name the file and no command."""
+    draft = "沈青推开门，雪落在她的肩上。"
+    answer = empty.post("/page/text", files=[("files", ("draft.txt", draft.encode("gbk")))])
+    assert (answer.status_code, answer.text) == (200, draft)
+    answer = empty.post("/page/text", files=[("files", ("noise.txt", bytes(range(256)) * 9))])
+    assert answer.status_code == 422
+    assert "noise.txt" in answer.text
+    assert "iconv" not in answer.text

@@ -212,3 +212,25 @@ def test_bad_input_is_named(run: Run, drowned: Path, projects_dir: Path, tmp_pat
     assert run("check", PROJECT, *asked, "--model", "nobody:x", answer="Ilse").exit_code == 2
     out = tmp_path / "out"
     run.refused("check", PROJECT, "--drafts", drafts_file(tmp_path, ""), "--out", str(out), told="holds no draft")
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "utf-16"])
+def test_a_draft_is_read_as_a_manuscript_is(run: Run, drowned: Path, tmp_path: Path, encoding: str) -> None:
+    """Another encoding is no hindrance, from a file and from stdin; a pipe of noise is refused in words."""
+    file = tmp_path / "draft.txt"
+    file.write_bytes("沈青推开门，雪落在她的肩上。她把铜钥匙交给了林海。".encode(encoding))
+    asked = ("check", PROJECT, "--chapter", "3", "--scene", "1", NO_MODEL, "--json", "--text")
+    assert run.json(*asked[:-2], "--text", str(file))["chapter_index"] == 3
+    run.refused(*asked, str(tmp_path / "none.txt"), told="does not exist")
+
+
+def test_a_draft_may_be_a_word_document(run: Run, drowned: Path, tmp_path: Path) -> None:
+    """What contradicts the story in it is found."""
+    docx = pytest.importorskip("docx")
+    document = docx.Document()
+    document.add_paragraph(DEAD_ACT)
+    document.save(str(tmp_path / "draft.docx"))
+    found = run.json(
+        "check", PROJECT, "--chapter", "3", "--scene", "1", NO_MODEL, "--text", str(tmp_path / "draft.docx")
+    )
+    assert found["issues"]

@@ -159,3 +159,17 @@ def test_an_edited_manuscript_is_taken_in_by_update_alone(run: Run, tmp_path: Pa
     assert "early" in run("scene", "show", "book", "1:1").stdout
     again = run.json("import", str(file), "--project", "book", "--update")
     assert again["changes"]["changed_chapters"] == []
+
+
+def test_lines_that_look_like_headings_are_shown_and_one_of_them_reads_all(run: Run, tmp_path: Path) -> None:
+    """What was not read is listed with its line; `--heading` names the form, and one of no line is refused."""
+    file = tmp_path / "book.txt"
+    snow = "林海点灯。外面的雪下了一夜。\n\n" * 40
+    file.write_text("".join(f"夜·{number} 雪\n\n{snow}" for number in "一二三"), "utf-8")
+    shown = run.well("import", str(file), "--project", "book", "--dry-run").stdout
+    assert "有 3 行像章节标题" in shown
+    assert "1: 夜·一 雪" in shown
+    told = run.json("import", str(file), "--project", "book", "--dry-run", "--heading", "夜·一 雪")
+    assert [chapter["title"] for chapter in told["chapters"]] == ["夜·一 雪", "夜·二 雪", "夜·三 雪"]
+    assert told["unread_headings"] == []
+    run.refused("import", str(file), "--project", "book", "--heading", "晨·一", told="晨·一")
