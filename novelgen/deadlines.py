@@ -51,8 +51,8 @@ SHARES: Mapping[str, Share] = MappingProxyType(
         "allowed_ids": Share("index", 0.4, "with the database hanging the index is asked by position alone"),
         "story": Share("check", 0.6, "without the story before it nothing of a draft can be judged", 0.1),
         "meaning": Share("check", 0.5, "beside the story, and back in time to be heard", 0.05),
-        "rules": Share("check", 0.6, "rules that take too long must not cost the evidence", 0.05),
-        "evidence": Share("check", 1.0, "nothing but the model comes after it, which has a time of its own", 0.05),
+        "evidence": Share("check", 0.8, "the list of what the draft touches is made of it", 0.05),
+        "touched": Share("check", 1.0, "the last step where no model judges", 0.05),
     }
 )
 """The whole ladder, from the time of a context (`chain_timeout_s`, without the model) down to Chroma; and that of

@@ -53,7 +53,6 @@ class ContinuityRequest:
     story: StoryBefore
     gather: Gather
     evidence: Sequence[ContinuityEvidence] | None = None
-    found: Sequence[ContinuityIssue] = ()
 
 
 ContinuityInput = ContinuityRequest | Mapping[str, Any]
@@ -63,11 +62,12 @@ class ModelCheck(BaseModel):
     """What a model finds in a draft; `report_issues` say what failed on the way."""
 
     issues: list[ContinuityIssue] = Field(
-        default_factory=list, description="Worst first; with what rules found and the second look left standing."
+        default_factory=list, description="Worst first: what the second look left standing."
     )
     evidence: list[ContinuityEvidence] = Field(
         default_factory=list, description="What the judge saw of earlier scenes, best first."
     )
+    is_judged: bool = Field(default=False, description="Whether the model answered for a part of the draft.")
     candidates: int = 0
     dropped: dict[str, int] = Field(default_factory=dict)
     report_issues: list[ReportIssue] = Field(default_factory=list)
@@ -79,6 +79,7 @@ class ModelCheck(BaseModel):
         """Return what was looked at, with the part of the model."""
         return checked.model_copy(
             update={
+                "is_judged": self.is_judged,
                 "candidates": self.candidates,
                 "dropped": self.dropped,
                 "model_calls": self.model_calls,
@@ -153,15 +154,9 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         deadline = Deadline.after(self._timeout_s)
         windows = reading_windows(request.draft.text, window_characters=PART_CHARACTERS[request.story.language])
         checks = []
-        unread = list(request.found)
         for window in windows[:MAX_PARTS]:
-            here = [each for each in unread if window.start <= each.draft_span[0] < window.end]
-            unread = [each for each in unread if each not in here]
-            found = [moved(each, by=-window.start) for each in here]
-            part = replace(request, draft=part_of(request.draft, window.start, window.end), found=found)
-            run = self._steps_of_a_part.invoke(
-                _Run(part, deadline, ModelCheck(issues=found), is_whole=len(windows) == 1), config
-            )
+            part = replace(request, draft=part_of(request.draft, window.start, window.end))
+            run = self._steps_of_a_part.invoke(_Run(part, deadline, ModelCheck(), is_whole=len(windows) == 1), config)
             issues = [moved(each, by=window.start) for each in run.check.issues]
             checks.append(run.check.model_copy(update={"issues": issues}))
             if run.is_refused:
@@ -170,8 +165,6 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             message = f"only the first {MAX_PARTS} of {len(windows)} parts of the draft were read; check it by scenes"
             issue = ReportIssue(stage=JUDGE_STAGE, kind="over_limit", message=message)
             checks.append(ModelCheck(report_issues=[issue]))
-        if unread:
-            checks.append(ModelCheck(issues=unread))
         return joined_checks(checks)
 
     def _gather(self, run: _Run) -> _Run:
@@ -215,8 +208,8 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             told="no model judged the draft",
         )
         if read is not None:
-            run.check.candidates, issues = read
-            run.check.issues = merge_issues([*request.found, *issues])
+            run.check.is_judged = True
+            run.check.candidates, run.check.issues = read
             run.check.dropped = dict(reader.dropped)
         return run
 
@@ -296,6 +289,7 @@ def joined_checks(checks: Sequence[ModelCheck]) -> ModelCheck:
         timings_s.update(each.timings_s)
     return ModelCheck(
         issues=merge_issues(issue for each in checks for issue in each.issues),
+        is_judged=any(each.is_judged for each in checks),
         evidence=list({(one.source_id, one.text): one for each in checks for one in each.evidence}.values()),
         candidates=sum(each.candidates for each in checks),
         dropped=dict(dropped),

@@ -118,7 +118,7 @@ class _Scores:
         self._clauses = [self._bm25(terms) for terms in of_clauses] or nothing
         whole = self._bm25(of_draft)
         self._names = self._names_of(whole)
-        within = [each for each in self.draft.mentions if any(a <= each.start < b for a, b in self.draft.sentences)]
+        within = [each for each in self.draft.mentions if self.draft.sentence_index_at(each.start) is not None]
         self._named = sorted({each.entity_id for each in within}, key=lambda each: (-self._rarity[each], each))
         self._of_text = SENTENCE_WORDS * words + MEANING * self._meanings(len(asked))
         shared = np.zeros(len(self.pieces))

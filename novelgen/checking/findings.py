@@ -1,12 +1,11 @@
-"""The frame of the rules: what proves a finding, how it is told, and which findings a check says in which order."""
+"""What proves a finding, and which findings a check says in which order."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from novelgen.checking.story import Draft, StoryBefore
+from novelgen.checking.story import StoryBefore
 from novelgen.context.lines import Labels, labels_for, render_value
-from novelgen.language.sentences import Span
 from novelgen.memory.attributes import is_death, slot_of
 from novelgen.models import continuity
 from novelgen.models.memory import StoryMemoryChunk, memory_place_text, read_from
@@ -17,7 +16,7 @@ from novelgen.words import words
 SEVERITY_ORDER: Mapping[continuity.Severity, int] = {"high": 0, "medium": 1, "low": 2}
 
 SUBJECT = "checking"
-"""Of the catalogue: under the name of a finding its message and what the writer might do about it."""
+"""Of the catalogue."""
 
 MAX_VALUE_CHARACTERS = 160
 
@@ -31,16 +30,6 @@ def labels_of(story: StoryBefore) -> Labels:
 
 
 # --- What proves a finding ---
-
-
-def is_planned(entity_id: str, story: StoryBefore) -> bool:
-    """Tell whether the plan of the scene names somebody, as cast or in what is to happen."""
-    plan = story.plan
-    if plan is None:
-        return False
-    if any(story.resolver.resolve(name).entity_id == entity_id for name in plan.characters):
-        return True
-    return entity_id in story.resolver.entity_ids_in("\n".join((plan.purpose, *plan.key_actions)))
 
 
 def of_memory(memory: StoryMemoryChunk, story: StoryBefore) -> continuity.ContinuityEvidence:
@@ -83,48 +72,6 @@ def where_told(evidence: continuity.ContinuityEvidence, language: str) -> str:
         return str(read_from(evidence.chapter_index, 0))
     labels = labels_for(language)
     return memory_place_text(evidence, always=labels.everywhere, after=labels.after)
-
-
-# --- How it is told ---
-
-
-def finding(
-    what: str,
-    draft: Draft,
-    story: StoryBefore,
-    span: Span,
-    evidence: Sequence[continuity.ContinuityEvidence],
-    *,
-    kind: continuity.ContinuityKind,
-    rule: str,
-    severity: continuity.Severity = "medium",
-    confidence: float,
-    entity_ids: Sequence[str] = (),
-    **values: str,
-) -> continuity.ContinuityIssue:
-    """Return a finding of a rule, told in the words that the catalogue has for `what`."""
-    first = evidence[0]
-    told = words(SUBJECT, story.language)
-    values = {"where": where_told(first, story.language), "told": first.text.rstrip(".。"), **values}
-    return continuity.ContinuityIssue(
-        kind=kind,
-        severity=severity,
-        draft_quote=draft.text[span.start : span.end],
-        draft_span=(span.start, span.end),
-        message=told.text(f"{what}.message", **values),
-        fix=told.text(f"{what}.fix", **values),
-        entity_ids=list(entity_ids),
-        evidence=list(evidence),
-        rule=rule,
-        confidence=confidence,
-    )
-
-
-def tight(text: str, span: Span) -> Span:
-    """Return a span without white space on its sides."""
-    found = text[span.start : span.end]
-    start = span.start + len(found) - len(found.lstrip())
-    return Span(start, start + len(found.strip()))
 
 
 # --- What a check says ---

@@ -161,7 +161,6 @@ class FindingReader:
             message=finding.why or quote,
             entity_ids=entities_at(span, self._draft) or evidence[0].entity_ids,
             evidence=evidence,
-            by="model",
             confidence=finding.confidence,
             fix=finding.fix,
         )
@@ -307,7 +306,7 @@ def finding_lines(
 
 
 def read_verdicts(answer: ModelVerdicts, issues: Sequence[ContinuityIssue]) -> SecondLook:
-    """Return which findings stand; one without a verdict stands where a rule found it, or it was sure."""
+    """Return which findings stand; one without a verdict stands where it was sure."""
     verdicts: dict[int, ModelVerdict] = {}
     for each in answer.verdicts:
         number = _FINDING_NUMBER.match(each.id)
@@ -328,12 +327,12 @@ def read_verdicts(answer: ModelVerdicts, issues: Sequence[ContinuityIssue]) -> S
 
 
 def without_second_look(issues: Sequence[ContinuityIssue]) -> SecondLook:
-    """Return what stands where the second look failed: what rules found, and what was sure."""
+    """Return what stands where the second look failed: what was sure."""
     return SecondLook([each for each in issues if _stands_alone(each)], unjudged=len(issues))
 
 
 def _stands_alone(issue: ContinuityIssue) -> bool:
-    return issue.by == "rule" or issue.confidence >= SURE
+    return issue.confidence >= SURE
 
 
 def _nearest(issue: ContinuityIssue, found: Sequence[ContinuityEvidence]) -> list[ContinuityEvidence]:

@@ -3,19 +3,19 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from novelgen.checking.absent import says_held
 from novelgen.checking.findings import MAX_VALUE_CHARACTERS, SUBJECT, labels_of, of_change, place_of
 from novelgen.checking.story import Draft, StoryBefore
 from novelgen.context.lines import ATTRIBUTE_ORDER
-from novelgen.language.language import TokenCounter, estimate_tokens
-from novelgen.language.normalise import is_description
+from novelgen.language.language import TokenCounter, estimate_tokens, story_language, word_pattern
+from novelgen.language.normalise import is_description, simplified
 from novelgen.language.sentences import split_sentences
 from novelgen.memory.attributes import is_death
 from novelgen.model_calls.prompt_data import NOTHING, as_data, place_in_words, telling_names
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.position import StoryPosition, story_place
-from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, UNRESOLVED_STATUSES, StateChange
+from novelgen.models.state import GUESSED, LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, UNRESOLVED_STATUSES, StateChange
 from novelgen.words import words
 
 MAX_FACT_TOKENS = 900
@@ -47,6 +47,15 @@ _FADING_ATTRIBUTES = frozenset({"status", "goals"})
 
 FADES_AFTER_SCENES = 6
 """After so many scenes with its bearer such a state is no fact, unless it is a death or says that they are held."""
+
+
+_BOUND, _HELD, _NO_LONGER = (word_pattern(f"held_{name}") for name in ("bound", "captive", "no_longer"))
+
+
+def says_held(value: Any) -> bool:
+    """Tell whether a state says that somebody is bound or held, and not that they were."""
+    words = simplified(str(value))
+    return bool((_BOUND.search(words) or _HELD.search(words)) and not _NO_LONGER.search(words))
 
 
 # --- Where the draft stands ---
@@ -178,7 +187,7 @@ def hard_facts(
 ) -> list[Exhibit]:
     """Return what holds as the scene begins: a line of each whom the draft names, the scene before, ties, threads."""
     cast, names = cast_of(draft, story), names_for(draft, story)
-    facts = {each: _of_entity(each, story, names) for each in cast}
+    facts = {each: facts_of(each, story, names) for each in cast}
     kept: dict[str, list[ContinuityEvidence]] = {each: [] for each in cast}
     headers = {each: _header(each, draft, story, names) for each in cast}
     spent = 0
@@ -188,7 +197,7 @@ def hard_facts(
         if spent + cost <= max_tokens:
             listed.append(each)
             spent += cost
-    others = [*_last_scene(story, names), *_relationships(cast, story, names), *_threads(cast, story)]
+    others = [*_last_scene(story, names), *_relationships(cast, story, names), *threads_of(cast, story)]
     depth = max(map(len, facts.values()), default=0)
     rounds = [[(one, facts[one][at]) for one in listed if at < len(facts[one])] for at in range(depth)]
     ordered: list[tuple[str, ContinuityEvidence]] = [*(each for one in rounds[:2] for each in one)]
@@ -212,7 +221,7 @@ def _header(entity_id: str, draft: Draft, story: StoryBefore, names: Mapping[str
     return " | ".join([names[entity_id], labels_of(story).separator.join(others) or "-", kind])
 
 
-def _of_entity(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> list[ContinuityEvidence]:
+def facts_of(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> list[ContinuityEvidence]:
     """Return what holds of one entity, what lasts before what passes."""
     labels = labels_of(story)
     changes = {
@@ -267,7 +276,8 @@ def _last_seen(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> 
     position = f"{change.chapter_index}:{change.scene_index}"
     seen = words(SUBJECT, story.language)["prompt.seen"] + labels.list_separator.join(filter(None, (position, place)))
     slot, text = f"{entity_id}.{PRESENCE_ATTRIBUTE}", f"{names[entity_id]}{labels.colon}{seen}"
-    yield ContinuityEvidence.at(change, "presence", slot, text, entity_ids=[entity_id])
+    is_guess = bool(value.get(GUESSED))
+    yield ContinuityEvidence.at(change, "presence", slot, text, entity_ids=[entity_id], is_guess=is_guess)
 
 
 def _last_scene(story: StoryBefore, names: Mapping[str, str]) -> list[ContinuityEvidence]:
@@ -280,7 +290,9 @@ def _last_scene(story: StoryBefore, names: Mapping[str, str]) -> list[Continuity
         present = sorted(scene.present)
         listed = labels_of(story).list_separator.join(names.get(each, each) for each in present)
         told = told_as["prompt.stage"] + listed
-        facts.append(ContinuityEvidence.at(place, "presence", str(place), told, entity_ids=present))
+        is_guess = not scene.has_record
+        fact = ContinuityEvidence.at(place, "presence", str(place), told, entity_ids=present, is_guess=is_guess)
+        facts.append(fact)
     ending = scene.text.rstrip()[-LAST_WORDS_CHARACTERS:]
     sentences = split_sentences(ending)
     if len(sentences) > 1 and len(scene.text.rstrip()) > len(ending):
@@ -305,7 +317,8 @@ def _relationships(cast: Iterable[str], story: StoryBefore, names: Mapping[str, 
                 yield ContinuityEvidence.at(each, "relationship", each.relationship_id, text, entity_ids=pair)
 
 
-def _threads(cast: Iterable[str], story: StoryBefore) -> Iterator[ContinuityEvidence]:
+def threads_of(cast: Iterable[str], story: StoryBefore) -> Iterator[ContinuityEvidence]:
+    """Yield the unresolved threads of a cast, the nearest and weightiest first."""
     named = set(cast)
     touched = [
         (len(named & set(each.related_entities)), LOOP_WEIGHTS[each.importance], each)
@@ -351,9 +364,11 @@ def at(evidence: ContinuityEvidence) -> str:
 
 
 def told(evidence: ContinuityEvidence, *, without: str = "") -> str:
-    """Return a piece with its place and with what its quote says beyond it."""
+    """Return a piece with its place, what its quote says beyond it, and a mark where it is a guess."""
     quote = _extra_quote(evidence)
     text = as_data(evidence.text).removeprefix(as_data(without) if without else "").strip()
+    if evidence.is_guess:
+        text += words(SUBJECT, story_language(evidence.text))["prompt.guess"]
     return " ".join(part for part in (at(evidence), text, f"“{as_data(quote)}”" if quote else "") if part)
 
 
@@ -365,13 +380,14 @@ def _line(number: str, about: str, pieces: Iterable[str]) -> str:
 def _on_stage(positions: Iterable[tuple[int | None, int | None]], names: Mapping[str, str], story: StoryBefore) -> str:
     """Return who was on stage in some scenes, on one line: who was not may know of it only by being told."""
     by_cast: defaultdict[str, list[str]] = defaultdict(list)
+    guess = words(SUBJECT, story.language)["prompt.guess"]
     for chapter, number in sorted(each for each in positions if each[0] is not None and each[1] is not None):
         scene = story.knowledge.story.scene_at.get(StoryPosition(chapter, number))
         if scene is not None and scene.present:
             there = labels_of(story).list_separator.join(
                 as_data(names.get(each, each)) for each in sorted(scene.present)
             )
-            by_cast[there].append(f"{chapter}:{number}")
+            by_cast[there].append(f"{chapter}:{number}" + ("" if scene.has_record else guess))
     listed = "; ".join(f"{' '.join(places)} {there}" for there, places in by_cast.items())
     return words(SUBJECT, story.language)["prompt.stages"] + listed if listed else ""
 

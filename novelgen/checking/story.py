@@ -5,24 +5,23 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise, product
 from math import log
 
-from novelgen.language.language import CJK_RANGES, StoryLanguage, is_cjk, word_list, wording
+from novelgen.language.language import CJK_RANGES, StoryLanguage, word_list, wording
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.sentences import Span, split_sentences
-from novelgen.language.speech import QUOTED, Speech, find_speeches, is_first_person, narrator_of, speech_at
+from novelgen.language.speech import QUOTED, is_first_person, narrator_of
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeScene
-from novelgen.models.continuity import ContinuityEvidence, EvidenceSource
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import StoryPosition
 from novelgen.models.state import OpenLoop, Relationship, StateChange
 from novelgen.models.story_time import SceneTime
 
@@ -36,10 +35,6 @@ _COMMON_IN_CHINESE = _COMMON_CHINESE.union(map("".join, product(_COMMON_CHINESE,
 
 _SINGLE_CHARACTER = 0.5
 """Weight of one Chinese character against that of a pair."""
-
-
-MIN_PLANNED = {"en": 8.0, "zh": 14.0}
-"""From which rarity of shared words on a plan speaks of what a clause of the draft says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,99 +59,20 @@ class Piece:
         place = self.position
         return f"{place.chapter_index}:{place.scene_index}:passage:{self.span.start}" if place is not None else ""
 
-    def as_evidence(self) -> ContinuityEvidence:
-        """Return it as what proves a finding."""
-        memory = self.memory
-        about = list(memory.entities_mentioned) if memory is not None else []
-        source: EvidenceSource = "passage" if memory is None else "note" if memory.content_type == "note" else "memory"
-        where, said = self.position or END_OF_STORY, self.words
-        return ContinuityEvidence.at(where, source, self.source_id, said, quote=said, entity_ids=about)
-
 
 @dataclass(frozen=True)
 class StoryWords:
-    """The words of the story before a draft, and how rare they are."""
+    """How rare entities are in the story before a draft."""
 
-    scenes: Sequence[KnowledgeScene]
     memories: Sequence[StoryMemoryChunk]
-    resolver: NameResolver
-    language: StoryLanguage
-    plan: ScenePlan | None = None
-
-    @cached_property
-    def sentences(self) -> Sequence[Piece]:
-        """The sentences of all scenes before, in their order."""
-        return [
-            Piece(scene.text, span, scene.position) for scene in self.scenes for span in split_sentences(scene.text)
-        ]
-
-    @cached_property
-    def statements(self) -> Sequence[Piece]:
-        """The memories that nothing has replaced since."""
-        return [
-            Piece(each.content, Span(0, len(each.content)), place_or_none(each), each)
-            for each in self.memories
-            if each.superseded_by is None
-        ]
-
-    def pieces(self) -> Iterator[Piece]:
-        """Memories first, then sentences."""
-        yield from self.statements
-        yield from self.sentences
-
-    @cached_property
-    def _folded(self) -> Sequence[str]:
-        return [simplified(piece.words).casefold() for piece in self.sentences]
-
-    @cached_property
-    def _frequencies(self) -> dict[str, int]:
-        return {}
 
     @cached_property
     def _memories_of(self) -> Mapping[str, int]:
         return Counter(each for memory in self.memories for each in set(memory.entities_mentioned))
 
-    def rarity(self, word: str) -> float:
-        """Return how much a word tells: 0 for one that is in every sentence."""
-        if word not in self._frequencies:
-            holding = [piece for piece, text in zip(self.sentences, self._folded, strict=True) if word in text]
-            self._frequencies[word] = sum(is_cjk(word[0]) or word in telling_words(each.words) for each in holding)
-        rare = log(max(2, len(self.sentences)) / max(1, self._frequencies[word]))
-        return rare * _SINGLE_CHARACTER if len(word) == 1 else rare
-
     def entity_rarity(self, entity_id: str) -> float:
         """Return how much it tells that two passages name an entity: little for who is in every memory."""
         return log((len(self.memories) + 2) / (self._memories_of.get(entity_id, 0) + 1)) + 0.5
-
-    def read(self, text: str) -> SharedWords:
-        """Return the telling words of a passage, and whom and what it names."""
-        names: dict[str, frozenset[str]] = {}
-        for mention in self.resolver.find_mentions(text):
-            names[mention.entity_id] = names.get(mention.entity_id, frozenset()) | telling_words(mention.name)
-        return SharedWords(telling_words(text), names)
-
-    def is_planned(self, clause: str) -> bool:
-        """Tell whether the plan of the scene speaks of what a clause says: then it is meant to be so."""
-        if self.plan is None:
-            return False
-        here = self.read(clause)
-        told = [self.read(text) for text in (self.plan.purpose, *self.plan.key_actions)]
-        return any(self.likeness(here, each) >= MIN_PLANNED[self.language] for each in told)
-
-    def likeness(self, one: SharedWords, other: SharedWords) -> float:
-        """Return the rarity of all that two passages share; who is named by both counts once, not by words."""
-        both = one.names.keys() & other.names.keys()
-        of_names = frozenset().union(*(one.names[each] | other.names[each] for each in both))
-        weight = 2.0 if self.language == "zh" else 1.0
-        return sum(map(self.rarity, (one.words & other.words) - of_names)) + weight * sum(map(self.entity_rarity, both))
-
-
-@dataclass(frozen=True, slots=True)
-class SharedWords:
-    """The telling words of a passage, and of whom and what it names the words of their names."""
-
-    words: frozenset[str] = frozenset()
-    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def telling_words(text: str) -> frozenset[str]:
@@ -223,7 +139,7 @@ class StoryBefore:
     @cached_property
     def words(self) -> StoryWords:
         """Its words and how rare they are, read once."""
-        return StoryWords(self.scenes, self.memories, self.resolver, self.language, self.plan)
+        return StoryWords(self.memories)
 
     @cached_property
     def in_force(self) -> Mapping[tuple[str, str], StateChange]:
@@ -265,11 +181,10 @@ class StoryBefore:
 
 @dataclass(frozen=True)
 class Draft:
-    """A draft with its sentences, whom and what they name, and what is said aloud."""
+    """A draft with its sentences, and whom and what they name."""
 
     text: str
     mentions: Sequence[Mention] = field(default=())
-    speeches: Sequence[Speech] = field(default=())
     narrator_id: str | None = None
 
     @cached_property
@@ -300,22 +215,16 @@ class Draft:
         index = self.sentence_index_at(position)
         return None if index is None else self.sentences[index]
 
-    def speech_at(self, position: int) -> Speech | None:
-        """Return what is said aloud at a character of the draft, or None where it is narration."""
-        return speech_at(self.speeches, position)
-
 
 def read_draft(text: str, story: StoryBefore) -> Draft:
-    """Return a draft with whom and what it names by names that the story has shown, and who speaks in it."""
+    """Return a draft with whom and what it names by names that the story has shown."""
     planned = story.plan.characters if story.plan is not None else []
     present = [found for name in planned if (found := story.resolver.resolve(name).entity_id) is not None]
     mentions = story.resolver.find_mentions(text, also_present=present)
-    people = [each for each in mentions if story.entity[each.entity_id].entity_type == "character"]
     narrator_id = narrator_of(text, story.entities)
     if narrator_id is None and is_first_person(text):
         narrator_id = story.narrator_id
-    speeches = find_speeches(text, people, narrator_id=narrator_id)
-    return Draft(text, tuple(mentions), tuple(speeches), narrator_id)
+    return Draft(text, tuple(mentions), narrator_id)
 
 
 def part_of(draft: Draft, start: int, end: int) -> Draft:
@@ -327,9 +236,4 @@ def part_of(draft: Draft, start: int, end: int) -> Draft:
         for each in draft.mentions
         if start <= each.start and each.end <= end
     ]
-    speeches = [
-        replace(each, start=each.start - start, end=each.end - start)
-        for each in draft.speeches
-        if start <= each.start and each.end <= end
-    ]
-    return replace(draft, text=draft.text[start:end], mentions=tuple(mentions), speeches=tuple(speeches))
+    return replace(draft, text=draft.text[start:end], mentions=tuple(mentions))

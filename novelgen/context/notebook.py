@@ -26,7 +26,7 @@ from novelgen.language.language import story_language
 from novelgen.language.normalise import scrub_text
 from novelgen.memory.search import RankedMemory
 from novelgen.models.context import ContextItem, ContextReport, ReportIssue, SceneMemoryContext
-from novelgen.models.continuity import ContinuityIssue, DraftCheck
+from novelgen.models.continuity import ContinuityIssue, DraftCheck, TouchedMatter
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk, memory_place_text
 from novelgen.models.shown import Shown, ShownList
@@ -171,9 +171,12 @@ def _of_check(check: DraftCheck) -> Sheet:
     language = check.language or story_language(" ".join(each.draft_quote for each in check.issues))
     labels = labels_for(language)
     words = _words(labels)
-    title = words["check"].format(f"{check.chapter_index}:{check.scene_index}", len(check.issues))
+    key = "check" if check.checked.is_judged or check.issues else "unjudged"
+    title = words[key].format(f"{check.chapter_index}:{check.scene_index}", len(check.issues))
     notes = _problems(check.report.issues, words, labels)
-    return Sheet(language=language, title=title, tables=[_table_of(check.issues, {}, labels)], notes=notes)
+    return Sheet(
+        language=language, title=title, tables=[_table_of(check.issues or check.touched, {}, labels)], notes=notes
+    )
 
 
 @sheet_of.register
@@ -257,6 +260,11 @@ def _issue_row(issue: ContinuityIssue, _names: Mapping[str, str], labels: Labels
     return issue.message, issue.draft_quote, "".join(evidence)
 
 
+def _touched_row(matter: TouchedMatter, _names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
+    sayings = [f"[{memory_place_text(each, always=labels.everywhere)}] {each.text}" for each in matter.sayings]
+    return matter.name, matter.draft_quote, "\n".join(sayings)
+
+
 def _scene_row(scene: SceneTime, names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
     told = scene.told.text if scene.told is not None else ""
     day = "" if scene.story_day is None else str(scene.story_day)
@@ -272,6 +280,7 @@ _ROWS: dict[type, tuple[tuple[str, ...], RowMaker]] = {
     Relationship: (("between", "status"), _relationship_row),
     Entity: (("id", "name", "also", "role"), _entity_row),
     ContinuityIssue: (("contradiction", "draft", "evidence"), _issue_row),
+    TouchedMatter: (("name", "draft", "evidence"), _touched_row),
     SceneTime: (("where", "when", "day", "who"), _scene_row),
 }
 """By its class: the headings of a table of such things, and the row of one; one alone is shown as a list of one."""

@@ -185,12 +185,9 @@ def _thread_turn(entry: LedgerEntry, stretch: StoryStretch) -> differences.Threa
 
 def _became_overdue(entry: LedgerEntry, stretch: StoryStretch) -> bool:
     """Tell whether a waiting thread was not overdue on entering the stretch, and is at its end."""
-    if entry.stage != "overdue" or entry.window is None:
+    if entry.stage != "overdue" or entry.window is None or entry.window.due_by is None:
         return False
-    if entry.window.due_by is not None:
-        return StoryPosition(*entry.window.due_by) > stretch.since
-    late = (entry.age_scenes or 0) - (entry.window.overdue_after_scenes or 0)
-    return late <= len(stretch.scenes)
+    return StoryPosition(*entry.window.due_by) > stretch.since
 
 
 # --- Knowledge ---

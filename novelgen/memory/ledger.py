@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -16,7 +16,7 @@ from novelgen.models.folds import fold_loop_events, folded_loop, said_pay_off
 from novelgen.models.position import Place, StoryPosition, deadline_text, sort_key, story_place
 from novelgen.models.record import ThreadEnding, is_unsaid
 from novelgen.models.shown import Shown, ShownList
-from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES, LoopImportance, OpenLoop
+from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES, OpenLoop
 from novelgen.words import words
 
 ThreadKind = Literal["promise", "question", "mystery", "threat", "plan", "debt", "foreshadowing", "relationship"]
@@ -56,18 +56,6 @@ def asks_something(category: str, description: str) -> bool:
 ThreadStage = Literal["planted", "moved", "due", "overdue", "over"]
 StatedSource = Literal["author", "record"]
 
-MIN_PAID = 5
-"""From so many paid threads a book's rhythm can be read."""
-
-DUE_SHARE = 0.5
-OVERDUE_SHARE = 0.8
-"""A thread is due from the age by which so great a share of its kind is paid, and overdue beyond the other."""
-
-UNKNOWN_WINDOW_SCENES = 40
-"""Age against which pressure is measured while a book has no rhythm yet."""
-
-MAX_LATENESS = 2.0
-
 
 @dataclass(frozen=True)
 class ThreadEvent:
@@ -95,13 +83,11 @@ class ThreadMove(BaseModel):
 
 
 class ThreadWindow(BaseModel):
-    """When a thread is expected to be paid: between two places, or between two ages in scenes."""
+    """When a thread is expected to be paid, as its author or a record said."""
 
-    source: Literal["author", "record", "rhythm"]
+    source: StatedSource
     due_from: Place | None = Field(default=None, description="It is due on entering this scene.")
     due_by: Place | None = Field(default=None, description="Open on entering this scene, it is overdue.")
-    due_after_scenes: int | None = None
-    overdue_after_scenes: int | None = None
 
 
 class LedgerEntry(OpenLoop):
@@ -112,7 +98,6 @@ class LedgerEntry(OpenLoop):
     moves: list[ThreadMove] = Field(default_factory=list, description="Oldest first, the planting included.")
     silent_scenes: int | None = Field(default=None, description="Stored scenes since it last moved.")
     window: ThreadWindow | None = None
-    pressure: float = Field(default=0.0, description="How much it presses, 0 when it is over or moot.")
     pay_off: str = Field(default="", description="What its pay-off needs, in words: the author's, else the record's.")
     parts: int | None = Field(default=None, description="In how many parts it is to be paid, where that was said.")
     parts_paid: int = Field(default=0, description="How many of its moves paid a part.")
@@ -127,42 +112,15 @@ class LedgerEntry(OpenLoop):
         return self.status in UNRESOLVED_STATUSES
 
 
-class RhythmWindow(BaseModel):
-    """Ages in scenes by which half and four fifths of threads are paid; None where so many never are."""
-
-    due_after_scenes: int | None = None
-    overdue_after_scenes: int | None = None
-
-
-class BookRhythm(BaseModel):
-    """How many scenes threads stay open, from the book itself."""
-
-    paid: int = 0
-    whole: RhythmWindow | None = Field(default=None, description="Of all; None while too few were paid.")
-    windows: dict[LoopImportance, RhythmWindow] = Field(
-        default_factory=dict, description="Importance to the same of its own; empty while too few were paid."
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """For how many scenes a thread has been open, until it was paid or else until now or until it was dropped."""
-
-    importance: LoopImportance
-    scenes: int
-    is_paid: bool
-
-
 class ThreadLedger(Shown, BaseModel):
-    """All threads that are planted by a position, with the rhythm that tells when they are due."""
+    """All threads that are planted by a position."""
 
     project_id: str
     language: StoryLanguage = "en"
     scenes: int = Field(default=0, description="Stored scenes before the position.")
-    rhythm: BookRhythm = Field(default_factory=BookRhythm)
     entries: list[LedgerEntry] = Field(
         default_factory=list,
-        description="Those that wait first, by pressure; then those that are over, in the order of their planting.",
+        description="Those that wait first, what is overdue before what is due; then those that are over, as planted.",
     )
     more: int = Field(default=0, description="How many further ones there are.")
 
@@ -193,7 +151,6 @@ class LedgerStory:
     scenes: Sequence[OutlineScene]
     events: Mapping[str, Sequence[ThreadEvent]]
     deaths: Mapping[str, Place] = field(default_factory=dict)
-    on_stage: frozenset[str] = frozenset()
 
 
 def make_ledger(story: LedgerStory, *, as_of: StoryPosition) -> ThreadLedger:
@@ -205,51 +162,21 @@ def make_ledger(story: LedgerStory, *, as_of: StoryPosition) -> ThreadLedger:
         here = sort_key(as_of.chapter_index, as_of.scene_index)
     whole = (events for events in story.events.values() if fold_loop_events(events).planted is not None)
     threads = [_Thread(events, places, story, here) for events in whole]
-    rhythm = book_rhythm(
-        Wait(each.loop.importance, each.waited, each.is_paid) for each in threads if each.loop.age_scenes is not None
-    )
-    entries = [each.entry(rhythm) for each in threads]
-    waiting = sorted((each for each in entries if each.is_waiting), key=lambda each: (-each.pressure, each.loop_id))
+    entries = [each.entry() for each in threads]
+    waiting = sorted((each for each in entries if each.is_waiting), key=_first_due)
     return ThreadLedger(
         project_id=story.project_id,
         language=story.language,
         scenes=len(places),
-        rhythm=rhythm,
         entries=[*waiting, *(each for each in entries if not each.is_waiting)],
     )
 
 
-def book_rhythm(threads: Iterable[Wait]) -> BookRhythm:
-    """Read how long threads of each importance stay open, those that wait counted in (Kaplan and Meier, 1958)."""
-    listed = list(threads)
-    paid = sum(each.is_paid for each in listed)
-    if paid < MIN_PAID:
-        return BookRhythm(paid=paid)
-
-    def window(waits: Sequence[Wait]) -> RhythmWindow:
-        due, overdue = (_age_by_which(waits, share) for share in (DUE_SHARE, OVERDUE_SHARE))
-        return RhythmWindow(due_after_scenes=due, overdue_after_scenes=overdue)
-
-    whole = window(listed)
-    windows: dict[LoopImportance, RhythmWindow] = {}
-    for importance in get_args(LoopImportance):
-        own = [each for each in listed if each.importance == importance]
-        windows[importance] = window(own) if sum(each.is_paid for each in own) >= MIN_PAID else whole
-    return BookRhythm(paid=paid, whole=whole, windows=windows)
-
-
-def _age_by_which(threads: Sequence[Wait], share: float) -> int | None:
-    """Return the age in scenes by which so great a share is paid; None where so many never are."""
-    still_open = 1.0
-    for age in sorted({each.scenes for each in threads if each.is_paid}):
-        reached = sum(each.scenes >= age for each in threads)
-        still_open *= 1 - sum(each.is_paid and each.scenes == age for each in threads) / reached
-        if still_open <= 1 - share + 1e-9:
-            return max(1, age)
-    return None
-
-
-_STAGE_LATENESS: Mapping[ThreadStage, float] = {"planted": 0.0, "moved": 0.0, "due": 1.0, "overdue": 1.5}
+def _first_due(entry: LedgerEntry) -> tuple[bool, int, int, int, str]:
+    """Order what waits: by stage, weight and age; what is moot comes last."""
+    stage = BOARD_STAGES.index(entry.stage) if entry.stage in ("overdue", "due") else len(BOARD_STAGES)
+    weight = LOOP_WEIGHTS[entry.importance]
+    return entry.moot_since is not None, stage, -weight, -(entry.age_scenes or 0), entry.loop_id
 
 
 class _Thread:
@@ -262,9 +189,7 @@ class _Thread:
         self.loop, self._last, self._is_over = loop, fold.last, fold.is_over
         self._detail: Mapping[str, Any] = fold.planted.detail if fold.planted else {}
         self._said_ending: ThreadEnding | None = fold.last.detail.get("ending") or None
-        self.is_paid = fold.status == "resolved" and self._said_ending in (None, "paid")
         self._silent = self._since(fold.last)
-        self.waited = max(0, (loop.age_scenes or 0) - ((self._silent or 0) if self._is_over else 0))
 
     def _since(self, event: ThreadEvent) -> int | None:
         if event.chapter_index is None:
@@ -272,13 +197,13 @@ class _Thread:
         after = sort_key(event.chapter_index, 10**9 if event.scene_index is None else event.scene_index)
         return len(self._places) - bisect_right(self._places, after)
 
-    def entry(self, rhythm: BookRhythm) -> LedgerEntry:
+    def entry(self) -> LedgerEntry:
         characters = list(self._detail.get("related_characters") or ())
         deaths = self._story.deaths
         dead = [each for each in characters if each in deaths]
         doers = [] if asks_something(self.loop.category, self.loop.description) else characters
         is_moot = not self._is_over and bool(doers) and len(dead) == len(doers)
-        window = self._window(rhythm)
+        window = self._window()
         stage = "over" if self._is_over else self._stage(window)
         return LedgerEntry(
             **dict(self.loop),
@@ -297,7 +222,6 @@ class _Thread:
             ],
             silent_scenes=self._silent,
             window=window,
-            pressure=0.0 if self._is_over or is_moot else self._pressure(stage, window),
             pay_off=said_pay_off(self._events),
             parts=self._detail.get("parts"),
             parts_paid=sum(bool(event.detail.get("pays_part")) for event in self._events),
@@ -313,7 +237,7 @@ class _Thread:
         deaths, end = self._story.deaths, story_place(self._last)
         return "moot" if doers and all(each in deaths and deaths[each] <= end for each in doers) else "dropped"
 
-    def _window(self, rhythm: BookRhythm) -> ThreadWindow | None:
+    def _window(self) -> ThreadWindow | None:
         said: tuple[tuple[StatedSource, Mapping[str, Any]], ...] = (
             ("author", self._detail),
             ("record", self._detail.get("expected") or {}),
@@ -323,36 +247,16 @@ class _Thread:
             due_from, due_by = ((each[0], each[1]) if each else None for each in places)
             if due_from or due_by:
                 return ThreadWindow(source=source, due_from=due_from, due_by=due_by)
-        window = rhythm.windows.get(self.loop.importance)
-        if window is None or window.due_after_scenes is None:
-            return None
-        return ThreadWindow(source="rhythm", **dict(window))
+        return None
 
     def _stage(self, window: ThreadWindow | None) -> ThreadStage:
-        age = self.loop.age_scenes
-        if window is not None and window.source != "rhythm":
+        if window is not None:
             if window.due_by is not None and self._here >= window.due_by:
                 return "overdue"
             due_from = window.due_from or (window.due_by[0], -1) if window.due_by else window.due_from
             if due_from is not None and self._here >= due_from:
                 return "due"
-        elif window is not None and age is not None:
-            if window.overdue_after_scenes is not None and age > window.overdue_after_scenes:
-                return "overdue"
-            if window.due_after_scenes is not None and age >= window.due_after_scenes:
-                return "due"
         return "moved" if self.loop.status == "advanced" else "planted"
-
-    def _pressure(self, stage: ThreadStage, window: ThreadWindow | None) -> float:
-        """Weight times how late and how silent it is, up to twice as much where its people and places are on stage."""
-        expected = (window.overdue_after_scenes if window else None) or UNKNOWN_WINDOW_SCENES
-        lateness = (self.loop.age_scenes or 0) / expected
-        if window is not None and window.source != "rhythm":
-            lateness = _STAGE_LATENESS[stage]
-        own = set(self.loop.related_entities)
-        present = len(own & self._story.on_stage) / len(own) if own else 0.0
-        waited = 0.5 + min(MAX_LATENESS, lateness) + 0.5 * min(1.0, (self._silent or 0) / expected)
-        return round(LOOP_WEIGHTS[self.loop.importance] / 4 * waited * (1 + present), 3)
 
 
 SILENT_FROM_SCENES = 12
@@ -368,7 +272,7 @@ BOARD_STAGES: tuple[ThreadStage, ...] = ("overdue", "due", "moved", "planted", "
 
 
 def board_lines(ledger: ThreadLedger) -> list[tuple[str, list[str]]]:
-    """Return for each stage its heading and a line per thread, what presses most first; of what is over the last."""
+    """Return for each stage its heading and a line per thread; of what is over the last."""
     catalogue = words("memory", ledger.language, "threads")
     board = []
     for stage in BOARD_STAGES:
@@ -384,7 +288,7 @@ def board_lines(ledger: ThreadLedger) -> list[tuple[str, list[str]]]:
 
 
 def unpaid_report(ledger: ThreadLedger) -> list[str]:
-    """Return what became of the book's promises: how they ended, its rhythm, and each that was never paid."""
+    """Return what became of the book's promises: how they ended, and each that was never paid."""
     catalogue = words("memory", ledger.language, "threads")
     waiting = sorted(
         (each for each in ledger.entries if each.is_waiting),
@@ -392,39 +296,17 @@ def unpaid_report(ledger: ThreadLedger) -> list[str]:
     )
     endings: tuple[ThreadEnding, ...] = ("paid", "broken", "dropped", "moot")
     counts = [len(ledger.ended(ending)) for ending in endings]
-    told = [catalogue["counts"].format(len(ledger.entries), *counts, len(waiting)), rhythm_line(ledger)]
+    told = [catalogue["counts"].format(len(ledger.entries), *counts, len(waiting))]
     if waiting:
         told.append(f"{catalogue['never']}{catalogue['open']}{len(waiting)}{catalogue['close']}")
     return [*told, *(f"- {_line(each, ledger.language)}" for each in waiting)]
 
 
-def rhythm_line(ledger: ThreadLedger) -> str:
-    """Return in how many scenes this book pays its promises, or that this cannot be told yet."""
-    catalogue = words("memory", ledger.language, "threads")
-    whole = ledger.rhythm.whole
-    if whole is None:
-        return catalogue["no_rhythm"].format(ledger.rhythm.paid)
-    if whole.due_after_scenes is None:
-        return catalogue["slow"]
-    if whole.overdue_after_scenes is None:
-        return catalogue["half"].format(whole.due_after_scenes)
-    return catalogue["rhythm"].format(whole.due_after_scenes, whole.overdue_after_scenes)
-
-
-def ledger_warnings(
-    ledger: ThreadLedger, scenes: Collection[Place], *, before: ThreadLedger | None = None
-) -> list[str]:
+def ledger_warnings(ledger: ThreadLedger, scenes: Collection[Place]) -> list[str]:
     """Return what an author should hear of after scenes were taken in."""
     catalogue = words("memory", ledger.language, "threads")
-    told = {each.loop_id for each in before.at("overdue")} if before else set()
     found = []
-    late = [
-        each
-        for each in ledger.at("overdue")
-        if each.importance == "critical"
-        and not each.moot_since
-        and (each.loop_id not in told or (each.window is not None and each.window.source != "rhythm"))
-    ]
+    late = [each for each in ledger.at("overdue") if each.importance == "critical" and not each.moot_since]
     if late:
         found.append(catalogue["warn_overdue"].format(_named(late, catalogue)))
     for each in ledger.at("over"):

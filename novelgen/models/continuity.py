@@ -45,6 +45,7 @@ class ContinuityEvidence(BaseModel):
     chapter_index: int | None = None
     scene_index: int | None = None
     by_author: bool = Field(default=False, exclude_if=not_, description="No scene says it: it holds after that scene.")
+    is_guess: bool = Field(default=False, exclude_if=not_, description="Rules inferred it, no record and no author.")
     text: str
     quote: str = Field(default="", description="What of the scene's text, or of `text`, proves it, verbatim.")
     entity_ids: list[str] = Field(default_factory=list)
@@ -68,8 +69,6 @@ class ContinuityIssue(Shown, BaseModel):
     message: str = Field(description="What contradicts what, in the story's language.")
     entity_ids: list[str] = Field(default_factory=list)
     evidence: list[ContinuityEvidence] = Field(default_factory=list, description="Best first; at least one.")
-    by: Literal["rule", "model"] = "rule"
-    rule: str = Field(default="", description="Which rule found it; empty for a model's finding.")
     confidence: float = Field(default=1.0, ge=0, le=1)
     fix: str = Field(default="", description="What the writer might do about it, in the story's language.")
     waived_note: str | None = Field(
@@ -85,12 +84,26 @@ def continuity_issue_id(kind: str, draft_quote: str, evidence: list[ContinuityEv
     return f"K{digest[:12]}"
 
 
+TouchedKind = Literal["person", "thing", "place", "group", "term", "promise", "number"]
+
+
+class TouchedMatter(BaseModel):
+    """Something that a draft touches, and what the story says of it before the scene."""
+
+    kind: TouchedKind
+    name: str
+    entity_id: str = ""
+    draft_quote: str = Field(description="Verbatim from the draft.")
+    draft_span: tuple[int, int] = Field(description="Characters [start, end) of the quote in the draft.")
+    sayings: list[ContinuityEvidence] = Field(description="What the story says, most decisive first.")
+
+
 class CheckedDraft(BaseModel):
     """What was looked at."""
 
     sentences: int = 0
     entities: list[str] = Field(default_factory=list, description="Ids of whom and what the draft names.")
-    rules: list[str] = Field(default_factory=list, description="Names of the rules that were applied.")
+    is_judged: bool = Field(default=False, description="Whether a model judged it; else nobody did.")
     candidates: int = Field(default=0, description="Findings of a model before quotes and the second look.")
     dropped: dict[str, int] = Field(
         default_factory=dict, description="Why findings of a model were dropped, and how many."
@@ -129,6 +142,10 @@ class DraftCheck(Shown, BaseModel):
     language: str = ""
     issues: list[ContinuityIssue] = Field(default_factory=list, description="Worst first.")
     waived: list[ContinuityIssue] = Field(default_factory=list, description="What the author means to be so.")
+    touched: list[TouchedMatter] = Field(
+        default_factory=list,
+        description="Where nobody judged: what the draft touches and what the story says of it, most decisive first.",
+    )
     evidence: list[ContinuityEvidence] = Field(default_factory=list, description="What was gathered, best first.")
     avoided: list[AvoidedWord] = Field(
         default_factory=list, description="Words of the project's `avoid.txt` that the draft has, most often first."
@@ -137,10 +154,10 @@ class DraftCheck(Shown, BaseModel):
     report: ContinuityReport = Field(default_factory=ContinuityReport)
 
     @property
-    def compared_with(self) -> Literal["facts", "text", "nothing_stored", "nothing_read"]:
-        """What the draft was held against: with nothing, that there is no finding says nothing."""
-        if self.checked.facts_before:
-            return "facts"
-        if self.checked.model_calls:
-            return "text"
-        return "nothing_stored" if self.checked.rules else "nothing_read"
+    def compared_with(self) -> Literal["facts", "text", "unjudged", "nothing_stored", "nothing_read"]:
+        """What the draft was held against: where nobody judged it, that there is no finding says nothing."""
+        if not self.checked.sentences:
+            return "nothing_read"
+        if self.checked.is_judged:
+            return "facts" if self.checked.facts_before else "text"
+        return "unjudged" if self.checked.facts_before or self.checked.scenes_before else "nothing_stored"

@@ -11,7 +11,6 @@ from pydantic import BaseModel
 from starlette.responses import RedirectResponse, Response
 
 from novelgen.chains.checked_writing_chain import CheckedWriting
-from novelgen.checking.rules import RULES
 from novelgen.errors import NovelgenError, UserInputError
 from novelgen.language.normalise import scrub_text
 from novelgen.language.sentences import split_sentences
@@ -167,7 +166,6 @@ def _page(
         has_model=_has_model(visit),
         people=[each.name for each in known if each.entity_type == "character"],
         names={each.entity_id: each.name for each in known},
-        rules_left=[each.__name__ for each in RULES if check and each.__name__ not in check.checked.rules],
         waivers=visit.story.waived_findings(),
     )
 

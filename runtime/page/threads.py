@@ -77,21 +77,17 @@ def _line(entry: LedgerEntry, places: Sequence[Place], y: float) -> ThreadLine:
     start = _x(planted, places)
     end = RIGHT if entry.is_waiting else max(start, steps[-1][0])
     name = shortened(entry.description, NAME_ROOM)
-    return ThreadLine(entry, name, y, start, end, steps, _due(entry, planted, places))
+    return ThreadLine(entry, name, y, start, end, steps, _due(entry, places))
 
 
-def _due(entry: LedgerEntry, planted: int, places: Sequence[Place]) -> tuple[float, float] | None:
+def _due(entry: LedgerEntry, places: Sequence[Place]) -> tuple[float, float] | None:
     window = entry.window
     if window is None or not entry.is_waiting:
         return None
-    if window.source == "rhythm":
-        after = (window.due_after_scenes, window.overdue_after_scenes)
-        first, last = (None if each is None else planted + each for each in after)
-    else:
-        first, last = (
-            None if each is None else bisect_right(places, (each[0], each[1] - 1))
-            for each in (window.due_from, window.due_by)
-        )
+    first, last = (
+        None if each is None else bisect_right(places, (each[0], each[1] - 1))
+        for each in (window.due_from, window.due_by)
+    )
     begins = first if first is not None else last
     if begins is None or begins >= len(places):
         return None
@@ -128,7 +124,6 @@ def threads_page(
         limits={stage: waiting if stage in BOARD else ended for stage in columns},
         more_of={stage: "waiting" if stage in BOARD else "ended" for stage in columns},
         names=names,
-        greatest=max((each.pressure for each in ledger.entries), default=0.0),
         last=places[-1] if places else None,
         people=sorted(people, key=lambda each: names[each]),
         category_of=lambda category: shown_category(category, visit.language),

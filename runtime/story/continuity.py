@@ -56,7 +56,7 @@ class DraftsReport(BaseModel):
     kept: int = Field(default=0, description="Drafts whose check was there already.")
     findings: int = Field(default=0, description="In the checks that were written, without the waived ones.")
     failures: list[str] = Field(default_factory=list)
-    rules_alone: bool = Field(default=False, description="Whether no model looked at any of them.")
+    has_model: bool = Field(default=True, description="Whether a model was there to judge them.")
     degraded: list[str] = Field(default_factory=list, description="What was missing, each told once.")
 
 
@@ -84,10 +84,11 @@ class StoryContinuity(StoryBase):
                 the project's own plan of the scene, where there is one.
             pov: From whose point of view: a name, an alias or an id; None takes the plan's.
             model: Chat model or its name; None takes that of `novelgen.open`, else that of the settings.
-            use_model: False lets rules alone check.
+            use_model: False lists what the story says of what the draft touches; nobody judges it.
 
         Returns:
-            Findings with quotes of both sides, worst first, and the evidence that was gathered. What fails inside
+            Findings of a chat model with quotes of both sides, worst first, and the evidence that was gathered. Where
+            no model judged, `touched` lists what the draft touches and what the story says of it. What fails inside
             stands in its `report.issues`.
 
         Raises:
@@ -201,7 +202,7 @@ class StoryContinuity(StoryBase):
             raise InvalidFileError(f"{str(drafts_file)!r} holds no draft; write one JSON object per line")
         self.await_index()
         folder.mkdir(parents=True, exist_ok=True)
-        report = DraftsReport(asked=len(lines), rules_alone=checker.rules_alone)
+        report = DraftsReport(asked=len(lines), has_model=checker.has_model)
         check = partial(_checked, checker, folder, resume)
         for outcome in checker.in_order(check, lines, progress=progress):
             if isinstance(outcome, str):

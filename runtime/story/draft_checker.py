@@ -15,10 +15,11 @@ from pydantic import BaseModel, ConfigDict
 
 from novelgen.chains.continuity_chain import ContinuityChain, ContinuityRequest, ModelCheck
 from novelgen.chains.stepwise_chain import issue_of
+from novelgen.checking.avoided import avoided_words
 from novelgen.checking.evidence import gather_evidence
 from novelgen.checking.findings import conclude, evidence_before
-from novelgen.checking.rules import RULES, avoided_words, find_by_rules
 from novelgen.checking.story import Draft, StoryBefore, read_draft
+from novelgen.checking.touched import find_touched
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
 from novelgen.errors import ConfigurationError, InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.language.chronology import scene_times
@@ -28,7 +29,7 @@ from novelgen.language.sentences import split_sentences
 from novelgen.memory.query_scores import unit_rows
 from novelgen.memory.search import Candidate, SearchQuery, SearchRequest, Vector
 from novelgen.models.context import ReportIssue
-from novelgen.models.continuity import CheckedDraft, ContinuityEvidence, ContinuityReport, DraftCheck
+from novelgen.models.continuity import CheckedDraft, ContinuityEvidence, ContinuityReport, DraftCheck, TouchedMatter
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
@@ -46,7 +47,7 @@ from runtime.story.extraction import build_extraction_model
 from runtime.story.projects import StoryProjects
 
 CHECKED_AT_ONCE = 2
-"""So many drafts are read, searched for and held against rules at once, however many wait for a model."""
+"""So many drafts are read and searched for at once, however many wait for a model."""
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
@@ -92,7 +93,7 @@ class DraftChecker:
             if model is not None
             else None
         )
-        self.rules_alone = self._chain is None
+        self.has_model = self._chain is not None
         self._turn = threading.BoundedSemaphore(CHECKED_AT_ONCE)
         self._avoided = _words_to_avoid(stores.paths(project_id).avoided_file)
         self._known_issues = [each for each in (counting.issue, issue) if each is not None]
@@ -116,13 +117,11 @@ class DraftChecker:
                 check.report = report.report()
                 return check
             story, draft = read.story, read.draft
-            by_rules = report.run("rules", partial(find_by_rules, draft, story), deadline)
             gather = partial(self._gather, story, report)
             evidence = report.run("evidence", partial(gather, draft, hits=hits), deadline) or []
         checked = CheckedDraft(
             sentences=len(draft.sentences),
             entities=list(dict.fromkeys(each.entity_id for each in draft.mentions)),
-            rules=[] if by_rules is None else [each.__name__ for each in RULES],
             scenes_before=len(story.scenes),
             memories_before=len(story.memories),
             facts_before=len(story.memories)
@@ -130,7 +129,7 @@ class DraftChecker:
             + len(story.relationships)
             + sum(each.kind == "explicit" for each in story.changes),
         )
-        judged = self._judged(ContinuityRequest(draft, story, gather, evidence, found=by_rules or ()), report)
+        judged = self._judged(ContinuityRequest(draft, story, gather, evidence), report)
         if judged is not None:
             checked = judged.told_in(checked)
             # The best evidence within the bounds of what a check tells; a model may have seen more.
@@ -142,14 +141,16 @@ class DraftChecker:
                     break
                 kept.append(each)
             evidence = kept or evidence
-        # The model's second look is at what rules found, too; without a model that stands as it is.
-        issues = (by_rules or ()) if judged is None else judged.issues
-        concluded = conclude(issues, as_of=as_of, waived=read.waived)
+        touched = None
+        if not checked.is_judged:
+            touched = report.run("touched", partial(find_touched, draft, story, evidence), deadline)
+        concluded = conclude(judged.issues if judged else (), as_of=as_of, waived=read.waived)
         return check.model_copy(
             update={
                 "language": story.language,
                 "issues": concluded.issues,
                 "waived": concluded.waived,
+                "touched": _before(touched or (), as_of),
                 "evidence": evidence_before(evidence, as_of),
                 "checked": checked,
                 "report": report.report(),
@@ -291,6 +292,12 @@ class _Reporting:
         return ContinuityReport(issues=list(told.values()), timings_s=self.timings_s)
 
 
+def _before(matters: Iterable[TouchedMatter], as_of: StoryPosition) -> list[TouchedMatter]:
+    """Return what is said of each matter strictly before a position."""
+    cut = (each.model_copy(update={"sayings": evidence_before(each.sayings, as_of)}) for each in matters)
+    return [each for each in cut if each.sayings]
+
+
 def _judging_model(
     settings: NovelgenSettings, options: CheckOptions
 ) -> tuple[BaseChatModel | None, ReportIssue | None]:
@@ -305,7 +312,7 @@ def _judging_model(
     try:
         return build_extraction_model(settings), None
     except ConfigurationError as error:
-        message = f"rules alone checked: {error}"
+        message = f"nobody judged the draft: {error}"
         return None, ReportIssue(stage="model", kind="unavailable", message=message)
 
 

@@ -297,17 +297,15 @@ class StoryThreads(base.StoryBase):
 
     def thread_ledger(
         self,
-        on_stage: Sequence[str] = (),
         *,
         category: str = "",
         stages: Sequence[ThreadStage] = (),
         limit: base.Count | None = None,
         as_of: base.Place = None,
     ) -> ThreadLedger:
-        """Tell where every thread stands: planted, moved, due, overdue or over, and which presses most.
+        """Tell where every thread stands: planted, moved, due, overdue or over.
 
         Args:
-            on_stage: Whom and what the next scene has on stage; empty takes the last scene's.
             category: Only of this kind: promise, question, threat, plan, debt, mystery, …
             stages: Only those planted, moved, due, overdue or over; empty means all.
             limit: At most so many.
@@ -324,9 +322,6 @@ class StoryThreads(base.StoryBase):
                 for each in event.detail.get("related_characters") or ()
             }
             changes = unit.states.stated(attributes=STATUS_ATTRIBUTES, as_of=position) if characters else []
-            here = base.resolved_ids(on_stage, base.known_entities(unit, position)) if on_stage else []
-        last = outline.scenes[-1:]
-        seen = [each for scene in last for each in (*scene.participants, scene.location_id) if each]
         story = LedgerStory(
             project_id=self.project_id,
             language=stated_language(outline.language) or "en",
@@ -337,7 +332,6 @@ class StoryThreads(base.StoryBase):
                 for entity_id, change in deaths(changes).items()
                 if entity_id in characters
             },
-            on_stage=frozenset(here or seen),
         )
         ledger = make_ledger(story, as_of=position)
         ledger = ledger.of_category(category) if category else ledger
@@ -349,10 +343,7 @@ class StoryThreads(base.StoryBase):
         taken = frozenset(scenes)
         if not taken:
             return []
-        with self._stores.database(self.project_id).read() as unit:
-            stored = unit.scenes.stagings(last=len(taken))
-        earlier = StoryPosition(*stored[0].place) if stored else END_OF_STORY
-        return ledger_warnings(self.thread_ledger(), taken, before=self.thread_ledger(as_of=earlier))
+        return ledger_warnings(self.thread_ledger(), taken)
 
     aedit_thread = base.async_twin(edit_thread)
     areopen_thread = base.async_twin(reopen_thread)

@@ -117,8 +117,8 @@ def test_whole_ladder() -> None:
         "check": 20,
         "story": 12,
         "meaning": 10,
-        "rules": 12,
-        "evidence": 20,
+        "touched": 20,
+        "evidence": 16,
     }
 
 

@@ -323,13 +323,10 @@ def _show_mentions(result: Any, view: View) -> None:
 
 @cell
 def _window(entry: Any, _: View) -> str:
-    """`9:1` for an author's, `4-20` for the ages that the book's rhythm tells; empty where neither is known."""
+    """`9:1 – 12`: when it is due, where that was said."""
     window = entry.window
     if window is None:
         return ""
-    if window.source == "rhythm":
-        last = "" if window.overdue_after_scenes is None else window.overdue_after_scenes
-        return f"{window.due_after_scenes}–{last}"
     return " – ".join(deadline_text(place) or "…" for place in (window.due_from, window.due_by))
 
 
@@ -343,7 +340,7 @@ def _ledger(view: View) -> Any:
 
 @does("show", "get_thread_ledger")
 def _show_ledger(ledger: Any, view: View) -> None:
-    from novelgen.memory.ledger import board_lines, rhythm_line, unpaid_report
+    from novelgen.memory.ledger import board_lines, unpaid_report
 
     ledger = ledger.model_copy(update={"language": view.labels.language})
     if view.asked["as_report"]:
@@ -358,7 +355,6 @@ def _show_ledger(ledger: Any, view: View) -> None:
             output.print_text(view.labels[f"empty.{key}"].format(project=view.project))
             return
         view.table(_LEDGER, waiting)
-        output.print_text(rhythm_line(ledger))
         return
     for heading, lines in board_lines(ledger):
         output.print_heading(heading)
@@ -367,7 +363,7 @@ def _show_ledger(ledger: Any, view: View) -> None:
 
 
 _LEDGER = _cells(
-    "entity_id=loop_id stage=~stage importance=~importance pressure age=age_scenes "
+    "entity_id=loop_id stage=~stage importance=~importance age=age_scenes "
     "silent=silent_scenes expected=:window text=description"
 )
 

@@ -352,8 +352,8 @@ def check_this_draft(
     values = tool.read(tool.arguments({}), {"text": draft, **place, "pov": pov.strip() or None})
     check = tool.answer(story, values, folders=shelf.folders)
     lines = [
-        json.dumps({name: value for name, value in each.items() if name not in ("issue_id", "by")}, ensure_ascii=False)
-        for each in check["issues"]
+        json.dumps({name: value for name, value in each.items() if name != "issue_id"}, ensure_ascii=False)
+        for each in (*check["issues"], *check.get("touched", ()))
     ]
     lines += [f"{each['stage']}: {each['message']}" for each in check["report"].get("issues", ())]
     language = shelf.language(story)

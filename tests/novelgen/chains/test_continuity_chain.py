@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from novelgen.chains.continuity_chain import ContinuityChain, ContinuityRequest, ModelCheck
 from novelgen.checking.story import Draft
 from novelgen.errors import DatabaseError
-from novelgen.models.continuity import CheckedDraft, ContinuityEvidence, ContinuityIssue
+from novelgen.models.continuity import CheckedDraft, ContinuityEvidence
 from tests.support.continuity_stories import draft_of, gathering, story_before_draft
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
 
@@ -49,7 +49,7 @@ def test_findings_come_with_quotes_of_both_sides() -> None:
     """What is found says where it stands, what it goes against, how sure it is, and what was looked at."""
     found = check(FOUND, STAND)
     dead, fingers = found.issues
-    assert (dead.kind, dead.severity, dead.by, dead.confidence) == ("dead_or_absent", "high", "model", 0.95)
+    assert (dead.kind, dead.severity, dead.confidence) == ("dead_or_absent", "high", 0.95)
     assert (dead.draft_quote, dead.fix) == ("Tobin rowed me over this morning", "Let Ben row.")
     assert dead.entity_ids == ["C2"]
     assert [(each.source_id, each.quote) for each in dead.evidence] == [("M1", "Old Tobin drowned at the weir")]
@@ -216,59 +216,3 @@ def test_a_long_draft_is_checked_in_parts() -> None:
     assert check.model_calls == 3
     assert [each.source_id for each in check.evidence] == ["M1", "M2", "M3"]
     assert ["said Ada Fenn" in each for each in asked] == [False, True]
-
-
-def found_by_rule(text: str, quote: str) -> ContinuityIssue:
-    """Return what a rule might say of words of a draft."""
-    at = text.index(quote)
-    return ContinuityIssue(
-        kind="place",
-        draft_quote=quote,
-        draft_span=(at, at + len(quote)),
-        message="Elsewhere.",
-        evidence=[ContinuityEvidence(source_id="L0.where", chapter_index=1, scene_index=1, text="Elsewhere.")],
-        rule="place",
-    )
-
-
-def checked_with_rule(*answers: Any) -> ModelCheck:
-    """Return what becomes of a finding of a rule beside those of a model."""
-    story = story_before_draft()
-    draft = draft_of(story)
-    model = answering(*[each if isinstance(each, str) else json.dumps(each) for each in answers])
-    found = [found_by_rule(draft.text, "on the sill")]
-    request = ContinuityRequest(draft, story, gathering(story), found=found)
-    return ContinuityChain(model).invoke(request)
-
-
-def test_the_second_look_is_at_what_rules_found_too() -> None:
-    """A false alarm of a rule falls as one of the model does; what is sound stays beside the model's."""
-    dropped = checked_with_rule({"contradictions": []}, {"verdicts": [{"id": "K1", "stands": False}]})
-    assert (dropped.issues, dropped.dropped, dropped.candidates) == ([], {"second_look": 1}, 0)
-    kept = checked_with_rule(
-        {"contradictions": [DEAD]}, {"verdicts": [{"id": "K1", "stands": True}, {"id": "K2", "stands": True}]}
-    )
-    assert [(each.by, each.draft_quote) for each in kept.issues] == [
-        ("model", "Tobin rowed me over this morning"),
-        ("rule", "on the sill"),
-    ]
-
-
-@pytest.mark.parametrize("answers", [("no", "no", "no", "no"), ({"contradictions": []}, "no", "no")])
-def test_what_rules_found_stays_where_the_model_fails(answers: tuple[Any, ...]) -> None:
-    """Rules say only what is certain; no answer of a model takes that away."""
-    found = checked_with_rule(*answers)
-    assert [each.by for each in found.issues] == ["rule"]
-
-
-def test_what_rules_found_in_a_later_part_stays_in_its_place() -> None:
-    """Spans are those of the whole draft, whichever part a finding stands in."""
-    story = story_before_draft()
-    text = "The rain fell on the roof of the salt house. " * 450 + "Ada Fenn set the lamp on the sill."
-    found = [found_by_rule(text, "on the sill")]
-    stands = json.dumps({"verdicts": [{"id": "K1", "stands": True}]})
-    nothing = json.dumps({"contradictions": []})
-    model = answering(nothing, nothing, stands)
-    request = ContinuityRequest(draft_of(story, text), story, gathering(story), found=found)
-    check = ContinuityChain(model).invoke(request)
-    assert [each.draft_span for each in check.issues] == [found[0].draft_span]

@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 
-from novelgen.checking.rules import find_by_rules
-from novelgen.checking.story import StoryBefore, read_draft
+from novelgen.checking.story import StoryBefore
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeScene, KnowledgeStory
-from novelgen.models.continuity import ContinuityIssue
 from novelgen.models.entity import ID_PREFIXES, Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
@@ -97,8 +95,3 @@ def told(
         knowledge=KnowledgeRules(KnowledgeStory(AS_OF, scenes, [], names, people)),
         plan=plan,
     )
-
-
-def found(draft: str, story: StoryBefore) -> list[ContinuityIssue]:
-    """What the rules find in a draft."""
-    return find_by_rules(read_draft(draft, story), story)

@@ -51,12 +51,12 @@ def test_evidence_of_the_scene_itself_or_later_is_none() -> None:
 def test_one_place_of_the_draft_is_told_of_once() -> None:
     """The surest finding stays, with the evidence of all that overlap with it; other words are another finding."""
     model = [
-        finding("Ben waved", 0, by="model", kind="invented", confidence=0.9, evidence=[told(1, text="Ben sank.")]),
-        finding("the lamp", 40, by="model"),
+        finding("Ben waved", 0, kind="invented", confidence=0.9, evidence=[told(1, text="Ben sank.")]),
+        finding("the lamp", 40),
     ]
-    rule = finding("Ben waved and", 0, confidence=0.8)
-    waved, lamp = conclude([rule, *model], as_of=HERE, waived={}).issues[::-1]
-    assert (waved.by, waved.kind) == ("model", "invented")
+    longer = finding("Ben waved and", 0, confidence=0.8)
+    waved, lamp = conclude([longer, *model], as_of=HERE, waived={}).issues[::-1]
+    assert waved.kind == "invented"
     assert [each.chapter_index for each in waved.evidence] == [1, 2]
     assert lamp.draft_quote == "the lamp"
     # Neighbours that share less than half of the shorter stay two.
@@ -65,10 +65,10 @@ def test_one_place_of_the_draft_is_told_of_once() -> None:
 
 def test_what_is_waived_hides_nothing_else() -> None:
     """It stands apart while words and evidence stand; another finding at the same place is told."""
-    rule = finding("Ben waved and", 0)
-    [first] = conclude([rule], as_of=HERE, waived={}).issues
-    other = finding("waved", 4, by="model", kind="invented", confidence=0.5, evidence=[told(1)])
-    told_of = conclude([rule, other], as_of=HERE, waived={first.issue_id: ""})
+    longer = finding("Ben waved and", 0)
+    [first] = conclude([longer], as_of=HERE, waived={}).issues
+    other = finding("waved", 4, kind="invented", confidence=0.5, evidence=[told(1)])
+    told_of = conclude([longer, other], as_of=HERE, waived={first.issue_id: ""})
     assert [(each.kind, len(each.evidence)) for each in told_of.issues] == [("invented", 1)]
     assert [each.kind for each in told_of.waived] == ["dead_or_absent"]
     [first] = conclude([finding()], as_of=HERE, waived={}).issues

@@ -186,4 +186,6 @@ def test_a_terminal_shows_plain_lines() -> None:
     assert shown_text(ShownList()) == "Nothing is known here yet."
     assert repr(chunk("Ada hid it.")).startswith("StoryMemoryChunk(")
     clean = DraftCheck(project_id="p", chapter_index=2, scene_index=1, language="en")
+    assert "nobody judged it" in shown_text(clean)
+    clean.checked.is_judged = True
     assert shown_text(clean) == "Draft of scene 2:1: 0 findings"

@@ -11,13 +11,10 @@ from novelgen.memory.ledger import (
     LedgerEntry,
     LedgerStory,
     Place,
-    RhythmWindow,
     ThreadEvent,
     ThreadKind,
     ThreadLedger,
-    Wait,
     board_lines,
-    book_rhythm,
     is_of_category,
     kind_of,
     ledger_warnings,
@@ -27,7 +24,6 @@ from novelgen.memory.ledger import (
 )
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.state import LoopImportance
 
 
 @pytest.mark.parametrize(
@@ -94,7 +90,6 @@ def ledger(
     *threads: list[ThreadEvent],
     as_of: StoryPosition = END_OF_STORY,
     deaths: dict[str, Place] | None = None,
-    on_stage: frozenset[str] = frozenset(),
     language: StoryLanguage = "en",
     scenes: Sequence[OutlineScene] = SCENES,
 ) -> ThreadLedger:
@@ -106,9 +101,7 @@ def ledger(
         ]
         for number, thread in enumerate(threads)
     }
-    story = LedgerStory(
-        project_id="p", language=language, scenes=scenes, events=events, deaths=deaths or {}, on_stage=on_stage
-    )
+    story = LedgerStory(project_id="p", language=language, scenes=scenes, events=events, deaths=deaths or {})
     return make_ledger(story, as_of=as_of)
 
 
@@ -121,36 +114,8 @@ PAID = [[planted(1), moved("resolved", 1 + age, "so")] for age in (2, 3, 4, 5, 1
 """Five threads that were paid after so many scenes."""
 
 
-def waits(importance: LoopImportance, *ages: int, is_paid: bool = True) -> list[Wait]:
-    """Return threads that were open for so many scenes."""
-    return [Wait(importance, age, is_paid) for age in ages]
-
-
-def test_a_book_tells_its_own_rhythm() -> None:
-    """Within which half and four fifths were paid, those that wait counted in, broken promises not."""
-    rhythm = book_rhythm(waits("high", 2, 3, 4, 5, 10))
-    told = RhythmWindow(due_after_scenes=4, overdue_after_scenes=5)
-    assert (rhythm.windows["high"], rhythm.windows["low"], rhythm.paid) == (told, told, 5)
-    assert book_rhythm(waits("high", 3, 3, 3, 3)).windows == {}
-    mixed = book_rhythm([*waits("high", 9, 9, 9, 9, 9), *waits("low", 1)])
-    assert mixed.windows["high"] == RhythmWindow(due_after_scenes=9, overdue_after_scenes=9)
-    paid = waits("high", 2, 3, 4, 5, 10)
-    some = book_rhythm([*paid, *waits("high", 20, 20, is_paid=False)]).whole
-    assert some == RhythmWindow(due_after_scenes=5, overdue_after_scenes=None)
-    most = book_rhythm([*paid, *waits("high", *[20] * 9, is_paid=False)]).whole
-    assert most == RhythmWindow()
-    broken = [planted(1), moved("resolved", 20, "no", ending="broken")]
-    assert ledger(*PAID, broken).rhythm.paid == len(PAID)
-
-
-@pytest.mark.parametrize(("scene", "stage"), [(19, "planted"), (16, "due"), (11, "due"), (10, "due"), (9, "overdue")])
-def test_by_the_rhythm_a_thread_becomes_due_and_overdue(scene: int, stage: str) -> None:
-    """Due from the age by which half are paid, overdue beyond that of four fifths."""
-    assert only(ledger(*PAID, [planted(scene)]), "OL5").stage == stage
-
-
-def test_what_presses_most_stands_first_and_what_is_over_last() -> None:
-    """Without rhythm and window nothing is due, and a thread of the dead waits without pressure."""
+def test_the_weightiest_waits_first_and_what_is_over_stands_last() -> None:
+    """Nothing is due of which nobody said when; what is overdue comes first, a thread of the dead last."""
     waiting = only(ledger([planted(1), moved("advanced", 8, "a hint")]))
     assert (waiting.stage, waiting.age_scenes, waiting.silent_scenes, waiting.window) == ("moved", 19, 12, None)
     assert [each.note for each in waiting.moves] == ["", "a hint"]
@@ -158,9 +123,12 @@ def test_what_presses_most_stands_first_and_what_is_over_last() -> None:
     assert [each.loop_id for each in found.entries] == ["OL2", "OL1", "OL0"]
     both = [planted(1, related_characters=["C0", "C1"])]
     found = only(ledger(both, deaths={"C0": (1, 4), "C1": (1, 6)}))
-    assert (found.moot_since, found.pressure, found.dead_ids) == ((1, 6), 0, ["C0", "C1"])
+    assert (found.moot_since, found.dead_ids) == ((1, 6), ["C0", "C1"])
     living = only(ledger(both, deaths={"C0": (1, 4)}))
-    assert (living.moot_since, living.pressure > 0, living.dead_ids) == (None, True, ["C0"])
+    assert (living.moot_since, living.dead_ids) == (None, ["C0"])
+    late = [planted(18, importance="low", due_by=[1, 19])]
+    found = ledger(both, [planted(9)], [planted(1, importance="critical")], late, deaths={"C0": (1, 4), "C1": (1, 6)})
+    assert [each.loop_id for each in found.entries] == ["OL3", "OL2", "OL1", "OL0"]
 
 
 @pytest.mark.parametrize(
@@ -172,27 +140,13 @@ def test_what_presses_most_stands_first_and_what_is_over_last() -> None:
         (END_OF_STORY, "overdue"),
     ],
 )
-def test_the_authors_window_goes_before_the_rhythm(as_of: StoryPosition, stage: str) -> None:
+def test_a_stated_window_makes_a_thread_due_and_overdue(as_of: StoryPosition, stage: str) -> None:
     """From --due-from it is due, on entering --due-by it is overdue, whatever the others did."""
     stated = planted(1, due_from=[1, 10], due_by=[1, 15], pay_off="the lamp must burn")
     found = only(ledger([stated], *PAID, as_of=as_of))
     assert (found.stage, found.pay_off) == (stage, "the lamp must burn")
     assert found.window is not None
     assert found.window.source == "author"
-
-
-def test_pressure_grows_with_weight_age_silence_and_who_is_on_stage() -> None:
-    """Each makes the same thread press more; what is over presses not at all."""
-
-    def pressure(scene: int = 10, *moves: ThreadEvent, on_stage: str = "", **detail: Any) -> float:
-        thread = [planted(scene, related_characters=["C0"], **detail), *moves]
-        return only(ledger(thread, on_stage=frozenset([on_stage]))).pressure
-
-    assert pressure() < pressure(importance="critical")
-    assert pressure() < pressure(2)
-    assert pressure(2, moved("advanced", 18)) < pressure(2)
-    assert pressure() < pressure(on_stage="C0")
-    assert pressure(2, moved("resolved", 18)) == 0
 
 
 @pytest.mark.parametrize(
@@ -236,20 +190,6 @@ def test_an_author_is_warned_of_what_is_late_and_of_what_ended_without_a_word(
     assert ledger_warnings(ledger([planted(18)]), {(1, 20)}) == []
 
 
-def test_by_the_rhythm_an_overdue_thread_is_named_once() -> None:
-    """With the scene by which it became overdue, and every time where a deadline was stated."""
-
-    def is_told(**deadline: Any) -> list[bool]:
-        threads = [*PAID, [planted(8, importance="critical", **deadline)]]
-        now, before, long_before = (
-            ledger(*threads, scenes=SCENES[:count], as_of=StoryPosition(1, count + 1)) for count in (20, 19, 10)
-        )
-        return [bool(ledger_warnings(now, {(1, 20)}, before=each)) for each in (before, long_before, None)]
-
-    assert is_told() == [False, True, True]
-    assert is_told(due_by=[1, 12]) == [True, True, True]
-
-
 @pytest.mark.parametrize(
     ("language", "headings", "silent"),
     [
@@ -261,26 +201,23 @@ def test_the_board_says_where_each_stands_and_who_was_forgotten(
     language: StoryLanguage, headings: list[str], silent: str
 ) -> None:
     """A column for each stage, in the story's language."""
-    board = board_lines(ledger(*PAID, [planted(1)], language=language))
+    board = board_lines(ledger(*PAID, [planted(1, due_by=[1, 5])], language=language))
     assert [heading for heading, _ in board] == headings
     assert silent in board[0][1][0]
 
 
 def test_a_book_report_tells_what_was_never_paid() -> None:
-    """How the others ended, the rhythm, and each that waits, the weightiest first."""
+    """How the others ended, and each that waits, the weightiest first."""
     broken = [planted(1), moved("resolved", 4, "no", ending="broken")]
     critical = [planted(9, importance="critical", description="the throne")]
     told = unpaid_report(ledger(*PAID, broken, [planted(2)], critical))
     assert told[0] == "8 threads: 5 paid, 1 broken, 0 dropped, 0 moot by death, 2 never paid"
-    assert told[1] == "this book's rhythm: half of its threads are paid within 5 scenes, four fifths never yet"
-    assert [line.split()[1] for line in told[3:]] == ["OL7", "OL6"]
-    assert unpaid_report(ledger([planted(1), moved("resolved", 2, "so")]))[1:] == [
-        "too few threads were paid yet (1) to tell this book's rhythm"
-    ]
+    assert [line.split()[1] for line in told[2:]] == ["OL7", "OL6"]
+    assert unpaid_report(ledger([planted(1), moved("resolved", 2, "so")]))[1:] == []
 
 
 def test_a_record_may_say_when_a_thread_is_due_and_its_author_has_the_last_word() -> None:
-    """The author's window goes before the record's, and that before the rhythm's; so does what a pay-off needs."""
+    """The author's window goes before the record's; so does what a pay-off needs."""
     expected = {"due_by": [2, 0], "pay_off": "before the fair"}
     by_record = only(ledger(*PAID, [planted(19, expected=expected)]), "OL5")
     assert by_record.window is not None
@@ -316,14 +253,13 @@ def test_a_thread_may_be_paid_in_parts(language: StoryLanguage, some: str, whole
     assert some not in "".join(line for _, each in board_lines(paid) for line in each)
 
 
-def test_a_ledger_of_one_category_keeps_the_rhythm_of_all() -> None:
+def test_a_ledger_may_be_of_one_category() -> None:
     """Entries of other kinds are left out; without a category all stay."""
     found = ledger(*PAID, [planted(3, category="威胁")], [planted(3, category="")])
     assert [each.loop_id for each in found.of_category("danger").entries] == ["OL5"]
-    assert found.of_category("danger").rhythm == found.rhythm
     assert len(found.of_category("threat", "vow").entries) == 6
     assert found.of_category() == found
-    assert "(threat" in dict(board_lines(found.of_category("threat")))["Due (1)"][0]
+    assert "(threat" in dict(board_lines(found.of_category("threat")))["Planted (1)"][0]
 
 
 @pytest.mark.parametrize(
@@ -342,7 +278,6 @@ def test_a_question_outlives_those_whom_it_is_about(category: str, description: 
     dropped = [planted(1, **told), moved("abandoned", 9)]
     found = ledger(waiting, dropped, deaths={"C1": (1, 4)})
     assert only(found).moot_since == ((1, 4) if is_moot else None)
-    assert (only(found).pressure == 0) is is_moot
     assert only(found, "OL1").ending == ("moot" if is_moot else "dropped")
     assert bool(ledger_warnings(found, [(1, 4)])) is is_moot
 

@@ -65,7 +65,7 @@ READS = [
     Row("list_changes", {"since": "2:1", "until": "2:2"}, "clapper"),
     Row("list_story_times", {"character_id": "Ines", "as_of": "3:1", "limit": 3}, "told"),
     Row("list_threads", {"statuses": ["open"], "as_of": "3:1"}, "OL"),
-    Row("get_thread_ledger", {"on_stage": ["Ines"], "as_of": "3:1", "stages": ["planted"], "limit": 2}, "OL"),
+    Row("get_thread_ledger", {"as_of": "3:1", "stages": ["planted"], "limit": 2}, "OL"),
     Row("list_scenes", {"limit": 2}, "Ninety-five leaves"),
     Row("get_scene", {"position": "1:1", "begin": 5, "length": 60}, "characters"),
     Row("list_summaries", {"as_of": "3:1"}, "summaries"),

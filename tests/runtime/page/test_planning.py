@@ -228,20 +228,36 @@ def _scripted(answers: dict[str, Any]) -> ScriptedChatModel:
 def test_a_model_checks_as_a_job_and_proposes_a_repair(demo_folder: Path) -> None:
     """What takes a model's time has a page of its own, where waiving works and a repair is a proposal alone."""
     mended = "Bram Dorn came in and shook her hand."
-    passages = {"passages": [{"id": ["K1"], "old": DEAD.partition(" Ines")[0], "new": mended}]}
-    model = _scripted({'"passages"': passages})
-    with client_of(demo_folder, chat_model=model) as client:
+    wrong = DEAD.partition(" Ines")[0]
+
+    def answer_of(messages: list[Any]) -> str:
+        asked = "\n".join(str(each.text) for each in messages)
+        if '"passages"' in asked:
+            return json.dumps({"passages": [{"id": ["K1"], "old": wrong, "new": mended}]})
+        if '"verdicts"' in asked:
+            return json.dumps({"verdicts": [{"id": "K1", "stands": True, "confidence": 0.9}]})
+        if mended in asked:
+            return json.dumps({"contradictions": []})
+        line = next(each for each in asked.splitlines() if each.startswith("F") and "Elias Marrow" in each)
+        proof = line.split(" | ")[-1].split(" / ")[0].split(" ", 1)[1]
+        found = {"quote": wrong, "evidence": [{"id": line.split(" | ")[0], "quote": proof}], "why": "He is dead."}
+        return json.dumps({"contradictions": [found | {"kind": "dead_or_absent", "confidence": 0.9}]})
+
+    with client_of(demo_folder, chat_model=ScriptedChatModel(answer=answer_of)) as client:
         form = {"chapter": "3", "scene": "1", "text": DEAD, "with_model": "yes"}
         answer = client.post(CHECK, data=form, follow_redirects=False)
         assert answer.headers["location"].startswith(f"{CHECK}/job?job=")
         seen = _awaited(client, answer.headers["location"])
-        assert DEAD.partition(" Ines")[0] in seen.text
+        assert "He is dead." in seen.text
+        assert seen.all("mark")
         assert seen.fields("chapter")[0] == "3"
         early = read(client.get(f"{answer.headers['location']}&as_of=2:1"))
         assert "lies after the point" in early.text
         assert not early.all("mark")
         direct = read(client.post(CHECK, data={**form, "with_model": ""}))
-        started = client.post(f"{CHECK}/repair", data={"kept": direct.fields("kept")[0]}, follow_redirects=False)
+        assert ENGLISH["compared_unjudged"] in direct.text
+        job = answer.headers["location"].partition("job=")[2]
+        started = client.post(f"{CHECK}/repair", data={"job": job}, follow_redirects=False)
         proposed = _awaited(client, started.headers["location"])
         assert mended in proposed.text
         assert proposed.all("ins")

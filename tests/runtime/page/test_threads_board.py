@@ -138,8 +138,7 @@ def test_a_thread_is_a_line_from_its_planting_to_its_end() -> None:
         ({"source": "author", "due_by": (2, 1)}, (0.5, 1.0)),
         ({"source": "author", "due_from": (2, 1)}, (0.5, 1.0)),
         ({"source": "author", "due_from": (3, 1)}, None),
-        ({"source": "rhythm", "due_after_scenes": 1, "overdue_after_scenes": 2}, (0.25, 0.5)),
-        ({"source": "rhythm"}, None),
+        ({"source": "record"}, None),
     ],
 )
 def test_when_a_thread_is_due_is_a_band(window: dict[str, object], shares: tuple[float, float] | None) -> None:

@@ -1,13 +1,13 @@
 """`novelgen check`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from novelgen.checking.findings import where_told
-from novelgen.models.continuity import ContinuityIssue, DraftCheck
+from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, DraftCheck, TouchedMatter
 from runtime.doors.cli import output
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, view_labels_for
@@ -99,15 +99,15 @@ def _check_stored(stores: MemoryStores, project: str, asked: Asked) -> int:
         output.print_json(done)
     else:
         for each in done.checks:
-            if each.issues or each.avoided or (with_waived and each.waived):
+            if each.issues or each.avoided or (with_waived and each.waived) or len(done.checks) == 1:
                 _print_check(each, with_waived=with_waived)
     _report_issues(done.checks)
     findings = sum(len(each.issues) for each in done.checks)
     without = f"; {done.without_text} scenes have no text" if done.without_text else ""
-    alone = "" if any(each.checked.model_calls for each in done.checks) else "; rules alone looked"
+    unjudged = "" if any(each.checked.is_judged for each in done.checks) else "; nobody judged them"
     meant = sum(len(each.waived) for each in done.checks)
     waived = f"; {meant} more are meant to be so: --with-waived" if meant and not with_waived else ""
-    output.report_line(f"scenes checked: {len(done.checks)}, findings: {findings}{waived}{without}{alone}")
+    output.report_line(f"scenes checked: {len(done.checks)}, findings: {findings}{waived}{without}{unjudged}")
     return findings
 
 
@@ -121,9 +121,9 @@ def _check_drafts(stores: MemoryStores, project: str, asked: Asked) -> int:
     for each in report.degraded:
         output.report_warning(each)
     kept = f", {report.kept} were there" if report.kept else ""
-    alone = "; rules alone looked" if report.rules_alone else ""
+    unjudged = "" if report.has_model else "; nobody judged them"
     written = f"{report.written} of {report.asked} checks written to {folder}{kept}"
-    output.report_end(report.failures, f"{written}; {report.findings} findings{alone}")
+    output.report_end(report.failures, f"{written}; {report.findings} findings{unjudged}")
     return report.findings
 
 
@@ -165,6 +165,8 @@ def _print_check(done: DraftCheck, *, with_waived: bool) -> None:
     if not done.issues:
         no_findings = labels[f"line.no_findings_{done.compared_with}"]
         output.print_text(no_findings.format(facts=done.checked.facts_before, project=done.project_id))
+    for matter in done.touched:
+        _print_touched(matter, labels, done.language)
     if done.waived and not with_waived:
         output.print_text(labels["line.waived_not_shown"].format(count=len(done.waived)))
     for issue in done.waived if with_waived else ():
@@ -181,23 +183,34 @@ def _print_check(done: DraftCheck, *, with_waived: bool) -> None:
     )
     gathered = labels["line.evidence"].format(len(done.evidence))
     output.print_text()
-    by_whom = () if done.checked.model_calls else (labels["line.rules_alone"],)
-    output.print_text(labels["line.comma"].join((looked_at, gathered, *by_whom)))
+    output.print_text(labels["line.comma"].join((looked_at, gathered)))
 
 
 def _print_finding(issue: ContinuityIssue, labels: ViewLabels, language: str) -> None:
-    by = issue.rule or labels.value(issue.by)
     kind, severity = labels.value(issue.kind), labels.value(issue.severity)
     output.print_text()
-    output.print_text(f"{issue.issue_id}  {kind}, {severity} ({by}, {issue.confidence:.2f}): {issue.message}")
+    output.print_text(f"{issue.issue_id}  {kind}, {severity} ({issue.confidence:.2f}): {issue.message}")
     output.print_text(f"  {labels['value.draft']}: {labels['line.quoted'].format(issue.draft_quote)}")
-    for each in issue.evidence[:MAX_EVIDENCE_SHOWN]:
+    _print_sayings(issue.evidence[:MAX_EVIDENCE_SHOWN], labels, language)
+    if issue.fix:
+        output.print_text(f"  {labels['value.fix']}: {issue.fix}")
+
+
+def _print_touched(matter: TouchedMatter, labels: ViewLabels, language: str) -> None:
+    output.print_text()
+    output.print_text(f"{labels.value(matter.kind)}: {matter.name}")
+    output.print_text(f"  {labels['value.draft']}: {labels['line.quoted'].format(matter.draft_quote)}")
+    _print_sayings(matter.sayings, labels, language)
+
+
+def _print_sayings(sayings: Sequence[ContinuityEvidence], labels: ViewLabels, language: str) -> None:
+    for each in sayings:
         # What holds a state or a passage has no name that means anything to its author.
         source = f" {each.source_id}" if each.source in ("memory", "note") and each.source_id else ""
         told = " ".join(each.text.split())
         told = told if len(told) <= MAX_TEXT_SHOWN else told[:MAX_TEXT_SHOWN] + "…"
+        told += f" ({labels['value.guess']})" if each.is_guess else ""
         output.print_text(f"  {where_told(each, language)}{source}: {told}")
-        if each.quote and each.quote not in told:
-            output.print_text(f"    {labels['line.quoted'].format(each.quote)}")
-    if issue.fix:
-        output.print_text(f"  {labels['value.fix']}: {issue.fix}")
+        quote = " ".join(each.quote.split())
+        if quote and not " ".join(each.text.split()).startswith(quote):
+            output.print_text(f"    {labels['line.quoted'].format(quote)}")

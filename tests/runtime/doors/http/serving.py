@@ -249,7 +249,7 @@ def _walk_story(walker: Walker, here: dict[str, str]) -> None:
     walker.call("remove_waiver", **here, issue_id=meant["issue_id"])
     walker.call("list_changes", **here, until="3:1")
     walker.call("list_story_times", **here, as_of="2:1")
-    walker.call("get_thread_ledger", **here, on_stage=["Ines"], as_of="2:1")
+    walker.call("get_thread_ledger", **here, as_of="2:1")
     walker.call("get_thread", **here, **thread)
     walker.call("edit_thread", {"importance": "high", "due_by": "9:1"}, **here, **thread)
     walker.call("advance_thread", {"note": "The rope was wet."}, **here, **thread)

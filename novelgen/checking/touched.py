@@ -1,0 +1,215 @@
+"""What a draft touches and what the story says of it, side by side; nobody judges it."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from novelgen.checking.evidence import CHANGING_EVENTS
+from novelgen.checking.findings import of_memory, place_of
+from novelgen.checking.prompt_lists import facts_of, names_for, threads_of
+from novelgen.checking.story import Draft, StoryBefore, telling_words
+from novelgen.language.language import has_cjk, wording
+from novelgen.language.numerals import Quantity, find_quantities
+from novelgen.language.sentences import Span
+from novelgen.models.continuity import ContinuityEvidence, TouchedKind, TouchedMatter
+from novelgen.models.entity import Entity, EntityType
+
+MAX_MATTERS = 40
+MAX_SAYINGS = 4
+MAX_QUOTE_CHARACTERS = 200
+
+KIND_OF: Mapping[EntityType, TouchedKind] = {
+    "character": "person",
+    "item": "thing",
+    "location": "place",
+    "faction": "group",
+    "term": "term",
+}
+
+ORDER: Sequence[TouchedKind] = ("person", "thing", "place", "group", "term", "promise", "number")
+"""The most decisive kind first."""
+
+_CHINESE_POINTING = wording("touched_pointing_zh")
+_ENGLISH_POINTING = wording("touched_pointing_en")
+"""What stands before a short name of a known thing: 那把, 把, "the"."""
+
+_DETERMINER = re.compile(r"^(?:the|a|an|his|her|my|their) ", re.IGNORECASE)
+
+
+def find_touched(draft: Draft, story: StoryBefore, evidence: Sequence[ContinuityEvidence]) -> list[TouchedMatter]:
+    """Find what a draft touches, with what the story says of it.
+
+    Args:
+        draft: The draft.
+        story: The story strictly before it.
+        evidence: What was gathered for it, best first.
+
+    Returns:
+        The most decisive first: persons, things, places, groups and terms, promises, numbers.
+    """
+    about = [(each, {*each.entity_ids, *story.resolver.entity_ids_in(each.text)}) for each in evidence]
+    names = names_for(draft, story)
+    entities = [_of_entity(*one, draft, story, about, names) for one in _spans(draft, story).items()]
+    entity_matters = [each for each in entities if each.sayings]
+    said = {one.text for each in entity_matters for one in each.sayings}
+    notes = _of_notes(draft, (each for each in evidence if each.source == "note" and each.text not in said))
+    matters = [*entity_matters, *notes, *_of_promises(draft, story), *_of_numbers(draft, story, evidence)]
+    matters.sort(key=lambda each: (ORDER.index(each.kind), -each.sayings[0].score, each.draft_span))
+    return matters[:MAX_MATTERS]
+
+
+# --- People, things, places ---
+
+
+def _spans(draft: Draft, story: StoryBefore) -> dict[str, Span]:
+    """Return where the draft first names each entity, things also by a short name: 那把刀, "the knife"."""
+    spans = {entity_id: Span(first.start, first.end) for entity_id, (first, *_) in draft.mentions_of.items()}
+    taken = {position for each in draft.mentions for position in range(each.start, each.end)}
+    for entity in story.entities:
+        if entity.entity_type == "item" and entity.entity_id not in spans:
+            span = next((each for each in _short_names(entity, draft) if each.start not in taken), None)
+            if span is not None:
+                spans[entity.entity_id] = span
+    return spans
+
+
+def _short_names(entity: Entity, draft: Draft) -> Iterator[Span]:
+    for name in entity.names():
+        for pattern in _short_forms(name):
+            for found in re.finditer(pattern, draft.plain, re.IGNORECASE):
+                yield Span(*found.span("short"))
+
+
+def _short_forms(name: str) -> list[str]:
+    """Return patterns of short names of a thing: 折刀 and 那把刀 of 鹿角柄折刀, "the knife" of "the horn knife"."""
+    if has_cjk(name):
+        endings = [name[at:] for at in range(1, len(name) - 1)]
+        pointed = rf"{_CHINESE_POINTING}(?P<short>{re.escape(name[-1])})"
+        return [*(f"(?P<short>{re.escape(each)})" for each in endings), pointed]
+    *rest, head = _DETERMINER.sub("", name).split() or [""]
+    return [rf"{_ENGLISH_POINTING}(?P<short>{re.escape(head)})\b"] if rest and len(head) > 2 else []
+
+
+def _of_entity(
+    entity_id: str,
+    span: Span,
+    draft: Draft,
+    story: StoryBefore,
+    about: Sequence[tuple[ContinuityEvidence, set[str]]],
+    names: Mapping[str, str],
+) -> TouchedMatter:
+    facts = [_with_quote(each, story) for each in facts_of(entity_id, story, names)]
+    facts.sort(key=lambda each: (-each.score, each.is_guess))
+    # Of memories, what an author says and what changed somebody or something, the last first.
+    memories = [each for each in story.memories if entity_id in each.entities_mentioned and each.superseded_by is None]
+    decisive = [
+        each for each in memories if each.content_type == "note" or each.slot_type or each.event_type in CHANGING_EVENTS
+    ]
+    told = [of_memory(each, story).model_copy(update={"score": 0.0}) for each in reversed(decisive)]
+    notes = [each for each in told if each.source == "note"]
+    deaths = [
+        of_memory(each, story).model_copy(update={"score": 1.0}) for each in decisive if each.event_type == "death"
+    ]
+    gathered = [each.model_copy(update={"score": 0.0}) for each, ids in about if entity_id in ids]
+    first = [*(each for each in facts if each.score), *deaths, *notes]
+    sayings = _each_once([*first, *facts[:2], *told[:2], *gathered[:2], *facts, *gathered])
+    entity = story.entity[entity_id]
+    return _matter(draft, KIND_OF[entity.entity_type], names[entity_id], span, sayings, entity_id=entity_id)
+
+
+def _with_quote(fact: ContinuityEvidence, story: StoryBefore) -> ContinuityEvidence:
+    """Return a state with the words of its scene that prove it, where they are known."""
+    entity_id, _, attribute = fact.source_id.partition(".")
+    change = story.in_force.get((entity_id, attribute))
+    scene = change and story.knowledge.story.scene_at.get(place_of(change))
+    if not (change and change.source_span and scene):
+        return fact
+    start, end = change.source_span
+    return fact.model_copy(update={"quote": scene.text[start:end]})
+
+
+def _of_notes(draft: Draft, notes: Iterable[ContinuityEvidence]) -> Iterator[TouchedMatter]:
+    """Yield what notes say of things that have no card, by the words that the draft shares with them."""
+    terms = [telling_words(draft.plain[start:end]) for start, end in draft.sentences]
+    for note in notes:
+        own = telling_words(note.text)
+        shares = [own & each for each in terms]
+        best = max(range(len(shares)), key=lambda at: len(shares[at]), default=None)
+        if best is not None and shares[best]:
+            name = max(sorted(shares[best]), key=len)
+            yield _matter(draft, "thing", name, draft.sentences[best], [note.model_copy(update={"score": 0.0})])
+
+
+# --- Promises and numbers ---
+
+
+def _of_promises(draft: Draft, story: StoryBefore) -> Iterator[TouchedMatter]:
+    terms = [telling_words(draft.plain[start:end]) for start, end in draft.sentences]
+    for thread in threads_of(draft.mentions_of, story):
+        own, people = telling_words(thread.text), set(thread.entity_ids)
+        named = [draft.sentence_index_at(each.start) for each in draft.mentions if each.entity_id in people]
+        best = max((at for at in named if at is not None), key=lambda at: len(own & terms[at]), default=None)
+        if best is not None:
+            name = story.name(thread.entity_ids[0]) if thread.entity_ids else thread.source_id
+            yield _matter(draft, "promise", name, draft.sentences[best], [thread])
+
+
+def _of_numbers(draft: Draft, story: StoryBefore, evidence: Sequence[ContinuityEvidence]) -> Iterator[TouchedMatter]:
+    """Yield numbers with a unit of which the story says another, in what shares a name or a word with the sentence."""
+    known = [(each, find_quantities(each.text, story.language)) for each in evidence]
+    for quantity in find_quantities(draft.text, story.language):
+        sentence = draft.sentence_at(quantity.start)
+        if sentence is None:
+            continue
+        own = telling_words(draft.plain[sentence.start : quantity.start]) | telling_words(
+            draft.plain[quantity.end : sentence.end]
+        )
+        others = [
+            each.model_copy(update={"score": 0.0})
+            for each, quantities in known
+            if any(_is_other(quantity, one) for one in quantities)
+            and not any(_is_same(quantity, one) for one in quantities)
+            and own & telling_words(each.text)
+        ]
+        if others:
+            name = draft.text[quantity.start : quantity.end]
+            yield _matter(draft, "number", name, Span(quantity.start, quantity.end), others[:2])
+
+
+def _is_other(one: Quantity, other: Quantity) -> bool:
+    return one.dimension == other.dimension and one.unit == other.unit and not _is_same(one, other)
+
+
+def _is_same(one: Quantity, other: Quantity) -> bool:
+    return one.dimension == other.dimension and one.low <= other.high and other.low <= one.high
+
+
+# --- Frame ---
+
+
+def _each_once(sayings: Iterable[ContinuityEvidence]) -> list[ContinuityEvidence]:
+    once: dict[str, ContinuityEvidence] = {}
+    for each in sayings:
+        once.setdefault(each.text, each)
+    return list(once.values())
+
+
+def _matter(
+    draft: Draft,
+    kind: TouchedKind,
+    name: str,
+    span: Span,
+    sayings: Sequence[ContinuityEvidence],
+    *,
+    entity_id: str = "",
+) -> TouchedMatter:
+    start, end = draft.sentence_at(span.start) or span
+    # A sentence may be as long as a draft.
+    start, end = max(start, span.start - MAX_QUOTE_CHARACTERS // 2), min(end, span.end + MAX_QUOTE_CHARACTERS // 2)
+    return TouchedMatter(
+        kind=kind,
+        name=name,
+        entity_id=entity_id,
+        draft_quote=draft.text[start:end].strip(),
+        draft_span=(start, end),
+        sayings=list(sayings)[:MAX_SAYINGS],
+    )

@@ -1,0 +1,124 @@
+"""What a draft touches is listed with what the story says of it; nobody is accused."""
+
+from dataclasses import replace
+
+import pytest
+
+from novelgen.checking.evidence import gather_evidence
+from novelgen.checking.story import StoryBefore, read_draft
+from novelgen.checking.touched import find_touched
+from novelgen.language.language import story_language
+from novelgen.models.continuity import TouchedMatter
+from novelgen.models.plan import ScenePlan
+from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, OpenLoop, StateChange
+from tests.novelgen.checking.small_story import AS_OF, CHINESE, ENGLISH, entity, memory, state, told
+
+
+def touched(draft: str, story: StoryBefore) -> list[TouchedMatter]:
+    """Return what a draft touches, with the evidence that is gathered for it."""
+    read = read_draft(draft, story)
+    return find_touched(read, story, gather_evidence(read, story))
+
+
+def sayings_of(name: str, matters: list[TouchedMatter]) -> list[str]:
+    """Return what the story says of one matter."""
+    [matter] = [each for each in matters if each.name == name]
+    return [each.text for each in matter.sayings]
+
+
+KNIFE = (*CHINESE[:4], entity("I0", "鹿角柄折刀"), entity("I1", "血字纸条"))
+HORN = (*ENGLISH[:4], entity("I0", "the stag-horn knife"), entity("I1", "the Harrow ledger"))
+
+
+@pytest.mark.parametrize(
+    ("draft", "name"),
+    [
+        ("陆青崖把刀攥在手里。", "鹿角柄折刀"),
+        ("陆青崖把鹿角柄折刀攥在手里。", "鹿角柄折刀"),
+        ("他把那把旧刀揣进怀里。", "鹿角柄折刀"),
+        ("他摸出折刀。", "鹿角柄折刀"),
+        ("他掏出那張血字紙條。", "血字纸条"),
+        ("那张纸条在陆青崖手里。", "血字纸条"),
+        ("Anselm drew that knife from his coat.", "the stag-horn knife"),
+        ("He laid down the old ledger.", "the Harrow ledger"),
+    ],
+)
+def test_a_thing_is_known_by_its_everyday_names(draft: str, name: str) -> None:
+    """把刀, 那把刀 and "the ledger" mean the thing whose holder the story told; the sentence is quoted."""
+    language = story_language(draft)
+    story = told(
+        KNIFE if language == "zh" else HORN, changes=[state("I0", "holder", "C1"), state("I1", "holder", "C1")]
+    )
+    [matter] = touched(draft, replace(story, language=language))
+    assert (matter.kind, matter.name, matter.draft_quote) == ("thing", name, draft)
+    assert matter.sayings[0].text.endswith("苏晚棠" if language == "zh" else "Ottoline Fenn")
+
+
+@pytest.mark.parametrize("draft", ["刀光一闪。", "He bought a ledger.", "他刀功了得。"])
+def test_a_bare_word_means_no_known_thing(draft: str) -> None:
+    """Without what points to it, a word for a kind of thing may be any."""
+    language = story_language(draft)
+    story = told(
+        KNIFE if language == "zh" else HORN, changes=[state("I0", "holder", "C1"), state("I1", "holder", "C1")]
+    )
+    assert touched(draft, replace(story, language=language)) == []
+
+
+@pytest.mark.parametrize("plan", [None, ScenePlan(purpose="韩铁山已死，众人安葬他。", characters=["韩铁山"])])
+def test_a_death_comes_first_whatever_the_plan_names(plan: ScenePlan | None) -> None:
+    """The plan of the scene silences nothing; people come before things, and the dead before the living."""
+    story = told(CHINESE, changes=[state("C2", "status", "死亡"), state("I0", "holder", "C1")], plan=plan)
+    matters = touched("陆青崖把罗盘递给韩铁山，韩铁山接过来笑了笑。", story)
+    assert (matters[0].name, matters[0].sayings[0].text) == ("韩铁山", "韩铁山：状况：死亡")
+    kinds = [each.kind for each in matters]
+    assert kinds.index("thing") > kinds.index("person")
+
+
+def test_a_memory_that_tells_a_death_and_a_note_come_first() -> None:
+    """Where no state says it, the memory of the death does; a note of the author's stands before other memories."""
+    death = memory("韩铁山被顾捕头杀死。", "C2", "C3", event_type="death")
+    note = memory("韩铁山不会水。", "C2").model_copy(update={"content_type": "note", "source_id": "N0"})
+    walk = memory("韩铁山去了码头。", "C2").model_copy(update={"source_id": "M9"})
+    matters = touched("韩铁山走了进来。", told(CHINESE, memories=[walk, death, note]))
+    assert sayings_of("韩铁山", matters)[:2] == ["韩铁山被顾捕头杀死。", "韩铁山不会水。"]
+
+
+def test_a_note_of_a_thing_without_a_card_is_listed() -> None:
+    """What the author said of the knife stands beside the sentence in which the draft has it."""
+    note = memory("刀在顾捕头手里。", "C3").model_copy(update={"content_type": "note", "source_id": "N0"})
+    matters = touched("陆青崖把刀攥在手里。", told(CHINESE, memories=[note]))
+    assert "刀在顾捕头手里。" in [saying.text for each in matters for saying in each.sayings]
+
+
+def test_promises_and_numbers_come_last() -> None:
+    """An open thread of whom the draft names, and a number of which the story says another."""
+    thread = OpenLoop(loop_id="OL0", description="Anselm owes Pym a debt", related_entities=["C0", "C3"])
+    paid = memory("Anselm lent Pym forty pounds for the voyage.", "C0", "C3")
+    story = told(ENGLISH, memories=[paid])
+    story = replace(story, threads=[thread])
+    matters = touched("Anselm asked Pym for the ninety pounds of the voyage.", story)
+    assert [each.kind for each in matters][-2:] == ["promise", "number"]
+    assert (matters[-1].name, matters[-1].sayings[0].text) == ("ninety pounds", paid.content)
+    same = touched("Anselm asked Pym for the forty pounds of the voyage.", story)
+    assert "number" not in [each.kind for each in same]
+
+
+def test_a_guessed_place_is_marked() -> None:
+    """Where rules alone say that somebody was last seen, the list says that it is a guess."""
+    place = StateChange(
+        entity_id="C2",
+        attribute=PRESENCE_ATTRIBUTE,
+        value={"location_id": None, GUESSED: True},
+        chapter_index=2,
+        scene_index=2,
+        kind="presence",
+    )
+    matters = touched("韩铁山走了进来。", told(CHINESE, changes=[place]))
+    [saying] = [each for matter in matters for each in matter.sayings if each.source == "presence"]
+    assert saying.is_guess
+
+
+def test_nothing_of_a_draft_that_touches_nothing() -> None:
+    """Weather is in no story's facts."""
+    assert touched("下了一整天的雨。", told(CHINESE)) == []
+    assert told(CHINESE).as_of == AS_OF
