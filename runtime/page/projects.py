@@ -360,7 +360,7 @@ def reading_page(
         scenes=(StoryPosition(int(chapter), int(scene)),) if chapter and scene else (),
         chapter_index=int(chapter) if chapter and not scene else None,
         retry_failed=bool(retry),
-        again=bool(again),
+        again=bool(again) or bool(chapter and scene),
     )
     trouble = ""
     try:
@@ -395,7 +395,8 @@ def read_scenes(visit: Visited, form: Form) -> Response:
         scenes=[] if one is None else [str(one)],
         chapter_index=chapter if one is None else None,
         retry_failed=bool(form.get("retry")),
-        again=bool(form.get("again")),
+        # Who asks for one scene wants it read, read before or not.
+        again=bool(form.get("again")) or one is not None,
     )
     job = served.house.jobs.start("extract", served.project_id, asked.model_dump(mode="json"))
     if one is None:

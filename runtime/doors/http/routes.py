@@ -295,7 +295,9 @@ class ExtractScenes(Arguments):
 
     chapter_index: ChapterIndex | None = Field(default=None, description="Only this chapter.")
     scenes: list[Annotated[str, Field(pattern=POSITION_PATTERN)]] = Field(
-        default_factory=list, max_length=10_000, description="Only these."
+        default_factory=list,
+        max_length=10_000,
+        description="Only these; one that was read is left while its text is the same, unless `again` is set.",
     )
     retry_failed: bool = False
     again: bool = False

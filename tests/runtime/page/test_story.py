@@ -190,6 +190,11 @@ def test_a_model_reads_a_scene_as_a_job(client: TestClient) -> None:
     job_id = client.get("/v1/jobs").json()["jobs"][0]["job_id"]
     assert '"state":"done"' in client.get(f"/v1/jobs/{job_id}/events").text
     assert ENGLISH["state_model"] in read(client.get(f"{STORY}?chapter=9&scene=1")).text
+    # Who asks for the scene once more has it read again.
+    _sent(client, "reading", {"chapter": "9", "scene": "1"})
+    again = client.get("/v1/jobs").json()["jobs"][0]["job_id"]
+    assert '"state":"done"' in client.get(f"/v1/jobs/{again}/events").text
+    assert len(client.get(f"/v1/jobs/{again}").json()["result"]["scenes"]) == 1
 
 
 def test_a_record_that_was_supplied_is_no_models(reader: TestClient) -> None:

@@ -35,6 +35,16 @@ def village(run: Run, projects_dir: Path) -> Path:
     return projects_dir
 
 
+def test_a_command_that_is_repeated_remembers_nothing_twice(run: Run, village: Path) -> None:
+    """The same words with the same people at the same turn are one event; feelings moved once."""
+    lamp = ("npc", "remember", VILLAGE, "Gregor", "The player gave me a lamp.", "--at", "1:1", "--with", "player")
+    again = run.json(*lamp, "--event-type", "gift_given")
+    assert not again["is_new"]
+    assert run.json(*lamp[:-3], "1:2", *lamp[-2:], "--event-type", "gift_given")["is_new"]
+    feelings = run.json("npc", "feelings", VILLAGE, "Gregor")
+    assert feelings["disposition"]["affection"] == 40
+
+
 def test_what_is_remembered_is_recalled_by_nobody_else(run: Run, village: Path) -> None:
     """The prompt block stands on stdout as a game gets it; another character remembers nothing of it."""
     told = run.well("npc", "recall", VILLAGE, "Gregor", "Do you like the lamp?", "--to", "player")
