@@ -105,3 +105,16 @@ def test_a_finding_is_joined_to_the_draft_waived_and_told_again(browser: Browser
         _clean(window)
         page.locator("aside .rows").get_by_role("button", name=words["unwaive"]).click()
         expect(page.locator("li.finding")).to_have_count(count)
+
+
+def test_a_draft_in_gbk_is_dropped_and_noise_is_refused(browser: Browser, demo_server: str) -> None:
+    """The box gets the text as an import reads it; what cannot be read leaves the box as it was."""
+    with window_of(browser, demo_server, locale="zh-CN") as window:
+        page = window.open("/page/projects/demo-zh/check?as_of=3:1")
+        window.drop("body", "draft.txt", DRAFT.encode("gbk"))
+        expect(page.locator("#draft-text")).to_have_value(DRAFT)
+        with page.expect_response("**/page/text") as refused:
+            window.drop("body", "noise.txt", bytes(range(256)) * 9)
+        assert refused.value.status == 422
+        expect(page.locator("#draft-text")).to_have_value(DRAFT)
+        assert "noise.txt" in page.locator("#draft-text").evaluate("area => area.validationMessage")
