@@ -123,6 +123,10 @@ class VectorIndexDamagedError(VectorIndexError):
     """The index cannot be read; `novelgen reindex` rebuilds it from SQL."""
 
 
+class VectorIndexGoneError(VectorIndexDamagedError):
+    """The index is empty though rows were written to it; the next write rebuilds it from SQL."""
+
+
 class EmbeddingMismatchError(VectorIndexError):
     """The index holds vectors of another embedding model or dimension; `novelgen reindex` rebuilds it."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
@@ -24,12 +24,16 @@ from runtime.story.projects import ProjectOverview, ProjectStores, StoryProjects
 from runtime.story.story import Story
 from runtime.story.transfer import ProjectImport, StoryTransfer
 
+if TYPE_CHECKING:
+    from runtime.index.langchain_index import VectorStoreFactory
+
 
 def open(
     projects_dir: str | Path | None = None,
     *,
     embeddings: Embeddings | str | None = None,
     chat_model: BaseChatModel | str | None = None,
+    vector_store: VectorStoreFactory | Mapping[str, Any] | str | None = None,
     **settings: Any,
 ) -> Memory:
     """Open the memory of all stories in a folder. Nothing is loaded or written before it is asked for.
@@ -39,6 +43,9 @@ def open(
         embeddings: LangChain embeddings, or a name as the setting `embedding_model` has it; None takes the setting's.
         chat_model: LangChain chat model, or a name such as `openai:gpt-4.1-mini`; it plans what to look up and reads
             scenes for `extract`. None takes the setting's, and rules where that names none.
+        vector_store: Factory of another LangChain vector store than Chroma: a function of a collection's name and
+            of embeddings that the store must use, which returns the store. A text names it by its import path,
+            `package.module:factory`; it then runs in a process of its own, as Chroma does. A mapping is the setting.
         **settings: Any setting by its name in config.yaml, those under `memory:` too: `memory_budget=3000`,
             `database_url="postgresql+psycopg://…"`. They win over the environment and over config.yaml.
 
@@ -48,7 +55,15 @@ def open(
     Raises:
         ConfigurationError: When a setting is misspelt or wrong; names the nearest right one.
     """
-    grouped_settings(settings, other_keywords=("projects_dir", "embeddings", "chat_model"))
+    if isinstance(vector_store, str | Mapping):
+        settings["vector_store"] = {"provider": vector_store} if isinstance(vector_store, str) else vector_store
+    elif vector_store is not None and not callable(vector_store):
+        raise ConfigurationError(
+            f"vector_store cannot be {type(vector_store).__name__}; pass a function of a collection's name and "
+            "embeddings that returns a LangChain vector store, such as "
+            "`lambda name, embeddings: Chroma(name, embeddings)`"
+        )
+    grouped_settings(settings, other_keywords=("projects_dir", "embeddings", "chat_model", "vector_store"))
     if isinstance(chat_model, str):
         settings = {"model": chat_model, **settings}
     if isinstance(embeddings, str):
@@ -57,6 +72,7 @@ def open(
         {"projects_dir": projects_dir, **settings},
         embeddings=None if isinstance(embeddings, str) else embeddings,
         chat_model=None if isinstance(chat_model, str) else chat_model,
+        vector_store=None if isinstance(vector_store, str | Mapping) else vector_store,
     )
 
 
@@ -88,6 +104,7 @@ class Memory:
         settings: Settings by name, which win over the environment and over a project's config.yaml.
         embeddings: LangChain embeddings in place of the setting's.
         chat_model: LangChain chat model in place of the setting's.
+        vector_store: Factory of a LangChain vector store in place of the setting's.
 
     Raises:
         ConfigurationError: When a setting is misspelt or wrong, or the folder is none.
@@ -99,6 +116,7 @@ class Memory:
         *,
         embeddings: Embeddings | None = None,
         chat_model: BaseChatModel | None = None,
+        vector_store: VectorStoreFactory | None = None,
     ) -> None:
         if chat_model is not None and not isinstance(chat_model, BaseChatModel):
             raise ConfigurationError(
@@ -106,7 +124,7 @@ class Memory:
                 "'openai:gpt-4.1-mini'"
             )
         self._chat_model = chat_model
-        self._opened = ProjectStores(settings, embeddings=embeddings)
+        self._opened = ProjectStores(settings, embeddings=embeddings, vector_store=vector_store)
         folder = self.settings.projects_dir
         if folder.exists() and not folder.is_dir():
             raise ConfigurationError(f"projects_dir {str(folder)!r} is a file; name the folder that holds the projects")

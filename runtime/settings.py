@@ -36,8 +36,10 @@ class VectorStoreSettings(Model):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     # Chroma is also written as its package is called.
-    provider: Annotated[Literal["chroma"], BeforeValidator(lambda name: "chroma" if name == "chromadb" else name)] = (
-        "chroma"
+    provider: Annotated[str, BeforeValidator(lambda name: "chroma" if name == "chromadb" else name)] = Field(
+        default="chroma",
+        pattern=r"^(chroma|[A-Za-z_][\w.]*:[A-Za-z_]\w*)$",
+        description="chroma, or the import path package.module:factory of another LangChain vector store.",
     )
     url: str | None = Field(default=None, description="URL of a Chroma server; None: embedded, per project.")
     max_processes: int = Field(default=8, ge=1, le=10_000, description="Embedded indexes kept running at once.")
@@ -273,6 +275,7 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Novelgen
 
     try:
         in_file = _with_own_names(_content(config_file))
+        _refuse_code_in_file(in_file, config_file)
         problem = _misspelt_variable(os.environ)
         if problem is not None:
             raise ConfigurationError(problem)
@@ -297,6 +300,18 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Novelgen
         raise ConfigurationError(f"{error}; write it as JSON") from None
     except (YAMLError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{str(config_file)!r} is not YAML in UTF-8: {error}; correct it") from error
+
+
+def _refuse_code_in_file(in_file: Mapping[str, Any], config_file: Path | None) -> None:
+    """Refuse a file that names code to import: a project's folder may come from anybody."""
+    memory = in_file.get("memory")
+    store = memory.get("vector_store") if isinstance(memory, Mapping) else None
+    provider = store.get("provider") if isinstance(store, Mapping) else None
+    if isinstance(provider, str) and ":" in provider:
+        raise ConfigurationError(
+            f"{str(config_file)!r} names the vector store {provider!r}, which is code to import; set "
+            f"{ENVIRONMENT_PREFIX}MEMORY__VECTOR_STORE__PROVIDER instead, or pass vector_store= to novelgen.open"
+        )
 
 
 def _content(config_file: Path | None) -> dict[str, Any]:

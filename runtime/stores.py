@@ -18,8 +18,10 @@ from novelgen import errors
 from novelgen.models.position import require_project_id, utc_now
 from novelgen.nearest import did_you_mean
 from runtime.files.paths import ProjectPaths, demo_folder
-from runtime.index.locations import ChromaServer, EmbeddedIndex, IndexLocation, require_unowned
+from runtime.index.locations import ChromaServer, EmbeddedIndex, IndexLocation, NamedStore
+from runtime.index.ownership import require_unowned
 from runtime.index.process import DEFAULT_REGISTRY, IndexProcessRegistry
+from runtime.index.vector_index import IndexAccess
 from runtime.model_providers.embeddings import CheckedEmbeddings, EmbeddingIdentity, LastQueries, RelevanceScales
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.database import DatabaseManager, ProjectDatabase
@@ -31,8 +33,19 @@ if TYPE_CHECKING:
     from runtime.index.manager import VectorStoreManager
     from runtime.storage.characters import MindCache
 
+
+def built_with(project: StoredProject) -> EmbeddingIdentity | None:
+    """Return the embedding model of a project's index; None where nothing was ever indexed."""
+    if project.embedding_model is None or project.embedding_dimension is None:
+        return None
+    return EmbeddingIdentity(project.embedding_model, project.embedding_dimension)
+
+
 LIKE_PROJECT_ID = 0.5
 """Ids of two Chinese characters of which one is wrong are this much alike."""
+
+ASK_DATABASE = ""
+"""In the place of an index's id: the database says it."""
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -85,6 +98,7 @@ class MemoryStores:
         embeddings: Embedding model: LangChain embeddings, or a name as the setting has it; None takes the setting's.
         clock: Tells the moment that is written into rows.
         indexes: Gives the process that answers for an index.
+        vector_store: A vector store that this program opens itself, in place of the setting's.
     """
 
     def __init__(
@@ -94,6 +108,7 @@ class MemoryStores:
         embeddings: Embeddings | str | None = None,
         clock: Callable[[], datetime] = utc_now,
         indexes: IndexProcessRegistry = DEFAULT_REGISTRY,
+        vector_store: IndexAccess | None = None,
     ) -> None:
         from runtime.model_providers.embeddings import checked_embeddings
 
@@ -112,8 +127,9 @@ class MemoryStores:
         # queue of writers per database.
         self._held: weakref.WeakValueDictionary[str, DatabaseManager] = weakref.WeakValueDictionary()
         self._known_projects: set[str] = set()
-        self._vectors: dict[str, VectorStoreManager] = {}
-        self._running: RecentlyUsed[IndexLocation, VectorStoreManager] = RecentlyUsed(
+        self._own_store = vector_store
+        self._accesses: dict[str, IndexAccess] = {}
+        self._running: RecentlyUsed[IndexLocation | None, IndexAccess] = RecentlyUsed(
             settings.memory.vector_store.max_processes
         )
         self._embedding_name = embeddings if isinstance(embeddings, str) else settings.memory.embedding_model
@@ -207,47 +223,49 @@ class MemoryStores:
 
         return MindCache()
 
-    def vectors(self, project_id: str) -> VectorStoreManager:
-        """Return the vector index of a project, made for the configured embedding model.
+    def vectors(
+        self, project_id: str, *, index_id: str | None = ASK_DATABASE, identity: EmbeddingIdentity | None = None
+    ) -> VectorStoreManager:
+        """Return the vector index of a project.
 
-        An embedded index answers while the database is down. Of one on a Chroma server the database is asked once,
-        for the id that tells it from the indexes of other databases.
+        Args:
+            project_id: The project.
+            index_id: Id of the live index, as its database says; None where that cannot be asked. An embedded index
+                answers all the same. By default the database is asked.
+            identity: Embedding model of the index; None takes the configured one.
 
         Raises:
             UnknownProjectError: When nothing of such a project is stored; nothing is created.
             EmbeddingError: When the embedding model cannot say how long its vectors are.
-            VectorIndexError: When the index cannot be opened, or the database cannot tell its id.
+            VectorIndexError: When the index cannot be opened, or nobody can tell its id.
         """
+        from runtime.index.manager import VectorStoreManager
+
         self.require_open()
         paths = self.paths(project_id)
         if self.settings.database_url is None and not (paths.database.exists() or paths.vectors.exists()):
             raise self._unknown(paths.project_id)
         with self._vectors_lock:
-            known = self._vectors.get(project_id)
-        if known is not None:
-            return self._kept_running(known)
+            access = self._accesses.get(project_id)
+            if access is None:
+                access = self._accesses[project_id] = self._own_store or self._indexes.borrow(
+                    self._index_location(project_id)
+                )
+                # The process starts while the caller goes on. Whatever keeps it from that is raised by the first call
+                # that needs it.
+                with contextlib.suppress(errors.VectorIndexError):
+                    access.start()
+        self._keep_running(access)
         # A remote model may take seconds to tell its dimension, in which other indexes must stay at hand; so may a
         # database.
-        identity = self.embedding_identity
-        index_id = self._index_id(project_id)
-        with self._vectors_lock:
-            if project_id not in self._vectors:
-                # Its process starts while the caller goes on.
-                from runtime.index.manager import VectorStoreManager
-
-                index = VectorStoreManager(
-                    self._index_location(project_id),
-                    embedding_model=identity.model_name,
-                    dimension=identity.dimension,
-                    index_id=index_id,
-                    registry=self._indexes,
-                )
-                with contextlib.suppress(errors.VectorIndexError):
-                    # Whatever keeps it from starting is raised by the first call that needs it.
-                    index.process.start()
-                self._vectors[project_id] = index
-            index = self._vectors[project_id]
-        return self._kept_running(index)
+        identity = identity or self.embedding_identity
+        return VectorStoreManager(
+            access,
+            project_id,
+            index_id=self._index_id(project_id, access) if index_id == ASK_DATABASE else index_id,
+            embedding_model=identity.model_name,
+            dimension=identity.dimension,
+        )
 
     @property
     def embeddings(self) -> CheckedEmbeddings:
@@ -285,6 +303,24 @@ class MemoryStores:
         """
         return self.embeddings.identity
 
+    def embedding_mismatch(self, project_id: str, built_with: EmbeddingIdentity) -> str | None:
+        """Say that an index holds vectors of another model, and what to do; None where it does not.
+
+        Raises:
+            ConfigurationError: When the setting names no model that can be used.
+            EmbeddingError: When only the model knows its dimension and it does not answer.
+        """
+        identity = self.embedding_identity
+        if built_with == identity:
+            return None
+        fix = f"run `novelgen reindex {project_id}`"
+        if self.embeddings.is_passed_in:
+            fix = "call `reindex()` on the story in the program that passes these embeddings"
+        return (
+            f"the vector index was built with {built_with.model_name!r} ({built_with.dimension} dimensions), but "
+            f"{identity.model_name!r} ({identity.dimension}) is in use; {fix}, or use the former again"
+        )
+
     def delete_project(self, project_id: str) -> None:
         """Delete what the stores hold of a project, and nothing of any other; its files are the caller's.
 
@@ -307,11 +343,7 @@ class MemoryStores:
                 raise
             # A damaged file of its own goes with the folder.
             database = None
-        with self._vectors_lock:
-            index = self._vectors.pop(paths.project_id, None)
-        if index is not None:
-            index.close()
-        self._remove_index(paths.project_id, is_stored=database is not None)
+        self._remove_index(paths.project_id, database)
         if database is not None and self.settings.database_url is not None:
             with database.write() as unit:
                 unit.delete_project()
@@ -332,8 +364,8 @@ class MemoryStores:
         """
         self._is_over = self._is_over or for_good
         with self._vectors_lock:
-            vectors = list(self._vectors.values())
-            self._vectors.clear()
+            accesses = list(self._accesses.values())
+            self._accesses.clear()
             self._running.take_all()
         with self._database_lock:
             # Those that were closed for room, too: who still holds one may have used it since.
@@ -343,8 +375,8 @@ class MemoryStores:
             self._known_projects.clear()
         if "minds" in self.__dict__:
             self.minds.clear()
-        for index in vectors:
-            index.close()
+        for access in accesses:
+            self._indexes.give_back(access)
         for database in databases:
             database.close()
 
@@ -380,29 +412,29 @@ class MemoryStores:
                 self._databases.use(other_key, other)
         return database
 
-    def _kept_running(self, index: VectorStoreManager) -> VectorStoreManager:
+    def _keep_running(self, access: IndexAccess) -> None:
         """Take an index as the one used last; the process of the one used longest ago ends for it."""
         with self._vectors_lock:
-            self._running.use(index.location, index)
+            self._running.use(access.location, access)
             surplus = self._running.take_surplus()
         # Outside of the lock: a process takes half a second to end.
         for location, other in surplus:
-            if not other.process.close_idle():
+            if not other.close_idle():
                 with self._vectors_lock:
                     self._running.use(location, other)
-        return index
 
-    def _index_id(self, project_id: str) -> str:
-        """Read what names a project's index on a server; an embedded one lies in a folder of its own."""
-        if self.settings.memory.vector_store.url is None:
-            return ""
+    def _index_id(self, project_id: str, access: IndexAccess) -> str | None:
+        """Read the id of a project's live index; None where an embedded one has to do without."""
         try:
-            return self.database(project_id).reading(lambda unit: unit.projects.require().index_id)
-        except errors.DatabaseError as error:
+            index_id = self.database(project_id).reading(lambda unit: unit.projects.require().index_id)
+        except (errors.DatabaseError, errors.UnknownProjectError) as error:
+            if isinstance(access.location, EmbeddedIndex):
+                return None
             raise errors.VectorIndexError(
-                f"which index on the Chroma server is that of project {project_id!r} stands in the database, which "
+                f"which index in the vector store is that of project {project_id!r} stands in the database, which "
                 f"cannot be read: {error}"
             ) from error
+        return index_id
 
     def _unknown(self, project_id: str, cause: errors.UnknownProjectError | None = None) -> errors.UnknownProjectError:
         if self.paths(project_id).hold_a_project or demo_folder(project_id):
@@ -423,25 +455,31 @@ class MemoryStores:
         known = {*self.project_ids(), *folders} - {project_id}
         return did_you_mean(project_id, sorted(known), likeness=LIKE_PROJECT_ID)
 
-    def _remove_index(self, project_id: str, *, is_stored: bool) -> None:
-        """Remove an index from its server; one that is embedded goes with the other files, unless somebody owns it."""
-        from runtime.index.manager import VectorStoreManager
+    def _remove_index(self, project_id: str, database: ProjectDatabase | None) -> None:
+        """Remove an index from its store; one that is embedded goes with the other files, unless somebody owns it."""
+        from runtime.index.manager import next_index_id
 
-        location = self._index_location(project_id)
+        location = None if self._own_store is not None else self._index_location(project_id)
+        try:
+            if database is not None and not isinstance(location, EmbeddedIndex):
+                with database.read() as unit:
+                    project, chunk_ids = unit.projects.require(), sorted(unit.memories.index_ids())
+                identity = built_with(project)
+                if identity is not None:
+                    for index_id in (project.index_id, next_index_id(project.index_id)):
+                        self.vectors(project_id, index_id=index_id, identity=identity).drop(chunk_ids)
+        finally:
+            with self._vectors_lock:
+                access = self._accesses.pop(project_id, None)
+            if access is not None:
+                self._indexes.give_back(access)
         if isinstance(location, EmbeddedIndex):
             require_unowned(location)
-        elif is_stored:
-            # Whatever model made it: only its name counts.
-            index = VectorStoreManager(
-                location, embedding_model="", dimension=1, index_id=self._index_id(project_id), registry=self._indexes
-            )
-            try:
-                index.drop(project_id)
-            finally:
-                index.close()
 
     def _index_location(self, project_id: str) -> IndexLocation:
-        url = self.settings.memory.vector_store.url
+        provider, url = self.settings.memory.vector_store.provider, self.settings.memory.vector_store.url
+        if ":" in provider:
+            return NamedStore(provider)
         if url is None:
             return EmbeddedIndex(self.paths(project_id).vectors)
         token, headers = self.settings.chroma_token, self.settings.chroma_headers

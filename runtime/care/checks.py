@@ -23,7 +23,6 @@ from novelgen.words import words
 from novelgen.words.messages import message_in
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import context_places, load_context, own_scene_plan
-from runtime.index.locations import swollen_file
 from runtime.ingest.indexing import drain_outbox, reindex, stored_otherwise, verify_index
 from runtime.model_providers.connection import known_keys
 from runtime.settings import NovelgenSettings
@@ -251,7 +250,7 @@ def check_minds(stores: MemoryStores, project_id: str) -> list[Finding]:
 def check_breaker(stores: MemoryStores, project_id: str) -> Finding:
     """Tell whether calls to the index are refused after repeated failures; looks at nothing else."""
     try:
-        is_refusing = stores.vectors(project_id).process.breaker.is_open
+        is_refusing = stores.vectors(project_id).is_refusing
     except errors.NovelgenError as error:
         kind = "breaker_waits_for_model" if isinstance(error, _OF_MODEL) else "breaker_unknown"
         return found("degraded", kind, error=str(error))
@@ -347,4 +346,4 @@ def _problem(stores: MemoryStores, project_id: str) -> str | None:
         return f"it cannot be read ({error})"
     if not verification.is_sound:
         return f"it did not agree with it ({verification})"
-    return swollen_file(stores.vectors(project_id).location)
+    return stores.vectors(project_id).oversized_file()

@@ -1,47 +1,48 @@
-"""The vector index of story memories: one body for an embedded index and for a Chroma server."""
+"""The vector index of a project: its live collection, and how rows are stored, found and compared with SQL."""
 
-import logging
-import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novelgen.deadlines import Deadline
-from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, VectorIndexError
+from novelgen.memory.query_scores import unit_rows
 from novelgen.models.position import StoryPosition, require_project_id
-from runtime.index.locations import IndexLocation, ProjectKey, Stamp
-from runtime.index.process import DEFAULT_REGISTRY, IndexProcess, IndexProcessRegistry
-from runtime.index.rows import (
-    CANARY_HITS,
-    IndexHit,
-    IndexRow,
-    QueryCut,
-    Vector,
-    cut_key,
-    encode_rows,
-    finds_itself,
-    require_vectors,
-)
-
-logger = logging.getLogger(__name__)
+from runtime.index.locations import ChromaServer, EmbeddedIndex, swollen_file
+from runtime.index.rows import IndexedText, IndexHit, IndexRow, Vector, encode_rows, require_vectors
+from runtime.index.vector_index import Collection, IndexAccess
 
 QUERY_TIMEOUT_S = 5.0
 WRITE_TIMEOUT_S = 30.0
 BATCH_ROWS = 250
 """Rows per request: queries of other threads wait for one batch at most, about 0.5 s."""
 
-
 SAMPLE_SIZE = 50
-"""Of so many rows it is asked whether their own vectors find them."""
+"""So many rows are looked up by their own vectors."""
+CANARY_HITS = 10
+"""Rows to ask for by a row's own vector: it may share its place with equals."""
+WIDER_CANARY_HITS = 500
+"""The search is approximate, and may pass over a sound row: so many are looked at the second time."""
+SAME_VECTOR = 0.999
+"""Least cosine of a vector with itself after the index rounded it."""
+
+SPARE_ROWS = 10
+WIDENING = 8
+MAX_WIDENED_ROWS = 5_000
+"""Where the cut leaves too few rows of the nearest, more are asked for, up to so many."""
+
+_SECOND_PLACE = "-b"
+
+VectorsOf = Callable[[Sequence[str]], Mapping[str, Vector]]
 
 
 @dataclass(frozen=True, slots=True)
 class IndexVerification:
-    """What a comparison of the index with SQL found."""
+    """Differences between the index and SQL."""
 
     missing_ids: tuple[str, ...]
     unexpected_ids: tuple[str, ...]
@@ -61,200 +62,222 @@ class IndexVerification:
         )
 
 
+def next_index_id(index_id: str) -> str:
+    """Return the id under which the index is built anew, beside the live one."""
+    base = index_id.removesuffix(_SECOND_PLACE)
+    return base if index_id.endswith(_SECOND_PLACE) else base + _SECOND_PLACE
+
+
+def collection_name(project_id: str, *, index_id: str | None, embedding_model: str, dimension: int) -> str:
+    """Name the collection of a project's index, so that vectors of two models never meet in one.
+
+    Args:
+        project_id: The project.
+        index_id: Tells the live collection from the one beside it and from those of other databases; None where SQL
+            does not say it: the name then fits any of the project's collections.
+        embedding_model: Model of the vectors.
+        dimension: Their length.
+    """
+    model = _digest(f"{embedding_model}\n{dimension}")[:12]
+    return f"*-{model}" if index_id is None else f"story-{_digest(f'{index_id}/{project_id}')[:36]}-{model}"
+
+
 class VectorStoreManager:
-    """Stores and finds memory chunks by their vectors, each project in a collection of its own.
+    """Stores and finds memory chunks of one project by their vectors.
 
     Every method raises `VectorIndexError` or one of its kinds when the index fails, and `DeadlineExceededError` when
     it does not answer in its time; SQL is unharmed by either.
     """
 
     def __init__(
-        self,
-        location: IndexLocation,
-        *,
-        embedding_model: str,
-        dimension: int,
-        index_id: str = "",
-        registry: IndexProcessRegistry = DEFAULT_REGISTRY,
+        self, access: IndexAccess, project_id: str, *, index_id: str | None, embedding_model: str, dimension: int
     ) -> None:
-        self.embedding_model = embedding_model
-        self.dimension = dimension
-        self.index_id = index_id
-        self.process: IndexProcess = registry.borrow(location)
-        """What answers, shared by all managers of the location in this program."""
-        self.location = location
-        self._registry = registry
-        self._is_closed = False
+        name = collection_name(
+            require_project_id(project_id), index_id=index_id, embedding_model=embedding_model, dimension=dimension
+        )
+        self.project_id = project_id
+        self.collection = Collection(name, dimension)
+        self._access = access
 
-    def upsert(self, rows: Iterable[IndexRow], *, must_exist: bool = False, timeout_s: float = WRITE_TIMEOUT_S) -> None:
-        """Store rows of one project, in place of those with the same id; the same call twice changes nothing."""
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether the index was interrupted at work, and neither compared with SQL nor built anew since."""
+        return self._access.in_doubt
+
+    @property
+    def is_refusing(self) -> bool:
+        """Whether calls are refused at the moment, after repeated failures."""
+        return self._access.breaker.is_open
+
+    @property
+    def keeps_removed_vectors(self) -> bool:
+        """Whether the place of removed vectors is freed by a rebuild alone, as in Chroma's graph."""
+        return isinstance(self._access.location, EmbeddedIndex | ChromaServer)
+
+    def wait_started(self, timeout_s: float) -> None:
+        """Let the index load its libraries."""
+        self._access.wait_started(Deadline.after(timeout_s))
+
+    def add(
+        self, rows: Iterable[IndexRow], *, must_hold_rows: bool = False, timeout_s: float = WRITE_TIMEOUT_S
+    ) -> list[str]:
+        """Store rows in place of those with the same ids, and return their ids.
+
+        Args:
+            rows: Rows of the project; of equal ids in one batch the last counts.
+            must_hold_rows: Whether an empty collection is refused, since rows were written to it before.
+            timeout_s: Seconds for each batch.
+        """
+        stored: list[str] = []
         for batch in _batches(rows):
-            deadline = Deadline.after(timeout_s)
-            with self.process.writing(deadline):
-                self._write(batch[0].project_id, batch, deadline, must_exist=must_exist)
+            for row in batch:
+                if row.project_id != self.project_id:
+                    raise ValueError(f"row {row.chunk_id!r} is of project {row.project_id!r}, not {self.project_id!r}")
+            unique = list({row.chunk_id: row for row in batch}.values())
+            columns = encode_rows(unique, dimension=self.collection.dimension)
+            self._call("add", Deadline.after(timeout_s), columns=columns, must_hold_rows=must_hold_rows)
+            stored += [row.chunk_id for row in unique]
+        return stored
 
-    def delete(self, project_id: str, chunk_ids: Iterable[str], *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
+    def delete(self, chunk_ids: Iterable[str], *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
         """Remove rows; ids that are not there are fine."""
-        key, unique = self._key(project_id), list(dict.fromkeys(chunk_ids))
-        deadline = Deadline.after(timeout_s)
-        with self.process.writing(deadline):
-            self.process.call("delete", deadline, key=key, chunk_ids=unique)
+        self._call("delete", Deadline.after(timeout_s), chunk_ids=list(dict.fromkeys(chunk_ids)))
 
     def query(
         self,
-        project_id: str,
         vectors: Sequence[Vector | Sequence[float]] | NDArray[np.float32],
         *,
         top_k: int,
-        as_of: StoryPosition | None = None,
-        chunk_ids: Sequence[str] | None = None,
-        must_exist: bool = False,
+        must_hold_rows: bool = False,
         deadline: Deadline | None = None,
     ) -> list[list[IndexHit]]:
-        """Find the rows nearest to each vector."""
+        """Return the rows nearest to each vector, the nearest first, wherever they stand in the story.
+
+        SQL settles which of them may be shown, and in which order.
+        """
         if top_k < 1:
             raise ValueError(f"top_k={top_k!r} must be at least 1")
-        names = [f"question {index}" for index in range(len(vectors))]
-        matrix = require_vectors(vectors, dimension=self.dimension, names=names)
-        if not len(matrix) or (chunk_ids is not None and not len(chunk_ids)):
-            return [[] for _ in names]
-        ids = None if chunk_ids is None else tuple(dict.fromkeys(chunk_ids))
-        cut = QueryCut(project_id, top_k, cut_key(as_of), ids)
-        found: list[list[IndexHit]] = self.process.call(
+        names = [f"question {number}" for number in range(len(vectors))]
+        asked = require_vectors(vectors, dimension=self.collection.dimension, names=names)
+        found: list[list[IndexHit]] = self._call(
             "query",
             deadline or Deadline.after(QUERY_TIMEOUT_S),
-            stamp=self._stamp(project_id),
-            vectors=matrix,
-            cut=cut,
-            must_exist=must_exist,
+            vectors=unit_rows(asked),
+            top_k=top_k,
+            must_hold_rows=must_hold_rows,
         )
         return found
 
-    def list_ids(self, project_id: str, *, timeout_s: float = WRITE_TIMEOUT_S) -> set[str]:
-        """List the ids of all rows of a project; empty when it has none."""
-        return set(self.process.call("ids", Deadline.after(timeout_s), key=self._key(project_id)))
+    def texts_before(
+        self,
+        vectors: Sequence[Vector | Sequence[float]] | NDArray[np.float32],
+        as_of: StoryPosition,
+        *,
+        top_k: int,
+        deadline: Deadline | None = None,
+    ) -> list[list[IndexedText]]:
+        """Return the nearest rows before a position by what the store says of them, for when SQL cannot be read."""
+        wanted = 2 * top_k + SPARE_ROWS
+        while True:
+            results = self.query(vectors, top_k=wanted, deadline=deadline)
+            texts = [
+                [text for hit in hits if (text := hit.text_before(as_of, project_id=self.project_id)) is not None]
+                for hits in results
+            ]
+            is_short = any(
+                len(shown) < top_k and len(hits) >= wanted for shown, hits in zip(texts, results, strict=True)
+            )
+            if not is_short or wanted >= MAX_WIDENED_ROWS:
+                return [shown[:top_k] for shown in texts]
+            wanted = min(wanted * WIDENING, MAX_WIDENED_ROWS)
 
-    def count(self, project_id: str, *, timeout_s: float = WRITE_TIMEOUT_S) -> int:
-        """Count the rows that a project lists; says nothing about whether they are found (see `verify`)."""
-        return len(self.list_ids(project_id, timeout_s=timeout_s))
+    def list_ids(self, chunk_ids: Iterable[str] = (), *, timeout_s: float = WRITE_TIMEOUT_S) -> set[str]:
+        """Return which of the chunks are stored, and the ids of all others where the store lists them."""
+        ids: set[str] = self._call("ids", Deadline.after(timeout_s), chunk_ids=list(chunk_ids))
+        return ids
 
     def verify(
         self,
-        project_id: str,
         expected_ids: Set[str],
-        sample: Mapping[str, Vector | Sequence[float]],
+        canaries: Mapping[str, Vector | list[float]],
         *,
+        vectors_of: VectorsOf | None = None,
         timeout_s: float = WRITE_TIMEOUT_S,
     ) -> IndexVerification:
-        """Compare the index with what should be in it: all ids, and for a sample whether it finds itself."""
-        listed = self.list_ids(project_id, timeout_s=timeout_s)
-        canaries = {chunk_id: vector for chunk_id, vector in sample.items() if chunk_id in listed}
-        found = self.query(project_id, list(canaries.values()), top_k=CANARY_HITS, deadline=Deadline.after(timeout_s))
-        lost: list[str] = []
-        for (chunk_id, vector), hits in zip(canaries.items(), found, strict=True):
-            if finds_itself(chunk_id, hits):
-                continue
-            # The search is approximate, and may pass over a sound row: this one is asked for alone.
-            deadline = Deadline.after(timeout_s)
-            alone = self.query(project_id, [vector], top_k=1, chunk_ids=[chunk_id], deadline=deadline)[0]
-            if not finds_itself(chunk_id, alone):
-                lost.append(chunk_id)
+        """Compare the index with what SQL says.
+
+        Args:
+            expected_ids: All ids that it must hold.
+            canaries: Vectors by id; each must find its own row, or rows that are equal to it.
+            vectors_of: Reads vectors by id; None knows those of the canaries.
+            timeout_s: Seconds for each request.
+        """
+        listed = self.list_ids(expected_ids, timeout_s=timeout_s)
+        sought = {
+            chunk_id: np.asarray(vector, np.float32) for chunk_id, vector in canaries.items() if chunk_id in listed
+        }
+        lost = sought
+        for top_k in (CANARY_HITS, WIDER_CANARY_HITS):
+            if lost:
+                deadline = Deadline.after(timeout_s)
+                results = self.query(np.stack(list(lost.values())), top_k=top_k, deadline=deadline)
+                found = dict(zip(lost, results, strict=True))
+                lost = {
+                    chunk_id: vector
+                    for chunk_id, vector in lost.items()
+                    if not _finds_itself(chunk_id, vector, found[chunk_id], vectors_of or _known(sought))
+                }
         verification = IndexVerification(
             missing_ids=tuple(sorted(expected_ids - listed)),
             unexpected_ids=tuple(sorted(listed - expected_ids)),
             lost_ids=tuple(sorted(lost)),
             rows=len(expected_ids),
-            canaries=len(canaries),
+            canaries=len(sought),
         )
         if verification.is_sound:
-            self.process.in_doubt = False
+            self._access.in_doubt = False
         return verification
 
-    def rebuild(self, project_id: str, rows: Iterable[IndexRow], *, timeout_s: float = WRITE_TIMEOUT_S) -> int:
-        """Build the index of a project beside the old one, verify it, and swap.
+    def drop(self, chunk_ids: Iterable[str] = (), *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
+        """Remove all that the index holds; the ids are for stores that cannot remove a collection."""
+        self._call("drop", Deadline.after(timeout_s), chunk_ids=list(chunk_ids))
 
-        Until the swap, readers get the old index, writers wait. Files that cannot be opened are removed first. A
-        rebuild that fails otherwise leaves the old index as it was.
-        """
-        key = self._key(project_id)
-        with self.process.writing(Deadline.after(timeout_s)):
-            # The user asked for a repair, which must be let through.
-            self.process.breaker.succeeded()
-            stamp = self._stamp(project_id)
-            try:
-                self.process.call("build_begin", Deadline.after(timeout_s), stamp=stamp)
-            except VectorIndexDamagedError as error:
-                logger.warning("removing the files of a damaged vector index before its rebuild: %s", error)
-                self.process.set_aside_files(Deadline.after(timeout_s))
-                self.process.call("build_begin", Deadline.after(timeout_s), stamp=stamp)
-            with self._undone_on_failure(key, timeout_s=timeout_s):
-                built, sample = self._build(project_id, rows, timeout_s=timeout_s)
-                self.process.call("build_commit", Deadline.after(timeout_s), key=key, expected_ids=built, sample=sample)
-            self.process.in_doubt = False
-            return len(built)
+    def let_repair_through(self) -> None:
+        """Let the next call through although calls are refused: the user asked for a repair."""
+        self._access.breaker.succeeded()
 
-    def drop(self, project_id: str, *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
-        """Remove all that the index holds of a project."""
-        deadline = Deadline.after(timeout_s)
-        with self.process.writing(deadline):
-            self.process.call("drop", deadline, key=self._key(project_id))
+    def discard_files(self, *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
+        """Remove the files of a damaged embedded index; on a server nothing happens."""
+        self._access.discard_files(Deadline.after(timeout_s))
 
-    def close(self) -> None:
-        """Give the process of the index back; the last user's return ends it. Harmless when repeated."""
-        if not self._is_closed:
-            self._is_closed = True
-            self._registry.give_back(self.process)
+    def oversized_file(self) -> str | None:
+        """Name a file of an embedded index that no sound one can have; None where there is none."""
+        location = self._access.location
+        return swollen_file(location) if isinstance(location, EmbeddedIndex) else None
 
-    def _write(self, project_id: str, rows: Sequence[IndexRow], deadline: Deadline, **options: bool) -> None:
-        for row in rows:
-            if row.project_id != project_id:
-                raise ValueError(f"row {row.chunk_id!r} is of project {row.project_id!r}, not {project_id!r}")
-        unique = list({row.chunk_id: row for row in rows}.values())
-        columns = encode_rows(unique, dimension=self.dimension)
-        self.process.call("upsert", deadline, stamp=self._stamp(project_id), columns=columns, **options)
+    def _call(self, operation: str, deadline: Deadline, **arguments: Any) -> Any:
+        return self._access.call(operation, deadline, collection=self.collection, **arguments)
 
-    def _key(self, project_id: str) -> ProjectKey:
-        return ProjectKey(require_project_id(project_id), self.index_id)
 
-    def _stamp(self, project_id: str) -> Stamp:
-        key = self._key(project_id)
-        return Stamp(key.project_id, self.embedding_model, self.dimension, index_id=key.index_id)
+def _finds_itself(chunk_id: str, vector: Vector, hits: Sequence[IndexHit], vectors_of: VectorsOf) -> bool:
+    """Whether a row's own vector finds it before all but its equals, or as many equals as were asked for."""
+    ids = [hit.chunk_id for hit in hits]
+    nearer = ids[: ids.index(chunk_id)] if chunk_id in ids else ids
+    if not nearer:
+        return bool(ids)
+    known = vectors_of(nearer)
+    if not all(other in known for other in nearer):
+        return False
+    cosines = unit_rows(np.stack([known[other] for other in nearer])) @ unit_rows(vector)[0]
+    return bool((cosines >= SAME_VECTOR).all())
 
-    def _build(
-        self, project_id: str, rows: Iterable[IndexRow], *, timeout_s: float
-    ) -> tuple[set[str], dict[str, Vector]]:
-        """Write the rows of a rebuild, and return their ids and a fair sample, the same for the same rows."""
-        chance = random.Random(0)
-        built: set[str] = set()
-        sample: dict[int, IndexRow] = {}
-        for batch in _batches(rows):
-            for row in batch:
-                place = len(built) if len(built) < SAMPLE_SIZE else chance.randrange(len(built) + 1)
-                if place < SAMPLE_SIZE:
-                    sample[place] = row
-                built.add(row.chunk_id)
-            self._write(project_id, batch, Deadline.after(timeout_s), is_rebuild=True)
-        return built, {row.chunk_id: np.asarray(row.vector, np.float32) for row in sample.values()}
 
-    @contextmanager
-    def _undone_on_failure(self, key: ProjectKey, *, timeout_s: float) -> Iterator[None]:
-        """Remove what was built where a rebuild fails; where even that fails, the next rebuild does it."""
-        is_settled = False
-        try:
-            yield
-            is_settled = True
-        except VectorIndexDamagedError as error:
-            is_settled = True
-            self.process.set_aside_files(Deadline.after(timeout_s))
-            raise VectorIndexDamagedError(
-                f"the vector index failed during its rebuild and its files were removed; rebuild it again ({error})"
-            ) from error
-        finally:
-            if not is_settled:
-                try:
-                    self.process.call("build_abort", Deadline.after(timeout_s), key=key)
-                except (VectorIndexError, DeadlineExceededError) as error:
-                    logger.warning("an unfinished rebuild of the vector index was left for the next one: %s", error)
+def _known(vectors: Mapping[str, Vector]) -> VectorsOf:
+    return lambda ids: {chunk_id: vectors[chunk_id] for chunk_id in ids if chunk_id in vectors}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def _batches(rows: Iterable[IndexRow]) -> Iterator[list[IndexRow]]:

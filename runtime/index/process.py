@@ -1,4 +1,4 @@
-"""The index as a process of its own: hard deadlines, restarts, and a circuit breaker.
+"""The index in a process of its own: hard deadlines and restarts.
 
 Chroma can freeze the interpreter that holds it (a locked index) or end it (damaged files), so it runs in a child.
 Whatever happens there, a call here returns in its time.
@@ -26,7 +26,8 @@ from typing import Any, Protocol
 
 from novelgen import errors
 from novelgen.deadlines import Deadline, call_with_deadline
-from runtime.index import locations
+from runtime.index import locations, ownership
+from runtime.index.vector_index import CircuitBreaker, Collection, IndexAccess
 
 START_TIMEOUT_S = 20.0
 """For a process to load its libraries, on a loaded machine too."""
@@ -37,53 +38,10 @@ REAP_TIMEOUT_S = 5.0
 UNREAD_GRACE_S = 0.1
 """To read what a process said while nobody listened: started in the background, it may be asked much later."""
 
-FAILURE_LIMIT = 3
-"""Failures in a row after which the index is left alone."""
-COOL_DOWN_S = 30.0
-
 _CRASH_SIGNALS = frozenset({"SIGSEGV", "SIGBUS", "SIGILL", "SIGABRT", "SIGFPE"})
 _PANIC = "PanicException"
 """What Chroma's Rust raises instead of a crash, such as on a malformed page of its database; nothing may catch it."""
-_WRITES = frozenset({"upsert", "delete", "drop"})
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
-
-
-class CircuitBreaker:
-    """Counts failures in a row and refuses calls while the index is known to be broken."""
-
-    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._failures = 0
-        self._last_reason = ""
-        self._opened_at: float | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether calls are refused at the moment, but for a probe."""
-        return self._opened_at is not None
-
-    def refuse_if_open(self, *, is_probed: bool = False) -> None:
-        """Refuse the caller at once unless the breaker is closed or a probe is due."""
-        opened_at = self._opened_at
-        if opened_at is None:
-            return
-        wait_s = opened_at + COOL_DOWN_S - self._clock()
-        if wait_s > 0 or is_probed:
-            raise errors.VectorIndexError(
-                f"the vector index failed {self._failures} times in a row and is left alone for "
-                f"{max(wait_s, 0):.0f} more seconds; last failure: {self._last_reason}"
-            )
-
-    def succeeded(self) -> None:
-        """Note that a call worked: the breaker closes."""
-        self._failures, self._opened_at = 0, None
-
-    def failed(self, reason: str) -> None:
-        """Note that a call failed, and what to tell those who are refused for it."""
-        self._failures += 1
-        self._last_reason = reason
-        if self._failures >= FAILURE_LIMIT:
-            self._opened_at = self._clock()
 
 
 class RunningProcess(Protocol):
@@ -112,7 +70,7 @@ class _Worker:
     is_ready: bool = False
 
 
-class IndexProcess:
+class IndexProcess(IndexAccess):
     """The process that owns one index; safe to use from several threads.
 
     Calls are answered one after another. Nothing is started before `start` or the first call. Where another program
@@ -126,20 +84,14 @@ class IndexProcess:
         breaker: CircuitBreaker | None = None,
         start_timeout_s: float = START_TIMEOUT_S,
     ) -> None:
-        self.location = location
-        self.breaker = breaker or CircuitBreaker()
-        self.write_turn = threading.Lock()
-        """Held by a writer, so that nothing is written to an index that a rebuild is about to replace."""
+        super().__init__(location, breaker)
+        self.location: locations.IndexLocation = location
         self._start_timeout_s = start_timeout_s
         self._owner_pid = os.getpid()
-        self._ownership = locations.IndexOwnership(location) if isinstance(location, locations.EmbeddedIndex) else None
-        self._lender: locations.Lender | None = None
+        self._ownership = ownership.IndexOwnership(location) if isinstance(location, locations.EmbeddedIndex) else None
+        self._lender: ownership.Lender | None = None
         self._turn = threading.Lock()
         self._worker: _Worker | None = None
-        self.in_doubt = False
-        """Whether a process of an embedded index was killed at work, by this program or before it, and the index
-        neither compared with SQL nor built anew since. Chroma keeps what it has acknowledged, but files that were
-        being written may have lost vectors."""
         atexit.register(self.close)
 
     @staticmethod
@@ -192,27 +144,17 @@ class IndexProcess:
         with self._admitted(deadline):
             self._started(deadline)
 
-    def call(self, operation: str, deadline: Deadline, **arguments: Any) -> Any:
+    def call(self, operation: str, deadline: Deadline, *, collection: Collection, **arguments: Any) -> Any:
         """Ask the process for one operation, and return by the deadline whatever happens.
 
         Waiting for other calls and for a process that is still starting counts, but is not held against it.
         """
         with self._admitted(deadline):
-            reply = self._asked(operation, deadline, arguments)
+            reply = self._asked(operation, deadline, {"collection": collection, **arguments})
             self.breaker.succeeded()
         if isinstance(reply, errors.NovelgenError):
             raise reply
         return reply
-
-    @contextmanager
-    def writing(self, deadline: Deadline) -> Iterator[None]:
-        """Hold the turn to write, or to rebuild."""
-        if not self.write_turn.acquire(timeout=deadline.remaining_s):
-            raise errors.DeadlineExceededError("another write to the vector index, or a rebuild, took too long")
-        try:
-            yield
-        finally:
-            self.write_turn.release()
 
     def _asked(self, operation: str, deadline: Deadline, arguments: dict[str, Any]) -> Any:
         worker = self._started(deadline)
@@ -226,8 +168,8 @@ class IndexProcess:
             self._replaced(worker, reason=f"{operation} did not return in time")
             raise errors.DeadlineExceededError(f"{operation} on the vector index did not return in time") from error
         except (EOFError, OSError) as error:
-            if isinstance(worker.process, locations.Owner) and not _is_of_rebuild(operation, arguments):
-                # Its owner has ended, so that the index is free, or another's. The same question twice is harmless.
+            if isinstance(worker.process, ownership.Owner):
+                # Its owner has ended, so that the index is free, or another's. The same operation twice is harmless.
                 self._stop()
                 return self._asked(operation, deadline, arguments)
             reason = f"its process ended during {operation}"
@@ -243,19 +185,17 @@ class IndexProcess:
         if os.getpid() != self._owner_pid or not self._turn.acquire(blocking=False):
             return False
         try:
-            if self.write_turn.locked():
-                return False
             self._end()
             return True
         finally:
             self._turn.release()
 
-    def set_aside_files(self, deadline: Deadline) -> None:
+    def discard_files(self, deadline: Deadline) -> None:
         """End the process and remove the files of a damaged embedded index; on a server nothing happens."""
         if not isinstance(self.location, locations.EmbeddedIndex):
             return
         with self._my_turn(deadline):
-            if self._worker is not None and isinstance(self._worker.process, locations.Owner):
+            if self._worker is not None and isinstance(self._worker.process, ownership.Owner):
                 raise errors.VectorIndexOwnedError(
                     f"the vector index {str(self.location)!r} is damaged and owned by process "
                     f"{self._worker.process.pid}; end that and repeat this"
@@ -312,14 +252,14 @@ class IndexProcess:
             try:
                 self.in_doubt |= self._ownership.acquire()
             except errors.VectorIndexOwnedError:
-                self._worker = self._borrowed(self._ownership)
+                self._worker = self._borrowed(self._ownership.address_file)
                 if self._worker is None:
                     raise
                 return self._worker
             if self._lender is None:
                 # Where no connection can be taken, others are told that the index is owned.
                 with contextlib.suppress(OSError):
-                    self._lender = locations.Lender(self._ownership.told_in, self._lend)
+                    self._lender = ownership.Lender(self._ownership.address_file, self._lend)
         try:
             ours, theirs = multiprocessing.Pipe()
             log_file = _log_file(self.location)
@@ -337,39 +277,31 @@ class IndexProcess:
             raise errors.VectorIndexError(f"the process of the vector index cannot be started: {error}") from error
         return self._worker
 
-    def _borrowed(self, ownership: locations.IndexOwnership) -> _Worker | None:
+    def _borrowed(self, address_file: Path) -> _Worker | None:
         """Connect to the program that owns the index; None where it does not lend it."""
         try:
             found = call_with_deadline(
-                partial(locations.borrow, ownership.told_in), timeout_s=locations.CONNECT_TIMEOUT_S, stage="index"
+                partial(ownership.borrow, address_file), timeout_s=ownership.CONNECT_TIMEOUT_S, stage="index"
             )
         except errors.DeadlineExceededError:
             self.breaker.failed("its owner is silent")
             return None
         return None if found is None else _Worker(*found, start_by=time.monotonic(), is_ready=True)
 
-    def _lend(self, channel: Connection, lender: locations.Lender) -> None:
-        """Answer another program, whose writes and rebuilds take turns with ours."""
-        with contextlib.ExitStack() as rebuild:
-            while True:
-                operation, arguments, timeout_s = channel.recv()
-                deadline = Deadline.after(timeout_s)
-                try:
-                    if operation == "build_begin":
-                        rebuild.enter_context(self.writing(deadline))
-                    is_write = operation in _WRITES and not _is_of_rebuild(operation, arguments)
-                    turn = self.writing(deadline) if is_write else contextlib.nullcontext()
-                    with turn, self._admitted(deadline):
-                        if lender.is_over:
-                            return
-                        reply = self._asked(operation, deadline, arguments)
-                        self.breaker.succeeded()
-                except errors.NovelgenError as error:
-                    reply = error
-                is_failed = isinstance(reply, errors.NovelgenError)
-                if operation in ("build_commit", "build_abort") or (operation == "build_begin" and is_failed):
-                    rebuild.close()
-                channel.send(reply)
+    def _lend(self, channel: Connection, lender: ownership.Lender) -> None:
+        """Answer another program."""
+        while True:
+            operation, arguments, timeout_s = channel.recv()
+            deadline = Deadline.after(timeout_s)
+            try:
+                with self._admitted(deadline):
+                    if lender.is_over:
+                        return
+                    reply = self._asked(operation, deadline, arguments)
+                    self.breaker.succeeded()
+            except errors.NovelgenError as error:
+                reply = error
+            channel.send(reply)
 
     def _started(self, deadline: Deadline) -> _Worker:
         """Return the process once it is ready."""
@@ -406,7 +338,8 @@ class IndexProcess:
         return death
 
     def _interrupted(self) -> None:
-        # Neither a Chroma server nor another program feels the end of a client.
+        # Chroma keeps what it has acknowledged, but files that were being written may have lost vectors. Neither a
+        # Chroma server nor another program feels the end of a client.
         if self._ownership is not None and self._ownership.is_held:
             self.in_doubt = True
 
@@ -432,10 +365,6 @@ class IndexProcess:
         worker.process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             worker.process.wait(REAP_TIMEOUT_S)
-
-
-def _is_of_rebuild(operation: str, arguments: dict[str, Any]) -> bool:
-    return operation.startswith("build_") or bool(arguments.get("is_rebuild"))
 
 
 def _exchange(channel: Connection, request: object) -> Any:
@@ -500,17 +429,19 @@ class IndexProcessRegistry:
             self._users[key] += 1
             return self._processes[key]
 
-    def give_back(self, process: IndexProcess) -> None:
+    def give_back(self, access: IndexAccess) -> None:
         """Return a process that was borrowed; the last user's return closes it."""
-        key = (os.getpid(), process.location)
+        if access.location is None:
+            return
+        key = (os.getpid(), access.location)
         with self._lock:
-            if self._processes.get(key) is not process:
+            if self._processes.get(key) is not access:
                 return
             self._users[key] -= 1
             if self._users[key]:
                 return
             del self._processes[key], self._users[key]
-        process.close()
+        access.close()
 
 
 DEFAULT_REGISTRY = IndexProcessRegistry()

@@ -1,40 +1,36 @@
-"""What goes into the vector index, how Chroma keeps it, and what comes out again.
+"""What goes into the vector index, what comes out of it, and exact search over the vectors that SQL keeps.
 
-Chroma drops None values and its filters also match rows that lack a key, so every key of the metadata is always
-written, with a sentinel where there is nothing, and a row that lacks one is never shown.
+Stores differ in what they do with None and with missing keys, so every key of the metadata is always written, with a
+sentinel where there is nothing. A row that lacks one is not shown where SQL cannot vouch for it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.errors import EmbeddingError, VectorIndexDamagedError, VectorIndexError
+from novelgen.errors import EmbeddingError
 from novelgen.memory.query_scores import unit_rows
-from novelgen.models.position import SCENES_PER_CHAPTER, StoryPosition, packed_place
+from novelgen.models.position import StoryPosition
 
 Vector = NDArray[np.float32]
 """One embedding, shape (dimension,)."""
 Metadata = Mapping[str, Any]
 
-CANARY_HITS = 10
-"""Rows to ask for by a row's own vector: it may share its place with equals."""
-SAME_VECTOR = 0.999
-"""Least cosine of a vector with itself after the index rounded it."""
-
 NO_POSITION = -1
 NO_SOURCE = ""
-STORY_KEY = "story_key"
 
+_STORE_IDS = uuid.UUID("b1ee5f6a-6c0e-4f0e-9d53-2f1f6f2b7a10")
 _TEXT_KEYS = ("project_id", "source_id", "content_type")
-_NUMBER_KEYS = ("chapter_index", "scene_index", STORY_KEY)
+_NUMBER_KEYS = ("chapter_index", "scene_index")
 
 
 @dataclass(frozen=True, slots=True)
-class _IndexedText:
-    """What the index keeps of a memory chunk beside its embedding."""
+class IndexedText:
+    """The part of a memory chunk that the index keeps beside its embedding."""
 
     chunk_id: str
     project_id: str
@@ -45,18 +41,11 @@ class _IndexedText:
     content_type: str
 
 
-INDEXED_FIELDS = tuple(each.name for each in fields(_IndexedText))
-
-
-@dataclass(frozen=True, slots=True)
-class IndexHit(_IndexedText):
-    """One row that the index found: an `IndexRow` of the project that was asked for, with its cosine in [-1, 1]."""
-
-    similarity: float
+INDEXED_FIELDS = tuple(field.name for field in fields(IndexedText))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class IndexRow(_IndexedText):
+class IndexRow(IndexedText):
     """One memory chunk with its embedding, as the index stores it."""
 
     vector: Vector | list[float]
@@ -69,111 +58,74 @@ class IndexRow(_IndexedText):
 
 
 @dataclass(frozen=True, slots=True)
-class QueryCut:
-    """Which rows of a project a question may return."""
+class IndexHit:
+    """A document that a store returned for a query; SQL says whether it may be shown and how near it is.
 
-    project_id: str
-    top_k: int
-    before_key: int | None = None
-    chunk_ids: tuple[str, ...] | None = None
+    One that is foreign to the index has an empty id.
+    """
+
+    chunk_id: str
+    content: str
+    metadata: Metadata
+
+    def text_before(self, as_of: StoryPosition, *, project_id: str) -> IndexedText | None:
+        """Return the row by its metadata alone; None for one that is foreign, later, or not whole."""
+        numbers = [_whole_number(self.metadata.get(key)) for key in _NUMBER_KEYS]
+        is_whole = self.chunk_id and all(isinstance(self.metadata.get(key), str) for key in _TEXT_KEYS)
+        if not is_whole or None in numbers:
+            return None
+        chapter_index, scene_index = (None if number == NO_POSITION else number for number in numbers)
+        if self.metadata["project_id"] != project_id or not as_of.admits(chapter_index, scene_index):
+            return None
+        return IndexedText(
+            chunk_id=self.chunk_id,
+            project_id=project_id,
+            chapter_index=chapter_index,
+            scene_index=scene_index,
+            source_id=self.metadata["source_id"] or None,
+            content=self.content,
+            content_type=self.metadata["content_type"],
+        )
 
 
-def encode_rows(rows: Sequence[IndexRow], *, dimension: int) -> dict[str, Any]:
-    """Write rows as the columns that Chroma takes."""
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexColumns:
+    """Rows as the columns that a vector store takes; vectors are of length 1."""
+
+    chunk_ids: list[str]
+    texts: list[str]
+    metadatas: list[dict[str, str | int]]
+    vectors: NDArray[np.float32]
+
+
+def store_id(collection: str, chunk_id: str) -> str:
+    """Return the id of a chunk in a vector store: some take UUIDs only, some one id in all collections once only."""
+    return str(uuid.uuid5(_STORE_IDS, f"{collection}/{chunk_id}"))
+
+
+def encode_rows(rows: Sequence[IndexRow], *, dimension: int) -> IndexColumns:
+    """Turn rows into the columns that a vector store takes."""
     names = [repr(row.chunk_id) for row in rows]
-    return {
-        "ids": [row.chunk_id for row in rows],
-        "embeddings": require_vectors((row.vector for row in rows), dimension=dimension, names=names),
-        # Chroma cannot take half characters; the index is derived, so they may be replaced here.
-        "documents": [row.content.encode("utf-8", "replace").decode("utf-8") for row in rows],
-        "metadatas": [encode_metadata(row) for row in rows],
-    }
+    vectors = require_vectors((row.vector for row in rows), dimension=dimension, names=names)
+    return IndexColumns(
+        chunk_ids=[row.chunk_id for row in rows],
+        # Stores cannot take half characters; the index is derived, so they may be replaced here.
+        texts=[row.content.encode("utf-8", "replace").decode("utf-8") for row in rows],
+        metadatas=[encode_metadata(row) for row in rows],
+        vectors=unit_rows(vectors) if len(vectors) else vectors,
+    )
 
 
 def encode_metadata(row: IndexRow) -> dict[str, str | int]:
-    """Write what a row carries beside its text, every key always present."""
+    """Return the metadata of a row, every key always present."""
     return {
+        "chunk_id": row.chunk_id,
         "project_id": row.project_id,
         "chapter_index": NO_POSITION if row.chapter_index is None else row.chapter_index,
         "scene_index": NO_POSITION if row.scene_index is None else row.scene_index,
         "source_id": row.source_id or NO_SOURCE,
         "content_type": row.content_type,
-        STORY_KEY: story_key(row.chapter_index, row.scene_index),
     }
-
-
-def decode_hit(chunk_id: str, content: str, metadata: Metadata, *, similarity: float) -> IndexHit:
-    """Read back a row that `may_be_shown` found whole; rounding may have put its cosine just out of range."""
-    chapter_index, scene_index = decode_position(metadata)
-    return IndexHit(
-        chunk_id=chunk_id,
-        project_id=metadata["project_id"],
-        chapter_index=chapter_index,
-        scene_index=scene_index,
-        source_id=metadata["source_id"] or None,
-        content=content,
-        content_type=metadata["content_type"],
-        similarity=max(-1.0, min(1.0, similarity)),
-    )
-
-
-def decode_position(metadata: Metadata) -> tuple[int | None, int | None]:
-    """Read chapter and scene of a row that is whole, None where it has none."""
-    chapter_index, scene_index = metadata["chapter_index"], metadata["scene_index"]
-    return (
-        None if chapter_index == NO_POSITION else chapter_index,
-        None if scene_index == NO_POSITION else scene_index,
-    )
-
-
-def story_key(chapter_index: int | None, scene_index: int | None) -> int:
-    """Number a row's position so that one comparison cuts the story; below 0 for rows without a position."""
-    if chapter_index is None:
-        return NO_POSITION
-    return packed_place(chapter_index, SCENES_PER_CHAPTER - 1 if scene_index is None else scene_index)
-
-
-def cut_key(as_of: StoryPosition | None) -> int | None:
-    """Number a reader's position: rows with a smaller story key lie strictly before it; None cuts nothing."""
-    if as_of is None or as_of.chapter_index is None:
-        return None
-    return packed_place(as_of.chapter_index, as_of.scene_index or 0)
-
-
-def may_be_shown(metadata: Metadata, cut: QueryCut) -> bool:
-    """Tell whether a stored row is whole, of the project, and before the reader.
-
-    A foreign row, a later row, and one that lacks a key or has one of the wrong type is not.
-    """
-    if not all(isinstance(metadata.get(key), str) for key in _TEXT_KEYS):
-        return False
-    if not all(type(metadata.get(key)) is int for key in _NUMBER_KEYS):
-        return False
-    if metadata["project_id"] != cut.project_id:
-        return False
-    # The key is computed again: a row whose stored key disagrees with its position must not slip through.
-    return cut.before_key is None or story_key(*decode_position(metadata)) < cut.before_key
-
-
-def finds_itself(chunk_id: str, hits: Sequence[IndexHit]) -> bool:
-    """Tell whether the question by a row's own vector found the row."""
-    same = [hit.chunk_id for hit in hits if hit.similarity >= SAME_VECTOR]
-    return chunk_id in same or 0 < len(hits) == len(same)
-
-
-def require_built(
-    project_id: str, built_ids: Iterable[str], expected_ids: Set[str], found: Mapping[str, Sequence[IndexHit]]
-) -> None:
-    """Refuse a rebuilt index that does not hold just what is expected, or does not find rows by their own vectors."""
-    built = set(built_ids)
-    if built != expected_ids:
-        raise VectorIndexError(
-            f"the rebuilt index of project {project_id!r} lacks {len(expected_ids - built)} expected rows "
-            f"and holds {len(built - expected_ids)} others; the old one was kept, rebuild again"
-        )
-    for chunk_id, hits in found.items():
-        if not finds_itself(chunk_id, hits):
-            raise VectorIndexDamagedError(f"row {chunk_id!r} is not found by its own vector after a rebuild")
 
 
 def require_vectors(
@@ -184,6 +136,29 @@ def require_vectors(
         _require_vector(vector, dimension=dimension, name=name) for vector, name in zip(vectors, names, strict=True)
     ]
     return np.stack(rows) if rows else np.empty((0, dimension), dtype=np.float32)
+
+
+def exact_search(
+    matrix: NDArray[np.float32], ids: Sequence[str], *, query_vectors: NDArray[np.float32], top_k: int
+) -> list[list[tuple[str, float]]]:
+    """Find the rows nearest to each query by cosine, without approximation."""
+    if top_k < 1:
+        raise ValueError(f"top_k={top_k!r} must be at least 1")
+    if not len(ids):
+        return [[] for _ in query_vectors]
+    similarities = np.clip(unit_rows(query_vectors) @ unit_rows(matrix).T, -1.0, 1.0)
+    return [_best(row, ids, top_k=top_k) for row in similarities]
+
+
+def is_usable(vector: Vector) -> bool:
+    """Whether a vector has a direction: finite, not all zeros, and of a length that can be computed."""
+    length = float(np.linalg.norm(vector.astype(np.float64)))
+    return MIN_LENGTH <= length <= MAX_LENGTH
+
+
+MIN_LENGTH = 1e-18
+MAX_LENGTH = 1e18
+"""Squares of values beyond these leave the range of 32-bit floats, by which stores compute cosines."""
 
 
 def _require_vector(vector: Vector | Sequence[float], *, dimension: int, name: str) -> Vector:
@@ -197,19 +172,16 @@ def _require_vector(vector: Vector | Sequence[float], *, dimension: int, name: s
         raise EmbeddingError(f"vector of {name} holds NaN or infinity; embed it again")
     if not row.any():
         raise EmbeddingError(f"vector of {name} is all zeros and has no direction; embed it again")
+    if not is_usable(row):
+        raise EmbeddingError(f"vector of {name} is too long or too short to compare; embed it again")
     return row
 
 
-def exact_search(
-    matrix: NDArray[np.float32], ids: Sequence[str], *, query_vectors: NDArray[np.float32], top_k: int
-) -> list[list[tuple[str, float]]]:
-    """Find the rows nearest to each question by cosine, without approximation."""
-    if top_k < 1:
-        raise ValueError(f"top_k={top_k!r} must be at least 1")
-    if not len(ids):
-        return [[] for _ in query_vectors]
-    similarities = np.clip(unit_rows(query_vectors) @ unit_rows(matrix).T, -1.0, 1.0)
-    return [_best(row, ids, top_k=top_k) for row in similarities]
+def _whole_number(value: object) -> int | None:
+    """Return a whole number, which some stores give back as a float; None for anything else."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _best(similarities: NDArray[np.float32], ids: Sequence[str], *, top_k: int) -> list[tuple[str, float]]:

@@ -1,4 +1,4 @@
-"""The program of the process that owns an index, started by `IndexProcess`.
+"""The program of the process that holds an index, started by `IndexProcess`.
 
 Its standard input is the private channel to the program that started it, over which objects of `multiprocessing`
 travel: first the location of the index, then one operation after another. It ends when that program does, and no
@@ -7,10 +7,9 @@ request outlives its time: a watchdog of the interpreter ends the process even w
 
 import contextlib
 import faulthandler
+import importlib
 import os
-import re
 import signal
-import sqlite3
 import sys
 import threading
 import time
@@ -19,41 +18,12 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
-import httpx
-from chromadb import errors as chroma_errors
-
-from novelgen.errors import EmbeddingMismatchError, VectorIndexDamagedError, VectorIndexError
-from runtime.index.chroma_index import ChromaIndex, status_of
-from runtime.index.locations import ChromaServer, IndexLocation
+from novelgen.errors import VectorIndexError
+from runtime.index.langchain_index import Collections, VectorStoreFactory
+from runtime.index.locations import ChromaServer, IndexLocation, NamedStore
 
 _WATCHDOG_MARGIN_S = 2.0
 _PARENT_CHECK_S = 1.0
-
-BACKEND_FAILURES: tuple[type[Exception], ...] = (chroma_errors.ChromaError, httpx.HTTPError, OSError, sqlite3.Error)
-"""What Chroma, its HTTP client, the disk and SQLite raise; anything else is a bug of ours and ends the process."""
-
-_MEANINGS: dict[type[Exception], type[VectorIndexError]] = {
-    chroma_errors.InvalidDimensionException: EmbeddingMismatchError,
-    chroma_errors.InvalidUUIDError: VectorIndexDamagedError,
-    chroma_errors.VersionMismatchError: VectorIndexDamagedError,
-}
-_REFUSALS = (chroma_errors.ChromaAuthError, chroma_errors.AuthorizationError)
-_REFUSED_STATUSES = (401, 403)
-_SQLITE_CODE = re.compile(r"\(code: (\d+)\)")
-_SQLITE_MEANINGS = {
-    5: "it is locked by another process",
-    6: "it is locked by another process",
-    8: "it is read-only",
-    10: "its disk failed",
-    13: "its disk is full",
-    14: "it cannot be opened",
-}
-_DAMAGED_SQLITE_CODES = frozenset({11, 26, 1032})
-# Chroma's Rust core raises one InternalError for everything, so that damage beyond SQLite's codes shows in its text
-# alone. The last is met after damaged pages, and on a full disk, where the index cannot be read any more either.
-_DAMAGED_TEXT = re.compile(
-    "finding id|hnsw|malformed|not a database|pickle|no such table|error in compaction", re.IGNORECASE
-)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -75,41 +45,31 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def map_failure(error: Exception) -> VectorIndexError:
-    """Translate one of `BACKEND_FAILURES`, the one border at which they become errors of novelgen."""
-    text = str(error)
-    if isinstance(error, _REFUSALS) or status_of(error) in _REFUSED_STATUSES:
-        return VectorIndexError(
-            f"the Chroma server refused the request ({text or type(error).__name__}); check the settings "
-            "chroma_token and chroma_headers"
-        )
-    if isinstance(error, httpx.HTTPError):
-        return VectorIndexError(f"the Chroma server cannot be reached or did not answer: {error!r}")
-    if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
-        return VectorIndexDamagedError(f"the vector index is damaged ({error}); rebuild it")
-    if not isinstance(error, chroma_errors.ChromaError):
-        return VectorIndexError(f"the vector index failed: {error!r}")
-    found = _SQLITE_CODE.search(text)
-    code = int(found.group(1)) if found else None
-    if code in _DAMAGED_SQLITE_CODES or _DAMAGED_TEXT.search(text):
-        return VectorIndexDamagedError(f"the vector index is damaged ({text}); rebuild it")
-    if code in _SQLITE_MEANINGS:
-        return VectorIndexError(f"the vector index cannot be used: {_SQLITE_MEANINGS[code]} ({text})")
-    meant = next((_MEANINGS[kind] for kind in type(error).__mro__ if kind in _MEANINGS), VectorIndexError)
-    return meant(f"the vector index failed ({type(error).__name__}): {text}")
-
-
 def _serve(channel: Connection) -> None:
     location: IndexLocation = channel.recv()
     secrets = location.secrets if isinstance(location, ChromaServer) else ()
-    index = ChromaIndex(location)
+    collections = _collections_at(location)
     channel.send(os.getpid())
     # The end of the channel is that of the program.
     with contextlib.suppress(EOFError):
         while True:
             operation, arguments, timeout_s = channel.recv()
-            answer = _answer(index, operation, arguments, timeout_s=timeout_s)
+            answer = _answer(collections, operation, arguments, timeout_s=timeout_s)
             channel.send(_without(answer, secrets) if isinstance(answer, VectorIndexError) else answer)
+
+
+def _collections_at(location: IndexLocation) -> Collections:
+    if not isinstance(location, NamedStore):
+        from runtime.index.chroma_index import ChromaCollections  # noqa: PLC0415 - a store of another kind needs none
+
+        return ChromaCollections(location)
+    module, _, name = location.import_path.partition(":")
+
+    def open_store(*arguments: Any) -> Any:
+        factory: VectorStoreFactory = getattr(importlib.import_module(module), name)
+        return factory(*arguments)
+
+    return Collections(open_store)
 
 
 def _without(error: VectorIndexError, secrets: Sequence[str]) -> VectorIndexError:
@@ -120,21 +80,15 @@ def _without(error: VectorIndexError, secrets: Sequence[str]) -> VectorIndexErro
     return type(error)(text)
 
 
-def _answer(index: ChromaIndex, operation: str, arguments: dict[str, Any], *, timeout_s: float) -> Any:
+def _answer(collections: Collections, operation: str, arguments: dict[str, Any], *, timeout_s: float) -> Any:
     """Do an operation; an error that the program should see is its answer."""
     faulthandler.dump_traceback_later(max(0.0, timeout_s) + _WATCHDOG_MARGIN_S, exit=True)
     try:
-        return index.operations[operation](**arguments)
+        return collections.do(operation, **arguments)
     except VectorIndexError as error:
         return error
-    except BACKEND_FAILURES as error:
-        return map_failure(error)
-    except Exception as error:
-        status = status_of(error)
-        if status is None:
-            raise
-        text = f"the Chroma server, or what stands before it, answered with status {status}: {error}"
-        return map_failure(error) if status in _REFUSED_STATUSES else VectorIndexError(text)
+    except Exception as error:  # noqa: BLE001 - a vector store may fail in any way
+        return collections.index_error(error)
     finally:
         faulthandler.cancel_dump_traceback_later()
 

@@ -5,26 +5,24 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novelgen import errors
-from novelgen.deadlines import Deadline
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
-from runtime.index.locations import ChromaServer, kept_vectors
-from runtime.index.manager import SAMPLE_SIZE, IndexVerification
+from runtime.index.manager import SAMPLE_SIZE, IndexVerification, VectorStoreManager, next_index_id
 from runtime.index.process import START_TIMEOUT_S
-from runtime.index.rows import INDEXED_FIELDS, IndexRow
+from runtime.index.rows import INDEXED_FIELDS, IndexRow, is_usable
 from runtime.ingest.scene_writes import KEY_EVENT_TAG
 from runtime.settings import IngestSettings
 from runtime.storage.chunks import EmbeddingChoice
 from runtime.storage.records import INDEX_STAGE, IndexingResult, OutboxEntry
 from runtime.storage.session import batches
-from runtime.stores import MemoryStores
+from runtime.stores import MemoryStores, built_with
 
 logger = logging.getLogger(__name__)
 
@@ -63,6 +61,9 @@ def drain_outbox(
             one_pass = nullcontext()
         with one_pass:
             issue = work.follow_all(total, progress, limit)
+    if work.is_index_gone:
+        logger.warning("project %r: the vector index is gone; rebuilding it from SQL", project_id)
+        return reindex(stores, project_id, progress=progress)
     if issue is not None:
         logger.warning("project %r: %s", project_id, issue.message)
         work.result.issues.append(issue)
@@ -75,7 +76,6 @@ def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None 
     The old index answers until the new one is whole and holds exactly what SQL says.
     """
     work = _IndexPass(stores, project_id)
-    index = stores.vectors(project_id)
     entries = work.claim(work.waiting())
     expected = work.index_ids()
     done = 0
@@ -86,15 +86,7 @@ def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None 
             if progress is not None:
                 progress(done, len(expected))
     with work.index_turn(is_rebuild=True):
-        try:
-            indexed = index.rebuild(project_id, work.all_rows())
-        except errors.VectorIndexDamagedError:
-            logger.warning("project %r: the damaged vector index was removed; building it once more", project_id)
-            indexed = index.rebuild(project_id, work.all_rows())
-        work.mark_done(entries, is_written=True)
-        with stores.database(project_id).write() as unit:
-            # Built anew, it holds nothing of what was removed before.
-            unit.projects.forget_index_removals()
+        indexed = work.rebuild(entries)
     return work.result.model_copy(update={"indexed": indexed, "waiting": work.waiting()})
 
 
@@ -103,7 +95,7 @@ def verify_index(stores: MemoryStores, project_id: str) -> IndexVerification:
     work = _IndexPass(stores, project_id)
     ids = work.index_ids()
     sample = random.Random(0).sample(ids, min(len(ids), SAMPLE_SIZE))
-    return stores.vectors(project_id).verify(project_id, set(ids), work.stored_vectors(sample))
+    return stores.vectors(project_id).verify(set(ids), work.stored_vectors(sample), vectors_of=work.stored_vectors)
 
 
 class _IndexPass:
@@ -115,10 +107,13 @@ class _IndexPass:
         self._database = stores.database(project_id)
         self._timeout_s = stores.settings.memory.vector_store.write_timeout_s
         project = self._database.reading(lambda unit: unit.projects.require())
-        self._built_with = (project.embedding_model, project.embedding_dimension)
+        self._built_with = built_with(project)
         self._by_text: dict[str, Vector] = {}
         self._characters = 0
         self.result = IndexingResult()
+        self.is_index_gone = False
+        self.replaced = 0
+        """Rows that were removed from the index or written over."""
 
     # Vectors
 
@@ -145,9 +140,9 @@ class _IndexPass:
         """Return those vectors of the configured model that SQL holds, by chunk id."""
         model, dimension = self._stores.embedding_identity
         with self._database.read() as unit:
-            ids, matrix = unit.embeddings.matrix(model, ids=chunk_ids, with_sources=True)
-        # A model that changed its dimension under the same name: what it made before is of no use.
-        return dict(zip(ids, matrix, strict=True)) if matrix.shape[1] == dimension else {}
+            # What the model made of another length is of no use.
+            ids, matrix = unit.embeddings.matrix(model, dimension=dimension, ids=chunk_ids, with_sources=True)
+        return {chunk_id: vector for chunk_id, vector in zip(ids, matrix, strict=True) if is_usable(vector)}
 
     def _embed(self, wanted: Sequence[str]) -> None:
         """Have the vectors of texts at hand, each embedded once."""
@@ -174,27 +169,18 @@ class _IndexPass:
         return self._database.reading(lambda unit: unit.memories.by_ids(chunk_ids, with_sources=True))
 
     def index_turn(self, *, is_rebuild: bool) -> AbstractContextManager[None]:
-        """Hold an index that several programs share; an embedded one has a single owner anyway."""
-        if self._stores.settings.memory.vector_store.url is None:
-            return nullcontext()
+        """Hold the index: what is written to it while it is built anew would be missing from the new one."""
         return self._database.index_turn(is_rebuild=is_rebuild, timeout_s=self._timeout_s)
 
     def model_change(self) -> ReportIssue | None:
         """Say when the index was built with another model; mixing vectors would give wrong results."""
-        if self._built_with[0] is None:
+        if self._built_with is None:
             return None
         try:
-            identity = self._stores.embedding_identity
+            mismatch = self._stores.embedding_mismatch(self._project_id, self._built_with)
         except _FAILURES as error:
             return _issue(error)
-        if self._built_with == tuple(identity):
-            return None
-        return _issue(
-            errors.EmbeddingMismatchError(
-                f"the index was built with {self._built_with[0]!r} ({self._built_with[1]} dimensions) but "
-                f"{identity.model_name!r} ({identity.dimension}) is configured; run `novelgen reindex`"
-            )
-        )
+        return None if mismatch is None else _issue(errors.EmbeddingMismatchError(mismatch))
 
     def follow_all(self, total: int, progress: Progress | None, limit: int | None) -> ReportIssue | None:
         """Do so many entries step by step, telling how many characters are indexed; say what stopped it."""
@@ -212,26 +198,27 @@ class _IndexPass:
             entries = self.claim(min(ENTRIES_PER_STEP, total - done))
             if not entries:
                 break
-            removed_before = self.result.removed
+            replaced_before = self.replaced
             try:
                 with self.index_turn(is_rebuild=False):
                     is_written = self._apply(entries)
             except _FAILURES as error:
+                self.is_index_gone = isinstance(error, errors.VectorIndexGoneError)
                 with self._database.write() as unit:
                     unit.outbox.mark_failed(entries, str(error))
                 return _issue(error)
-            self.mark_done(entries, is_written=is_written, removed=self.result.removed - removed_before)
+            self.mark_done(entries, is_written=is_written, replaced=self.replaced - replaced_before)
             done += len(entries)
         tell()
         return None
 
-    def mark_done(self, entries: Sequence[OutboxEntry], *, is_written: bool, removed: int = 0) -> None:
-        """Mark entries, and keep what became of the index: its model where rows were written, and removed rows."""
+    def mark_done(self, entries: Sequence[OutboxEntry], *, is_written: bool, replaced: int = 0) -> None:
+        """Mark entries, and keep what became of the index: its model where rows were written, and replaced rows."""
         with self._database.write() as unit:
             if is_written:
                 unit.projects.set_embedding_model(*self._stores.embedding_identity)
-            if removed:
-                unit.projects.count_index_removals(removed)
+            if replaced:
+                unit.projects.count_index_removals(replaced)
             unit.outbox.mark_done(entries)
 
     def all_rows(self) -> Iterator[IndexRow]:
@@ -250,6 +237,54 @@ class _IndexPass:
             if each.chunk_id in vectors
         ]
 
+    def rebuild(self, entries: Sequence[OutboxEntry]) -> int:
+        """Build the index anew beside the live one, prove it, and let it take its place; return its rows.
+
+        Until then readers have the live one. A rebuild that fails leaves it as it was, but for files that cannot be
+        read, which are removed.
+        """
+        project = self._database.reading(lambda unit: unit.projects.require())
+        new_id = next_index_id(project.index_id)
+        beside = self._stores.vectors(self._project_id, index_id=new_id)
+        # The user may have asked for a repair, which must be let through.
+        beside.let_repair_through()
+        for is_last in (False, True):
+            try:
+                # What an earlier rebuild left there goes.
+                beside.drop(self.index_ids())
+                built = self._build(beside)
+                break
+            except errors.VectorIndexDamagedError as error:
+                logger.warning(
+                    "project %r: removing the files of the damaged vector index: %s", self._project_id, error
+                )
+                beside.discard_files()
+                if is_last:
+                    raise
+            except BaseException:
+                with suppress(*_FAILURES):
+                    beside.drop(self.index_ids())
+                raise
+        with self._database.write() as unit:
+            unit.projects.set_embedding_model(*self._stores.embedding_identity)
+            unit.projects.switch_index(new_id)
+            unit.outbox.mark_done(entries)
+        identity = built_with(project)
+        if identity is not None:
+            with suppress(*_FAILURES):
+                self._stores.vectors(self._project_id, index_id=project.index_id, identity=identity).drop(built)
+        return len(built)
+
+    def _build(self, index: VectorStoreManager) -> list[str]:
+        """Store all rows in an empty index, prove that it finds them, and return their ids."""
+        built = index.add(self.all_rows())
+        sample = random.Random(0).sample(sorted(built), min(len(built), SAMPLE_SIZE))
+        verification = index.verify(set(built), self.stored_vectors(sample), vectors_of=self.stored_vectors)
+        if not verification.is_sound:
+            kind = errors.VectorIndexDamagedError if verification.lost_ids else errors.VectorIndexError
+            raise kind(f"the vector index does not hold what was written to it ({verification}); the old one stays")
+        return built
+
     def _apply(self, entries: Sequence[OutboxEntry]) -> bool:
         """Do what entries ask for and tell whether rows were written."""
         chunks = self.chunks([entry.chunk_id for entry in entries])
@@ -264,13 +299,18 @@ class _IndexPass:
         }
         rows = self._rows_of(semantic)
         if rows or gone:
-            index = self._stores.vectors(self._project_id)
+            with self._database.read() as unit:
+                index_id = unit.projects.require().index_id
+                must_hold_rows = unit.memories.count_indexable() > unit.outbox.awaited().memories
+            index = self._stores.vectors(self._project_id, index_id=index_id)
             # Loading its libraries may take a loaded machine long; an index that answers is given little time, since
             # whatever it does not take waits in the outbox.
-            index.process.wait_started(Deadline.after(START_TIMEOUT_S))
-            index.upsert(rows, must_exist=self._built_with[0] is not None, timeout_s=self._timeout_s)
+            index.wait_started(START_TIMEOUT_S)
+            index.add(rows, must_hold_rows=must_hold_rows, timeout_s=self._timeout_s)
             if gone:
-                index.delete(self._project_id, sorted(gone), timeout_s=self._timeout_s)
+                index.delete(sorted(gone), timeout_s=self._timeout_s)
+        written_over = {entry.chunk_id for entry in entries if entry.revision > 1}
+        self.replaced += len(gone) + sum(row.chunk_id in written_over for row in rows)
         self.result.indexed += len(rows)
         self._characters += sum(len(row.content) for row in rows)
         self.result.removed += len(gone)
@@ -297,7 +337,7 @@ def verify_after_crash(stores: MemoryStores, project_id: str, result: IndexingRe
     Chroma keeps its vectors in several files that are not written at one stroke, so that a kill may cost some of
     them without a word. A reader cannot tell; the next writer looks, once.
     """
-    if not _has_followed(result) or not stores.vectors(project_id).process.in_doubt:
+    if not _has_followed(result) or not stores.vectors(project_id).is_in_doubt:
         return result
     try:
         verification = verify_index(stores, project_id)
@@ -313,22 +353,14 @@ def verify_after_crash(stores: MemoryStores, project_id: str, result: IndexingRe
 
 
 def rebuild_if_bloated(stores: MemoryStores, project_id: str, result: IndexingResult) -> IndexingResult:
-    """Rebuild an embedded index when it keeps far more vectors than it must hold: it never frees their place.
+    """Rebuild an index of Chroma when it keeps far more vectors than it must hold: it never frees their place.
 
     Measured: every 150 edits of scenes with 6 vectors each left 1 MB behind, without end. A rebuild takes about a
-    second per 600 memories and embeds nothing; readers have the old index meanwhile. An index on a Chroma server is
-    left to the operator: other programs' writes would wait meanwhile, and the server keeps the files of the old one.
+    second per 600 memories and embeds nothing; readers have the old index meanwhile, and what others store waits.
     """
-    if not _has_followed(result) or stores.vectors(project_id).process.write_turn.locked():
-        return result
-    excess = _excess(stores, project_id)
+    excess = _excess(stores, project_id) if _has_followed(result) else None
     if excess is None:
         return result
-    if isinstance(stores.vectors(project_id).location, ChromaServer):
-        return result.with_issue(
-            f"{excess} and is not built anew by itself, since the Chroma server keeps the files of the old one: run "
-            f"`novelgen reindex {project_id}` when that suits"
-        )
     logger.info("project %r: %s; rebuilding it", project_id, excess)
     try:
         reindex(stores, project_id)
@@ -344,16 +376,12 @@ def _has_followed(result: IndexingResult) -> bool:
 
 def _excess(stores: MemoryStores, project_id: str) -> str | None:
     """Say how many vectors an index keeps where they are far too many; None where they are not."""
-    index = stores.vectors(project_id)
-    # The files of a server are not ours to see: what was removed there is counted in SQL.
-    is_counted = isinstance(index.location, ChromaServer)
+    if not stores.vectors(project_id).keeps_removed_vectors:
+        return None
     with stores.database(project_id).read() as unit:
-        kept = unit.projects.require().index_removals if is_counted else kept_vectors(index.location, index.dimension)
-        if kept <= SPARE_VECTORS:
-            return None
         # Those that consolidated memories stand for are held as well, though no read sees them.
-        memories = len(unit.memories.index_ids())
-    kept += memories if is_counted else 0
+        memories = unit.memories.count_indexable()
+        kept = memories + unit.projects.require().index_removals
     if kept <= SPARE_VECTORS + MAX_KEPT_PER_MEMORY * memories:
         return None
     return f"the vector index keeps {kept} vectors for {memories} memories"

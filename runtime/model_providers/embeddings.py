@@ -42,9 +42,17 @@ class CheckedEmbeddings:
     """Embeddings whose failures are EmbeddingErrors and whose vectors can be stored."""
 
     def __init__(
-        self, inner: Embeddings, *, model_name: str, dimension: int | None = None, api_key: SecretStr | None = None
+        self,
+        inner: Embeddings,
+        *,
+        model_name: str,
+        dimension: int | None = None,
+        api_key: SecretStr | None = None,
+        is_passed_in: bool = False,
     ) -> None:
         self.model_name = model_name
+        self.is_passed_in = is_passed_in
+        """Whether a Python program passed it in, so that no setting names it."""
         self._inner = inner
         self._dimension = dimension
         self._api_key = api_key
@@ -56,6 +64,11 @@ class CheckedEmbeddings:
             self.embed_query("dimension")
         if self._dimension is None:
             raise EmbeddingError(f"embedding model {self.model_name!r} does not tell its dimension")
+        return self._dimension
+
+    @property
+    def known_dimension(self) -> int | None:
+        """Length of the vectors; None where the model was not asked yet."""
         return self._dimension
 
     @property
@@ -187,6 +200,7 @@ def checked_embeddings(embeddings: Embeddings | CheckedEmbeddings) -> CheckedEmb
         embeddings,
         model_name=":".join(parts),
         dimension=dimension if isinstance(dimension, int) and dimension > 0 else None,
+        is_passed_in=True,
     )
 
 

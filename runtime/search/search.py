@@ -1,10 +1,12 @@
 """Searching a story's memory: all retrievers side by side for a planned scene, and one query's answer in order."""
 
+from __future__ import annotations
+
 from bisect import bisect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,10 +52,14 @@ from novelgen.models.memory import (
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from novelgen.models.state import most_due
 from novelgen.nearest import near_names
-from runtime.index.rows import INDEXED_FIELDS, IndexHit, exact_search
+from runtime.index.rows import INDEXED_FIELDS, IndexedText, IndexHit, exact_search
+from runtime.model_providers.embeddings import EmbeddingIdentity
 from runtime.search.text_names import names_in_text
 from runtime.storage.records import MemoryFilter
-from runtime.stores import MemoryStores
+from runtime.stores import MemoryStores, built_with
+
+if TYPE_CHECKING:
+    from runtime.index.manager import VectorStoreManager
 
 Told = TypeVar("Told")
 
@@ -199,9 +205,11 @@ def _listed_answer(retriever: str, chunks: Iterable[StoryMemoryChunk]) -> Retrie
     return RetrieverAnswer(hits=ranked.hits, chunks={chunk.chunk_id: chunk for chunk in listed})
 
 
-# Up to so many ids go to Chroma; beyond, it searches everything and is cut by position afterwards (measured:
-# an id list costs less than a range filter up to some thousands, more beyond).
-MAX_ID_LIST = 5_000
+MAX_EXACT_IDS = 5_000
+"""A filter that admits no more memories is searched exactly, by their vectors in SQL: no index is better at it."""
+OVERFETCH = 2
+SPARE_ROWS = 10
+"""The index does not know where a reader stands: so many more rows are asked for, of which SQL leaves the later out."""
 
 
 def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> QueryVectors:
@@ -216,47 +224,126 @@ def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> Query
     return dict(zip(asked, np.asarray(vectors, dtype=np.float32), strict=True))
 
 
+@dataclass(frozen=True)
+class IndexState:
+    """The vector index of a project as SQL knows it."""
+
+    index_id: str
+    built_with: EmbeddingIdentity | None
+    """None: nothing was ever indexed."""
+    holds_rows: bool
+
+
 def search_index(
-    stores: MemoryStores, request: SearchRequest, vectors: QueryVectors, *, must_exist: bool, deadline: Deadline
+    stores: MemoryStores, request: SearchRequest, vectors: QueryVectors, *, state: IndexState | None, deadline: Deadline
 ) -> RetrieverAnswer:
-    """Ask Chroma, with the ids that SQL allows, or by position alone when SQL is down."""
-    index = stores.vectors(request.project_id)
-    groups = same_filters(request, vectors.keys())
-    filters = [memory_filter for memory_filter, _ in groups]
-    # The ids that each filter admits; None: any, for they are too many, or SQL does not say them in time.
+    """Ask the vector index, and let SQL say which rows may be shown and how near they are.
 
-    def read() -> list[list[str] | None]:
-        with stores.database(request.project_id).read() as unit:
-            found = [unit.memories.filtered_ids(each, limit=MAX_ID_LIST + 1) for each in filters]
-        return [ids if len(ids) <= MAX_ID_LIST else None for ids in found]
-
-    known = _told_in_time(read, stage="allowed-ids", deadline=deadline.share("allowed_ids")) or [None for _ in filters]
+    Where SQL is down, the index answers by position alone, in its own order. A narrow filter, and a cut that leaves too
+    few of the nearest rows, are searched exactly.
+    """
+    index = stores.vectors(request.project_id, index_id=None if state is None else state.index_id)
     answers: list[RetrieverAnswer] = []
-    for (_, numbers), allowed in zip(groups, known, strict=True):
-        found = index.query(
-            request.project_id,
-            _rows(vectors, numbers),
-            top_k=request.candidates_per_query,
-            as_of=request.as_of,
-            chunk_ids=allowed,
-            must_exist=must_exist,
-            deadline=deadline,
+    for memory_filter, numbers in same_filters(request, vectors.keys()):
+        asked = _rows(vectors, numbers)
+        if state is None:
+            answers.append(_documents_answer(index, request, asked, numbers, deadline=deadline))
+            continue
+        ids = _narrow_ids(stores, request, memory_filter, deadline=deadline)
+        if ids is not None and len(ids) <= MAX_EXACT_IDS:
+            answers.append(search_exactly(stores, request, {number: vectors[number] for number in numbers}))
+            continue
+        wanted = OVERFETCH * request.candidates_per_query + SPARE_ROWS
+        found = index.query(asked, top_k=wanted, must_hold_rows=state.holds_rows, deadline=deadline)
+        answers.append(_settled_answer(stores, request, found, vectors, numbers, allowed=ids, wanted=wanted))
+    return merged(answers)
+
+
+def _narrow_ids(
+    stores: MemoryStores, request: SearchRequest, memory_filter: MemoryFilter, *, deadline: Deadline
+) -> set[str] | None:
+    """Return the ids that a filter beside the position admits; None for a filter by position alone."""
+    if memory_filter == MemoryFilter(as_of=request.as_of):
+        return None
+
+    def read() -> set[str]:
+        with stores.database(request.project_id).read() as unit:
+            return set(unit.memories.filtered_ids(memory_filter))
+
+    return call_with_deadline(read, timeout_s=deadline.share("allowed_ids").remaining_s, stage="allowed-ids")
+
+
+def _settled_answer(
+    stores: MemoryStores,
+    request: SearchRequest,
+    found: Sequence[Sequence[IndexHit]],
+    vectors: QueryVectors,
+    numbers: Sequence[int],
+    *,
+    allowed: Collection[str] | None,
+    wanted: int,
+) -> RetrieverAnswer:
+    """Order the hits by the vectors that SQL keeps of what lies before the reader; search exactly where it is short."""
+    hits_by_id = {hit.chunk_id: hit for hits in found for hit in hits}
+    identity = stores.embedding_identity
+    with stores.database(request.project_id).read() as unit:
+        names, matrix = unit.embeddings.matrix(
+            identity.model_name, dimension=identity.dimension, as_of=request.as_of, ids=list(hits_by_id)
         )
-        for number, hits in zip(numbers, found, strict=True):
-            ranked = ranked_answer(SEMANTIC_RETRIEVER, ((hit.chunk_id, hit.similarity) for hit in hits), number)
-            answers.append(RetrieverAnswer(hits=ranked.hits, chunks={hit.chunk_id: _chunk_of(hit) for hit in hits}))
+    rows = {name: row for row, name in enumerate(names) if allowed is None or name in allowed}
+    limit = request.candidates_per_query
+    answers: list[RetrieverAnswer] = []
+    short: list[int] = []
+    for number, hits in zip(numbers, found, strict=True):
+        ids = [hit.chunk_id for hit in hits if hit.chunk_id in rows]
+        if len(ids) < limit and len(hits) >= wanted:
+            short.append(number)
+        elif ids:
+            nearest = matrix[[rows[chunk_id] for chunk_id in ids]]
+            (ranked,) = exact_search(nearest, ids, query_vectors=vectors[number][np.newaxis], top_k=limit)
+            answers.append(ranked_answer(SEMANTIC_RETRIEVER, ranked, number))
+    if short:
+        answers.append(search_exactly(stores, request, {number: vectors[number] for number in short}))
+    answer = merged(answers)
+    texts = (
+        hits_by_id[name].text_before(request.as_of, project_id=request.project_id)
+        for name in answer.hits.keys() & hits_by_id.keys()
+    )
+    return replace(answer, chunks={text.chunk_id: _chunk_of(text) for text in texts if text is not None})
+
+
+def _documents_answer(
+    index: VectorStoreManager,
+    request: SearchRequest,
+    asked: NDArray[np.float32],
+    numbers: Sequence[int],
+    *,
+    deadline: Deadline,
+) -> RetrieverAnswer:
+    """Take the documents of the index as they are, in its order, cut by the position that they carry."""
+    found = index.texts_before(asked, request.as_of, top_k=request.candidates_per_query, deadline=deadline)
+    answers: list[RetrieverAnswer] = []
+    for number, texts in zip(numbers, found, strict=True):
+        # A store tells no score that means the same everywhere.
+        ranked = ranked_answer(
+            SEMANTIC_RETRIEVER, ((text.chunk_id, 1.0 / rank) for rank, text in enumerate(texts, start=1)), number
+        )
+        answers.append(RetrieverAnswer(hits=ranked.hits, chunks={text.chunk_id: _chunk_of(text) for text in texts}))
     return merged(answers)
 
 
 def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> RetrieverAnswer:
     """Search the embeddings kept in SQL, exactly; fallback and oracle of the index."""
     database = stores.database(request.project_id)
+    identity = stores.embedding_identity
     answers: list[RetrieverAnswer] = []
     for memory_filter, numbers in same_filters(request, vectors.keys()):
         is_narrow = memory_filter != MemoryFilter(as_of=request.as_of)
         with database.read() as unit:
             ids = unit.memories.filtered_ids(memory_filter) if is_narrow else None
-            names, matrix = unit.embeddings.matrix(stores.embeddings.model_name, as_of=request.as_of, ids=ids)
+            names, matrix = unit.embeddings.matrix(
+                identity.model_name, dimension=identity.dimension, as_of=request.as_of, ids=ids
+            )
         if not names:
             continue
         found = exact_search(matrix, names, query_vectors=_rows(vectors, numbers), top_k=request.candidates_per_query)
@@ -271,20 +358,24 @@ def _rows(vectors: QueryVectors, numbers: Sequence[int]) -> NDArray[np.float32]:
     return np.stack([vectors[number] for number in numbers])
 
 
-def _chunk_of(hit: IndexHit) -> StoryMemoryChunk:
+def _chunk_of(text: IndexedText) -> StoryMemoryChunk:
     """Return the memory as far as the index knows it, for when SQL cannot be asked."""
-    return StoryMemoryChunk.model_validate({name: getattr(hit, name) for name in INDEXED_FIELDS})
+    return StoryMemoryChunk.model_validate({name: getattr(text, name) for name in INDEXED_FIELDS})
 
 
-def was_indexed(stores: MemoryStores, project_id: str, *, deadline: Deadline) -> bool | None:
-    """Tell whether the index was ever given something of a project; None where SQL does not say so in time."""
+def index_state(stores: MemoryStores, project_id: str, *, deadline: Deadline) -> IndexState | None:
+    """Return what SQL knows of the index of a project; None where it does not say so in time."""
 
-    def read() -> bool:
+    def read() -> IndexState:
         with stores.database(project_id).read() as unit:
-            project = unit.projects.get()
-            return project is not None and project.embedding_model is not None
+            project = unit.projects.require()
+            return IndexState(
+                index_id=project.index_id,
+                built_with=built_with(project),
+                holds_rows=unit.memories.count_indexable() > unit.outbox.awaited().memories,
+            )
 
-    return _told_in_time(read, stage="was-indexed", deadline=deadline)
+    return _told_in_time(read, stage="index-state", deadline=deadline)
 
 
 def _told_in_time(read: Callable[[], Told], *, stage: str, deadline: Deadline) -> Told | None:
@@ -467,13 +558,19 @@ def _searched(
 def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadline: Deadline) -> RetrieverAnswer:
     # A setting that names no model is told, whether there is something to be found or not.
     _ = stores.embeddings
-    is_indexed = was_indexed(stores, request.project_id, deadline=deadline.share("index"))
-    if is_indexed is False:
+    state = index_state(stores, request.project_id, deadline=deadline.share("index"))
+    if state is not None and state.built_with is None:
         # To embed the queries and start the index takes a second, and nothing is there to be found.
         return RetrieverAnswer()
     vectors = query_vectors(stores, request.queries)
+    mismatch = None
+    if state is not None and state.built_with is not None:
+        mismatch = stores.embedding_mismatch(request.project_id, state.built_with)
+    if mismatch is not None:
+        issue = ReportIssue(stage="semantic", kind="degraded", message=f"meaning is not compared: {mismatch}")
+        return replace(_fallback(stores, request, vectors), vectors=vectors, issue=issue)
     try:
-        found = search_index(stores, request, vectors, must_exist=bool(is_indexed), deadline=deadline.share("index"))
+        found = search_index(stores, request, vectors, state=state, deadline=deadline.share("index"))
     except (StoreError, DeadlineExceededError) as error:
         if isinstance(error, DeadlineExceededError):
             # One that loads its libraries, or is at other work, has nothing to be repaired.
@@ -534,7 +631,8 @@ def _memories_in_sql(stores: MemoryStores, request: SearchRequest, answer: Retri
         if model_name is None:
             # Said by the semantic retriever; what words and entities found is read all the same.
             return _ReadMemories(chunks=chunks, vectors={})
-        names, matrix = unit.embeddings.matrix(model_name, as_of=as_of, ids=list(chunks))
+        dimension = stores.embeddings.known_dimension
+        names, matrix = unit.embeddings.matrix(model_name, dimension=dimension, as_of=as_of, ids=list(chunks))
         awaited = unit.outbox.awaited().memories if request.queries else 0
     return _ReadMemories(chunks, dict(zip(names, matrix, strict=True)), awaited)
 

@@ -82,13 +82,13 @@ class ProjectRepository(Repository):
         self.require()
         self._session.update(PROJECTS, embedding_model=model, embedding_dimension=dimension)
 
+    def switch_index(self, index_id: str) -> None:
+        """Let another vector index be the live one: it was built anew, so removals are counted from 0."""
+        self._session.update(PROJECTS, index_id=index_id, index_removals=0)
+
     def count_index_removals(self, rows: int) -> None:
         """Add rows that were removed from the vector index."""
         self._session.update(PROJECTS, index_removals=PROJECTS.c.index_removals + rows)
-
-    def forget_index_removals(self) -> None:
-        """Count from 0 again: the vector index was built anew."""
-        self._session.update(PROJECTS, index_removals=0)
 
 
 CounterKind = Literal["C", "L", "I", "F", "T", "S", "OL", "R", "N", "CM"]

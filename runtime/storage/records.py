@@ -45,9 +45,9 @@ class Staging(NamedTuple):
 class StoredProject(Model):
     """A project as it is stored.
 
-    `story_revision` grows with every write to it. `index_id` names its index on a Chroma server that several
+    `story_revision` grows with every write to it. `index_id` names its live index in a vector store that several
     databases share: it is the database's own, and goes with every copy of it. `index_removals` counts the rows that
-    were removed from the index since it was built, whose vectors it keeps.
+    were removed from the index or replaced since it was built, whose vectors Chroma keeps.
     """
 
     project_id: str

@@ -227,11 +227,23 @@ class EmbeddingRepository(Repository):
         self,
         model: str,
         *,
+        dimension: int | None = None,
         as_of: StoryPosition = END_OF_STORY,
         ids: Sequence[str] | None = None,
         with_sources: bool = False,
     ) -> tuple[list[str], FloatMatrix]:
-        """Return the vectors of active memories before a position, in one array."""
+        """Return the vectors of active memories before a position, in one array.
+
+        Args:
+            model: Embedding model of the vectors.
+            dimension: Length of the vectors; None takes that of the live index, as one array holds one length.
+            as_of: Only memories strictly before it.
+            ids: Only these memories; None takes all.
+            with_sources: Whether memories that a consolidated one stands for are read too.
+
+        Returns:
+            The ids, and their vectors in the same order.
+        """
         joined = CHUNKS.join(EMBEDDINGS, EMBEDDINGS.c.chunk_row_id == CHUNKS.c.row_id)
         cut = before(as_of, CHUNKS) if with_sources else visible(self._session.project_id, as_of)
         statement = (
@@ -239,6 +251,8 @@ class EmbeddingRepository(Repository):
             .select_from(joined)
             .where(self._session.owns(CHUNKS), CHUNKS.c.status == "active", cut, EMBEDDINGS.c.model == model)
         )
+        live = select(PROJECTS.c.embedding_dimension).where(self._session.owns(PROJECTS)).scalar_subquery()
+        statement = statement.where(EMBEDDINGS.c.dimension == (live if dimension is None else dimension))
         if ids is not None:
             statement = statement.where(self._session.among(CHUNKS.c.chunk_id, ids))
         rows = self._session.rows(statement)

@@ -26,7 +26,7 @@ from typing import (
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from novelgen.deadlines import Deadline, run_concurrently
+from novelgen.deadlines import run_concurrently
 from novelgen.errors import (
     DatabaseError,
     InvalidPositionError,
@@ -334,7 +334,7 @@ class StoryBase(ReadsArguments):
         timeout_s = self._stores.settings.memory.tool_timeout_s
 
         def start() -> None:
-            self._stores.vectors(self.project_id).process.wait_started(Deadline.after(timeout_s))
+            self._stores.vectors(self.project_id).wait_started(timeout_s)
 
         run_concurrently({"start": start}, timeouts_s={"start": timeout_s})
 

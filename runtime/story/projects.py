@@ -23,13 +23,15 @@ from novelgen.models.position import require_project_id
 from novelgen.models.user_file import CharactersConfig, Settings
 from novelgen.words import words
 from runtime.files.paths import ProjectPaths, write_text_atomically
-from runtime.index.process import DEFAULT_REGISTRY, IndexProcessRegistry
+from runtime.index.vector_index import IndexAccess
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 from runtime.story.base import StoryBase, async_twin
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
+
+    from runtime.index.langchain_index import VectorStoreFactory
 
 logger = logging.getLogger(__name__)
 
@@ -326,16 +328,20 @@ class ProjectStores:
         given: Mapping[str, Any],
         *,
         embeddings: Embeddings | None = None,
-        indexes: IndexProcessRegistry = DEFAULT_REGISTRY,
+        vector_store: VectorStoreFactory | None = None,
     ) -> None:
-        self._indexes = indexes
+        self._vector_store: IndexAccess | None = None
+        if vector_store is not None:
+            from runtime.index.in_program import IndexInProgram
+
+            self._vector_store = IndexInProgram(vector_store)
         self._given = {name: value for name, value in given.items() if value is not None}
         self._embeddings = embeddings
         self._lock = threading.Lock()
         own = load_settings(**self._given)
         # A project's config.yaml may say otherwise; projects whose settings are the same share what is open.
         self._opened: list[tuple[NovelgenSettings, MemoryStores]] = [
-            (own, MemoryStores(own, embeddings=embeddings, indexes=indexes))
+            (own, MemoryStores(own, embeddings=embeddings, vector_store=self._vector_store))
         ]
         self._read: dict[str, tuple[_FileMark, MemoryStores]] = {}
 
@@ -385,7 +391,7 @@ class ProjectStores:
             for known, stores in self._opened:
                 if known == settings:
                     return stores
-            opened = MemoryStores(settings, embeddings=self._embeddings, indexes=self._indexes)
+            opened = MemoryStores(settings, embeddings=self._embeddings, vector_store=self._vector_store)
             self._opened.append((settings, opened))
             return opened
 

@@ -155,7 +155,7 @@ class _Trial:
         self._bare = max(client.list_collections(), key=lambda each: each.count())
         if size.beside:
             other = _project_of(size.beside)
-            stores.vectors(other).query(other, [self._any_vector()], top_k=1, deadline=Deadline.after(60))
+            stores.vectors(other).query([self._any_vector()], top_k=1, deadline=Deadline.after(60))
         self._times_s: dict[str, list[float]] = {name: [] for name in ("chain", "one", "search", "extra")}
         self._contexts: list[SceneMemoryContext] = []
         self._embedded: list[int] = []

@@ -11,6 +11,7 @@ from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.context_chain import build_context_chain
 from runtime.ingest.indexing import reindex, verify_index
 from runtime.stores import MemoryStores
+from tests.runtime.index.conftest import process_of
 from tests.support.demo_project import settings_for
 
 HANG_GUARD_S = 120.0
@@ -73,8 +74,8 @@ def stages(context: SceneMemoryContext) -> set[str]:
 def awake(stores: MemoryStores, project_id: str) -> int:
     """Wait until the process of the index answers and return its id."""
     index = stores.vectors(project_id)
-    index.count(project_id, timeout_s=HANG_GUARD_S)
-    pid = index.process.pid
+    index.list_ids(timeout_s=HANG_GUARD_S)
+    pid = process_of(index).pid
     assert pid is not None
     return pid
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
+from runtime.index.rows import store_id
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
@@ -50,7 +51,7 @@ def _row(stores: MemoryStores, chunk_id: str) -> dict[str, Any]:
     metadata = {"project_id": "demo", "chapter_index": 1, "scene_index": 1, "source_id": chunk_id}
     return {
         "id": chunk_id,
-        "metadata": metadata | {"content_type": "memory", "story_key": 2_000_001},
+        "metadata": metadata | {"content_type": "memory", "chunk_id": chunk_id},
         "document": f"planted {QUERY}",
         "vector": stores.embeddings.embed_query(QUERY),
     }
@@ -85,8 +86,9 @@ def test_rows_that_the_index_has_lost_are_named_and_brought_back(
 ) -> None:
     """Nothing but the comparison with SQL can tell that rows are missing."""
     with MemoryStores(settings_for(demo_folder)) as stores:
-        lost = sorted(stores.vectors("demo").list_ids("demo", timeout_s=HANG_GUARD_S))[:7]
-    _change_index(demo_folder, delete=lost)
+        collection = stores.vectors("demo").collection.name
+        lost = stores.database("demo").reading(lambda unit: sorted(unit.memories.index_ids())[:7])
+    _change_index(demo_folder, delete=[store_id(collection, chunk_id) for chunk_id in lost])
     with MemoryStores(settings_for(demo_folder)) as stores:
         assert verify_index(stores, "demo").missing_ids == tuple(lost)
         rebuild(stores, "demo")
@@ -97,14 +99,12 @@ def test_rows_that_the_index_has_lost_are_named_and_brought_back(
 def test_a_database_without_its_index_is_not_taken_for_a_new_project(
     demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext
 ) -> None:
-    """As after a restored backup: no file tells that there was an index, but SQL does; nothing half is built."""
+    """As after a restored backup: no file tells that there was an index, but SQL does, and the next write builds it."""
     for lost in (demo_folder / "demo" / "data").glob("vectors*"):
         shutil.rmtree(lost)
     with both_fallbacks(demo_folder) as stores:
         require_without_index(stores, request_in_demo, healthy_demo)
         scene = SceneInput(chapter_index=40, scene_index=1, text="Ines found the heron key in the salt.")
         result = ingest_scene(stores.on, "demo", scene)
-        assert (result.count("added"), result.indexing.waiting > 0) == (1, True)
-        assert "rebuild" in result.issues[0].message
-        rebuild(stores.on, "demo")
+        assert (result.count("added"), result.indexing.waiting, result.issues) == (1, 0, [])
         require_healthy(stores.off, request_in_demo, healthy_demo)

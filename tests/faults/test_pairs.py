@@ -12,7 +12,8 @@ from langchain_openai import ChatOpenAI
 
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.context_chain import build_context_chain
-from runtime.index.locations import EmbeddedIndex, IndexOwnership
+from runtime.index.locations import EmbeddedIndex
+from runtime.index.ownership import IndexOwnership
 from runtime.model_providers.offline_embeddings import HashedNgramEmbeddings
 from runtime.stores import MemoryStores
 from tests.acceptance.test_memory_context_retrieval import damage_index

@@ -56,5 +56,5 @@ def test_no_door_takes_an_id_that_is_no_plain_name(tmp_path: Path, door: str) ->
             with pytest.raises((UserInputError, ValidationError), match="project_id"):
                 DOORS[door](stores, given)
         assert stores._held == {}
-        assert stores._vectors == {}
+        assert stores._accesses == {}
     assert list(tmp_path.iterdir()) == []

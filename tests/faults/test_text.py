@@ -52,7 +52,7 @@ def test_dirty_text_is_the_same_in_sql_index_and_file(stores: MemoryStores, dirt
         chunks = {each.chunk.chunk_id: each.chunk for each in unit.memories.list_matching()}
     assert stored.text == scrub_text(f"{fact}. {dirt}")
     vector = stores.embeddings.embed_query(fact)
-    (hits,) = stores.vectors(PROJECT).query(PROJECT, [vector], top_k=5)
+    (hits,) = stores.vectors(PROJECT).query([vector], top_k=5)
     assert scrub_text(fact) in {hit.content for hit in hits}
     assert all(hit.content == chunks[hit.chunk_id].content for hit in hits)
     plan = ScenePlan(scene_number=1, purpose=f"Where is the key? {dirt}", key_actions=[fact])

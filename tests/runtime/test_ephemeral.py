@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from novelgen.errors import UnknownProjectError
 from novelgen.testing import open_ephemeral, sample_context
+from runtime.index.process import IndexProcess
 
 
 def test_a_story_in_five_lines() -> None:
@@ -46,7 +47,7 @@ def test_nothing_stays_and_nothing_starts() -> None:
         story = stories.create("mill", language="en")
         story.ingest(text="Ada gave Bo the key.", chapter_index=1, scene_index=1)
         assert story.search("key").issues == []
-        assert story._stores.vectors("mill").process.pid is None
+        assert not isinstance(story._stores.vectors("mill")._access, IndexProcess)
         assert story.check_health(repair=True).findings
         assert folder.is_dir()
     assert not folder.exists()

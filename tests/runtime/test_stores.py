@@ -9,11 +9,11 @@ from typing import Any, cast
 import pytest
 from langchain_core.embeddings import Embeddings
 
-from novelgen.deadlines import Deadline
 from novelgen.errors import ConfigurationError, UnknownProjectError, UserInputError, VectorIndexError
 from runtime.index.locations import ChromaServer, EmbeddedIndex
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from tests.runtime.index.conftest import embedded, process_of
 
 MOMENT = datetime(2026, 2, 3, tzinfo=UTC)
 
@@ -107,12 +107,13 @@ def test_indexes_are_made_for_the_settings(stores: MemoryStores, tmp_path: Path)
     """A project's index lies beside its database, or on the server that is set; index and model are made once."""
     stores.create_project("a")
     index = stores.vectors("a")
-    assert index is stores.vectors("a")
-    assert index.location == EmbeddedIndex(stores.paths("a").vectors)
-    assert (index.embedding_model, index.dimension) == stores.embedding_identity == ("fake:16", 16)
+    assert process_of(index) is process_of(stores.vectors("a"))
+    assert embedded(index) == EmbeddedIndex(stores.paths("a").vectors)
+    assert stores.embedding_identity == ("fake:16", 16)
+    assert index.collection.dimension == 16
     assert stores.embeddings is stores.embeddings
     with _stores(tmp_path / "projects", memory={"vector_store": {"url": "http://127.0.0.1:9"}}) as served:
-        assert served.vectors("a").location == ChromaServer("http://127.0.0.1:9")
+        assert process_of(served.vectors("a")).location == ChromaServer("http://127.0.0.1:9")
 
 
 def test_a_server_index_cannot_be_told_without_the_database(tmp_path: Path) -> None:
@@ -194,9 +195,9 @@ def test_indexes_beyond_the_bound_rest_and_come_back(tmp_path: Path) -> None:
     with _stores(tmp_path, memory={"vector_store": {"max_processes": 1}}) as stores:
         for name in ("a", "b"):
             stores.create_project(name)
-            stores.vectors(name).process.wait_started(Deadline.after(60))
+            stores.vectors(name).wait_started(60)
         assert [_owns(stores, name) for name in ("a", "b")] == [False, True]
-        assert stores.vectors("a").count("a", timeout_s=60) == 0
+        assert stores.vectors("a").list_ids(timeout_s=60) == set()
         assert [_owns(stores, name) for name in ("a", "b")] == [True, False]
 
 

@@ -97,8 +97,8 @@ def test_look_alike_projects_see_their_own_rows_only(stores: MemoryStores, numbe
     )
     secrets = {other for other in range(len(LOOK_ALIKES)) if _secret(other) in told}
     assert secrets == {number}
-    (hits,) = stores.vectors(name).query(name, [stores.embeddings.embed_query("ring")], top_k=100)
-    assert {hit.project_id for hit in hits} == {name}
+    (hits,) = stores.vectors(name).query([stores.embeddings.embed_query("ring")], top_k=100)
+    assert {hit.metadata["project_id"] for hit in hits} == {name}
 
 
 def test_rows_planted_in_the_database_under_another_name_stay_inside(demo_folder: Path) -> None:

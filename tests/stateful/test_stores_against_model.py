@@ -30,6 +30,7 @@ from runtime.memory_tools import search_story_memory_tool
 from runtime.storage.records import MemoryEdit, MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story.scenes import StoryScenes
+from tests.runtime.index.conftest import process_of
 from tests.stateful.plain_story import Place, PlainScene, PlainStory, memory_of
 from tests.support.demo_project import settings_for
 
@@ -158,7 +159,7 @@ class StoryMachine(RuleBasedStateMachine):
     @rule()
     def kill_index(self) -> None:
         """Kill the process of the index, if one runs."""
-        pid = self.stores.vectors(self.project).process.pid
+        pid = process_of(self.stores.vectors(self.project)).pid
         if pid is not None:
             os.kill(pid, signal.SIGKILL)
 

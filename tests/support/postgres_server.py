@@ -11,14 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 
-def _find_program(name: str) -> str | None:
+def _find_program(name: str, programs: Path | None = None) -> str | None:
+    if programs is not None:
+        return str(programs / name) if (programs / name).exists() else None
     installed = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
     return str(installed[-1]) if installed else shutil.which(name)
 
 
-def why_there_is_no_server() -> str | None:
-    """Return why no server can be started here, or None where one can."""
-    if _find_program("initdb") is None or _find_program("postgres") is None:
+def why_there_is_no_server(programs: Path | None = None) -> str | None:
+    """Return why no server can be started here, or None where one can; of another installation where it is named."""
+    if _find_program("initdb", programs) is None or _find_program("postgres", programs) is None:
         return "PostgreSQL NOT TESTED: its server programs are not installed (apt-get install postgresql)"
     if os.geteuid() == 0 and subprocess.run(["id", "postgres"], capture_output=True).returncode != 0:
         return "PostgreSQL NOT TESTED: the server does not run as root, and there is no user postgres"
@@ -28,7 +30,8 @@ def why_there_is_no_server() -> str | None:
 class PostgresServer:
     """A cluster on a free port of loopback."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, programs: Path | None = None) -> None:
+        self._programs = programs
         self._data = folder / "cluster"
         self._log = folder / "server.log"
         with contextlib.closing(socket.socket()) as probe:
@@ -44,14 +47,14 @@ class PostgresServer:
     def start(self) -> None:
         """Start the server and wait until it answers, after a crash as well."""
         options = {"port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off"}
-        command = [*_as_its_user(), _program("postgres"), "-D", str(self._data)]
+        command = [*_as_its_user(), self._program("postgres"), "-D", str(self._data)]
         for name, value in options.items():
             command += ["-c", f"{name}={value}"]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 command, stdout=log, stderr=log, cwd=self._data.parent, start_new_session=True
             )
-        ready = [_program("pg_isready"), "-h", "127.0.0.1", "-p", str(self.port), "-t", "60", "-q"]
+        ready = [self._program("pg_isready"), "-h", "127.0.0.1", "-p", str(self.port), "-t", "60", "-q"]
         for _ in range(600):
             if subprocess.run(ready).returncode == 0:
                 return
@@ -81,20 +84,25 @@ class PostgresServer:
                 os.kill(pid, number)
 
     def _run(self, program: str, *arguments: str) -> None:
-        command = [*_as_its_user(), _program(program), *arguments]
+        command = [*_as_its_user(), self._program(program), *arguments]
         finished = subprocess.run(command, capture_output=True, text=True, cwd=self._data.parent)
         if finished.returncode != 0:
             raise RuntimeError(finished.stderr)
 
+    def _program(self, name: str) -> str:
+        found = _find_program(name, self._programs)
+        assert found is not None
+        return found
+
 
 @contextlib.contextmanager
-def postgres_server() -> Iterator[PostgresServer]:
+def postgres_server(programs: Path | None = None) -> Iterator[PostgresServer]:
     """Make a cluster, start it, and remove all of it at the end."""
     folder = Path(tempfile.mkdtemp(prefix="novelgen-postgres-", dir="/tmp"))
     if os.geteuid() == 0:
         shutil.chown(folder, "postgres")
     try:
-        server = PostgresServer(folder)
+        server = PostgresServer(folder, programs)
         server.start()
         try:
             yield server
@@ -113,9 +121,3 @@ def _family_of(pid: int) -> list[int]:
 
 def _as_its_user() -> list[str]:
     return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
-
-
-def _program(name: str) -> str:
-    found = _find_program(name)
-    assert found is not None
-    return found

@@ -128,7 +128,7 @@ def _write(stores: MemoryStores, project_id: str, scenes: Sequence[SceneWrite], 
         for scene in scenes:
             unit.scenes.replace_scene(scene)
         unit.embeddings.put(stores.embedding_identity.model_name, vectors)
-    stores.vectors(project_id).upsert(_row(scene, chunk, vectors[chunk.chunk_id]) for scene, chunk in chunks)
+    stores.vectors(project_id).add(_row(scene, chunk, vectors[chunk.chunk_id]) for scene, chunk in chunks)
     with stores.database(project_id).write() as unit:
         unit.outbox.mark_done(unit.outbox.claim(limit=len(chunks)))
 

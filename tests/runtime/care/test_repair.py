@@ -8,10 +8,12 @@ import pytest
 
 from novelgen.errors import VectorIndexOwnedError
 from runtime.care.checks import check_breaker, check_index, repair_index
-from runtime.index.locations import EmbeddedIndex, IndexOwnership
+from runtime.index.locations import EmbeddedIndex
+from runtime.index.ownership import IndexOwnership
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scenes
 from runtime.stores import MemoryStores
+from tests.runtime.index.conftest import process_of
 from tests.runtime.ingest.made_up_story import recorded_scenes
 from tests.support.demo_project import settings_for
 
@@ -34,9 +36,9 @@ def _repaired(stores: MemoryStores) -> list[tuple[str, str, str]]:
 def test_a_sound_index_is_left_alone(stores: MemoryStores) -> None:
     """And says how it stands; where changes wait the outbox alone brings them to it."""
     index = stores.vectors(PROJECT)
-    pid = index.process.pid
+    pid = process_of(index).pid
     assert _repaired(stores) == [("ok", "vector index", "agrees with the database")]
-    assert index.process.pid == pid
+    assert process_of(index).pid == pid
     with stores.database(PROJECT).write() as unit:
         unit.outbox.queue(sorted(unit.memories.index_ids()), "upsert")
     first, last = _repaired(stores)
@@ -47,7 +49,7 @@ def test_a_sound_index_is_left_alone(stores: MemoryStores) -> None:
 
 def test_an_index_that_only_waits_is_not_to_be_rebuilt(stores: MemoryStores) -> None:
     """Where no more differs than waits, going on is advised; a rebuild where more does."""
-    stores.vectors(PROJECT).drop(PROJECT)
+    stores.vectors(PROJECT).drop()
     with stores.database(PROJECT).write() as unit:
         unit.outbox.queue(sorted(unit.memories.index_ids()), "upsert")
     assert check_index(stores, PROJECT, waiting=9) is None
@@ -61,7 +63,7 @@ def test_a_lost_index_is_rebuilt_from_the_database(stores: MemoryStores, is_dama
         stores.close()
         shutil.rmtree(stores.paths(PROJECT).vectors)
     else:
-        stores.vectors(PROJECT).drop(PROJECT)
+        stores.vectors(PROJECT).drop()
     assert check_index(stores, PROJECT, waiting=0).level == "degraded"
     rebuilt, last = _repaired(stores)
     assert rebuilt[:2] == ("ok", "vector index")
@@ -77,7 +79,7 @@ def test_an_open_breaker_is_shown_and_closed_by_the_repair(
     """The user's repair is let through although the index is left alone."""
     assert check_breaker(stores, PROJECT).level == "ok"
     for _ in range(3):
-        stores.vectors(PROJECT).process.breaker.failed("it crashed")
+        process_of(stores.vectors(PROJECT)).breaker.failed("it crashed")
     shown = check_breaker(stores, PROJECT)
     assert (shown.level, shown.fix) == ("degraded", f"run `novelgen doctor {PROJECT} --repair`")
     assert _repaired(stores)[-1] == ("ok", "vector index", "agrees with the database")

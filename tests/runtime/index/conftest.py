@@ -8,19 +8,50 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from runtime.index.locations import EmbeddedIndex, IndexLocation
 from runtime.index.manager import VectorStoreManager
-from runtime.index.process import CircuitBreaker, IndexProcess, IndexProcessRegistry
+from runtime.index.process import IndexProcess, IndexProcessRegistry
+from runtime.index.vector_index import CircuitBreaker, IndexAccess
 from tests.runtime.index.story_rows import DIMENSION, MODEL
 from tests.support.freezing import freeze
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
 OpenManager = Callable[..., VectorStoreManager]
+
+
+def index_in(
+    access: IndexAccess,
+    project_id: str = "demo",
+    *,
+    index_id: str | None = "live",
+    embedding_model: str = MODEL,
+    dimension: int = DIMENSION,
+) -> VectorStoreManager:
+    """Return the index of a project in a store."""
+    return VectorStoreManager(
+        access, project_id, index_id=index_id, embedding_model=embedding_model, dimension=dimension
+    )
+
+
+def process_of(manager: VectorStoreManager) -> IndexProcess:
+    """Return the process behind an index."""
+    access = manager._access
+    assert isinstance(access, IndexProcess)
+    return access
+
+
+def embedded(manager: VectorStoreManager) -> EmbeddedIndex:
+    """Return where an embedded index lives."""
+    location = process_of(manager).location
+    assert isinstance(location, EmbeddedIndex)
+    return location
 
 
 class FakeClock:
@@ -40,43 +71,39 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture(scope="session")
-def long_lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorStoreManager]:
+def long_lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexProcess]:
     """One embedded index for the whole session."""
-    path = tmp_path_factory.mktemp("index") / "vectors"
-    manager = VectorStoreManager(EmbeddedIndex(path), embedding_model=MODEL, dimension=DIMENSION)
-    manager.process.start()
-    yield manager
-    manager.close()
+    process = IndexProcess(EmbeddedIndex(tmp_path_factory.mktemp("index") / "vectors"))
+    process.start()
+    yield process
+    process.close()
 
 
 @pytest.fixture
-def shared(long_lived: VectorStoreManager) -> VectorStoreManager:
-    """The index of the session, running, for tests that leave it whole; each uses a project of its own."""
-    long_lived.count("awake")
-    return long_lived
+def shared(long_lived: IndexProcess) -> OpenManager:
+    """Opens projects in the index of the session, running, for tests that leave it whole."""
+    index_in(long_lived, "awake").list_ids()
+    return partial(index_in, long_lived)
 
 
 @pytest.fixture
 def open_manager(clock: FakeClock) -> Iterator[OpenManager]:
-    """Opens managers with a registry and a breaker clock of their own, and closes them."""
-    opened: list[VectorStoreManager] = []
+    """Opens indexes with a registry and a breaker clock of their own, and closes them."""
+    borrowed: list[IndexProcess] = []
     registry = IndexProcessRegistry(lambda location: IndexProcess(location, breaker=CircuitBreaker(clock=clock)))
 
-    def open_one(
-        location: IndexLocation, *, embedding_model: str = MODEL, dimension: int = DIMENSION
-    ) -> VectorStoreManager:
-        manager = VectorStoreManager(location, embedding_model=embedding_model, dimension=dimension, registry=registry)
-        opened.append(manager)
-        return manager
+    def open_one(location: IndexLocation, project_id: str = "demo", **options: Any) -> VectorStoreManager:
+        borrowed.append(registry.borrow(location))
+        return index_in(borrowed[-1], project_id, **options)
 
     yield open_one
-    for manager in opened:
-        manager.close()
+    for process in borrowed:
+        registry.give_back(process)
 
 
 def worker_pid(manager: VectorStoreManager) -> int:
     """Return the process id of a manager's running index."""
-    pid = manager.process.pid
+    pid = process_of(manager).pid
     assert pid is not None
     return pid
 

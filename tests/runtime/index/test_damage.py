@@ -11,12 +11,14 @@ import pytest
 from filelock import FileLock, Timeout
 
 from novelgen.deadlines import Deadline
-from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, VectorIndexError
-from novelgen.models.position import StoryPosition
+from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, VectorIndexError, VectorIndexGoneError
+from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.index.locations import EmbeddedIndex
 from runtime.index.manager import VectorStoreManager
+from runtime.index.process import IndexProcess
+from runtime.index.rows import IndexRow
 from tests.faults.matrix import covers
-from tests.runtime.index.conftest import OpenManager, is_alive, program, run_program, wait_until
+from tests.runtime.index.conftest import OpenManager, index_in, is_alive, process_of, program, run_program, wait_until
 from tests.runtime.index.story_rows import DIMENSION, expected, make_row, make_rows, random_vectors
 
 # Beyond Chroma's sync threshold of 1,000 rows vectors live in files of their own.
@@ -28,12 +30,16 @@ REBUILT = ROWS[:60]
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a sound, closed index and its control folder."""
     folder = tmp_path_factory.mktemp("pristine")
-    manager = VectorStoreManager(
-        EmbeddedIndex(folder / "vectors"), embedding_model="fake-embeddings", dimension=DIMENSION
-    )
-    manager.upsert(ROWS)
-    manager.close()
+    process = IndexProcess(EmbeddedIndex(folder / "vectors"))
+    index_in(process).add(ROWS)
+    process.close()
     return folder
+
+
+def rebuilt(index: VectorStoreManager, rows: list[IndexRow]) -> None:
+    """Remove the files of a damaged index and write its rows anew."""
+    index.discard_files()
+    index.add(rows)
 
 
 @pytest.fixture
@@ -90,9 +96,9 @@ def test_damage_is_told_and_a_rebuild_repairs_it(
     manager = open_manager(index)
     for _ in range(2):
         with pytest.raises(VectorIndexDamagedError, match="rebuil"):
-            manager.query("demo", random_vectors(1), top_k=3, must_exist=True, deadline=Deadline.after(60))
-    manager.rebuild("demo", REBUILT)
-    assert manager.verify("demo", *expected(REBUILT)).is_sound
+            manager.query(random_vectors(1), top_k=3, must_hold_rows=True, deadline=Deadline.after(60))
+    rebuilt(manager, REBUILT)
+    assert manager.verify(*expected(REBUILT)).is_sound
     names = {entry.name for entry in index.path.parent.iterdir()}
     assert names == {"vectors", "vectors.control"}
 
@@ -104,12 +110,12 @@ def test_vectors_cut_in_half_are_found_by_verification(open_manager: OpenManager
     os.truncate(vectors, vectors.stat().st_size // 2)
     manager = open_manager(index)
     try:
-        sound = manager.verify("demo", *expected(ROWS[:50]), timeout_s=60).is_sound
+        sound = manager.verify(*expected(ROWS), timeout_s=60).is_sound
     except VectorIndexDamagedError:
         sound = False
     assert not sound
-    manager.rebuild("demo", REBUILT)
-    assert manager.verify("demo", *expected(REBUILT)).is_sound
+    rebuilt(manager, REBUILT)
+    assert manager.verify(*expected(REBUILT)).is_sound
 
 
 def test_a_damaged_index_cannot_fill_the_disk(open_manager: OpenManager, index: EmbeddedIndex) -> None:
@@ -120,35 +126,29 @@ def test_a_damaged_index_cannot_fill_the_disk(open_manager: OpenManager, index: 
     manager = open_manager(index)
     added = [make_row(f"new{number}", vector) for number, vector in enumerate(random_vectors(1_500, seed=3))]
     with pytest.raises(VectorIndexDamagedError, match=r"'link_lists.bin' takes \d+ MB, where .* rebuild it"):
-        manager.upsert(added, timeout_s=60)
+        manager.add(added, timeout_s=60)
     assert 2**26 < links.stat().st_size < 2**29
     with pytest.raises(VectorIndexDamagedError, match="rebuild"):
-        manager.upsert(added[:1], timeout_s=60)
-    with pytest.raises(VectorIndexDamagedError, match="were removed; rebuild it again"):
-        manager.rebuild("demo", REBUILT)
-    manager.rebuild("demo", REBUILT)
-    assert manager.verify("demo", *expected(REBUILT)).is_sound
-
-
-def test_a_write_to_an_index_that_lost_its_rows_is_refused(open_manager: OpenManager, index: EmbeddedIndex) -> None:
-    """A new row must not make an emptied index look alive."""
-    shutil.rmtree(index.path)
-    manager = open_manager(index)
-    with pytest.raises(VectorIndexDamagedError, match=r"'demo' were written .* but are gone"):
-        manager.upsert([make_row("new", random_vectors(1)[0])], must_exist=True, timeout_s=60)
-    manager.upsert([make_row("new", random_vectors(1)[0], project_id="other")])
-    assert manager.count("other") == 1
+        manager.add(added[:1], timeout_s=60)
+    assert "'link_lists.bin'" in str(manager.oversized_file())
+    rebuilt(manager, REBUILT)
+    assert manager.verify(*expected(REBUILT)).is_sound
+    assert manager.oversized_file() is None
 
 
 def test_a_folder_removed_under_an_open_index_is_noticed(open_manager: OpenManager, index: EmbeddedIndex) -> None:
-    """Chroma would go on reading from deleted files."""
+    """Chroma would go on reading from deleted files; then a new row must not make the emptied index look alive."""
     manager = open_manager(index)
-    assert manager.count("demo", timeout_s=60) == len(ROWS)
+    assert len(manager.list_ids(timeout_s=60)) == len(ROWS)
     shutil.rmtree(index.path)
     with pytest.raises(VectorIndexDamagedError, match="was removed or replaced while open"):
-        manager.query("demo", random_vectors(1), top_k=3)
-    with pytest.raises(VectorIndexDamagedError, match="but are gone"):
-        manager.query("demo", random_vectors(1), top_k=3, must_exist=True)
+        manager.query(random_vectors(1), top_k=3)
+    with pytest.raises(VectorIndexGoneError, match="but are gone"):
+        manager.query(random_vectors(1), top_k=3, must_hold_rows=True)
+    with pytest.raises(VectorIndexGoneError, match=r"rows were written .* but are gone"):
+        manager.add([make_row("new", random_vectors(1)[0])], must_hold_rows=True, timeout_s=60)
+    manager.add([make_row("new", random_vectors(1)[0])])
+    assert len(manager.list_ids()) == 1
 
 
 @pytest.fixture
@@ -164,11 +164,11 @@ def test_a_locked_index_ends_each_call_in_its_time(
 ) -> None:
     """Opening a locked index would freeze the program; here it fails, and works when the lock is gone."""
     manager = open_manager(index)
-    manager.process.start()
+    process_of(manager).start()
     with pytest.raises((DeadlineExceededError, VectorIndexError), match=r"in time|locked|still starting"):
-        manager.query("demo", random_vectors(1), top_k=3, deadline=Deadline.after(4))
+        manager.query(random_vectors(1), top_k=3, deadline=Deadline.after(4))
     exclusive_lock.execute("ROLLBACK")
-    assert len(manager.query("demo", random_vectors(1), top_k=3, deadline=Deadline.after(60))[0]) == 3
+    assert len(manager.query(random_vectors(1), top_k=3, deadline=Deadline.after(60))[0]) == 3
 
 
 def test_a_process_frozen_in_native_code_does_not_outlive_its_killed_program(
@@ -195,45 +195,46 @@ def _is_locked(path: Path) -> bool:
 def test_a_write_lock_ends_a_write_in_its_time(open_manager: OpenManager, index: EmbeddedIndex) -> None:
     """A write that waits for another program's lock ends at its deadline and may be repeated."""
     manager = open_manager(index)
-    assert manager.count("demo", timeout_s=60) == len(ROWS)
+    assert len(manager.list_ids(timeout_s=60)) == len(ROWS)
     row = make_row("late", random_vectors(1, seed=4)[0])
     with closing(sqlite3.connect(sqlite_file(index), isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         with pytest.raises((DeadlineExceededError, VectorIndexError), match=r"in time|locked"):
-            manager.upsert([row], timeout_s=1)
+            manager.add([row], timeout_s=1)
         connection.execute("ROLLBACK")
-    manager.upsert([row])
-    assert "late" in manager.list_ids("demo")
+    manager.add([row])
+    assert "late" in manager.list_ids(["late"])
 
 
 @covers(20)
 def test_planted_rows_are_never_returned(open_manager: OpenManager, index: EmbeddedIndex) -> None:
-    """Rows of another project, from the future, or without a key stay inside, whoever wrote them."""
+    """By the documents alone, rows of another project, from the future, or without a key stay inside."""
     run_program(PLANT, str(index.path))
     manager = open_manager(index)
-    assert "foreign" in manager.list_ids("demo", timeout_s=60)
-    for chunk_ids in (None, ["foreign", "future", "bare", "partial", "forged", "c0000"]):
-        from_cut = manager.query("demo", [[1.0] * DIMENSION], top_k=20, as_of=StoryPosition(2), chunk_ids=chunk_ids)[0]
-        uncut = manager.query("demo", [[1.0] * DIMENSION], top_k=20, chunk_ids=chunk_ids)[0]
-        assert {hit.chunk_id for hit in from_cut} & PLANTED == set()
-        assert {hit.chunk_id for hit in uncut} & PLANTED == {"future", "forged"}
-    assert len(manager.query("demo", [[1.0] * DIMENSION], top_k=20, as_of=StoryPosition(2))[0]) == 20
+    assert "foreign" in manager.list_ids(timeout_s=60)
+    early = manager.texts_before([[1.0] * DIMENSION], StoryPosition(2), top_k=20)[0]
+    assert {text.chunk_id for text in early} & PLANTED == set()
+    assert len(early) == 20
+    late = manager.texts_before([[1.0] * DIMENSION], END_OF_STORY, top_k=20)[0]
+    assert {text.chunk_id for text in late} & PLANTED == {"future"}
 
 
-PLANTED = {"foreign", "future", "bare", "partial", "forged"}
+PLANTED = {"foreign", "future", "bare", "partial"}
 
 LOCKED_OWNER = """
 import sys, time
 from pathlib import Path
 from novelgen.errors import NovelgenError
 from runtime.index.locations import EmbeddedIndex
-from runtime.index.manager import VectorStoreManager
-manager = VectorStoreManager(EmbeddedIndex(Path(sys.argv[1])), embedding_model="fake-embeddings", dimension=16)
-manager.process.start()
-print(manager.process.pid, flush=True)
+from runtime.index.process import IndexProcess
+from tests.runtime.index.conftest import index_in
+process = IndexProcess(EmbeddedIndex(Path(sys.argv[1])))
+manager = index_in(process)
+process.start()
+print(process.pid, flush=True)
 while True:
     try:
-        manager.count("demo", timeout_s=6)
+        manager.list_ids(timeout_s=6)
     except NovelgenError:
         time.sleep(0.1)
 """
@@ -242,15 +243,14 @@ PLANT = """
 import sys, chromadb
 client = chromadb.PersistentClient(sys.argv[1])
 (collection,) = client.list_collections()
-whole = {"project_id": "demo", "chapter_index": 1, "scene_index": 1, "source_id": "", "content_type": "memory",
-         "story_key": 2_000_001}
+whole = {"project_id": "demo", "chapter_index": 1, "scene_index": 1, "source_id": "", "content_type": "memory"}
 rows = {
     "foreign": whole | {"project_id": "other"},
-    "future": whole | {"chapter_index": 90, "story_key": 180_000_001},
-    "forged": whole | {"chapter_index": 90},
+    "future": whole | {"chapter_index": 90},
     "partial": {key: value for key, value in whole.items() if key != "chapter_index"},
     "bare": {"x": 1},
 }
-collection.upsert(ids=list(rows), metadatas=list(rows.values()), documents=["planted"] * 5,
-                  embeddings=[[1.0] * 16] * 5)
+rows = {name: row | ({} if name == "bare" else {"chunk_id": name}) for name, row in rows.items()}
+collection.upsert(ids=list(rows), metadatas=list(rows.values()), documents=["planted"] * 4,
+                  embeddings=[[1.0] * 16] * 4)
 """

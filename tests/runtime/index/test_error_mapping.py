@@ -9,7 +9,7 @@ import pytest
 from chromadb import errors as chroma_errors
 
 from novelgen.errors import EmbeddingMismatchError, VectorIndexDamagedError, VectorIndexError
-from runtime.index.worker import map_failure
+from runtime.index.chroma_index import map_failure
 
 KNOWN_TO_CHROMA = set(
     """

@@ -1,42 +1,42 @@
-"""One process owns an embedded index; managers within it share, and other programs ask through it."""
+"""One process owns an embedded index; users within it share, and other programs ask through it."""
 
 import json
 import os
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from novelgen.deadlines import Deadline
-from novelgen.errors import DeadlineExceededError, VectorIndexError, VectorIndexOwnedError
-from runtime.index.locations import EmbeddedIndex, IndexOwnership, borrow, read_owner
-from runtime.index.manager import VectorStoreManager
-from runtime.index.process import IndexProcessRegistry
-from tests.runtime.index.conftest import OpenManager, program
-from tests.runtime.index.story_rows import DIMENSION, MODEL, make_rows
+from novelgen.errors import VectorIndexDamagedError, VectorIndexError, VectorIndexOwnedError
+from runtime.index.locations import EmbeddedIndex
+from runtime.index.ownership import IndexOwnership, borrow, read_owner
+from runtime.index.process import IndexProcess, IndexProcessRegistry
+from tests.runtime.index.conftest import OpenManager, embedded, index_in, process_of, program, worker_pid
+from tests.runtime.index.story_rows import make_rows
 
 SECOND = """
 import sys
 from pathlib import Path
 from runtime.index.locations import EmbeddedIndex
-from runtime.index.manager import VectorStoreManager
+from runtime.index.process import IndexProcess
+from tests.runtime.index.conftest import index_in
 from tests.runtime.index.story_rows import make_rows
-manager = VectorStoreManager(EmbeddedIndex(Path(sys.argv[1])), embedding_model="fake-embeddings", dimension=16)
+process = IndexProcess(EmbeddedIndex(Path(sys.argv[1])))
+index = index_in(process)
 rows = make_rows(6)
-manager.upsert(rows[4:])
-print(manager.count("demo"), *[hit.chunk_id for hit in manager.query("demo", [rows[1].vector], top_k=1)[0]])
-print(manager.rebuild("demo", rows[:5]), manager.process.in_doubt, flush=True)
+index.add(rows[4:])
+print(len(index.list_ids()), *[hit.chunk_id for hit in index.query([rows[1].vector], top_k=1)[0]])
+print(len(index.list_ids()), index.is_in_doubt, flush=True)
 if sys.stdin.readline():
-    print(manager.count("demo", timeout_s=30), manager.process.pid)
-manager.close()
+    print(len(index.list_ids(timeout_s=30)), process.pid)
+process.close()
 """
 
 HOLDER = """
 import sys, time
 from pathlib import Path
 from runtime.index.locations import EmbeddedIndex
-from runtime.index.locations import IndexOwnership
+from runtime.index.ownership import IndexOwnership
 
 ownership = IndexOwnership(EmbeddedIndex(Path(sys.argv[1])))
 ownership.acquire()
@@ -46,33 +46,32 @@ time.sleep(600)
 
 
 def test_a_second_program_asks_through_the_first(tmp_path: Path, open_manager: OpenManager) -> None:
-    """It writes, finds and rebuilds in the owner's process; when the owner gives the index up it goes on by itself."""
+    """It writes and finds in the owner's process; when the owner gives the index up it goes on by itself."""
     owner = open_manager(EmbeddedIndex(tmp_path / "vectors"))
     rows = make_rows(4)
-    owner.upsert(rows, timeout_s=30)
-    pid = owner.process.pid
-    second = program(SECOND, str(owner.location))
+    owner.add(rows, timeout_s=30)
+    pid = worker_pid(owner)
+    second = program(SECOND, str(embedded(owner)))
     assert second.stdin is not None
     assert second.stdout is not None
     assert second.stdout.readline() == f"6 {rows[1].chunk_id}\n"
-    assert second.stdout.readline() == "5 False\n"
-    assert (owner.count("demo"), owner.process.pid) == (5, pid)
+    assert second.stdout.readline() == "6 False\n"
+    assert (len(owner.list_ids()), worker_pid(owner)) == (6, pid)
     told = tmp_path / "vectors.control" / "owner.address"
     assert told.stat().st_mode & 0o077 == 0
     assert Path(json.loads(told.read_text())["address"]).parent.stat().st_mode & 0o077 == 0
-    owner.close()
+    process_of(owner).close()
     output, errors = second.communicate("go on\n", timeout=60)
     assert second.returncode == 0, errors
-    assert output.split()[0] == "5"
+    assert output.split()[0] == "6"
     assert not told.exists()
 
 
 def test_what_tells_no_owner_of_this_user_is_not_asked(
-    tmp_path: Path, shared: VectorStoreManager, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, shared: OpenManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A torn file, a wrong key, an address where nobody listens, and another user's file lend nothing."""
-    shared.count("demo")
-    true = shared.location.control_folder / "owner.address" if isinstance(shared.location, EmbeddedIndex) else tmp_path
+    true = embedded(shared("demo")).control_folder / "owner.address"
     said = json.loads(true.read_text())
     told_in = tmp_path / "owner.address"
     for left in ("", "[]", "{", json.dumps(said | {"key": "00"}), json.dumps(said | {"address": str(tmp_path / "x")})):
@@ -85,34 +84,19 @@ def test_what_tells_no_owner_of_this_user_is_not_asked(
     assert borrow(true) is None
 
 
-def test_writes_of_two_programs_take_turns(shared: VectorStoreManager, tmp_path: Path) -> None:
-    """While the owner writes or rebuilds, what another program writes waits, and is told when that takes too long."""
-    registry = IndexProcessRegistry()
-    second = VectorStoreManager(shared.location, embedding_model=MODEL, dimension=DIMENSION, registry=registry)
-    rows = [replace(row, project_id="turns") for row in make_rows(2)]
-    shared.upsert(rows[:1])
-    with shared.process.writing(Deadline.after(5)):
-        with pytest.raises(DeadlineExceededError):
-            second.upsert(rows[1:], timeout_s=0.5)
-        assert second.count("turns") == 1
-    second.upsert(rows[1:])
-    assert shared.count("turns") == 2
-    second.close()
-    assert shared.count("turns") == 2
-
-
-def test_a_rebuild_that_cannot_begin_keeps_no_turn(tmp_path: Path, open_manager: OpenManager) -> None:
-    """Where another program's rebuild meets damaged files, which it may not remove, the owner goes on writing."""
+def test_a_damaged_index_of_another_program_is_not_removed(tmp_path: Path, open_manager: OpenManager) -> None:
+    """Its files are the owner's, who goes on writing."""
     owner = open_manager(EmbeddedIndex(tmp_path / "vectors"))
-    owner.upsert(make_rows(2))
-    registry = IndexProcessRegistry()
-    second = VectorStoreManager(owner.location, embedding_model=MODEL, dimension=DIMENSION, registry=registry)
+    owner.add(make_rows(2))
+    second = index_in(IndexProcess(embedded(owner)))
     shutil.rmtree(tmp_path / "vectors")
+    with pytest.raises(VectorIndexDamagedError):
+        second.add(make_rows(2))
     with pytest.raises(VectorIndexOwnedError, match="is damaged and owned by process"):
-        second.rebuild("demo", make_rows(2))
-    owner.upsert(make_rows(2), timeout_s=5)
-    assert second.count("demo") == 2
-    second.close()
+        second.discard_files()
+    owner.add(make_rows(2), timeout_s=5)
+    assert len(second.list_ids()) == 2
+    process_of(second).close()
 
 
 def test_the_index_is_free_when_its_owner_is_killed(tmp_path: Path, open_manager: OpenManager) -> None:
@@ -130,24 +114,22 @@ def test_the_index_is_free_when_its_owner_is_killed(tmp_path: Path, open_manager
     second.release()
     assert not second.acquire()
     second.release()
-    assert open_manager(index).count("demo", timeout_s=20) == 0
+    assert open_manager(index).list_ids(timeout_s=20) == set()
 
 
-def test_managers_of_one_program_share_one_process(tmp_path: Path, open_manager: OpenManager) -> None:
+def test_users_of_one_program_share_one_process(tmp_path: Path) -> None:
     """Two spellings of a path are one index, which ends with its last user."""
     (tmp_path / "link").symlink_to(tmp_path)
-    first = open_manager(EmbeddedIndex(tmp_path / "vectors"))
-    second = open_manager(EmbeddedIndex(tmp_path / "link" / "vectors"))
-    first.upsert(make_rows(2), timeout_s=30)
-    assert second.count("demo") == 2
-    assert first.process is second.process
-    first.close()
-    first.close()
-    assert second.count("demo") == 2
-    second.close()
-    assert second.process.pid is None
-    third = open_manager(EmbeddedIndex(tmp_path / "vectors"))
-    assert third.process is not second.process
+    registry = IndexProcessRegistry()
+    first = registry.borrow(EmbeddedIndex(tmp_path / "vectors"))
+    second = registry.borrow(EmbeddedIndex(tmp_path / "link" / "vectors"))
+    assert first is second
+    index_in(first).add(make_rows(2), timeout_s=30)
+    registry.give_back(first)
+    assert len(index_in(second).list_ids()) == 2
+    registry.give_back(second)
+    assert second.pid is None
+    assert registry.borrow(EmbeddedIndex(tmp_path / "vectors")) is not second
 
 
 def test_taking_and_giving_twice_is_harmless(tmp_path: Path) -> None:

@@ -14,17 +14,26 @@ import pytest
 
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, VectorIndexError
-from runtime.index.locations import EmbeddedIndex, ProjectKey
-from runtime.index.manager import VectorStoreManager
-from runtime.index.process import CircuitBreaker, IndexProcess, RunningProcess
+from runtime.index.locations import EmbeddedIndex
+from runtime.index.process import IndexProcess, RunningProcess
+from runtime.index.vector_index import CircuitBreaker, Collection
 from tests.faults.matrix import covers
-from tests.runtime.index.conftest import FakeClock, is_alive, program, run_program, wait_until, worker_pid
+from tests.runtime.index.conftest import (
+    FakeClock,
+    OpenManager,
+    is_alive,
+    process_of,
+    program,
+    run_program,
+    wait_until,
+    worker_pid,
+)
 from tests.runtime.index.story_rows import make_row, make_rows, random_vectors
 from tests.support.freezing import freeze, kill_when_asked
 
 started_as_shipped = pytest.mark.index_started_as_shipped
 
-IN_DEMO = ProjectKey("demo")
+IN_DEMO = Collection("story-demo", 16)
 
 
 @pytest.fixture
@@ -58,51 +67,51 @@ def stub_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[st
 @started_as_shipped
 @covers(11)
 def test_a_kill_in_the_middle_of_a_query_is_an_error_and_the_next_call_works(
-    shared: VectorStoreManager, monkeypatch: pytest.MonkeyPatch
+    shared: OpenManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The caller learns what happened; acknowledged rows are still there."""
     rows = make_rows(5, project_id="killed")
-    shared.upsert(rows)
-    pid = worker_pid(shared)
+    shared("killed").add(rows)
+    pid = worker_pid(shared("any"))
     freeze(pid)
     kill_when_asked(monkeypatch, pid)
     with pytest.raises(VectorIndexError, match="was ended by SIGKILL"):
-        shared.query("killed", random_vectors(1), top_k=1, deadline=Deadline.after(30))
-    assert shared.list_ids("killed") == {row.chunk_id for row in rows}
-    assert worker_pid(shared) != pid
+        shared("killed").query(random_vectors(1), top_k=1, deadline=Deadline.after(30))
+    assert shared("killed").list_ids([row.chunk_id for row in rows]) == {row.chunk_id for row in rows}
+    assert worker_pid(shared("any")) != pid
 
 
-def test_a_process_that_died_between_calls_is_replaced_unnoticed(shared: VectorStoreManager) -> None:
+def test_a_process_that_died_between_calls_is_replaced_unnoticed(shared: OpenManager) -> None:
     """A dead process is seen before anything is asked of it."""
-    shared.count("idle")
-    pid = worker_pid(shared)
+    shared("idle").list_ids()
+    pid = worker_pid(shared("any"))
     os.kill(pid, signal.SIGKILL)
-    assert wait_until(lambda: shared.process.pid is None)
-    assert shared.count("idle") == 0
+    assert wait_until(lambda: process_of(shared("idle")).pid is None)
+    assert len(shared("idle").list_ids()) == 0
 
 
-def test_a_frozen_process_is_killed_at_the_deadline(shared: VectorStoreManager) -> None:
+def test_a_frozen_process_is_killed_at_the_deadline(shared: OpenManager) -> None:
     """The call ends in its time, and the next one has a new process."""
-    shared.count("frozen")
-    pid = worker_pid(shared)
+    shared("frozen").list_ids()
+    pid = worker_pid(shared("any"))
     freeze(pid)
     with pytest.raises(DeadlineExceededError, match="query on the vector index did not return in time"):
-        shared.query("frozen", random_vectors(1), top_k=1, deadline=Deadline.after(0.3))
+        shared("frozen").query(random_vectors(1), top_k=1, deadline=Deadline.after(0.3))
     assert not is_alive(pid)
-    assert shared.query("frozen", random_vectors(1), top_k=1, deadline=Deadline.after(20)) == [[]]
+    assert shared("frozen").query(random_vectors(1), top_k=1, deadline=Deadline.after(20)) == [[]]
 
 
-def test_a_process_that_takes_nothing_cannot_hold_a_writer(shared: VectorStoreManager) -> None:
+def test_a_process_that_takes_nothing_cannot_hold_a_writer(shared: OpenManager) -> None:
     """A write larger than the buffers of the system ends at its deadline too."""
-    shared.count("full")
-    freeze(worker_pid(shared))
+    shared("full").list_ids()
+    freeze(worker_pid(shared("any")))
     rows = [
         make_row(f"c{number}", vector, project_id="full", content="salt " * 100_000)
         for number, vector in enumerate(random_vectors(8))
     ]
-    with pytest.raises(DeadlineExceededError, match="upsert on the vector index did not return in time"):
-        shared.upsert(rows, timeout_s=0.5)
-    assert shared.count("full", timeout_s=20) == 0
+    with pytest.raises(DeadlineExceededError, match="add on the vector index did not return in time"):
+        shared("full").add(rows, timeout_s=0.5)
+    assert len(shared("full").list_ids(timeout_s=20)) == 0
 
 
 def test_an_answer_that_stops_half_way_ends_at_the_deadline(
@@ -124,42 +133,42 @@ def test_an_answer_that_stops_half_way_ends_at_the_deadline(
     assert wait_until(lambda: process.is_ready)
     monkeypatch.setattr(IndexProcess, "launch", staticmethod(real))
     with pytest.raises(DeadlineExceededError, match="ids on the vector index did not return in time"):
-        process.call("ids", Deadline.after(0.5), key=IN_DEMO)
-    assert process.call("ids", Deadline.after(20), key=IN_DEMO) == []
+        process.call("ids", Deadline.after(0.5), collection=IN_DEMO, chunk_ids=[])
+    assert process.call("ids", Deadline.after(20), collection=IN_DEMO, chunk_ids=[]) == set()
 
 
 def test_a_call_that_the_user_breaks_off_leaves_no_reply_behind(
-    shared: VectorStoreManager, request: pytest.FixtureRequest
+    shared: OpenManager, request: pytest.FixtureRequest
 ) -> None:
     """After Ctrl-C the next question gets its own answer."""
     # Who starts the tests in the background of a shell lets them ignore it.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
-    shared.upsert(make_rows(3, project_id="broken-off"))
-    freeze(worker_pid(shared))
+    shared("broken-off").add(make_rows(3, project_id="broken-off"))
+    freeze(worker_pid(shared("any")))
     breaker = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     breaker.start()
     with pytest.raises(KeyboardInterrupt):
-        shared.list_ids("broken-off", timeout_s=30)
+        shared("broken-off").list_ids(timeout_s=30)
     breaker.join()
-    assert len(shared.query("broken-off", random_vectors(1), top_k=5, deadline=Deadline.after(20))[0]) == 3
+    assert len(shared("broken-off").query(random_vectors(1), top_k=5, deadline=Deadline.after(20))[0]) == 3
 
 
-def test_a_call_that_waits_for_another_ends_in_its_own_time(shared: VectorStoreManager) -> None:
+def test_a_call_that_waits_for_another_ends_in_its_own_time(shared: OpenManager) -> None:
     """Waiting for the turn counts, and is not held against the process."""
-    shared.count("queue")
-    pid = worker_pid(shared)
+    shared("queue").list_ids()
+    pid = worker_pid(shared("any"))
     freeze(pid)
-    slow = threading.Thread(target=shared.count, args=("queue",))
+    slow = threading.Thread(target=shared("queue").list_ids)
     slow.start()
     try:
-        assert wait_until(lambda: shared.process.is_busy)
+        assert wait_until(lambda: process_of(shared("idle")).is_busy)
         with pytest.raises(DeadlineExceededError, match="busy with other calls"):
-            shared.count("queue", timeout_s=0.2)
+            shared("queue").list_ids(timeout_s=0.2)
     finally:
         os.kill(pid, signal.SIGCONT)
         slow.join()
-    assert worker_pid(shared) == pid
+    assert worker_pid(shared("any")) == pid
 
 
 @started_as_shipped
@@ -173,12 +182,12 @@ def test_a_slow_start_is_no_damage(bare_process: Callable[..., IndexProcess]) ->
     pid = process.pid
     for _ in range(5):
         with pytest.raises(DeadlineExceededError, match="still starting"):
-            process.call("ids", Deadline.after(0.001), key=IN_DEMO)
+            process.call("ids", Deadline.after(0.001), collection=IN_DEMO, chunk_ids=[])
     assert not process.breaker.is_open
     process.wait_started(Deadline.after(60))
     assert isinstance(process.location, EmbeddedIndex)
     assert not process.location.path.exists()
-    assert process.call("ids", Deadline.after(20), key=IN_DEMO) == []
+    assert process.call("ids", Deadline.after(20), collection=IN_DEMO, chunk_ids=[]) == set()
     assert process.pid == pid
 
 
@@ -188,7 +197,7 @@ def test_a_process_that_is_asked_long_after_its_start_is_ready(bare_process: Cal
     process.start()
     pid = process.pid
     assert wait_until(lambda: process.is_ready)
-    assert process.call("ids", Deadline.after(20), key=IN_DEMO) == []
+    assert process.call("ids", Deadline.after(20), collection=IN_DEMO, chunk_ids=[]) == set()
     assert process.pid == pid
 
 
@@ -201,10 +210,10 @@ def test_a_start_that_hangs_ends_at_its_own_deadline(
     process = bare_process(start_timeout_s=0.3)
     for _ in range(3):
         with pytest.raises(DeadlineExceededError, match=r"did not start within 0\.3 s"):
-            process.call("ids", Deadline.after(30), key=IN_DEMO)
+            process.call("ids", Deadline.after(30), collection=IN_DEMO, chunk_ids=[])
         assert process.pid is None
     with pytest.raises(VectorIndexError, match="left alone for 30 more seconds"):
-        process.call("ids", Deadline.after(30), key=IN_DEMO)
+        process.call("ids", Deadline.after(30), collection=IN_DEMO, chunk_ids=[])
 
 
 def test_only_failures_in_a_row_open_the_breaker_and_a_probe_decides(clock: FakeClock) -> None:
@@ -239,13 +248,13 @@ def test_a_crash_loop_opens_the_breaker_until_a_probe_works(
     process = bare_process()
     for _ in range(3):
         with pytest.raises(VectorIndexError, match=r"ended with exit code 7 \(out of luck\)"):
-            process.call("ids", Deadline.after(30), key=IN_DEMO)
+            process.call("ids", Deadline.after(30), collection=IN_DEMO, chunk_ids=[])
     with pytest.raises(VectorIndexError, match="failed 3 times in a row"):
-        process.call("ids", Deadline.after(30), key=IN_DEMO)
+        process.call("ids", Deadline.after(30), collection=IN_DEMO, chunk_ids=[])
     assert (process.breaker.is_open, process.pid) == (True, None)
     monkeypatch.setattr(sys, "executable", real_python)
     clock.now_s += 30
-    assert process.call("ids", Deadline.after(30), key=IN_DEMO) == []
+    assert process.call("ids", Deadline.after(30), collection=IN_DEMO, chunk_ids=[]) == set()
     assert not process.breaker.is_open
 
 
@@ -256,17 +265,18 @@ def test_a_process_that_cannot_start_or_panics_is_an_error_of_the_index(
     """A missing program is told; a panic of Chroma's Rust, which ends by an exit code, is damage."""
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(VectorIndexError, match=r"cannot be started.*nowhere"):
-        bare_process().call("ids", Deadline.after(30), key=IN_DEMO)
+        bare_process().call("ids", Deadline.after(30), collection=IN_DEMO, chunk_ids=[])
     stub_python("echo 'pyo3_runtime.PanicException: database disk image is malformed' >&2; exit 1")
     with pytest.raises(VectorIndexDamagedError, match=r"exit code 1 \(pyo3.*rebuild the index"):
-        bare_process().call("ids", Deadline.after(30), key=IN_DEMO)
+        bare_process().call("ids", Deadline.after(30), collection=IN_DEMO, chunk_ids=[])
 
 
-@started_as_shipped
-def test_a_bug_in_the_process_ends_it_and_its_last_words_are_told(shared: VectorStoreManager) -> None:
-    """An error that is not expected is never swallowed there."""
-    with pytest.raises(VectorIndexError, match=r"ended with exit code 1 \(KeyError: 'no-such-operation'\)"):
-        shared.process.call("no-such-operation", Deadline.after(20))
+def test_a_failure_that_nobody_expected_is_told(shared: OpenManager) -> None:
+    """A store may fail in any way: the caller is told how, and the process goes on."""
+    pid = worker_pid(shared("bug"))
+    with pytest.raises(VectorIndexError, match=r"AttributeError.*no-such-operation"):
+        process_of(shared("bug")).call("no-such-operation", Deadline.after(20), collection=IN_DEMO)
+    assert worker_pid(shared("bug")) == pid
 
 
 def test_the_process_ends_with_a_program_that_is_killed(tmp_path: Path) -> None:
@@ -303,10 +313,12 @@ OWNER = """
 import os, sys, time
 from pathlib import Path
 from runtime.index.locations import EmbeddedIndex
-from runtime.index.manager import VectorStoreManager
-manager = VectorStoreManager(EmbeddedIndex(Path(sys.argv[1]) / "vectors"), embedding_model="m", dimension=2)
-manager.count("demo", timeout_s=30)
-print(manager.process.pid, flush=True)
+from runtime.index.process import IndexProcess
+from tests.runtime.index.conftest import index_in
+process = IndexProcess(EmbeddedIndex(Path(sys.argv[1]) / "vectors"))
+manager = index_in(process)
+manager.list_ids(timeout_s=30)
+print(process.pid, flush=True)
 """
 
 LIVING_FORK = """
@@ -320,26 +332,23 @@ REFUSED_FORK = """
 child = os.fork()
 if child == 0:
     try:
-        manager.count("demo")
+        len(manager.list_ids())
     except Exception as error:
         print(error, flush=True)
     sys.exit(0)
 os.waitpid(child, 0)
-print("parent", manager.count("demo"), flush=True)
-print("same", manager.process.pid, flush=True)
+print("parent", len(manager.list_ids()), flush=True)
+print("same", process.pid, flush=True)
 """
 
 
 def test_an_idle_index_is_closed_until_it_is_asked_again(bare_process: Callable[..., IndexProcess]) -> None:
-    """A closed one has no process and can be opened by others; one that is being written to stays up."""
+    """A closed one has no process and can be opened by others."""
     process = bare_process()
-    assert process.call("ids", Deadline.after(60), key=IN_DEMO) == []
-    with process.write_turn:
-        assert not process.close_idle()
-    assert process.pid is not None
+    assert process.call("ids", Deadline.after(60), collection=IN_DEMO, chunk_ids=[]) == set()
     assert process.close_idle()
     assert process.pid is None
     other = bare_process()
-    assert other.call("ids", Deadline.after(60), key=IN_DEMO) == []
+    assert other.call("ids", Deadline.after(60), collection=IN_DEMO, chunk_ids=[]) == set()
     assert other.close_idle()
-    assert process.call("ids", Deadline.after(60), key=IN_DEMO) == []
+    assert process.call("ids", Deadline.after(60), collection=IN_DEMO, chunk_ids=[]) == set()

@@ -9,67 +9,60 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.errors import EmbeddingError
-from novelgen.models.position import StoryPosition
-from runtime.index.rows import (
-    QueryCut,
-    cut_key,
-    decode_hit,
-    decode_position,
-    encode_metadata,
-    encode_rows,
-    exact_search,
-    may_be_shown,
-    require_vectors,
-)
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.index.rows import IndexHit, encode_metadata, encode_rows, exact_search, require_vectors, store_id
 from tests.runtime.index.story_rows import make_row, random_vectors
 
 places = st.one_of(st.none(), st.integers(0, 1_000_000))
 WHOLE: dict[str, Any] = dict(encode_metadata(make_row("a", [1.0], position=(3, 2))))
 
 
-def shown(metadata: dict[str, Any], as_of: StoryPosition | None = None) -> bool:
-    return may_be_shown(metadata, QueryCut("demo", 1, cut_key(as_of)))
+def is_shown(metadata: dict[str, Any], as_of: StoryPosition = END_OF_STORY) -> bool:
+    return IndexHit("a", "text", metadata).text_before(as_of, project_id="demo") is not None
 
 
 @given(places, places, places, places)
 def test_the_cut_is_that_of_story_positions(
     chapter: int | None, scene: int | None, as_of_chapter: int | None, as_of_scene: int | None
 ) -> None:
-    """One comparison of story keys says what StoryPosition.admits says, in every combination."""
+    """The metadata say what StoryPosition.admits says, in every combination."""
     scene = scene if chapter is not None else None
     as_of = StoryPosition(as_of_chapter, as_of_scene if as_of_chapter is not None else None)
     metadata: dict[str, Any] = dict(encode_metadata(make_row("a", [1.0], position=(chapter, scene))))
-    assert decode_position(metadata) == (chapter, scene)
-    assert shown(metadata, as_of) == as_of.admits(chapter, scene)
-    key = cut_key(as_of)
-    assert key is None or (metadata["story_key"] < key) == as_of.admits(chapter, scene)
+    text = IndexHit("a", "text", metadata).text_before(END_OF_STORY, project_id="demo")
+    assert text is not None
+    assert (text.chapter_index, text.scene_index) == (chapter, scene)
+    assert is_shown(metadata, as_of) == as_of.admits(chapter, scene)
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        *({key: None} for key in WHOLE),
+        *({key: None} for key in WHOLE if key != "chunk_id"),
         {"project_id": "other"},
         {"project_id": ["demo"]},
         {"chapter_index": "3"},
-        {"chapter_index": 3.0},
+        {"chapter_index": 3.5},
         {"scene_index": True},
     ],
 )
 def test_foreign_mistyped_and_partial_rows_are_not_shown(changes: dict[str, Any]) -> None:
-    """A missing key may have hidden a later position or another project; the position decides over a stored key."""
-    assert shown(WHOLE)
-    assert not shown(WHOLE | changes)
-    assert not shown({key: value for key, value in (WHOLE | changes).items() if value is not None})
-    assert not shown(WHOLE | {"story_key": -1}, StoryPosition(3, 2))
+    """A missing key may have hidden a later position or another project; a whole float is the number it is."""
+    assert is_shown(WHOLE | {"chapter_index": 3.0})
+    assert not is_shown(WHOLE | changes)
+    assert not is_shown({key: value for key, value in (WHOLE | changes).items() if value is not None})
+    assert IndexHit("", "text", WHOLE).text_before(END_OF_STORY, project_id="demo") is None
 
 
 def test_rows_go_in_and_come_out_whole() -> None:
     """Half characters are replaced, no sentinel leaves the room, and a row needs an id and a scene its chapter."""
-    columns = encode_rows([make_row("a", [1.0], content="林\ud800")], dimension=1)
-    assert columns["documents"] == ["林?"]
-    hit = decode_hit("a", "text", encode_metadata(make_row("a", [1.0], source_id=None)), similarity=1.0000001)
-    assert (hit.source_id, hit.chunk_id, hit.similarity) == (None, "a", 1.0)
+    columns = encode_rows([make_row("a", [2.0], content="林\ud800")], dimension=1)
+    assert (columns.texts, columns.chunk_ids, columns.vectors.tolist()) == (["林?"], ["a"], [[1.0]])
+    assert store_id("one", "a") != store_id("two", "a")
+    metadata = encode_metadata(make_row("a", [1.0], source_id=None))
+    text = IndexHit("a", "text", metadata).text_before(END_OF_STORY, project_id="demo")
+    assert text is not None
+    assert (text.source_id, text.chunk_id) == (None, "a")
     with pytest.raises(ValueError, match="chunk_id='' is empty"):
         make_row("", [1.0])
     with pytest.raises(ValueError, match="scene_index=4 was given without chapter_index"):
@@ -82,6 +75,8 @@ def test_rows_go_in_and_come_out_whole() -> None:
         ([1.0, math.nan], "'a' holds NaN or infinity"),
         ([1.0, math.inf], "'a' holds NaN or infinity"),
         ([0.0, 0.0], "'a' is all zeros"),
+        ([3e38, 3e38], "'a' is too long or too short"),
+        ([1e-30, 0.0], "'a' is too long or too short"),
         ([1.0], r"'a' has shape \(1,\), but the index holds 2 values"),
         ([[1.0, 2.0]], r"'a' has shape \(1, 2\)"),
     ],

@@ -11,97 +11,78 @@ import httpx
 import pytest
 
 from novelgen.deadlines import Deadline
-from novelgen.errors import ConfigurationError, DeadlineExceededError, VectorIndexDamagedError, VectorIndexError
+from novelgen.errors import ConfigurationError, DeadlineExceededError, VectorIndexError
 from novelgen.models.position import StoryPosition
 from runtime.index.locations import ChromaServer
+from runtime.index.process import IndexProcess
 from runtime.ingest import indexing
 from runtime.ingest.indexing import reindex, verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
-from tests.runtime.index.conftest import OpenManager, ServerProcess, run_program
+from tests.runtime.index.conftest import OpenManager, ServerProcess, index_in, process_of
 from tests.runtime.index.story_rows import expected, make_rows, random_vectors
 from tests.support.demo_project import settings_for
 from tests.support.marked_scenes import marked_scene
 
-SECOND_WRITER = """
-import sys
-from runtime.index.locations import ChromaServer
-from runtime.index.manager import VectorStoreManager
-from tests.runtime.index.story_rows import DIMENSION, MODEL, make_rows
-manager = VectorStoreManager(ChromaServer(sys.argv[1]), embedding_model=MODEL, dimension=DIMENSION)
-rows = make_rows(30, project_id=sys.argv[2], seed=8)
-manager.rebuild(sys.argv[2], rows)
-"""
-
 
 def test_rows_are_stored_found_cut_and_verified(open_manager: OpenManager, server: ServerProcess) -> None:
     """What holds for the embedded index holds here."""
-    manager = open_manager(ChromaServer(server.url))
+    index = open_manager(ChromaServer(server.url), "红楼梦")
     rows = make_rows(60, project_id="红楼梦", positions=[(chapter, 1) for chapter in range(6)])
-    manager.upsert(rows, timeout_s=30)
-    hits = manager.query("红楼梦", [rows[8].vector], top_k=30, as_of=StoryPosition(3))[0]
-    assert hits[0].chunk_id == "c0008"
-    assert {hit.chapter_index for hit in hits} == {0, 1, 2}
-    assert len(hits) == 30
-    found = manager.query("红楼梦", [rows[8].vector], top_k=3, chunk_ids=["unknown", "c0001"])[0]
-    assert [hit.chunk_id for hit in found] == ["c0001"]
-    assert manager.verify("红楼梦", *expected(rows)).is_sound
-    manager.drop("红楼梦")
-    assert manager.count("红楼梦") == 0
+    index.add(rows, timeout_s=30)
+    texts = index.texts_before([rows[8].vector], StoryPosition(3), top_k=30)[0]
+    assert texts[0].chunk_id == "c0008"
+    assert {text.chapter_index for text in texts} == {0, 1, 2}
+    assert len(texts) == 30
+    assert index.verify(*expected(rows)).is_sound
+    index.drop()
+    assert index.list_ids() == set()
 
 
-def test_a_rebuild_by_another_program_is_followed(open_manager: OpenManager, server: ServerProcess) -> None:
-    """A manager that had the old collection open finds the new one."""
-    manager = open_manager(ChromaServer(server.url))
-    manager.upsert(make_rows(5, project_id="swapped"), timeout_s=30)
-    run_program(SECOND_WRITER, server.url, "swapped")
-    assert manager.count("swapped") == 30
-    hits = manager.query("swapped", [make_rows(30, seed=8)[21].vector], top_k=1)[0]
-    assert hits[0].chunk_id == "c0021"
+def test_a_collection_that_another_program_removed_is_told(open_manager: OpenManager, server: ServerProcess) -> None:
+    """As after its rebuild: SQL says what is live, and the next question opens that."""
+    index = open_manager(ChromaServer(server.url), "swapped")
+    index.add(make_rows(5, project_id="swapped"), timeout_s=30)
+    other = IndexProcess(ChromaServer(server.url))
+    index_in(other, "swapped").drop(timeout_s=60)
+    other.close()
+    with pytest.raises(VectorIndexError, match="NotFoundError"):
+        index.query(random_vectors(1), top_k=1)
+    assert index.query(random_vectors(1), top_k=1) == [[]]
 
 
 def test_a_killed_server_is_told_at_once_and_is_found_again(open_manager: OpenManager, server: ServerProcess) -> None:
     """Each call fails while it is gone, none opens the breaker, and nothing acknowledged is lost."""
-    manager = open_manager(ChromaServer(server.url))
-    manager.upsert(make_rows(7, project_id="returning"), timeout_s=30)
+    manager = open_manager(ChromaServer(server.url), "returning")
+    manager.add(make_rows(7, project_id="returning"), timeout_s=30)
     server.kill()
     for _ in range(4):
         with pytest.raises(VectorIndexError, match="server cannot be reached"):
-            manager.query("returning", random_vectors(1), top_k=1)
-    assert not manager.process.breaker.is_open
+            manager.query(random_vectors(1), top_k=1)
+    assert not manager.is_refusing
     server.start()
-    assert manager.count("returning") == 7
+    assert len(manager.list_ids()) == 7
 
 
 def test_a_frozen_server_ends_each_call_in_its_time(open_manager: OpenManager, server: ServerProcess) -> None:
     """Chroma's client has no timeout of its own; a deadline of ours ends it, and the next call works."""
     manager = open_manager(ChromaServer(server.url))
-    assert manager.count("frozen", timeout_s=30) == 0
+    assert manager.list_ids(timeout_s=30) == set()
     server.freeze()
     try:
         with pytest.raises(DeadlineExceededError, match="did not return in time"):
-            manager.query("frozen", random_vectors(1), top_k=1, deadline=Deadline.after(0.5))
+            manager.query(random_vectors(1), top_k=1, deadline=Deadline.after(0.5))
     finally:
         server.thaw()
-    assert manager.query("frozen", random_vectors(1), top_k=1, deadline=Deadline.after(30)) == [[]]
-
-
-def test_a_project_that_the_server_lost_is_told(open_manager: OpenManager, server: ServerProcess) -> None:
-    """A server without files of ours: who knows that rows were written is told they are gone."""
-    manager = open_manager(ChromaServer(server.url))
-    assert manager.query("elsewhere", random_vectors(1), top_k=1, deadline=Deadline.after(30)) == [[]]
-    with pytest.raises(VectorIndexDamagedError, match=r"'elsewhere'.*are gone, or this is another index"):
-        manager.query("elsewhere", random_vectors(1), top_k=1, must_exist=True, deadline=Deadline.after(30))
-    with pytest.raises(VectorIndexDamagedError, match="rebuild it"):
-        manager.upsert(make_rows(1, project_id="elsewhere"), must_exist=True, timeout_s=30)
+    assert manager.query(random_vectors(1), top_k=1, deadline=Deadline.after(30)) == [[]]
 
 
 def test_an_address_where_nothing_listens_is_named(open_manager: OpenManager) -> None:
     """The message names the address and how to start a server."""
     manager = open_manager(ChromaServer("http://127.0.0.1:9"))
     with pytest.raises(VectorIndexError, match=r"server 'http://127\.0\.0\.1:9' cannot be reached.*chroma run"):
-        manager.count("demo", timeout_s=30)
+        manager.list_ids(timeout_s=30)
 
 
 TOKEN = "open-sesame-1234567890"
@@ -173,9 +154,9 @@ def test_a_wrong_token_is_refused_without_being_shown(
         pids = set()
         for _ in range(4):
             with pytest.raises(VectorIndexError, match=r"refused .* chroma_token and chroma_headers") as refused:
-                manager.count("demo", timeout_s=30)
+                manager.list_ids(timeout_s=30)
             assert wrong not in str(refused.value)
-            pids.add(manager.process.pid)
+            pids.add(process_of(manager).pid)
     assert len(pids) == 1
     assert wrong not in caplog.text + repr(location) + str(location)
 
@@ -224,27 +205,22 @@ def test_databases_with_one_project_id_never_meet_on_a_server(tmp_path: Path, se
         mine.database(PROJECT).backup(tmp_path / "copy" / PROJECT / "data" / "novel.db")
         with MemoryStores(_settings(tmp_path / "copy", server)) as copied:
             assert verify_index(copied, PROJECT).is_sound
-        mine.vectors(PROJECT).drop(PROJECT)
+        mine.vectors(PROJECT).drop()
         assert verify_index(theirs, PROJECT).is_sound
         assert not verify_index(mine, PROJECT).is_sound
 
 
-def test_an_index_on_a_server_is_not_built_anew_by_itself(
+def test_an_index_on_a_server_is_built_anew_when_it_is_bloated(
     tmp_path: Path, server: ServerProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What others store there meanwhile would be lost: the result names the command, and nothing is said after it."""
+    """What was removed or written over is counted in SQL; the writer who finds it too much builds the index anew."""
     monkeypatch.setattr(indexing, "SPARE_VECTORS", 3)
     monkeypatch.setattr(indexing, "MAX_KEPT_PER_MEMORY", 2)
     with MemoryStores(_settings(tmp_path, server)) as stores:
-        stores.create_project("edited", language="en")
-
-        def messages(version: int) -> list[str]:
-            result = ingest_scene(stores, "edited", marked_scene(0, 0, version))
-            return [issue.message for issue in result.indexing.issues]
-
-        assert messages(1) == []
-        (said,) = [message for version in range(2, 5) for message in messages(version)][-1:]
-        assert "run `novelgen reindex edited` when that suits" in said
-        reindex(stores, "edited")
+        project = stores.create_project("edited", language="en")
+        seen = {project.index_id}
+        for version in range(1, 6):
+            assert ingest_scene(stores, "edited", marked_scene(0, 0, version)).indexing.issues == []
+            seen.add(stores.database("edited").reading(lambda unit: unit.projects.require().index_id))
+        assert len(seen) == 2
         assert verify_index(stores, "edited").is_sound
-        assert messages(5) == []

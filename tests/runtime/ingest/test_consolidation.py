@@ -172,15 +172,15 @@ def test_kept_sources_do_not_count_as_dead_vectors(
     """An index that holds just what it must, sources of consolidated memories included, is never built anew."""
     consolidate_project(stores, road, limit=3)
     with stores.database(road).read() as unit:
-        held = len(unit.memories.index_ids())
+        assert unit.projects.require().index_removals == 0
     rebuilds: list[str] = []
     monkeypatch.setattr(indexing, "SPARE_VECTORS", 0)
     monkeypatch.setattr(indexing, "MAX_KEPT_PER_MEMORY", 1)
-    monkeypatch.setattr(indexing, "kept_vectors", lambda *_: held)
     monkeypatch.setattr(indexing, "reindex", lambda _, project_id: rebuilds.append(project_id))
     indexing.rebuild_if_bloated(stores, road, IndexingResult(indexed=1))
     assert rebuilds == []
-    monkeypatch.setattr(indexing, "kept_vectors", lambda *_: held + 1)
+    with stores.database(road).write() as unit:
+        unit.projects.count_index_removals(1)
     indexing.rebuild_if_bloated(stores, road, IndexingResult(indexed=1))
     assert rebuilds == [road]
 

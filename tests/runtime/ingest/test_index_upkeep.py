@@ -4,20 +4,24 @@ import contextlib
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from novelgen.errors import VectorIndexError
 from novelgen.models.record import SceneRecord
 from runtime.care.checks import repair_index
-from runtime.index.locations import VECTOR_FILE, ChromaServer, EmbeddedIndex, kept_vectors, swollen_file
+from runtime.index.locations import EmbeddedIndex, swollen_file
 from runtime.index.manager import VectorStoreManager
 from runtime.ingest import indexing
 from runtime.ingest.indexing import IndexingResult, reindex, verify_index
 from runtime.ingest.ingest import IngestResult, ingest_scene
 from runtime.ingest.scene_input import SceneInput
+from runtime.storage.database import ProjectDatabase
 from runtime.stores import MemoryStores
+from tests.runtime.index.conftest import process_of
 from tests.support.demo_project import settings_for
 from tests.support.marked_scenes import marked_scene
 
@@ -37,12 +41,12 @@ def _ingest(stores: MemoryStores, place: int) -> IngestResult:
 
 
 def _kill_the_index(stores: MemoryStores) -> None:
-    pid = stores.vectors(PROJECT).process.pid
+    pid = process_of(stores.vectors(PROJECT)).pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
     # The call may meet the process while it ends, or start the next at once.
     with contextlib.suppress(VectorIndexError):
-        stores.vectors(PROJECT).count(PROJECT, timeout_s=60)
+        stores.vectors(PROJECT).list_ids(timeout_s=60)
 
 
 def test_vectors_lost_by_a_kill_are_back_after_the_next_scene(stores: MemoryStores, tmp_path: Path) -> None:
@@ -50,16 +54,16 @@ def test_vectors_lost_by_a_kill_are_back_after_the_next_scene(stores: MemoryStor
     _ingest(stores, 1)
     index = stores.vectors(PROJECT)
     # Rows go behind the back of SQL, as by a kill.
-    index.delete(PROJECT, sorted(index.list_ids(PROJECT))[:2])
+    index.delete(stores.database(PROJECT).reading(lambda unit: sorted(unit.memories.index_ids())[:2]))
     _kill_the_index(stores)
-    assert index.process.in_doubt
+    assert index.is_in_doubt
     stores.close()
     with MemoryStores(settings_for(tmp_path)) as later:
         assert _ingest(later, 2).indexing.issues == []
         assert verify_index(later, PROJECT).is_sound
     with MemoryStores(settings_for(tmp_path)) as last:
-        last.vectors(PROJECT).count(PROJECT, timeout_s=60)
-        assert not last.vectors(PROJECT).process.in_doubt
+        last.vectors(PROJECT).list_ids(timeout_s=60)
+        assert not last.vectors(PROJECT).is_in_doubt
 
 
 def test_a_sound_index_is_not_built_anew(stores: MemoryStores, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +72,7 @@ def test_a_sound_index_is_not_built_anew(stores: MemoryStores, monkeypatch: pyte
     _ingest(stores, 1)
     _kill_the_index(stores)
     assert _ingest(stores, 2).indexing.issues == []
-    assert not stores.vectors(PROJECT).process.in_doubt
+    assert not stores.vectors(PROJECT).is_in_doubt
 
 
 def _forbidden(*_: object) -> IndexingResult:
@@ -89,7 +93,7 @@ def test_a_proof_that_fails_is_said_and_the_scene_stands(stores: MemoryStores, m
     assert "no answer" in issue.message
     assert "doctor --repair" in issue.message
     assert (result.count("added"), result.indexing.waiting) == (1, 0)
-    assert stores.vectors(PROJECT).process.in_doubt
+    assert stores.vectors(PROJECT).is_in_doubt
 
 
 def _edited(stores: MemoryStores, version: int, *, memories: int = 1) -> IngestResult:
@@ -104,8 +108,8 @@ def _edited(stores: MemoryStores, version: int, *, memories: int = 1) -> IngestR
 
 
 def _kept(stores: MemoryStores) -> int:
-    index = stores.vectors(PROJECT)
-    return kept_vectors(index.location, index.dimension)
+    with stores.database(PROJECT).read() as unit:
+        return unit.projects.require().index_removals
 
 
 def test_an_index_of_mostly_dead_vectors_is_built_anew(stores: MemoryStores, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +124,7 @@ def test_an_index_of_mostly_dead_vectors_is_built_anew(stores: MemoryStores, mon
     monkeypatch.setattr(indexing, "reindex", told)
     results = [_edited(stores, version, memories=240) for version in range(6)]
     assert len(rebuilds) == 1
-    assert rebuilds[0] > 800
+    assert rebuilds[0] > 720
     assert _kept(stores) < rebuilds[0]
     assert [issue for result in results for issue in result.indexing.issues] == []
     assert verify_index(stores, PROJECT).is_sound
@@ -135,35 +139,26 @@ def test_a_failing_rebuild_is_said_and_harms_nothing(stores: MemoryStores, monke
     _edited(stores, 1)
     monkeypatch.setattr(indexing, "SPARE_VECTORS", 0)
     monkeypatch.setattr(indexing, "MAX_KEPT_PER_MEMORY", 0)
-    monkeypatch.setattr(VectorStoreManager, "rebuild", failing)
+    monkeypatch.setattr(VectorStoreManager, "verify", failing)
     result = _edited(stores, 2)
     assert [issue.message for issue in result.indexing.issues if "not made smaller: no room" in issue.message]
+    monkeypatch.undo()
     assert verify_index(stores, PROJECT).is_sound
 
 
 def test_what_others_store_during_a_rebuild_is_not_lost(stores: MemoryStores, monkeypatch: pytest.MonkeyPatch) -> None:
     """A scene that is stored after a rebuild was asked for, and before it begins to write, is in the new index."""
-    rebuild = VectorStoreManager.rebuild
+    turn = ProjectDatabase.index_turn
 
-    def late(self: VectorStoreManager, *arguments: object, **options: object) -> int:
-        monkeypatch.setattr(VectorStoreManager, "rebuild", rebuild)
+    def late(self: ProjectDatabase, **options: Any) -> AbstractContextManager[None]:
+        monkeypatch.setattr(ProjectDatabase, "index_turn", turn)
         _ingest(stores, 7)
-        return rebuild(self, *arguments, **options)  # type: ignore[arg-type]
+        return turn(self, **options)
 
     _edited(stores, 1)
-    monkeypatch.setattr(VectorStoreManager, "rebuild", late)
+    monkeypatch.setattr(ProjectDatabase, "index_turn", late)
     reindex(stores, PROJECT)
     assert verify_index(stores, PROJECT).is_sound
-
-
-def test_sizes_are_told_from_the_files(tmp_path: Path) -> None:
-    """A file of 10 vectors of 16 values counts as 10; no files and a server count as none."""
-    folder = tmp_path / "vectors"
-    assert kept_vectors(EmbeddedIndex(folder), 16) == 0
-    assert kept_vectors(ChromaServer("http://127.0.0.1:9"), 16) == 0
-    (folder / "segment").mkdir(parents=True)
-    (folder / "segment" / VECTOR_FILE).write_bytes(bytes(10 * (132 + 16 * 4 + 8)))
-    assert kept_vectors(EmbeddedIndex(folder), 16) == 10
 
 
 def test_repair_rebuilds_an_index_whose_files_are_far_too_large(stores: MemoryStores) -> None:

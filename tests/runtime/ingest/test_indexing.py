@@ -79,7 +79,8 @@ def test_ingest_brings_the_index_up_to_sql(stores: MemoryStores, project: str, c
     assert (result.indexed, result.embedded, result.waiting, result.issues) == (9, 9, 0, [])
     assert len(counting.texts) == 9
     assert verify_index(stores, project).is_sound
-    assert stores.vectors(project).list_ids(project) == _semantic_ids(stores, project)
+    known = _semantic_ids(stores, project)
+    assert stores.vectors(project).list_ids(known) == known
     again = ingest_scenes(stores, project, recorded_scenes()).indexing
     assert (again.indexed, again.embedded) == (0, 0)
     with stores.database(project).read() as unit:
@@ -98,7 +99,8 @@ def test_a_changed_scene_is_embedded_alone(stores: MemoryStores, project: str, c
     assert (result.indexed, result.removed, result.embedded) == (2, 1, 1)
     assert verify_index(stores, project).is_sound
     StoryScenes(stores, project).delete_scene(StoryPosition(1, 2))
-    assert stores.vectors(project).list_ids(project) == _semantic_ids(stores, project)
+    known = _semantic_ids(stores, project)
+    assert stores.vectors(project).list_ids(known) == known
     assert verify_index(stores, project).is_sound
 
 
@@ -223,7 +225,7 @@ def test_a_broken_index_leaves_entries_waiting(stores: MemoryStores, new_project
 def test_reindex_uses_the_stored_vectors(stores: MemoryStores, project: str, counting: _Counting) -> None:
     """A lost index is rebuilt from SQL without embedding anything."""
     ingest_scenes(stores, project, recorded_scenes())
-    stores.vectors(project).drop(project)
+    stores.vectors(project).drop()
     assert len(verify_index(stores, project).missing_ids) == 9
     counting.texts.clear()
     told: list[tuple[int, int]] = []
@@ -248,7 +250,7 @@ def test_another_model_needs_a_reindex(stores: MemoryStores, project: str) -> No
     ingest_scenes(stores, project, recorded_scenes()[:2])
     with _other_stores(stores, "fake:64") as other:
         result = ingest_scenes(other, project, recorded_scenes())
-        assert ["run `novelgen reindex`" in each.message for each in result.indexing.issues] == [True]
+        assert [f"run `novelgen reindex {project}`" in each.message for each in result.indexing.issues] == [True]
         assert result.indexing.waiting == 5
         rebuilt = reindex(other, project)
         assert (rebuilt.indexed, rebuilt.embedded, rebuilt.waiting) == (9, 9, 0)
@@ -266,9 +268,9 @@ def test_an_authors_edit_reaches_the_index(stores: MemoryStores, project: str) -
     result = ingest_scenes(stores, project, recorded_scenes()).indexing
     assert (result.indexed, result.removed, result.embedded) == (1, 1, 1)
     question = stores.embeddings.embed_query("edited by the author")
-    (hits,) = stores.vectors(project).query(project, [question], top_k=1)
+    (hits,) = stores.vectors(project).query([question], top_k=1)
     assert [hit.content for hit in hits] == ["edited by the author"]
-    assert ids["M12"] not in stores.vectors(project).list_ids(project)
+    assert ids["M12"] not in stores.vectors(project).list_ids(ids.values())
 
 
 def test_moved_scenes_keep_their_vectors_and_change_place(
@@ -282,7 +284,7 @@ def test_moved_scenes_keep_their_vectors_and_change_place(
     drain_outbox(stores, project)
     question = stores.embeddings.embed_query("Mary Grey")
     index = stores.vectors(project)
-    assert index.query(project, [question], top_k=5, as_of=StoryPosition(5, 1)) == [[]]
-    (hits,) = index.query(project, [question], top_k=5, as_of=StoryPosition(5, 2))
+    assert index.texts_before([question], StoryPosition(5, 1), top_k=5) == [[]]
+    (hits,) = index.texts_before([question], StoryPosition(5, 2), top_k=5)
     assert [(hit.chapter_index, hit.scene_index) for hit in hits] == [(5, 1)]
     assert counting.texts == []

@@ -27,6 +27,9 @@ def test_a_project_is_created_read_and_changed(database: DatabaseManager) -> Non
         unit.projects.count_index_removals(2)
         counted = unit.projects.require()
         assert (counted.index_removals, counted.index_id) == (5, created.index_id)
+        unit.projects.switch_index(f"{created.index_id}-b")
+        switched = unit.projects.require()
+        assert (switched.index_removals, switched.index_id) == (0, f"{created.index_id}-b")
     stored = database.list_projects()
     assert [one.project_id for one in stored] == ["demo", "demo2", "红楼梦"]
     assert len({one.index_id for one in stored}) == 3

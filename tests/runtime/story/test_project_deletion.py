@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import create_engine, inspect, text
 
 from novelgen.errors import ContextWriteError, DatabaseError, UnknownProjectError, UserInputError, VectorIndexOwnedError
-from runtime.index.locations import EmbeddedIndex, IndexOwnership
+from runtime.index.locations import EmbeddedIndex
+from runtime.index.ownership import IndexOwnership
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
