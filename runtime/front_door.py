@@ -6,7 +6,7 @@ reads or writes has an async twin: `await story.acontext(…)`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,7 +25,7 @@ from runtime.story.story import Story
 from runtime.story.transfer import ProjectImport, StoryTransfer
 
 if TYPE_CHECKING:
-    from runtime.index.langchain_index import VectorStoreFactory
+    from langchain_core.vectorstores import VectorStore
 
 
 def open(
@@ -33,7 +33,7 @@ def open(
     *,
     embeddings: Embeddings | str | None = None,
     chat_model: BaseChatModel | str | None = None,
-    vector_store: VectorStoreFactory | Mapping[str, Any] | str | None = None,
+    vector_store: Callable[[str, Embeddings], VectorStore] | Mapping[str, Any] | str | None = None,
     **settings: Any,
 ) -> Memory:
     """Open the memory of all stories in a folder. Nothing is loaded or written before it is asked for.
@@ -116,7 +116,7 @@ class Memory:
         *,
         embeddings: Embeddings | None = None,
         chat_model: BaseChatModel | None = None,
-        vector_store: VectorStoreFactory | None = None,
+        vector_store: Callable[[str, Embeddings], VectorStore] | None = None,
     ) -> None:
         if chat_model is not None and not isinstance(chat_model, BaseChatModel):
             raise ConfigurationError(

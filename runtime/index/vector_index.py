@@ -5,15 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Protocol
 
 from novelgen import errors
 from novelgen.deadlines import Deadline
 from runtime.index.locations import IndexLocation
-from runtime.index.rows import IndexColumns, IndexHit
+
+if TYPE_CHECKING:
+    # Not loaded by programs that only read and edit.
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from runtime.index.rows import IndexColumns, IndexHit
 
 
 class VectorIndex(Protocol):
