@@ -102,7 +102,11 @@ class DatabaseBusyError(DatabaseError):
 
 
 class DatabaseFullError(DatabaseError):
-    """The disk that holds the database is full or not writable."""
+    """The disk that holds the database is full."""
+
+
+class DatabaseReadOnlyError(DatabaseFullError):
+    """The disk, the file or the server can only be read; nothing was stored."""
 
 
 class SchemaVersionError(DatabaseError):

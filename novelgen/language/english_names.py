@@ -41,7 +41,9 @@ _FACTION_WORDS = frozenset(word_list("english_names_faction_words"))
 _ITEM_WORDS = frozenset(word_list("english_names_item_words"))
 _JOINING = "of|of the|de|de la|du|des|del|della|di|da|la|le|von|van|van der|von der|al|el|bin|ibn|ben"
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ](?:[^\W\d_]|['](?=[A-Za-z]))*\.?(?:-[^\W\d_]+)*"
-_RUN = re.compile(rf"\b{_CAPITAL}(?:(?:[ \n]|\.[ ])(?:(?:{_JOINING}) )?{_CAPITAL})*")
+_LONGEST_RUN = 60
+"""Words that are taken together at most: of more in capitals none is the name of anybody."""
+_RUN = re.compile(rf"\b{_CAPITAL}(?:(?:[ \n]|\.[ ])(?:(?:{_JOINING}) )?{_CAPITAL}){{0,{_LONGEST_RUN - 1}}}")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _LOWER = re.compile(r"(?<![\w'])[a-zß-öø-ÿ][^\W\d_]*(?:'[^\W\d_]+)*")
 _AFTER = re.compile(rf",? (?:(?P<says>{'|'.join(_SPEECH_VERBS)})|(?P<acts>{'|'.join(_ACTING_VERBS)}))\b")

@@ -81,6 +81,26 @@ def scrub_tree(value: Any) -> Any:
     return value
 
 
+def visible_name(name: str) -> str:
+    """Return a name cleaned, or refuse one that nobody can see.
+
+    Raises:
+        UserInputError: When it holds nothing but blanks, marks of direction, control characters and their kind.
+    """
+    cleaned = scrub_text(name).strip()
+    if not any(unicodedata.category(character)[0] in "LNPSM" for character in cleaned):
+        raise UserInputError(f"the name {name!r} has no visible character; write one that people can read")
+    return cleaned
+
+
+def is_visible_name(name: str) -> bool:
+    """Tell whether a name has a character that people can see."""
+    try:
+        return bool(visible_name(name))
+    except UserInputError:
+        return False
+
+
 def texts_within(value: Any) -> Iterator[str]:
     """Yield every text of plain data, in its order."""
     if isinstance(value, str):

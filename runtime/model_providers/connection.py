@@ -74,7 +74,7 @@ def connection_options(name: str, base_url: str | None, api_key: SecretStr | Non
     options: dict[str, Any] = {}
     if base_url:
         options["base_url"] = base_url
-    if api_key is not None and api_key.get_secret_value():
+    if api_key is not None and api_key.get_secret_value() and name.partition(":")[0] not in _KEYLESS_PROVIDERS:
         options["api_key"] = api_key
     elif base_url and name.startswith("openai:") and not os.environ.get("OPENAI_API_KEY"):
         options["api_key"] = SecretStr(UNUSED_KEY)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 from starlette.responses import Response
@@ -14,11 +14,14 @@ from novelgen.lorebook import LorebookForm
 from novelgen.memory.knowledge_rules import why_unknown
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.knowledge import KNOWLEDGE_KINDS, KNOWLEDGE_SOURCES, READER, KnownMemory, UnknownMemory
+from novelgen.models.position import StoryPosition
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.nearest import nearest_names
 from runtime.page.visits import MAX_SHOWN, Name, Offset, Shown, Visit, Visited, download, router
+from runtime.story.base import story_position
 from runtime.story.entity_fields import OfferedField
 from runtime.story.knowledge import Knower, KnowledgeRow, Narrowing, Unaware
+from runtime.story.renaming import Renaming
 from runtime.story.states import AttributeHistory
 from runtime.story.story import Story
 from runtime.story.who_is_who import EVERY_STATUS, Order
@@ -125,10 +128,20 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
 @router.get("/page/projects/{project_id}/card/rename")
 def rename_page(visit: Visited, entity: Name, new_name: Name) -> Response:
     """Show what another name would change."""
-    old = visit.story.entity(entity).entity
+    old = visit.kept(Story.entity, entity_id=entity, as_of=visit.until).entity
     preview = visit.story.rename_card(old.entity_id, new_name.strip())
-    names = visit.story.entity_names()
+    if visit.as_of is not None:
+        preview = _before(preview, visit.as_of, known=old.names())
+    names = visit.story.entity_names(as_of=visit.as_of)
     return visit.page("rename", preview=preview, old=old.name, names=names, in_text=False)
+
+
+def _before(preview: Renaming, as_of: StoryPosition, *, known: Sequence[str]) -> Renaming:
+    """Return a preview with nothing but scenes before a position; of the rest it tells numbers alone."""
+    told = [place for place in preview.places if place.held_by == "scene" and story_position(place.id) < as_of]
+    names = {old: new for old, new in preview.names.items() if old in known}
+    others = [name for name in preview.other_names if name in known]
+    return preview.model_copy(update={"places": told, "names": names, "other_names": others, "kept_within": {}})
 
 
 @router.get("/page/projects/{project_id}/card/merge")

@@ -1,6 +1,7 @@
 """Engines for SQLite and PostgreSQL, what their errors mean, and copies of a SQLite file."""
 
 import json
+import logging
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from sqlalchemy.util import LRUCache
 
 from novelgen import errors
 from novelgen.language.normalise import is_deeper
+
+logger = logging.getLogger(__name__)
 
 WRITING = "novelgen_writing"
 """Execution option of a connection that is about to write."""
@@ -71,7 +74,24 @@ def _from_json(text: str) -> Any:
         return from_json(text)
     except ValueError:
         # Half a character, say, which it refuses.
+        return read_damaged_json(text)
+
+
+def read_damaged_json(text: str) -> Any:
+    """Return a value of JSON that pydantic's parser refuses; of one that nobody can read the empty one of its kind.
+
+    A damaged cell costs itself alone. `novelgen doctor` names its row.
+    """
+    try:
         return json.loads(text)
+    except ValueError:
+        logger.warning("a stored value cannot be read and counts as empty: %r; `novelgen doctor` names it", text[:60])
+        return empty_like(text)
+
+
+def empty_like(text: str) -> list[Any] | dict[str, Any] | None:
+    """Return the empty list or object where a text begins one, else None."""
+    return {"[": [], "{": {}}.get(text.lstrip()[:1])  # type: ignore[return-value]
 
 
 def database_url(url_or_path: str | Path) -> URL:
@@ -195,6 +215,10 @@ Meaning = tuple[type[errors.DatabaseError], str]
 
 _BUSY: Meaning = errors.DatabaseBusyError, "another process or thread is writing; try again once it has ended"
 _FULL: Meaning = errors.DatabaseFullError, "free disk space and check that the file and its folder can be written"
+_READ_ONLY: Meaning = (
+    errors.DatabaseReadOnlyError,
+    "the disk, the file or its folder can only be read; nothing was stored, give the right to write there",
+)
 _DAMAGED: Meaning = errors.DatabaseError, "restore a backup; the file was left as it is"
 _SCHEMA: Meaning = (errors.SchemaVersionError, "open it with DatabaseManager.open, which migrates, or update novelgen")
 _LOST: Meaning = errors.DatabaseError, "check that the database server runs, then try again"
@@ -202,12 +226,25 @@ _REFUSED: Meaning = errors.DatabaseError, "the database refused the statement; t
 
 _SQLITE_CODES: dict[int, Meaning] = {
     **dict.fromkeys((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL), _BUSY),
-    **dict.fromkeys((sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM), _FULL),
+    **dict.fromkeys((sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR), _FULL),
+    **dict.fromkeys((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM), _READ_ONLY),
     **dict.fromkeys((sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB), _DAMAGED),
     sqlite3.SQLITE_CANTOPEN: (errors.DatabaseError, "check the path and its permissions"),
     sqlite3.SQLITE_SCHEMA: _SCHEMA,
 }
 """By SQLite's primary result code."""
+
+_REFUSED_BY_SQLITE: Meaning = errors.DatabaseError, "`novelgen doctor PROJECT` tells whether the database is sound"
+
+_SQLITE_WORDS: dict[str, Meaning] = {
+    "no such table: projects": (
+        errors.DatabaseError,
+        "the database is empty: its file was deleted or replaced; restore a backup, or run `novelgen ingest PROJECT`",
+    ),
+    **dict.fromkeys(("no such table", "no such column"), _SCHEMA),
+    "malformed JSON": (errors.DatabaseError, "a stored value is damaged; `novelgen doctor PROJECT` names it"),
+}
+"""By how the message begins."""
 
 _POSTGRES_STATES: dict[str, Meaning] = {
     **dict.fromkeys(("08", "57P"), _LOST),
@@ -216,7 +253,7 @@ _POSTGRES_STATES: dict[str, Meaning] = {
     **dict.fromkeys(("XX001", "XX002"), _DAMAGED),
     "57014": (errors.DatabaseBusyError, "the statement ran longer than statement_timeout_s"),
     "53": (errors.DatabaseFullError, "the server is out of disk, memory or connections"),
-    "25006": (errors.DatabaseFullError, "the server is read-only"),
+    "25006": (errors.DatabaseReadOnlyError, "the server is read-only; nothing was stored"),
 }
 """By PostgreSQL's SQLSTATE, or how it begins."""
 
@@ -244,6 +281,13 @@ def database_errors() -> Iterator[None]:
         if isinstance(error.orig, errors.NovelgenError):
             raise error.orig from None
         raise
+    except UnicodeEncodeError as error:
+        what = str(error.object)[max(0, error.start - 20) : error.end + 20]
+        raise errors.UserInputError(f"{what!r} holds half a character, which no text has; write it anew") from error
+    except UnicodeDecodeError as error:
+        raise errors.DatabaseError(
+            f"the database holds bytes that are no text ({error.reason}); {_DAMAGED[1]}"
+        ) from error
     except OverflowError as error:
         raise errors.UserInputError(f"a number is too large for the database: {error}; give a smaller one") from error
     except exc.TimeoutError as error:
@@ -255,8 +299,9 @@ def translated(error: exc.DBAPIError) -> errors.DatabaseError:
     known: Meaning | None = None
     if isinstance(error.orig, sqlite3.Error):
         code: int = getattr(error.orig, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-        lacks_table = str(error.orig).startswith(("no such table", "no such column"))
-        known = _SCHEMA if lacks_table else _SQLITE_CODES.get(code & 0xFF)
+        said = str(error.orig)
+        known = next((each for words, each in _SQLITE_WORDS.items() if said.startswith(words)), None)
+        known = known or _SQLITE_CODES.get(code & 0xFF, _REFUSED_BY_SQLITE)
     elif state := _postgres_state(error):
         known = next((each for prefix, each in _POSTGRES_STATES.items() if state.startswith(prefix)), None)
     kind, advice = known or MAPPED_CLASSES[type(error)]

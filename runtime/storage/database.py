@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from novelgen.memory.story import KnowledgeStory
     from runtime.storage.characters import CharacterMemoryRepository, PlayRepository
     from runtime.storage.chunks import ConsolidationRepository, EmbeddingChoiceRepository, OutboxRepository
+    from runtime.storage.damage import DamageRepository
     from runtime.storage.entities import CharacterFileRepository, EntityRepository
     from runtime.storage.events import RelationshipRepository, StateRepository, ThreadRepository
     from runtime.storage.journal import Journal
@@ -105,6 +106,7 @@ class UnitOfWork:
     relationships: RelationshipRepository = _from("events")
     knowledge: KnowledgeRepository = _from("knowledge")
     outbox: OutboxRepository = _from("chunks")
+    damage: DamageRepository = _from("damage")
     lexical: LexicalRepository = _from("search_indexes")
     embeddings: EmbeddingRepository = _from("search_indexes")
     summaries: SummaryRepository = _from("outline")

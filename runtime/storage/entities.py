@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import BigInteger, ColumnElement, Table, Text, cast, distinct, func, select, true
 
 from novelgen.errors import UnknownEntityError
-from novelgen.language.normalise import name_key
+from novelgen.language.normalise import name_key, visible_name
 from novelgen.models.entity import (
     SAID_FROM,
     SAME_AS,
@@ -180,6 +180,10 @@ class EntityRepository(Repository):
         """
         self._session.touch()
         stored = self.get(entity.entity_id)
+        own_names = [] if stored is None else stored.entity.names()
+        for name in entity.names():
+            if name not in own_names:
+                visible_name(name)
         now = self._session.now()
         values = entity.model_dump(exclude={"aliases", SAID_FROM}) | {
             "name_key": name_key(entity.name),

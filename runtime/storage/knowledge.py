@@ -1,6 +1,5 @@
 """What records and authors say of who knows what: it is appended, and counts from its scene on."""
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.memory import BOOK, is_entity_target, linked_targets
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
 from runtime.storage.events import span_of, with_span_columns
 from runtime.storage.records import WITHOUT_RECORD, StoredKnowledge
@@ -20,6 +20,7 @@ from runtime.storage.session import (
     Repository,
     StorageSession,
     before,
+    decoded_json,
     order_in_force,
     said_at,
     story_order,
@@ -103,7 +104,8 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     unmasked = entities.masks_as_of(as_of)
     said = [_as_one(each, unmasked) for each in _said(session, before(as_of, KNOWLEDGE_EVENTS))]
     names = ("scene_id", "chapter_index", "scene_index", "text", "record_origin")
-    is_read = SCENES.c.record["knowledge_read"].as_boolean().label("is_read")
+    is_readable = readable_json(session, SCENES.c.record)
+    is_read = case((is_readable, SCENES.c.record["knowledge_read"].as_boolean())).label("is_read")
     columns = [*(SCENES.c[name] for name in names), is_read, cast(SCENES.c.participants, Text)]
     scenes = session.select(columns, before(as_of, SCENES), order=story_order(SCENES))
     memories = _memories(session, as_of, said, {row[0]: row[3] for row in scenes}, unmasked)
@@ -113,7 +115,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     learnt = _learnt(session, as_of, unmasked)
     language = session.value(PROJECTS.c.language)
     # Decode lists of JSON all at once: there are tens of thousands.
-    decoded: list[list[str]] = json.loads(f"[{','.join(row[-1] for row in scenes)}]")
+    decoded: list[list[str]] = decoded_json([row[-1] for row in scenes])
     return KnowledgeStory(
         as_of=as_of,
         scenes=[
@@ -224,8 +226,9 @@ def _is_of_own(said: StoredKnowledge, positions: Mapping[str, StoryPosition | No
 
 def _linked(derived: str, attached: str, detached: str, unmasked: Mapping[str, str]) -> tuple[list[str], bool]:
     """Return whom lists of JSON say that a memory is about, and whether it was attached to the whole book."""
-    by_hand: list[str] = json.loads(attached)
-    linked = linked_targets(json.loads(derived), by_hand, json.loads(detached))
+    lists = decoded_json([derived, attached, detached])
+    by_hand: list[str] = lists[1]
+    linked = linked_targets(lists[0], by_hand, lists[2])
     return list(dict.fromkeys(unmasked.get(each, each) for each in linked if is_entity_target(each))), BOOK in by_hand
 
 

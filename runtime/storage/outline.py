@@ -6,7 +6,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import Text, cast, func, literal, literal_column, select
+from sqlalchemy import Text, case, cast, func, literal, literal_column, select
 
 from novelgen.language.extractive import gist, salient_sentences
 from novelgen.memory import outline
@@ -17,6 +17,7 @@ from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.user_file import StoryPart
 from runtime.storage.chunks import ConsolidationRepository
+from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
 from runtime.storage.events import RelationshipRepository, ThreadRepository, holders_as_of
 from runtime.storage.records import WITHOUT_RECORD, MemoryFilter, ScenePlace, StoredSummary, SummaryLevel, SummaryWriter
@@ -24,6 +25,7 @@ from runtime.storage.session import (
     Repository,
     StorageSession,
     before,
+    decoded_json,
     filter_conditions,
     order_in_force,
     story_order,
@@ -213,7 +215,8 @@ def read_summaries(
     in_parts = {chapter for part in told_parts for chapter in known if part.holds(chapter)}
     # Whole records are long, and this is read for every context.
     place = (SCENES.c.chapter_index, SCENES.c.scene_index)
-    told = (SCENES.c.record["key_events"], SCENES.c.record["summary"])
+    is_readable = readable_json(session, SCENES.c.record)
+    told = [case((is_readable, SCENES.c.record[name])) for name in ("key_events", "summary")]
     rows = session.select(
         [*place, *told], SCENES.c.chapter_index.in_(sorted(in_parts.union(told_chapters))), order=place
     )
@@ -335,7 +338,7 @@ def read_outline(
     is_guessed = SCENES.c.record_origin == WITHOUT_RECORD
     columns = (*place, SCENES.c.title, SCENES.c.location_id, cast(SCENES.c.participants, Text), is_guessed)
     rows = session.select(columns, here, order=story_order(SCENES))
-    participants = json.loads(f"[{','.join(row[4] for row in rows)}]")
+    participants = decoded_json([row[4] for row in rows])
     return outline.StoryOutline(
         project_id=session.project_id,
         language=language or "",

@@ -16,6 +16,7 @@ from novelgen.models.memory import DISTILLED_TYPES, chapter_of_target, chapter_t
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.storage.chunks import ChunkWriter, text_hash
+from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
 from runtime.storage.records import (
     ExtractionStatus,
@@ -325,7 +326,9 @@ class SceneRepository(Repository):
 
         columns = [SCENES.c[name] for name in ("scene_id", "title", "story_time", "participants", "location_id")]
         opening = func.substr(SCENES.c.text, 1, OPENING_CHARACTERS).label("text")
-        is_flashback = func.coalesce(SCENES.c.record["is_flashback"].as_boolean(), false()).label("is_flashback")
+        is_readable = readable_json(self._session, SCENES.c.record)
+        told = case((is_readable, SCENES.c.record["is_flashback"].as_boolean()))
+        is_flashback = func.coalesce(told, false()).label("is_flashback")
         return [TellingScene(**row._mapping) for row in self._before(as_of, *columns, opening, is_flashback)]
 
     def namings(self, names: Mapping[str, Collection[str]], *, as_of: StoryPosition) -> list[SceneNaming]:

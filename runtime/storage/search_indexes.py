@@ -15,6 +15,7 @@ from novelgen.errors import EmbeddingError
 from novelgen.language.language import idf
 from novelgen.models.memory import CONTENT_TYPES
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.storage.damage import whole_vector
 from runtime.storage.entities import with_masks
 from runtime.storage.records import LexicalHit, MemoryFilter
 from runtime.storage.session import Repository, before, filter_conditions, parsed_integers, visible
@@ -249,7 +250,13 @@ class EmbeddingRepository(Repository):
         statement = (
             select(CHUNKS.c.chunk_id, EMBEDDINGS.c.vector)
             .select_from(joined)
-            .where(self._session.owns(CHUNKS), CHUNKS.c.status == "active", cut, EMBEDDINGS.c.model == model)
+            .where(
+                self._session.owns(CHUNKS),
+                CHUNKS.c.status == "active",
+                cut,
+                EMBEDDINGS.c.model == model,
+                whole_vector(),
+            )
         )
         live = select(PROJECTS.c.embedding_dimension).where(self._session.owns(PROJECTS)).scalar_subquery()
         statement = statement.where(EMBEDDINGS.c.dimension == (live if dimension is None else dimension))

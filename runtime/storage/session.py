@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from novelgen.errors import DatabaseError, UnknownProjectError
 from novelgen.models.memory import BOOK, chapter_of_target
 from novelgen.models.position import StoryPosition
+from runtime.storage.connection import read_damaged_json
 from runtime.storage.records import MemoryFilter, StoredEvent
 from runtime.storage.tables import (
     CHUNK_ENTITIES,
@@ -231,6 +232,16 @@ def parsed_integers(joined: str | None) -> Integers:
     import numpy as np
 
     return np.fromstring(joined or "", dtype=np.int64, sep=",")
+
+
+def decoded_json(texts: Sequence[str]) -> list[Any]:
+    """Return what texts of JSON say, decoded at one go; one that cannot be read counts as empty."""
+    try:
+        values: list[Any] = json.loads(f"[{','.join(texts)}]")
+    except ValueError:
+        values = []
+    # A damaged text may hold a comma of its own.
+    return values if len(values) == len(texts) else [read_damaged_json(text) for text in texts]
 
 
 def batches(values: Iterable[Any], size: int = SQL_BATCH) -> list[list[Any]]:

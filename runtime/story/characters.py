@@ -274,6 +274,10 @@ class CharacterMemories(CharacterPart):
         with self._stores.database(self.project_id).read() as unit:
             mind = self._mind(unit)
             names = unit.characters.names()
+            if place is not None:
+                # Whoever the story shows only later has no name yet.
+                by_then = {entity.entity_id: entity.name for entity in known_entities(unit, place)}
+                names = {entity_id: by_then.get(entity_id, entity_id) for entity_id in names}
             here = unit.characters.last_position() if mind.waits_for_turns and moment is None else None
             header, closed = towards_listener(unit, mind, self.character_id, to, as_of=moment, now=now)
             own = unit.entities.get(self.character_id) if closed else None
@@ -482,16 +486,27 @@ class CharacterMemories(CharacterPart):
 class StoryCharacters(StoryEntities):
     """Whoever remembers by itself."""
 
-    def open_character(self, *, name: str, create: bool = False) -> Entity:
-        """Return the character that a name means."""
+    def open_character(self, *, name: str, create: bool = False, as_of: Place = None) -> Entity:
+        """Return the character that a name means.
+
+        Args:
+            name: Id, name or alias.
+            create: Make a character of that name where there is none.
+            as_of: An error names nobody that the story shows only from this position on.
+        """
         if not name.strip():
             raise UserInputError("the name of the character is empty; say who remembers")
         if create:
             self._stores.ensure_project(self.project_id)
         try:
             with self._stores.database(self.project_id).read() as unit:
-                characters = unit.entities.list_all(entity_types=("character",))
-                return resolved_entity(name, [stored.entity for stored in characters], "character")
+                whole = known_entities(unit, None)
+                try:
+                    return resolved_entity(name, whole, "character")
+                except UnknownEntityError:
+                    if as_of is None:
+                        raise
+                    return resolved_entity(name, known_entities(unit, position_of(as_of)), "character")
         except UnknownEntityError as error:
             if not create:
                 raise UnknownEntityError(

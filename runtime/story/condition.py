@@ -128,6 +128,8 @@ class StoryUpkeep(StoryBase):
     def _project_findings(self) -> tuple[dict[str, int], list[checks.Finding]]:
         try:
             counts = checks.project_counts(self._stores, self.project_id)
+            rows = checks.check_rows(self._stores, self.project_id)
+            names = checks.check_names(self._stores, self.project_id)
             reading = check_reading(self.story_condition())
             index = checks.check_index(self._stores, self.project_id, waiting=counts["waiting for the index"])
             embedding = checks.check_embedding_settings(self._stores, self.project_id)
@@ -136,7 +138,7 @@ class StoryUpkeep(StoryBase):
             files = checks.check_context_files(self._stores, self.project_id)
         except DatabaseError as error:
             return {}, [checks.found("broken", "database_unreadable", error=str(error))]
-        looked_at = (*reading, index, embedding, *minds, breaker, *files)
+        looked_at = (rows, names, *reading, index, embedding, *minds, breaker, *files)
         return counts, [finding for finding in looked_at if finding is not None]
 
     astory_condition = async_twin(story_condition)
@@ -193,7 +195,9 @@ def diagnose(
     """Look at everything that can keep the memory from working."""
     if project_id is not None:
         StoryProjects(stores, project_id).require_project_files()
-    repairs = checks.repair_index(stores, project_id) if repair and project_id is not None else []
+    repairs: list[checks.Finding] = []
+    if repair and project_id is not None:
+        repairs = [*checks.repair_rows(stores, project_id), *checks.repair_index(stores, project_id)]
     settings = stores.settings
     findings = [
         checks.check_sqlite(settings, version=sqlite3.sqlite_version_info),

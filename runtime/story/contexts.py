@@ -15,6 +15,7 @@ from novelgen.context.prompt_block import ContextLine, context_lines
 from novelgen.context.scene_planning import known_story, language_of
 from novelgen.deadlines import run_concurrently
 from novelgen.errors import ContextWriteError, InvalidFileError, NovelgenError
+from novelgen.language.normalise import is_visible_name
 from novelgen.models.context import ContextDifference, MemoryContextRequest, SceneMemoryContext
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ChapterPlan, ScenePlan
@@ -298,7 +299,8 @@ class ContextBuilder:
 def characters_of_entities(entities: list[Entity]) -> CharactersConfig:
     """Return the characters among entities, as the story has shown them, in their order.
 
-    The first whose role says so is the protagonist, likewise the antagonist.
+    The first whose role says so is the protagonist, likewise the antagonist. A card whose name nobody can see, which
+    no plan can mean, is left out; `novelgen doctor` names it.
     """
     people = [
         Character(
@@ -308,7 +310,7 @@ def characters_of_entities(entities: list[Entity]) -> CharactersConfig:
             aliases=[alias.alias for alias in entity.aliases],
         )
         for entity in entities
-        if entity.entity_type == "character"
+        if entity.entity_type == "character" and is_visible_name(entity.name)
     ]
     leads = {
         role: next((each for each in people if each.role.strip().lower() in words), None)

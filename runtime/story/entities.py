@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from novelgen.errors import UserInputError
-from novelgen.language.normalise import name_key
+from novelgen.language.normalise import name_key, visible_name
 from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import METADATA, Entity, EntityAlias, EntityType, entity_counts
@@ -182,6 +182,7 @@ class StoryEntities(base.StoryBase):
             UserInputError: When the name is taken, or a field looks misspelt or does not fit; names those that there
                 are.
         """
+        name, aliases = visible_name(name), [visible_name(alias) for alias in aliases]
         said = {**(fields or {}), **({"holder": holder} if holder else {})}
         if holder and kind != "item":
             raise UserInputError(f"a {kind} has no holder; only an item has one")

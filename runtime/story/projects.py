@@ -23,6 +23,7 @@ from novelgen.models.position import require_project_id
 from novelgen.models.user_file import CharactersConfig, Settings
 from novelgen.words import words
 from runtime.files.paths import ProjectPaths, write_text_atomically
+from runtime.files.project_trust import Addresses, ProjectTrust, distrust, foreign_addresses, guarded, is_trusted, trust
 from runtime.index.vector_index import IndexAccess
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
@@ -59,9 +60,47 @@ class ProjectOverview(Model):
 
 
 def project_settings(projects_dir: Path, project_id: str, **overrides: Any) -> NovelgenSettings:
-    """Return the settings of a project: its config.yaml, the environment and what the caller says."""
-    config_file = ProjectPaths(projects_dir, project_id).config_file
-    return load_settings(config_file, projects_dir=projects_dir, **overrides)
+    """Return the settings of a project: its config.yaml, the environment and what the caller says.
+
+    Addresses that config.yaml names get no key from elsewhere until the user trusts the project's folder.
+    """
+    paths = ProjectPaths(projects_dir, project_id)
+    settings, own, addresses = _settings_and_addresses(paths, **overrides)
+    if not addresses or is_trusted(paths.folder, addresses):
+        return settings
+    return guarded(settings, own, addresses, project_id=project_id)
+
+
+def look_at_trust(projects_dir: Path, project_id: str, *, is_confirmed: bool | None = None) -> ProjectTrust:
+    """Tell which addresses a project's config.yaml names, and confirm them or take that back.
+
+    Args:
+        projects_dir: Where the projects lie.
+        project_id: The project.
+        is_confirmed: Confirm them, or with False take that back; None only looks.
+    """
+    paths = ProjectPaths(projects_dir, project_id)
+    if not paths.folder.is_dir():
+        raise errors.UnknownProjectError(f"there is no project folder {str(paths.folder)!r}; see `novelgen projects`")
+    _, _, addresses = _settings_and_addresses(paths)
+    if is_confirmed:
+        trust(paths.folder, addresses)
+    elif is_confirmed is not None:
+        distrust(paths.folder)
+    return ProjectTrust(
+        project_id=project_id,
+        folder=paths.folder.resolve(),
+        addresses=addresses,
+        is_trusted=not addresses or is_trusted(paths.folder, addresses),
+    )
+
+
+def _settings_and_addresses(
+    paths: ProjectPaths, **overrides: Any
+) -> tuple[NovelgenSettings, NovelgenSettings, Addresses]:
+    settings = load_settings(paths.config_file, projects_dir=paths.projects_dir, **overrides)
+    own = load_settings(projects_dir=paths.projects_dir, **overrides) if paths.config_file.is_file() else settings
+    return settings, own, foreign_addresses(settings, own, paths.folder)
 
 
 class StoryProjects(StoryBase):

@@ -9,7 +9,7 @@ from pydantic import Field
 from novelgen.errors import UserInputError
 from novelgen.language.language import is_cjk
 from novelgen.language.matching import NameSwap, longer_names
-from novelgen.language.normalise import name_key, texts_within
+from novelgen.language.normalise import name_key, texts_within, visible_name
 from novelgen.models.base import Model
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY
@@ -103,9 +103,11 @@ class StoryRenaming(StoryBase):
         Raises:
             UserInputError: When the new name is somebody else's, or nothing would change.
         """
+        new_name = visible_name(new_name)
+        also = {old: visible_name(new) for old, new in (also or {}).items()}
         database = self._stores.database(self.project_id)
         with database.write() if is_applied else database.read() as unit:
-            planned = _Renamed(unit, entity_id, new_name, also or {}, within, in_text=in_text)
+            planned = _Renamed(unit, entity_id, new_name, also, within, in_text=in_text)
             change = planned.apply(self._stores) if is_applied else None
             told = planned.told()
         indexing = self._follow_edit() if is_applied else IndexingResult()

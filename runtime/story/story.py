@@ -419,18 +419,21 @@ class Story(
 
         return build_story_tools(self._stores, self, given_to, as_of=as_of, names=names, reads_only=reads_only)
 
-    def character(self, name: str, *, create: bool = False, clock: Callable[[], datetime] | None = None) -> Character:
+    def character(
+        self, name: str, *, create: bool = False, clock: Callable[[], datetime] | None = None, as_of: Place = None
+    ) -> Character:
         """Return a character who remembers and recalls by itself, for games and role-play.
 
         Args:
             name: Id, name or alias.
             create: Make a character of that name where there is none; the project, too.
             clock: Tells the present moment of the game; None takes the computer's.
+            as_of: An error names nobody that the story shows only from this position on.
 
         Raises:
             UnknownEntityError: When nobody bears the name and `create` is not set; names who is near.
         """
-        entity = self.open_character(name=name, create=create)
+        entity = self.open_character(name=name, create=create, as_of=as_of)
         return Character(self._stores, self.project_id, entity, clock=clock)
 
     acharacter = async_twin(character)

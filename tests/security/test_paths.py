@@ -1,6 +1,8 @@
 """No name from outside becomes a path: projects (see tests/faults/test_project_ids.py), plans, entities, exports."""
 
 import json
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from runtime.care.exporting import export_project
 from runtime.context_chain import build_context_chain
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.main import novelgen
+from runtime.files.paths import write_text_atomically
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
@@ -64,3 +67,15 @@ def test_entities_named_like_paths_are_names_only(tmp_path: Path) -> None:
         name for name in _everything_below(tmp_path) if not name.startswith(("a/b/projects/西游记/", "a/b/out/"))
     }
     assert outside == set()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
+@pytest.mark.parametrize("mask", [0o077, 0o022, 0o027])
+def test_written_files_have_the_rights_that_the_user_gives_new_files(tmp_path: Path, mask: int) -> None:
+    """Contexts, exports and settings are as private as all else that the process writes."""
+    old = os.umask(mask)
+    try:
+        write_text_atomically(tmp_path / "context.json", "{}", root=tmp_path)
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((tmp_path / "context.json").stat().st_mode) == 0o666 & ~mask

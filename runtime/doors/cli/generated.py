@@ -129,7 +129,9 @@ def _opened(project: str, operation: Operation, asked: dict[str, Any]) -> Iterat
         if operation.is_of_character:
             from runtime.story.characters import StoryCharacters
 
-            entity = StoryCharacters(stores, project).open_character(name=asked["character_id"], create=is_new)
+            entity = StoryCharacters(stores, project).open_character(
+                name=asked["character_id"], create=is_new, as_of=asked.get("story_as_of")
+            )
             part = part(stores, project, entity)
         else:
             part = part(stores, project)

@@ -87,7 +87,8 @@ def _endpoint(operation: Operation, verb: str, path: str) -> Any:
             create = values.pop("create", False)
             if create:
                 project.house.stores.of(project.project_id).ensure_project(project.project_id)
-            doer = project.story.character(values.pop("character_id"), create=create)
+            who, place = values.pop("character_id"), values.get("story_as_of")
+            doer = project.story.character(who, create=create, as_of=place)
         else:
             doer = operation.part(project.stores, project.project_id, chat_model=project.house.chat_model)
         result = operation.function(doer, **values)

@@ -105,6 +105,16 @@ def test_a_new_card_has_the_fields_of_its_kind(client: TestClient) -> None:
     assert _card(client, "the torn glove")["entity"]["profile"] == {"hallmark": "a tern", "origin": "a shop"}
 
 
+def test_a_rename_is_looked_at_by_the_position_of_the_view(client: TestClient) -> None:
+    """Lines of scenes from there on are not shown."""
+    asked = {"entity": "C0", "new_name": "Zed"}
+    whole = read(client.get(f"{HERE}/card/rename", params=asked))
+    early = read(client.get(f"{HERE}/card/rename", params={**asked, "as_of": "2:1"}))
+    first = read(client.get(f"{HERE}/card/rename", params={**asked, "as_of": "1:1"}))
+    lines, of_early, of_first = (len(seen.all("li")) for seen in (whole, early, first))
+    assert lines > of_early > of_first
+
+
 def test_a_rename_is_looked_at_done_and_taken_back(client: TestClient) -> None:
     """The preview counts and changes nothing; the notice takes all of it back."""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from novelgen.errors import UnknownEntityError
 from novelgen.memory.consolidation import ConsolidatedText, consolidated_memory
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.position import utc_now
@@ -292,3 +293,17 @@ def test_what_is_true_of_the_world_comes_back_to_everybody(story: Story) -> None
     assert "opens the lighthouse" in recalled
     assert "of brass" not in recalled
     assert "forgery" not in recalled
+
+
+def test_an_error_by_a_position_names_nobody_of_later(stores: MemoryStores, story: Story) -> None:
+    """Who is not known is told with names of by then alone; who comes later has an id and no name yet."""
+    late = story.add_card("Zorn zq19NAME", start=(2, 1)).entity
+    with pytest.raises(UnknownEntityError) as refusal:
+        story.character("Zzqw", as_of=(1, 2))
+    assert "zq19NAME" not in str(refusal.value)
+    assert "Ada" in str(refusal.value)
+    with pytest.raises(UnknownEntityError, match="zq19NAME"):
+        story.character("Zorm zq19NAME", as_of=(3, 1))
+    who = story.character(late.entity_id, as_of=(1, 2))
+    assert "zq19NAME" not in who.recall("hello", story_as_of=(1, 2)).model_dump_json()
+    assert who.recall("hello", story_as_of=(3, 1)).character_name == "Zorn zq19NAME"

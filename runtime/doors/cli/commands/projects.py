@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from novelgen.errors import ConfigurationError
 from runtime.doors.cli import output, parameters
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
-from runtime.story.projects import MadeFiles, ProjectOverview, StoryProjects
+from runtime.story.projects import MadeFiles, ProjectOverview, ProjectTrust, StoryProjects, look_at_trust
 
 if TYPE_CHECKING:
     from runtime.care.checks import Finding
@@ -61,6 +62,32 @@ def delete(session: parameters.CliSession, project: str, is_confirmed: bool, as_
         deleted = StoryProjects(stores, project).delete_project(confirm=project)
     told = f"deleted {deleted.project_id}: {deleted.scenes} scenes, {deleted.memories} memories, {deleted.files} files"
     output.print_result(deleted, told, as_json=as_json)
+
+
+def trust(session: parameters.CliSession, project: str, remove: bool, is_confirmed: bool, as_json: bool) -> None:
+    """Do `novelgen trust`."""
+    looked_at = look_at_trust(session.projects_dir, project)
+    if remove:
+        looked_at = look_at_trust(session.projects_dir, project, is_confirmed=False)
+    elif not looked_at.is_trusted:
+        listed = "".join(f"\n  {name}: {address}" for name, address in _shown_addresses(looked_at).items())
+        parameters.require_confirmation(
+            f"let config.yaml of project {project!r} in {str(looked_at.folder)!r} use these addresses, also with your "
+            f"keys?{listed}\n",
+            is_confirmed=is_confirmed,
+        )
+        looked_at = look_at_trust(session.projects_dir, project, is_confirmed=True)
+    if not looked_at.addresses:
+        told = "config.yaml names no address; nothing needs to be trusted"
+    else:
+        told = "trusted" if looked_at.is_trusted else "not trusted: its addresses get none of your keys"
+    shown = looked_at.model_copy(update={"addresses": _shown_addresses(looked_at)})
+    output.print_result(shown, told, as_json=as_json)
+
+
+def _shown_addresses(looked_at: ProjectTrust) -> dict[str, str]:
+    """Return addresses without the passwords that they may hold."""
+    return {name: re.sub(r"(?<=://)[^/@\s]*@", "…@", address) for name, address in looked_at.addresses.items()}
 
 
 def _title(overview: ProjectOverview) -> str:
