@@ -290,7 +290,7 @@ class MemoryStores:
         """Name of the embedding model; None where it cannot be built: whoever embeds is told so then."""
         try:
             return self.embeddings.model_name
-        except errors.ConfigurationError:
+        except (errors.ConfigurationError, errors.EmbeddingError):
             return None
 
     @property
@@ -313,13 +313,17 @@ class MemoryStores:
         identity = self.embedding_identity
         if built_with == identity:
             return None
-        fix = f"run `novelgen reindex {project_id}`"
-        if self.embeddings.is_passed_in:
-            fix = "call `reindex()` on the story in the program that passes these embeddings"
+        fix = self.reindex_advice(project_id)
         return (
             f"the vector index was built with {built_with.model_name!r} ({built_with.dimension} dimensions), but "
             f"{identity.model_name!r} ({identity.dimension}) is in use; {fix}, or use the former again"
         )
+
+    def reindex_advice(self, project_id: str) -> str:
+        """Say how the vector index is built anew: embeddings that a program passes in are not those of the shell."""
+        if self.embeddings.is_passed_in:
+            return "call `reindex()` on the story in the program that passes these embeddings"
+        return f"run `novelgen reindex {project_id}`"
 
     def delete_project(self, project_id: str) -> None:
         """Delete what the stores hold of a project, and nothing of any other; its files are the caller's.

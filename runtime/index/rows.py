@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from novelgen.errors import EmbeddingError
 from novelgen.memory.query_scores import unit_rows
 from novelgen.models.position import StoryPosition
+from runtime.model_providers.embeddings import has_direction
 
 Vector = NDArray[np.float32]
 """One embedding, shape (dimension,)."""
@@ -146,19 +147,9 @@ def exact_search(
         raise ValueError(f"top_k={top_k!r} must be at least 1")
     if not len(ids):
         return [[] for _ in query_vectors]
-    similarities = np.clip(unit_rows(query_vectors) @ unit_rows(matrix).T, -1.0, 1.0)
+    # A stored vector without a direction is near to nothing.
+    similarities = np.nan_to_num(unit_rows(query_vectors) @ unit_rows(matrix).T, nan=-1.0).clip(-1.0, 1.0)
     return [_best(row, ids, top_k=top_k) for row in similarities]
-
-
-def is_usable(vector: Vector) -> bool:
-    """Whether a vector has a direction: finite, not all zeros, and of a length that can be computed."""
-    length = float(np.linalg.norm(vector.astype(np.float64)))
-    return MIN_LENGTH <= length <= MAX_LENGTH
-
-
-MIN_LENGTH = 1e-18
-MAX_LENGTH = 1e18
-"""Squares of values beyond these leave the range of 32-bit floats, by which stores compute cosines."""
 
 
 def _require_vector(vector: Vector | Sequence[float], *, dimension: int, name: str) -> Vector:
@@ -172,7 +163,7 @@ def _require_vector(vector: Vector | Sequence[float], *, dimension: int, name: s
         raise EmbeddingError(f"vector of {name} holds NaN or infinity; embed it again")
     if not row.any():
         raise EmbeddingError(f"vector of {name} is all zeros and has no direction; embed it again")
-    if not is_usable(row):
+    if not has_direction(row):
         raise EmbeddingError(f"vector of {name} is too long or too short to compare; embed it again")
     return row
 

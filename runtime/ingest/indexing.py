@@ -6,6 +6,7 @@ import logging
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,12 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.index.manager import SAMPLE_SIZE, IndexVerification, VectorStoreManager, next_index_id
 from runtime.index.process import START_TIMEOUT_S
-from runtime.index.rows import INDEXED_FIELDS, IndexRow, is_usable
+from runtime.index.rows import INDEXED_FIELDS, IndexRow
 from runtime.ingest.scene_writes import KEY_EVENT_TAG
+from runtime.model_providers.embeddings import has_direction
 from runtime.settings import IngestSettings
 from runtime.storage.chunks import EmbeddingChoice
+from runtime.storage.database import UnitOfWork
 from runtime.storage.records import INDEX_STAGE, IndexingResult, OutboxEntry
 from runtime.storage.session import batches
 from runtime.stores import MemoryStores, built_with
@@ -60,7 +63,7 @@ def drain_outbox(
         except errors.ConfigurationError:
             one_pass = nullcontext()
         with one_pass:
-            issue = work.follow_all(total, progress, limit)
+            issue = work.follow_all(total, progress, limit) or work.unusable_issue()
     if work.is_index_gone:
         logger.warning("project %r: the vector index is gone; rebuilding it from SQL", project_id)
         return reindex(stores, project_id, progress=progress)
@@ -87,6 +90,10 @@ def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None 
                 progress(done, len(expected))
     with work.index_turn(is_rebuild=True):
         indexed = work.rebuild(entries)
+    issue = work.unusable_issue()
+    if issue is not None:
+        logger.warning("project %r: %s", project_id, issue.message)
+        work.result.issues.append(issue)
     return work.result.model_copy(update={"indexed": indexed, "waiting": work.waiting()})
 
 
@@ -95,7 +102,11 @@ def verify_index(stores: MemoryStores, project_id: str) -> IndexVerification:
     work = _IndexPass(stores, project_id)
     ids = work.index_ids()
     sample = random.Random(0).sample(ids, min(len(ids), SAMPLE_SIZE))
-    return stores.vectors(project_id).verify(set(ids), work.stored_vectors(sample), vectors_of=work.stored_vectors)
+    verification = stores.vectors(project_id).verify(
+        set(ids), work.stored_vectors(sample), vectors_of=work.stored_vectors
+    )
+    without_direction = work.unusable_stored(sample)
+    return replace(verification, lost_ids=tuple(sorted({*verification.lost_ids, *without_direction})))
 
 
 class _IndexPass:
@@ -112,13 +123,15 @@ class _IndexPass:
         self._characters = 0
         self.result = IndexingResult()
         self.is_index_gone = False
+        self.unusable_ids: set[str] = set()
+        """Memories whose vector has no direction; they wait in the outbox, to be embedded again."""
         self.replaced = 0
         """Rows that were removed from the index or written over."""
 
     # Vectors
 
     def vectors_of(self, chunks: Sequence[StoryMemoryChunk]) -> dict[str, Vector]:
-        """Return the vector of each chunk by chunk id; new ones are kept in SQL.
+        """Return the vector of each chunk by chunk id; new ones are kept in SQL, but for those without a direction.
 
         A chunk whose text was changed by somebody else in the meantime is left out: its own entry in the
         outbox comes next.
@@ -130,9 +143,9 @@ class _IndexPass:
         self._embed(list(lacking.values()))
         with self._database.write() as unit:
             current = unit.memories.by_ids(list(lacking), with_sources=True)
-            fitting = {
-                each.chunk_id: self._by_text[each.content] for each in current if each.content == lacking[each.chunk_id]
-            }
+            same = [each for each in current if each.content == lacking[each.chunk_id]]
+            fitting = {each.chunk_id: self._by_text[each.content] for each in same if each.content in self._by_text}
+            self.unusable_ids |= {each.chunk_id for each in same} - fitting.keys()
             unit.embeddings.put(self._stores.embedding_identity.model_name, fitting)
         return stored | fitting
 
@@ -142,16 +155,23 @@ class _IndexPass:
         with self._database.read() as unit:
             # What the model made of another length is of no use.
             ids, matrix = unit.embeddings.matrix(model, dimension=dimension, ids=chunk_ids, with_sources=True)
-        return {chunk_id: vector for chunk_id, vector in zip(ids, matrix, strict=True) if is_usable(vector)}
+        return {chunk_id: vector for chunk_id, vector in zip(ids, matrix, strict=True) if has_direction(vector)}
+
+    def unusable_stored(self, chunk_ids: Sequence[str]) -> set[str]:
+        """Return which of the memories have a stored vector without a direction, kept before those were refused."""
+        model, dimension = self._stores.embedding_identity
+        with self._database.read() as unit:
+            ids, matrix = unit.embeddings.matrix(model, dimension=dimension, ids=chunk_ids, with_sources=True)
+        return {chunk_id for chunk_id, vector in zip(ids, matrix, strict=True) if not has_direction(vector)}
 
     def _embed(self, wanted: Sequence[str]) -> None:
         """Have the vectors of texts at hand, each embedded once."""
         texts = [text for text in dict.fromkeys(wanted) if text not in self._by_text]
-        vectors = self._stores.embeddings.embed_documents(texts)
+        vectors = self._stores.embeddings.embed_usable(texts)
         if len(self._by_text) > TEXTS_REMEMBERED:
             self._by_text = {text: self._by_text[text] for text in wanted if text in self._by_text}
-        self._by_text |= {text: np.asarray(vector, np.float32) for text, vector in zip(texts, vectors, strict=True)}
-        self.result.embedded += len(texts)
+        self._by_text |= {text: np.asarray(vector, np.float32) for text, vector in vectors.items()}
+        self.result.embedded += len(vectors)
 
     # The outbox
 
@@ -219,7 +239,25 @@ class _IndexPass:
                 unit.projects.set_embedding_model(*self._stores.embedding_identity)
             if replaced:
                 unit.projects.count_index_removals(replaced)
-            unit.outbox.mark_done(entries)
+            self._settle(unit, entries)
+
+    def unusable_issue(self) -> ReportIssue | None:
+        """Say how many memories the model gave no usable vector; None where it gave all one."""
+        if not self.unusable_ids:
+            return None
+        return _issue(
+            errors.EmbeddingError(
+                f"the embedding model gave {len(self.unusable_ids)} memories a vector without a direction; they are "
+                f"found by words, and embedded again by the next write or `novelgen index {self._project_id}`"
+            )
+        )
+
+    def _settle(self, unit: UnitOfWork, entries: Sequence[OutboxEntry]) -> None:
+        """Mark entries done; those of memories without a usable vector wait on."""
+        unit.outbox.mark_done([entry for entry in entries if entry.chunk_id not in self.unusable_ids])
+        unusable = [entry for entry in entries if entry.chunk_id in self.unusable_ids]
+        unit.outbox.mark_failed(unusable, "its vector has no direction")
+        unit.outbox.queue(sorted(self.unusable_ids - unit.outbox.waiting_ids(self.unusable_ids)), "upsert")
 
     def all_rows(self) -> Iterator[IndexRow]:
         """Give the index rows of all memories, read step by step, as of when the first is asked for.
@@ -268,7 +306,7 @@ class _IndexPass:
         with self._database.write() as unit:
             unit.projects.set_embedding_model(*self._stores.embedding_identity)
             unit.projects.switch_index(new_id)
-            unit.outbox.mark_done(entries)
+            self._settle(unit, entries)
         identity = built_with(project)
         if identity is not None:
             with suppress(*_FAILURES):

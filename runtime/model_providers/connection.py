@@ -112,6 +112,16 @@ def known_keys(api_key: SecretStr | None) -> list[str]:
     return [key for key in (*given, *of_environment) if len(key) >= MIN_KEY_CHARACTERS]
 
 
+def provider_of_class(kind: ModelKind, model_class: type) -> str | None:
+    """Return LangChain's provider that a class of a provider's package stands for; None for any other class."""
+    table = getattr(importlib.import_module(_FACTORIES[kind]), "_BUILTIN_PROVIDERS", {})
+    package = model_class.__module__.partition(".")[0]
+    for provider, entry in table.items():
+        if entry[1] == model_class.__name__ and entry[0].partition(".")[0] == package:
+            return str(provider)
+    return None
+
+
 def _known_packages(kind: ModelKind) -> dict[str, str]:
     """Return what to install for each provider, by LangChain's own table; it is private, so it may be gone."""
     table = getattr(importlib.import_module(_FACTORIES[kind]), "_BUILTIN_PROVIDERS", {})

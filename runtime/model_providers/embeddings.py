@@ -20,7 +20,9 @@ from novelgen.words import words
 from runtime.model_providers.connection import configuration_error, connection_options, full_model_name, known_keys
 
 if TYPE_CHECKING:
+    import numpy as np
     from langchain_core.embeddings import Embeddings
+    from numpy.typing import NDArray
 
     from novelgen.characters.mind import RelevanceScale
 
@@ -38,6 +40,20 @@ class EmbeddingIdentity(NamedTuple):
     dimension: int
 
 
+MIN_LENGTH = 1e-18
+MAX_LENGTH = 1e18
+"""Squares of values beyond these leave the range of 32-bit floats, by which cosines are computed."""
+
+
+def has_direction(vectors: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell for each row whether it can be compared: it is not all zeros, and its length can be computed."""
+    import numpy as np
+
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=-1)
+    usable: NDArray[np.bool_] = (lengths >= MIN_LENGTH) & (lengths <= MAX_LENGTH)
+    return usable
+
+
 class CheckedEmbeddings:
     """Embeddings whose failures are EmbeddingErrors and whose vectors can be stored."""
 
@@ -45,12 +61,12 @@ class CheckedEmbeddings:
         self,
         inner: Embeddings,
         *,
-        model_name: str,
+        model_name: str | None,
         dimension: int | None = None,
         api_key: SecretStr | None = None,
         is_passed_in: bool = False,
     ) -> None:
-        self.model_name = model_name
+        self._model_name = model_name
         self.is_passed_in = is_passed_in
         """Whether a Python program passed it in, so that no setting names it."""
         self._inner = inner
@@ -58,12 +74,26 @@ class CheckedEmbeddings:
         self._api_key = api_key
 
     @property
+    def model_name(self) -> str:
+        """Name of the model; of one that tells none, its class and a fingerprint, for which it is asked once."""
+        if self._model_name is None:
+            from runtime.model_providers.embedding_identity import FINGERPRINT_TEXT, fingerprint
+
+            vector = self.embed_query(FINGERPRINT_TEXT)
+            self._model_name = f"{self._label}#{fingerprint(vector)}"
+        return self._model_name
+
+    @property
+    def _label(self) -> str:
+        return self._model_name or type(self._inner).__name__
+
+    @property
     def dimension(self) -> int:
         """Length of the vectors; asks the model once where nobody knows it yet."""
         if self._dimension is None:
             self.embed_query("dimension")
         if self._dimension is None:
-            raise EmbeddingError(f"embedding model {self.model_name!r} does not tell its dimension")
+            raise EmbeddingError(f"embedding model {self._label!r} does not tell its dimension")
         return self._dimension
 
     @property
@@ -81,6 +111,18 @@ class CheckedEmbeddings:
         if not texts:
             return []
         return self._checked(self._called(self._inner.embed_documents, texts), len(texts))
+
+    def embed_usable(self, texts: list[str]) -> dict[str, list[float]]:
+        """Embed passages, and leave out those whose vector has no direction: zeros, or beyond what can be computed.
+
+        Raises:
+            EmbeddingError: When the model fails or returns what is no vectors.
+        """
+        if not texts:
+            return {}
+        vectors = self._numbers(self._called(self._inner.embed_documents, texts), len(texts))
+        pairs = zip(texts, vectors, has_direction(vectors), strict=True)
+        return {text: vector.tolist() for text, vector, is_usable in pairs if is_usable}
 
     def embed_query(self, text: str) -> list[float]:
         """Embed a search query; fails as `embed_documents` does."""
@@ -113,10 +155,17 @@ class CheckedEmbeddings:
             raise
         except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
             secrets = known_keys(self._api_key)
-            message = f"embedding model {self.model_name!r} failed: {described(error, secrets=secrets)}"
+            message = f"embedding model {self._label!r} failed: {described(error, secrets=secrets)}"
             raise EmbeddingError(message) from safe_cause(error, secrets=secrets)
 
     def _checked(self, vectors: Any, count: int) -> list[list[float]]:
+        array = self._numbers(vectors, count)
+        if not has_direction(array).all():
+            raise self._unusable("a vector of zeros, or one too long or too short to compare")
+        checked: list[list[float]] = array.tolist()
+        return checked
+
+    def _numbers(self, vectors: Any, count: int) -> NDArray[np.float64]:
         import numpy as np
 
         try:
@@ -130,11 +179,10 @@ class CheckedEmbeddings:
         if not np.isfinite(array).all():
             raise self._unusable("NaN or infinity in a vector")
         self._dimension = int(array.shape[1])
-        checked: list[list[float]] = array.tolist()
-        return checked
+        return array
 
     def _unusable(self, what: str) -> EmbeddingError:
-        return EmbeddingError(f"embedding model {self.model_name!r} returned {what}")
+        return EmbeddingError(f"embedding model {self._label!r} returned {what}")
 
 
 REQUEST_TIMEOUT_S = 20.0
@@ -175,14 +223,15 @@ def build_embeddings(
         inner = init_embeddings(full_name, **options)
     except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
         raise configuration_error("embedding model", name, error, api_key) from None
-    return CheckedEmbeddings(inner, model_name=name, api_key=api_key)
+    return CheckedEmbeddings(inner, model_name=full_name, api_key=api_key)
 
 
 def checked_embeddings(embeddings: Embeddings | CheckedEmbeddings) -> CheckedEmbeddings:
     """Return embeddings that a caller holds, checked like those that a setting names.
 
-    Their vectors go under the name of their class and of the model that they tell, such as
-    `OpenAIEmbeddings:text-embedding-3-small`, so that an index made by other ones is not mixed with them.
+    Their vectors go under the name of their model, as a setting has it where it can be told, such as
+    `openai:text-embedding-3-small`, so that an index made by other ones is not mixed with them. Embeddings that tell no
+    model are known by what they make of one text.
     """
     if isinstance(embeddings, CheckedEmbeddings):
         return embeddings
@@ -193,12 +242,12 @@ def checked_embeddings(embeddings: Embeddings | CheckedEmbeddings) -> CheckedEmb
             f"embeddings cannot be {type(embeddings).__name__}; pass LangChain embeddings, or a name such as "
             f"{LOCAL!r} or 'openai:text-embedding-3-small'"
         )
-    model = getattr(embeddings, "model_name", None) or getattr(embeddings, "model", None)
-    parts = [type(embeddings).__name__, *([model] if isinstance(model, str) else [])]
+    from runtime.model_providers.embedding_identity import embedding_model_name
+
     dimension = getattr(embeddings, "dimension", None)
     return CheckedEmbeddings(
         embeddings,
-        model_name=":".join(parts),
+        model_name=embedding_model_name(embeddings),
         dimension=dimension if isinstance(dimension, int) and dimension > 0 else None,
         is_passed_in=True,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from hashlib import sha256
 from typing import Any, NamedTuple, get_args
 
@@ -293,6 +293,11 @@ class OutboxRepository(Repository):
         )
         ((memories, characters),) = self._session.rows(statement)
         return AwaitedMeaning(memories, int(characters))
+
+    def waiting_ids(self, chunk_ids: Collection[str]) -> set[str]:
+        """Return which of the chunks wait for the index."""
+        among = self._session.among(OUTBOX.c.chunk_id, chunk_ids)
+        return set(self._session.values(OUTBOX.c.chunk_id, among, OUTBOX.c.state.in_(_TO_DO)))
 
     def counts(self) -> dict[OutboxState, int]:
         """Return the number of entries per state; a state without any is 0."""

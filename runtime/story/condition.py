@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from novelgen.errors import DatabaseError
+from novelgen.errors import ConfigurationError, DatabaseError, DeadlineExceededError, StoreError
 from novelgen.language.language import StoryLanguage, stated_language
 from novelgen.words import words
 from runtime.care import checks
@@ -197,7 +197,12 @@ def diagnose(
         StoryProjects(stores, project_id).require_project_files()
     repairs: list[checks.Finding] = []
     if repair and project_id is not None:
-        repairs = [*checks.repair_rows(stores, project_id), *checks.repair_index(stores, project_id)]
+        try:
+            repairs += checks.repair_rows(stores, project_id)
+            repairs += checks.repair_index(stores, project_id)
+        except (StoreError, ConfigurationError, DeadlineExceededError) as error:
+            # What failed is part of the diagnosis, which is shown whole all the same.
+            repairs.append(checks.found("broken", "repair_failed", error=str(error), project_id=project_id))
     settings = stores.settings
     findings = [
         checks.check_sqlite(settings, version=sqlite3.sqlite_version_info),
