@@ -29,6 +29,7 @@ NovelgenError
 └── DeadlineExceededError     a call did not return in its time
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -139,6 +140,19 @@ class EmbeddingMismatchError(VectorIndexError):
 
 class EmbeddingError(StoreError):
     """The embedding model failed or returned unusable vectors."""
+
+
+class VectorsWithoutDirectionError(EmbeddingError):
+    """Some vectors of an embedding model are zeros, or too long or too short to compare.
+
+    Args:
+        message: What is wrong.
+        vectors: The vectors in the order of their texts, None in the place of an unusable one.
+    """
+
+    def __init__(self, message: str, vectors: Sequence[list[float] | None] = ()) -> None:
+        super().__init__(message)
+        self.vectors = tuple(vectors)
 
 
 class ContextWriteError(StoreError):

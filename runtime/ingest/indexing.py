@@ -167,11 +167,17 @@ class _IndexPass:
     def _embed(self, wanted: Sequence[str]) -> None:
         """Have the vectors of texts at hand, each embedded once."""
         texts = [text for text in dict.fromkeys(wanted) if text not in self._by_text]
-        vectors = self._stores.embeddings.embed_usable(texts)
+        vectors: Sequence[list[float] | None]
+        try:
+            vectors = self._stores.embeddings.embed_documents(texts)
+        except errors.VectorsWithoutDirectionError as error:
+            # One bad vector costs its memory alone.
+            vectors = error.vectors
         if len(self._by_text) > TEXTS_REMEMBERED:
             self._by_text = {text: self._by_text[text] for text in wanted if text in self._by_text}
-        self._by_text |= {text: np.asarray(vector, np.float32) for text, vector in vectors.items()}
-        self.result.embedded += len(vectors)
+        usable = {text: vector for text, vector in zip(texts, vectors, strict=True) if vector is not None}
+        self._by_text |= {text: np.asarray(vector, np.float32) for text, vector in usable.items()}
+        self.result.embedded += len(usable)
 
     # The outbox
 

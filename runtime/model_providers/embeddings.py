@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import SecretStr
 
-from novelgen.errors import ConfigurationError, EmbeddingError, ModelUnavailableError, NovelgenError
+from novelgen.errors import (
+    ConfigurationError,
+    EmbeddingError,
+    ModelUnavailableError,
+    NovelgenError,
+    VectorsWithoutDirectionError,
+)
 from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.model_answer import described, safe_cause
 from novelgen.words import words
@@ -112,18 +118,6 @@ class CheckedEmbeddings:
             return []
         return self._checked(self._called(self._inner.embed_documents, texts), len(texts))
 
-    def embed_usable(self, texts: list[str]) -> dict[str, list[float]]:
-        """Embed passages, and leave out those whose vector has no direction: zeros, or beyond what can be computed.
-
-        Raises:
-            EmbeddingError: When the model fails or returns what is no vectors.
-        """
-        if not texts:
-            return {}
-        vectors = self._numbers(self._called(self._inner.embed_documents, texts), len(texts))
-        pairs = zip(texts, vectors, has_direction(vectors), strict=True)
-        return {text: vector.tolist() for text, vector, is_usable in pairs if is_usable}
-
     def embed_query(self, text: str) -> list[float]:
         """Embed a search query; fails as `embed_documents` does."""
         return self._checked([self._called(self._inner.embed_query, text)], 1)[0]
@@ -160,9 +154,12 @@ class CheckedEmbeddings:
 
     def _checked(self, vectors: Any, count: int) -> list[list[float]]:
         array = self._numbers(vectors, count)
-        if not has_direction(array).all():
-            raise self._unusable("a vector of zeros, or one too long or too short to compare")
         checked: list[list[float]] = array.tolist()
+        usable = has_direction(array)
+        if not usable.all():
+            error = self._unusable("a vector of zeros, or one too long or too short to compare")
+            kept = [vector if is_usable else None for vector, is_usable in zip(checked, usable, strict=True)]
+            raise VectorsWithoutDirectionError(str(error), kept)
         return checked
 
     def _numbers(self, vectors: Any, count: int) -> NDArray[np.float64]:
