@@ -1,5 +1,7 @@
 """What a context may cost, in tokens and in seconds: the settings of the memory context chain, told once."""
 
+from typing import Literal
+
 from pydantic import ConfigDict, Field
 
 from novelgen.memory.weights import DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
@@ -72,6 +74,12 @@ class ContextSettings(Model):
     )
     planner_rounds: int = Field(
         default=1, ge=1, le=2, description="2: a planning model sees the first hits and asks on."
+    )
+    selector: Literal["rules", "model"] = Field(
+        default="rules", description="model: a chat model also chooses from the list of all memories, in one more call."
+    )
+    selector_tokens: int = Field(
+        default=16_000, ge=0, le=1_000_000, description="Tokens for the list that the selecting model reads."
     )
     tool_timeout_s: float = Field(default=8.0, gt=0, le=600, description="Deadline of each retrieval tool.")
     chain_timeout_s: float = Field(default=10.0, gt=0, le=3600, description="Budget without the model.")

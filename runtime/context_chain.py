@@ -90,6 +90,7 @@ def build_context_chain(
     stores: MemoryStores,
     *,
     model: BaseChatModel | None = None,
+    selector_model: BaseChatModel | None = None,
     write_files: bool = True,
     top_k: int | None = None,
     bounds: Mapping[str, Any] | None = None,
@@ -100,6 +101,7 @@ def build_context_chain(
         stores: Open stores; the chain does not close them.
         model: Chat model for planning; None takes that of the settings, and rules where they name none. One that
             the settings name and that cannot be built costs its part: rules plan, and each report says why.
+        selector_model: Chat model for the selection where `memory.selector` is `model`; None takes that of planning.
         write_files: Whether each context is written to the project's folder.
         top_k: At most so many memories in a context, beside their budget; None takes the setting's, which by default
             knows no such bound.
@@ -122,6 +124,7 @@ def build_context_chain(
             else None
         ),
         settings=memory,
+        selector_model=selector_model,
         model_timeout_s=settings.model_timeout_s,
         count_tokens=counting.count_tokens,
         known_issues=[counting.issue] if counting.issue else [],

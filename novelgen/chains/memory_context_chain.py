@@ -26,9 +26,11 @@ import novelgen
 from novelgen.chains import stepwise_chain
 from novelgen.context import scene_planning
 from novelgen.context.model_planner import ModelPlanner
+from novelgen.context.model_selector import ModelSelection, ModelSelector, list_memories
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut, decided_point_of_view, marked_items
 from novelgen.context.retrieval_plan import RetrievalPlan
-from novelgen.context.scene_context import assemble_context
+from novelgen.context.scene_context import admitted_candidates, assemble_context, selection_scene
+from novelgen.context.scene_planning import language_of
 from novelgen.context.timeline import left_off, scene_before
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
 from novelgen.errors import ContextWriteError, UnknownProjectError, UserInputError
@@ -39,6 +41,7 @@ from novelgen.memory.character_view import StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.outline import OutlineScene, StoryChanges, StoryOutline, StoryRecap
 from novelgen.memory.search import SearchRequest, SearchResult
+from novelgen.memory.select import rank_candidates
 from novelgen.memory.story import KnowledgeStory
 from novelgen.memory.weights import QuotaName
 from novelgen.models.context import (
@@ -50,6 +53,7 @@ from novelgen.models.context import (
     SceneMemoryContext,
 )
 from novelgen.models.entity import Entity, EntityType
+from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.plan import foreign_field_names
 from novelgen.models.position import require_project_id, story_place, utc_now
 from novelgen.models.state import EntityStateSnapshot
@@ -132,7 +136,8 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         model: Chat model for planning; None plans by rules.
         writer: Keeps the finished context; None keeps nothing.
         settings: Budgets and deadlines.
-        model_timeout_s: Seconds for all calls of the model for one plan.
+        selector_model: Chat model that chooses memories where `settings.selector` is "model"; None takes `model`.
+        model_timeout_s: Seconds for all calls of the model for one plan, and again for its selection.
         count_tokens: Token counter of the budgets.
         known_issues: What every context has to say of how the chain was built.
         clock: Gives the moment stamped on contexts.
@@ -146,6 +151,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         model: BaseChatModel | None = None,
         writer: ContextWriter | None = None,
         settings: ContextSettings | None = None,
+        selector_model: BaseChatModel | None = None,
         model_timeout_s: float = 20.0,
         count_tokens: TokenCounter = estimate_tokens,
         known_issues: Sequence[ReportIssue] = (),
@@ -156,6 +162,8 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         self._takes_names = isinstance(self._memory, protocol.PartialStoryMemory)
         self._settings = settings or ContextSettings()
         self._planner = ModelPlanner(model, timeout_s=model_timeout_s) if model else None
+        chooser = (selector_model or model) if self._settings.selector == "model" else None
+        self._selector = ModelSelector(chooser, timeout_s=model_timeout_s) if chooser else None
         self._writer = writer
         self._count_tokens = count_tokens
         self._known_issues = tuple(known_issues)
@@ -449,6 +457,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
 
     def _assemble(self, run: ContextRun) -> SceneMemoryContext:
         run, cut = self._cut(run)
+        run, selection = self._select(run, cut)
         started_s = time.monotonic()
         context = assemble_context(
             run.request,
@@ -463,7 +472,10 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             point_of_view=run.point_of_view,
             cut=cut,
             left_off=run.left_off,
+            first_ids=selection.chunk_ids if selection else (),
         )
+        if selection is not None:
+            context = _with_report(context, selector=selection.report)
         run = run.with_timings({"select": time.monotonic() - started_s})
         run, context = self._with_knowers(run, context)
         if cut is not None:
@@ -476,6 +488,34 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             run = run.with_issues(ReportIssue(stage="story_so_far", kind="unavailable", message=message))
         run = run.with_timings({"total": time.monotonic() - run.started_s})
         return _with_report(context, issues=list(run.issues), timings_s=run.timings_s)
+
+    def _select(self, run: ContextRun, cut: PointOfViewCut | None) -> tuple[ContextRun, ModelSelection | None]:
+        """Let the model choose from what may be told of the story before the scene."""
+        if self._selector is None:
+            return run, None
+        request, settings = run.request, self._settings
+        story = cut.known.outline if cut else scene_planning.known_story(request, run.outline)
+        search = cut.known.search if cut else run.search
+        scene = selection_scene(scene_planning.known_story(request, run.outline), run.plan, search)
+        ranked = [
+            candidate.chunk
+            for candidate in rank_candidates(admitted_candidates(search, request), scene, weights=settings.weights)
+            if candidate.chunk.content_type in DISTILLED_TYPES
+        ]
+        memories = list_memories(ranked, budget_tokens=settings.selector_tokens, count_tokens=self._count_tokens)
+        if not memories:
+            return run, None
+        started_s = time.monotonic()
+        selection = self._selector.select(
+            request,
+            memories,
+            open_loops=story.open_loops,
+            language=language_of(request, story),
+            unlisted=len(ranked) - len(memories),
+        )
+        took_s = time.monotonic() - started_s
+        run = replace(run, deadline=run.deadline.later(took_s)).with_timings({"selector": took_s})
+        return run.with_issues(*selection.issues), selection
 
     def _with_knowers(self, run: ContextRun, context: SceneMemoryContext) -> tuple[ContextRun, SceneMemoryContext]:
         """Say on every receipt who of the planned cast knows the memory."""
@@ -625,7 +665,7 @@ def _of_another_scene(request: MemoryContextRequest) -> list[ReportIssue]:
 def _spent_s(context: SceneMemoryContext) -> float:
     """Return the seconds that a context took, but for the model's, which has a deadline of its own."""
     timings_s = context.report.timings_s if context.report else {}
-    return timings_s.get("total", 0.0) - timings_s.get("model", 0.0)
+    return timings_s.get("total", 0.0) - timings_s.get("model", 0.0) - timings_s.get("selector", 0.0)
 
 
 def _without_quotes(run: ContextRun) -> ContextRun:

@@ -94,6 +94,16 @@ def _newest(chunk: StoryMemoryChunk, named: Mapping[str, StoryMemoryChunk]) -> S
     return met[-1] if len(met) > 1 else None
 
 
+def admitted_candidates(search: SearchResult, request: MemoryContextRequest) -> list[Candidate]:
+    """Return what was found of the project strictly before the scene."""
+    return [
+        candidate
+        for candidate in search.candidates
+        if candidate.chunk.project_id == request.project_id
+        and request.position.admits(candidate.chunk.chapter_index, candidate.chunk.scene_index)
+    ]
+
+
 def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResult) -> SelectionScene:
     """Return the planned scene as the choice sees it."""
     return SelectionScene(
@@ -163,6 +173,7 @@ def assemble_context(
     point_of_view: PointOfView | None = None,
     cut: PointOfViewCut | None = None,
     left_off: LeftOff | None = None,
+    first_ids: Sequence[str] = (),
 ) -> SceneMemoryContext:
     """Choose and bound everything; what lies at or after the scene is dropped once more, whoever let it through."""
     language = language_of(request, story)
@@ -175,7 +186,7 @@ def assemble_context(
     tokens_before = _told_tokens(so_far) | ({"left_off": ended.tokens} if ended else {})
     shown = assembler.states(found, names, also_called)
     left_tokens = max(0, bounds.memory_budget - sum(tokens_before.values()))
-    memories = assembler.memories(found, budget_tokens=left_tokens, so_far=so_far)
+    memories = assembler.memories(found, budget_tokens=left_tokens, so_far=so_far, first_ids=first_ids)
     times = assembler.timeline(found, names, shown=shown.snapshots, memories=memories)
     if point_of_view is None:
         # With one a memory's own line says who does not know it, which no other line could.
@@ -366,24 +377,22 @@ class _Assembler:
             count_tokens=self.count_tokens,
         )
 
-    def memories(self, found: FoundStory, *, budget_tokens: int, so_far: Sequence[ToldBefore] = ()) -> Selection:
+    def memories(
+        self, found: FoundStory, *, budget_tokens: int, so_far: Sequence[ToldBefore] = (), first_ids: Sequence[str] = ()
+    ) -> Selection:
         """Choose the memories; of scenes that the story so far tells, the writer has at hand what they tell."""
         told = sum(each.level == "scene" for each in so_far)
         weights, request = self.bounds.weights, self.request
         if told > weights.at_hand_scenes:
             weights = weights.model_copy(update={"at_hand_scenes": told})
         return select_memories(
-            [
-                each
-                for each in found.search.candidates
-                if each.chunk.project_id == request.project_id
-                and request.position.admits(each.chunk.chapter_index, each.chunk.scene_index)
-            ],
+            admitted_candidates(found.search, request),
             selection_scene(self.story, self.plan, found.search),
             weights=weights,
             budget_tokens=budget_tokens,
             count_tokens=self.count_tokens,
             top_k=self.top_k,
+            first_ids=first_ids,
         )
 
     def states(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -292,9 +292,10 @@ def select_memories(
     budget_tokens: int = 2000,
     count_tokens: TokenCounter = estimate_tokens,
     top_k: int | None = None,
+    first_ids: Sequence[str] = (),
 ) -> Selection:
-    """Choose what the planned scene must remember."""
-    ranked = _Ranked.of(merge_candidates(candidates), scene, weights, count_tokens)
+    """Choose what the planned scene must remember; `first_ids` go before all others, in that order and in full."""
+    ranked = _Ranked.of(merge_candidates(candidates), scene, weights, count_tokens).with_first(first_ids, count_tokens)
     unlikely = ranked.unlikely()
     filling = fill(
         {each: price for each, price in ranked.prices.items() if each not in unlikely},
@@ -309,6 +310,15 @@ def select_memories(
         items=tuple(ranked.receipt(chunk_id, filling.lifted.get(chunk_id)) for chunk_id in filling.taken),
         left_out=ranked.left_out(filling, unlikely),
     )
+
+
+def rank_candidates(
+    candidates: Iterable[Candidate], scene: SelectionScene, *, weights: SelectionWeights = DEFAULT_WEIGHTS
+) -> list[Candidate]:
+    """Return the candidates by score, best first."""
+    table = lay_out(merge_candidates(candidates), scene)
+    totals = score_candidates(table, scene, weights).total
+    return [table.candidates[int(row)] for row in np.argsort(-totals, kind="stable")]
 
 
 def merge_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -333,6 +343,7 @@ class _Ranked:
     rows: dict[str, int]
     forms: dict[str, ChosenForm]
     prices: dict[str, Priced]
+    first: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -349,6 +360,19 @@ class _Ranked:
             prices[chunk_id] = Priced(gain_per_token(score, form.tokens, weights), form.tokens)
         return cls(table, scores, weights, rows, forms, prices)
 
+    def with_first(self, first_ids: Sequence[str], count: TokenCounter) -> _Ranked:
+        """Return the same with these before all others; ids of no candidate are passed over."""
+        first = {chunk_id: rank for rank, chunk_id in enumerate(first_ids, start=1) if chunk_id in self.rows}
+        if not first:
+            return self
+        forms, prices = dict(self.forms), dict(self.prices)
+        above = max(price.gain for price in prices.values()) + len(first_ids) + 1
+        for chunk_id, rank in first.items():
+            full = self.candidate(chunk_id).chunk.content.strip()
+            forms[chunk_id] = ChosenForm("full", full, count(full), "chosen by the model")
+            prices[chunk_id] = Priced(above - rank, forms[chunk_id].tokens)
+        return replace(self, forms=forms, prices=prices, first=first)
+
     def score(self, chunk_id: str) -> float:
         return float(self.scores.total[self.rows[chunk_id]])
 
@@ -359,12 +383,18 @@ class _Ranked:
         """What is not worth a place though there be room; of a handful everything is."""
         if len(self.rows) <= MIN_DISTILLED:
             return frozenset()
-        return frozenset(each for each in self.rows if self.score(each) < self.weights.least_score)
+        return frozenset(
+            chunk_id
+            for chunk_id in self.rows
+            if chunk_id not in self.first and self.score(chunk_id) < self.weights.least_score
+        )
 
     def receipt(self, chunk_id: str, lifted: float | None) -> ContextItem:
         candidate, chosen = self.candidate(chunk_id), self.forms[chunk_id]
         parts = self.scores.of(self.rows[chunk_id]) | ({"beside": lifted} if lifted is not None else {})
         strong = sorted((name for name in parts if parts[name] >= NOTABLE_POINTS), key=lambda n: (-parts[n], n))
+        if chunk_id in self.first:
+            strong = [f"chosen by the model: rank {self.first[chunk_id]}", *strong]
         return ContextItem(
             chunk_id=chunk_id,
             source_id=candidate.chunk.source_id,

@@ -135,6 +135,19 @@ class PlannerReport(Model):
     )
 
 
+class SelectorReport(Model):
+    """How a model chose from the memories before the scene."""
+
+    used: Literal["llm", "rules"] = "llm"
+    reason: str = ""
+    listed: int = Field(default=0, ge=0, description="Memories in the model's list.")
+    unlisted: int = Field(default=0, ge=0, description="Memories that had no room in the list.")
+    chosen: int = Field(default=0, ge=0, description="Memories that the model chose.")
+    unknown: int = Field(default=0, ge=0, description="Numbers of the answer that are not in the list.")
+    repeated: int = Field(default=0, ge=0, description="Numbers that the answer repeats.")
+    prompt_tokens: int = Field(default=0, ge=0, description="Estimated, of the whole prompt.")
+
+
 class ReportedQuery(Model):
     """One retrieval query as it was asked."""
 
@@ -291,6 +304,9 @@ class ContextReport(Model):
     """How the context came about."""
 
     planner: PlannerReport = Field(default_factory=PlannerReport)
+    selector: SelectorReport | None = Field(
+        default=None, exclude_if=is_unsaid, description="Only where a model chose from the memories."
+    )
     queries: list[ReportedQuery] = Field(default_factory=list)
     entities: list[str] = Field(default_factory=list, description="Entity ids that the plan resolved to.")
     unresolved_names: list[str] = Field(default_factory=list)

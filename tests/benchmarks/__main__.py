@@ -10,7 +10,7 @@ import click
 from novelgen.errors import UserInputError
 from runtime.doors.cli.error_handling import run_guarded
 from runtime.doors.cli.output import print_heading, print_json, print_pairs, print_table
-from runtime.doors.cli.parameters import COUNT, FOLDER, settle_imports
+from runtime.doors.cli.parameters import COUNT, FILE, FOLDER, settle_imports
 from tests.benchmarks.retrieval.book import load_bench_book
 from tests.benchmarks.retrieval.quality import QualityReport, SystemScores
 from tests.benchmarks.rivals import measure_with_rivals
@@ -37,6 +37,10 @@ Examples:
 )
 @click.option("--rivals", is_flag=True, help="Also what novelgen is measured against.")
 @click.option("--planner", type=click.Choice(["rules", "garbage", "recorded"]), default="rules", show_default=True)
+@click.option("--selector", type=click.Choice(["rules", "recorded"]), default="rules", show_default=True)
+@click.option(
+    "--selections", type=FILE, help="With --selector recorded: the memories of each plan; only its plans count."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")
 def bench(
     folder: Path,
@@ -47,6 +51,8 @@ def bench(
     work_dir: Path | None,
     rivals: bool,
     planner: str,
+    selector: str,
+    selections: Path | None,
     as_json: bool,
 ) -> None:
     """Measure retrieval on a book with an answer key.
@@ -55,6 +61,8 @@ def bench(
     fact in other words, covers.jsonl and shorts.jsonl. far@B is the share of the facts from more than three
     scenes back that stand within the first B tokens.
     """
+    if (selector == "recorded") != (selections is not None):
+        raise UserInputError("--selector recorded and --selections FILE go together; give both or neither")
     book = load_bench_book(folder)
     tokens = _budgets(budgets)
     settle_imports()
@@ -63,6 +71,7 @@ def bench(
             book,
             work_dir or Path(temporary),
             planner=planner,
+            selections=selections,
             with_rivals=rivals,
             records=records,
             budgets=tokens,

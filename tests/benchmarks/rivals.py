@@ -8,6 +8,7 @@ nothing; --planner recorded also runs it with what a model answered to each plan
 
 import json
 import random
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.messages import BaseMessage
 
+from novelgen.errors import UserInputError
 from novelgen.models.entity import Entity
 from runtime.model_providers.embeddings import CheckedEmbeddings
 from tests.benchmarks.retrieval.book import BenchBook, BenchPlan, whole_plan
@@ -38,7 +40,13 @@ RANDOM_SEEDS = 5
 
 
 def measure_with_rivals(
-    book: BenchBook, work_dir: Path, *, planner: str = "rules", with_rivals: bool = True, **options: Any
+    book: BenchBook,
+    work_dir: Path,
+    *,
+    planner: str = "rules",
+    selections: Path | None = None,
+    with_rivals: bool = True,
+    **options: Any,
 ) -> QualityReport:
     """Measure the chain, with another planner beside the rules, and its rivals on the same embeddings."""
     models: dict[str, BaseChatModel] = {}
@@ -46,6 +54,8 @@ def measure_with_rivals(
         models = {f"garbage planner: {kind}": model for kind, model in garbage_models(book.book.entities).items()}
     if planner == "recorded":
         models = {"recorded planner": recorded_model(book)}
+    if selections is not None:
+        options["selector_model"], options["only_plans"] = recorded_selections(book, selections)
 
     def rivals(book: BenchBook, embeddings: CheckedEmbeddings) -> list[Rival]:
         return all_rivals(book, embeddings, work_dir, records=options.get("records", True)) if with_rivals else []
@@ -196,6 +206,37 @@ def recorded_model(book: BenchBook) -> BaseChatModel:
         return next(said for purpose, said in by_purpose.items() if purpose in asked)
 
     return ScriptedChatModel(answer=answer)
+
+
+def recorded_selections(book: BenchBook, file: Path) -> tuple[BaseChatModel, frozenset[str]]:
+    """Return a model that chooses for each plan the memories of a file, and the plans that the file has.
+
+    A line of the file is {"plan_id", "memory_ids"}, the most needed first. The numbers are those of the prompt's list,
+    where a memory is found by its text; one that the list lacks is not chosen.
+
+    Raises:
+        UserInputError: When the file names a plan that the book lacks.
+    """
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line.strip()]
+    chosen = {line["plan_id"]: line["memory_ids"] for line in lines}
+    unknown = chosen.keys() - {plan.plan_id for plan in book.plans}
+    if unknown:
+        raise UserInputError(f"{str(file)!r} has the plan {min(unknown)!r}, which {book.folder.name!r} lacks")
+    texts = {str(memory.record_id): "".join(memory.text.split()) for memory in memory_texts(book)}
+    purposes = {"".join(plan.scene_plan.purpose.split()): plan.plan_id for plan in book.plans if plan.plan_id in chosen}
+
+    def answer(messages: list[BaseMessage]) -> str:
+        prompt = "\n".join(str(message.content) for message in messages)
+        squeezed = "".join(prompt.split())
+        plan_id = next(plan_id for purpose, plan_id in purposes.items() if purpose in squeezed)
+        numbers = {
+            "".join(match["text"].split()): int(match["number"])
+            for match in re.finditer(r"^(?P<number>\d+)\. \[\d+:\d+\] (?P<text>.*)$", prompt, re.MULTILINE)
+        }
+        found = [numbers[texts[name]] for name in chosen[plan_id] if texts.get(name) in numbers]
+        return json.dumps({"numbers": found})
+
+    return ScriptedChatModel(answer=answer), frozenset(chosen)
 
 
 def _random_plan(entities: Sequence[Entity], dice: random.Random) -> str:

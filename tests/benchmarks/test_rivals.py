@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from novelgen.errors import UserInputError
 from runtime.model_providers.embeddings import build_embeddings
 from tests.benchmarks.retrieval.book import BenchBook, load_bench_book
 from tests.benchmarks.retrieval.quality import QualityReport
 from tests.benchmarks.rival_corpus import Corpus, memory_texts
-from tests.benchmarks.rivals import measure_with_rivals, memory_rivals, recorded_model
+from tests.benchmarks.rivals import measure_with_rivals, memory_rivals, recorded_model, recorded_selections
 
 BOOK_FOLDER = Path(__file__).parents[1] / "data" / "bench_book"
 
@@ -85,3 +86,17 @@ def test_each_plan_gets_the_answer_that_was_recorded_for_it(tmp_path: Path, book
     model = recorded_model(load_bench_book(folder))
     told = {plan.plan_id: f"Plan:\n{plan.scene_plan.purpose}\nAnswer." for plan in book.plans}
     assert {name: json.loads(str(model.invoke(prompt).content)) for name, prompt in told.items()} == recorded
+
+
+def test_a_recorded_selection_is_found_in_the_list_by_its_text(tmp_path: Path, book: BenchBook) -> None:
+    """The numbers are those of the prompt; what the list lacks is not chosen, and a foreign plan is refused."""
+    plan, memory, absent = book.plans[0], memory_texts(book)[0], memory_texts(book)[1]
+    file = tmp_path / "selections.jsonl"
+    file.write_text(json.dumps({"plan_id": plan.plan_id, "memory_ids": [absent.record_id, memory.record_id]}), "utf-8")
+    model, plan_ids = recorded_selections(book, file)
+    assert plan_ids == {plan.plan_id}
+    prompt = f"1. [1:1] something else\n2. [1:1] {memory.text}\n{plan.scene_plan.purpose}"
+    assert json.loads(str(model.invoke(prompt).content)) == {"numbers": [2]}
+    file.write_text('{"plan_id": "P-none", "memory_ids": []}', "utf-8")
+    with pytest.raises(UserInputError, match="P-none"):
+        recorded_selections(book, file)

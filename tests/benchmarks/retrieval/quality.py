@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,13 +82,15 @@ def measure_quality(
     budgets: Sequence[int] = DEFAULT_BUDGETS,
     ablation: bool = False,
     models: Mapping[str, BaseChatModel] | None = None,
+    selector_model: BaseChatModel | None = None,
+    only_plans: Collection[str] | None = None,
     rivals: RivalsOf | None = None,
     limit_plans: int | None = None,
 ) -> QualityReport:
     """Measure what the chain brings within budgets of tokens."""
     if not budgets or min(budgets) < 1:
         raise UserInputError(f"budgets cannot be {list(budgets)!r}; give one or more positive numbers")
-    plans = book.plans[:limit_plans]
+    plans = [plan for plan in book.plans if only_plans is None or plan.plan_id in only_plans][:limit_plans]
     key = AnswerKey(book)
     with open_bench_stores(work_dir, memory_budget=max(budgets)) as stores:
         project_id = imported(stores, book, records=records)
@@ -96,6 +98,11 @@ def measure_quality(
             name: run_chain(stores, project_id, plans, model=model)
             for name, model in {"rules planner": None, **(models or {})}.items()
         }
+        if selector_model is not None:
+            own |= {
+                f"{name}, selection": run_chain(stores, project_id, plans, model=model, selector_model=selector_model)
+                for name, model in {"rules planner": None, **(models or {})}.items()
+            }
         systems = [_scored(OWN_GROUP, name, _key_scores(key, contexts, budgets)) for name, contexts in own.items()]
         if ablation:
             variants = run_ablation(stores, project_id, plans)
@@ -173,10 +180,16 @@ def plan_request(project_id: str, plan: BenchPlan) -> dict[str, Any]:
 
 
 def run_chain(
-    stores: MemoryStores, project_id: str, plans: Sequence[BenchPlan], *, model: BaseChatModel | None = None
+    stores: MemoryStores,
+    project_id: str,
+    plans: Sequence[BenchPlan],
+    *,
+    model: BaseChatModel | None = None,
+    selector_model: BaseChatModel | None = None,
 ) -> list[PlannedContext]:
     """Build the context of every plan; nothing is written."""
-    chain = build_context_chain(stores, model=model, write_files=False)
+    bounds = {"selector": "model"} if selector_model is not None else {}
+    chain = build_context_chain(stores, model=model, selector_model=selector_model, write_files=False, bounds=bounds)
     return [PlannedContext(plan, chain.invoke(plan_request(project_id, plan))) for plan in plans]
 
 

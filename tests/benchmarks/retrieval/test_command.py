@@ -22,6 +22,17 @@ def test_the_table_names_each_system(capsys: pytest.CaptureFixture[str], monkeyp
     assert all(each in told for each in ("bench_book, text only, 1 plans", "far@100", "rules planner"))
 
 
+def test_a_recorded_selector_needs_its_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither option says anything without the other."""
+    monkeypatch.setattr(sys, "argv", ["bench", BOOK, "--selector", "recorded"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code
+    assert "--selections FILE" in capsys.readouterr().err
+
+
 def test_a_page_is_measured_beside_a_recap(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Both are told with what they convey and what they cost."""
     assert whole_page.main([BOOK, "--work-dir", str(tmp_path)]) == 0
