@@ -136,7 +136,8 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         model: Chat model for planning; None plans by rules.
         writer: Keeps the finished context; None keeps nothing.
         settings: Budgets and deadlines.
-        selector_model: Chat model that chooses memories where `settings.selector` is "model"; None takes `model`.
+        selector_model: Chat model that chooses memories where `selector` of request or settings is "model"; None takes
+            `model`.
         model_timeout_s: Seconds for all calls of the model for one plan, and again for its selection.
         count_tokens: Token counter of the budgets.
         known_issues: What every context has to say of how the chain was built.
@@ -162,7 +163,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         self._takes_names = isinstance(self._memory, protocol.PartialStoryMemory)
         self._settings = settings or ContextSettings()
         self._planner = ModelPlanner(model, timeout_s=model_timeout_s) if model else None
-        chooser = (selector_model or model) if self._settings.selector == "model" else None
+        chooser = selector_model or model
         self._selector = ModelSelector(chooser, timeout_s=model_timeout_s) if chooser else None
         self._writer = writer
         self._count_tokens = count_tokens
@@ -491,9 +492,12 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
 
     def _select(self, run: ContextRun, cut: PointOfViewCut | None) -> tuple[ContextRun, ModelSelection | None]:
         """Let the model choose from what may be told of the story before the scene."""
-        if self._selector is None:
-            return run, None
         request, settings = run.request, self._settings
+        if (request.selector or settings.selector) != "model":
+            return run, None
+        if self._selector is None:
+            message = "no chat model is configured, so that the rules chose the memories; set model, or selector: rules"
+            return run.with_issues(ReportIssue(stage="select", kind="unavailable", message=message)), None
         story = cut.known.outline if cut else scene_planning.known_story(request, run.outline)
         search = cut.known.search if cut else run.search
         scene = selection_scene(scene_planning.known_story(request, run.outline), run.plan, search)
@@ -596,8 +600,8 @@ def memory_context_chain(
         model: Chat model for planning; None takes that of the settings with their stores, else plans by rules.
         writer: Keeps the context; only with a memory of one's own.
         settings: Budgets and deadlines; only with a memory of one's own.
-        **more: Further fields of MemoryContextRequest: chapter_plan, hints, pov, knowledge, top_k, and the story's
-            own settings as `story_settings`.
+        **more: Further fields of MemoryContextRequest: chapter_plan, hints, pov, knowledge, top_k, selector, and the
+            story's own settings as `story_settings`.
 
     Returns:
         The context. What fails in model, memory or writer is an issue of its report.

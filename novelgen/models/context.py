@@ -56,6 +56,9 @@ class MemoryContextRequest(Model):
         le=10_000,
         description="At most so many memories, beside their budget; None: as the settings say.",
     )
+    selector: Literal["rules", "model"] | None = Field(
+        default=None, description="Whether a chat model also chooses the memories; None: as the settings say."
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -52,7 +52,17 @@ RECORD_KEY = "scene_record"
 
 REPORT_KEY = "scene_report"
 
-_ASKED = ("chapter_index", "scene_index", "scene_plan", "chapter_plan", "pov", "hints", "knowledge", "top_k")
+_ASKED = (
+    "chapter_index",
+    "scene_index",
+    "scene_plan",
+    "chapter_plan",
+    "pov",
+    "hints",
+    "knowledge",
+    "top_k",
+    "selector",
+)
 """What the context of a scene is asked for by; other keys of a state are the graph's own."""
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable
@@ -123,6 +123,7 @@ class Story(
         pov: Annotated[str, Field(max_length=400)] = "",
         knowledge: KnowledgeMode | None = None,
         top_k: Annotated[int, Field(ge=1, le=1000)] | None = None,
+        selector: Literal["rules", "model"] | None = None,
         write_file: bool = False,
     ) -> SceneMemoryContext:
         """Build the memory context of a planned scene: what it must not contradict and should pick up.
@@ -141,6 +142,8 @@ class Story(
             knowledge: What becomes of what that one does not know: `separate`, `exclude` or `mark`; None takes the
                 settings', and `separate` where they say nothing.
             top_k: At most so many memories, beside their budget; None takes the setting's, by default no such bound.
+            selector: `model` lets the chat model also choose from the list of the memories before the scene, in one
+                more call; `rules` does not; None takes the setting's, by default `rules`.
             write_file: Keep the context as `scene_<chapter>_<scene>_memory.json` in the project's folder, too.
 
         Returns:
@@ -161,6 +164,7 @@ class Story(
             "pov": pov,
             "knowledge": knowledge,
             "top_k": top_k,
+            "selector": selector,
         }
         return self._built([asked], write_files=write_file)[0]
 

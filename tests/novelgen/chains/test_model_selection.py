@@ -102,6 +102,24 @@ def test_rules_ask_no_model_and_report_no_selection() -> None:
     assert "selector" not in context.report.model_dump()
 
 
+def test_a_request_decides_over_the_settings() -> None:
+    """Both ways: a model that the settings leave out, and rules where they have one."""
+    model = answering('{"numbers": [1]}')
+    asked = lighthouse_request().model_copy(update={"selector": "model"})
+    context_with(model, settings=ContextSettings(), request=asked)
+    assert len(model.prompts) == 1
+    context_with(model, request=asked.model_copy(update={"selector": "rules"}))
+    assert len(model.prompts) == 1
+
+
+def test_a_selection_without_a_model_is_reported() -> None:
+    chain = MemoryContextChain(lighthouse_memory(), settings=patient(BY_MODEL), propagate_bugs=True)
+    context = chain.invoke(lighthouse_request())
+    assert context.report is not None
+    assert context.relevant_memories
+    assert [issue.kind for issue in context.report.issues if issue.stage == "select"] == ["unavailable"]
+
+
 def test_the_list_lacks_what_the_point_of_view_does_not_know() -> None:
     everything, known = answering('{"numbers": [1]}'), answering('{"numbers": [1]}')
     context_with(everything)

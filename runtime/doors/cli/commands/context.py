@@ -15,7 +15,7 @@ from runtime.stores import MemoryStores
 from runtime.story.contexts import BuiltContext, ContextOptions, StoryContexts
 from runtime.story.scene_plans import StoryScenePlans
 
-_OF_MEMORY = ("memory_budget", "state_budget", "timeline_budget", "knowledge", "top_k")
+_OF_MEMORY = ("memory_budget", "state_budget", "timeline_budget", "knowledge", "top_k", "selector")
 """Options that are settings of a project's memory, for once."""
 
 
