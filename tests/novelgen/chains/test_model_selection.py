@@ -127,7 +127,8 @@ def test_the_list_lacks_what_the_point_of_view_does_not_know() -> None:
     plan = request.scene_plan.model_copy(update={"pov": "Ben"})
     context = context_with(known, request=request.model_copy(update={"scene_plan": plan}))
     assert context.report is not None
-    listed = {text for _, _, text in list_of(known)} if known.prompts else set()
+    listed = {text for _, _, text in list_of(known)}
+    assert listed
     assert listed < {text for _, _, text in list_of(everything)}
     assert {memory.content for memory in context.relevant_memories} >= listed
 
