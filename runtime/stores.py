@@ -25,7 +25,7 @@ from runtime.index.vector_index import IndexAccess
 from runtime.model_providers.embeddings import CheckedEmbeddings, EmbeddingIdentity, LastQueries, RelevanceScales
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.database import DatabaseManager, ProjectDatabase
-from runtime.storage.records import StoredProject
+from runtime.storage.records import Project
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from runtime.storage.characters import MindCache
 
 
-def built_with(project: StoredProject) -> EmbeddingIdentity | None:
+def built_with(project: Project) -> EmbeddingIdentity | None:
     """Return the embedding model of a project's index; None where nothing was ever indexed."""
     if project.embedding_model is None or project.embedding_dimension is None:
         return None
@@ -173,7 +173,7 @@ class MemoryStores:
                 self._known_projects.add(paths.project_id)
             return database.project(paths.project_id)
 
-    def create_project(self, project_id: str, *, name: str = "", language: str = "") -> StoredProject:
+    def create_project(self, project_id: str, *, name: str = "", language: str = "") -> Project:
         """Create a project, with its database where each project has its own.
 
         Args:

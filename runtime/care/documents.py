@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from novelgen.models.entity import METADATA, EntityType
+from novelgen.models.knowledge import Learnt
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import UtcDatetime
 from novelgen.models.record import SceneRecord
@@ -148,7 +149,7 @@ class SceneDocument(Document):
         return {**{name: value for name, value in told.items() if value}, **(self.model_extra or {})}
 
 
-class LoopHistoryEntry(_Entry, records.StoredLoopEvent):
+class LoopHistoryEntry(_Entry, records.LoopEventFields):  # type: ignore[misc]
     """An event of a thread, which its document names."""
 
     loop_id: str = ""
@@ -174,7 +175,7 @@ class LoopDocument(Document):
     history: list[LoopHistoryEntry] = Field(default_factory=list)
 
 
-class RelationshipHistoryEntry(_Entry, records.StoredRelationshipChange):
+class RelationshipHistoryEntry(_Entry, records.RelationshipChangeFields):  # type: ignore[misc]
     """A change of a relationship, which its document names; without `origin` another program wrote it."""
 
     relationship_id: str = ""
@@ -205,11 +206,15 @@ class SummariesFile(Document):
     """summaries.json."""
 
     parts: StoryParts = Field(default_factory=list)
-    summaries: list[records.StoredSummary] = Field(default_factory=list)
+    summaries: list[Annotated[records.Summary, records.read_as(records.Summary)]] = Field(default_factory=list)
 
 
-class KnowledgeEntry(_Entry, records.StoredKnowledge):
+class KnowledgeEntry(_Entry, Learnt):
     """What is said of who knows a memory; without `origin` a person wrote it."""
+
+    origin: records.EventOrigin = "record"
+    source_span: tuple[int, int] | None = None
+    verified: bool = True
 
 
 class ProjectFile(Document):

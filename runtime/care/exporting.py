@@ -54,12 +54,13 @@ class MemoryDocuments:
 
     def __init__(self, contents: ProjectContents) -> None:
         self._contents = contents
-        self._ticks = {each.label: tick for tick, each in enumerate(contents.scenes, start=1)}
-        self._moments = {each.label: each.created_at for each in contents.scenes}
-        self._casts = [_cast(each) for each in contents.scenes]
-        self._memories = _numbered_by("scene_label", contents.memories)
+        self._labels = {scene.scene_id: scene.label for scene in contents.scenes}
+        self._ticks = {scene.scene_id: tick for tick, scene in enumerate(contents.scenes, start=1)}
+        self._moments = {scene.scene_id: scene.created_at for scene in contents.scenes}
+        self._casts = [_cast(scene, contents.mentions.get(scene.scene_id, [])) for scene in contents.scenes]
+        self._memories = _numbered_by("scene_id", contents.memories)
         self._states = _numbered_by("entity_id", contents.states)
-        self._loop_events = _numbered_by("scene_label", contents.loop_events)
+        self._loop_events = _numbered_by("scene_id", contents.loop_events)
         self._relationship_changes = _numbered_by("relationship_id", contents.relationship_changes)
 
     def entity(self, given: records.StoredEntity) -> dict[str, Any]:
@@ -96,13 +97,13 @@ class MemoryDocuments:
             **({"profile": reserved} if reserved else {}),
             "relationships": self._views(entity.entity_id),
             "current_state": folded_state([each for _, each in states]),
-            "history": _state_history(states, self._ticks),
+            "history": self._state_history(states),
             **_metadata(noted, counts, computed_names(entity.entity_type)),
             "origin": given.origin,
             **places,
         }
 
-    def scene(self, scene: records.StoredScene) -> dict[str, Any]:
+    def scene(self, scene: records.Scene) -> dict[str, Any]:
         """Return the document of a scene; `record` is what counts, the lists beside it are for reading."""
         stored = scene.model_dump(mode="json", exclude={"project_id", "text_hash", "other_fields"})
         record = stored["record"] or {}
@@ -111,14 +112,14 @@ class MemoryDocuments:
             **{SCENE_NAMES.get(name, name): value for name, value in stored.items()},
             **_moments(scene),
             "type": "scene",
-            "tick": self._ticks[scene.label],
+            "tick": self._ticks[scene.scene_id],
             "word_count": count_words(scene.text or "") or scene.other_fields.get("word_count", 0),
             **{name: record.get(name, []) for name in ("summary", "key_events", "emotional_beats")},
-            "open_loops_created": self._loops_of(scene.label, "planted"),
-            "open_loops_resolved": self._loops_of(scene.label, "resolved", "abandoned"),
+            "open_loops_created": self._loops_of(scene.scene_id, "planted"),
+            "open_loops_resolved": self._loops_of(scene.scene_id, "resolved", "abandoned"),
             "text": scene.text or "",
-            "mentions": [list(each) for each in scene.mentions],
-            "memories": [memory_document(each) for _, each in self._memories[scene.label]],
+            "mentions": [list(each) for each in self._contents.mentions.get(scene.scene_id, [])],
+            "memories": [memory_document(each) for _, each in self._memories[scene.scene_id]],
         }
 
     def open_loops(self) -> list[dict[str, Any]]:
@@ -130,31 +131,35 @@ class MemoryDocuments:
         """Return the documents of the memories that go with no scene."""
         return [memory_document(each) for _, each in self._memories[None]]
 
-    def _loops_of(self, label: str, *kinds: str) -> list[str]:
-        return list(dict.fromkeys(each.loop_id for _, each in self._loop_events[label] if each.kind in kinds))
+    def _loops_of(self, scene_id: str, *kinds: str) -> list[str]:
+        return list(dict.fromkeys(each.loop_id for _, each in self._loop_events[scene_id] if each.kind in kinds))
 
-    def _loop(self, loop_id: str, events: Sequence[tuple[int, records.StoredLoopEvent]]) -> dict[str, Any]:
+    def label(self, scene_id: str | None) -> str | None:
+        """Return the label of a scene of the contents; None where there is none."""
+        return self._labels.get(scene_id or "")
+
+    def _loop(self, loop_id: str, events: Sequence[tuple[int, records.LoopEvent]]) -> dict[str, Any]:
         told = [event for _, event in events]
         fold = fold_loop_events(in_force(told))
         planted = fold.planted or told[0]
-        planted_at = self._moments.get(planted.scene_label or "")
+        planted_at = self._moments.get(planted.scene_id or "")
         return {
             "id": loop_id,
             "type": "open_loop",
             **({} if planted_at is None else {"created_at": planted_at.isoformat()}),
             "status": fold.status,
-            "created_in_scene": planted.scene_label,
+            "created_in_scene": self.label(planted.scene_id),
             **planted.detail,
-            "resolved_in_scene": fold.last.scene_label if fold.is_over else None,
+            "resolved_in_scene": self.label(fold.last.scene_id) if fold.is_over else None,
             "resolution_summary": fold.last.note if fold.is_over else None,
             "history": [
-                {"order": order, "scene_id": event.scene_label}
-                | event.model_dump(mode="json", exclude={"loop_id", "scene_label"})
+                {"order": order, "scene_id": self.label(event.scene_id)}
+                | event.model_dump(mode="json", exclude={"loop_id"})
                 for order, event in events
             ],
         }
 
-    def relationship(self, pair: records.StoredPair) -> dict[str, Any]:
+    def relationship(self, pair: records.Pair) -> dict[str, Any]:
         """Return the document of a pair; how it stands is what `history` amounts to."""
         numbered = self._relationship_changes[pair.relationship_id]
         told: dict[str, Any] = {name: value for name, value in pair.other_fields.items() if name != METADATA}
@@ -165,13 +170,30 @@ class MemoryDocuments:
         for order, change in numbered:
             moved = f"{status} -> {change.status}" if change.status and status and change.status != status else None
             status = change.status or status
-            tick = self._ticks.get(change.scene_label or "", 0)
-            view = {"order": order, "scene_id": change.scene_label, "tick": tick, "status_change": moved}
-            stored = change.model_dump(mode="json", exclude={"relationship_id", "scene_label"}, exclude_none=True)
+            tick = self._ticks.get(change.scene_id or "", 0)
+            view = {"order": order, "scene_id": self.label(change.scene_id), "tick": tick, "status_change": moved}
+            stored = change.model_dump(mode="json", exclude={"relationship_id"}, exclude_none=True)
             history.append(view | stored)
         counts = pair_counts(pair.character_a, pair.character_b, self._casts)
         metadata = _metadata(pair.other_fields.get(METADATA, {}), counts, PAIR_COUNTS)
         return told | folded_relationship([change for _, change in numbered]) | {"history": history} | metadata
+
+    def _state_history(self, states: Sequence[tuple[int, records.State]]) -> list[dict[str, Any]]:
+        """Return the entries of a history: changes that were stored in one go are one."""
+        entries: list[dict[str, Any]] = []
+        last_order = -2
+        last_common: dict[str, Any] = {}
+        for order, state in states:
+            common = state.model_dump(mode="json", exclude={"entity_id", "attribute", "value", "detail"})
+            common |= {"scene_id": self.label(state.scene_id)} | state.detail
+            changes = {} if state.attribute == NO_CHANGE else {state.attribute: state.value}
+            if order == last_order + 1 and common == last_common and state.attribute not in entries[-1]["changes"]:
+                entries[-1]["changes"] |= changes
+            else:
+                tick = self._ticks.get(state.scene_id or "", 0)
+                entries.append({"order": order, "tick": tick, **common, "changes": changes})
+            last_order, last_common = order, common
+        return entries
 
     def _views(self, entity_id: str) -> list[dict[str, Any]]:
         views = []
@@ -199,13 +221,13 @@ def _numbered_by(name: str, rows: Iterable[Row]) -> defaultdict[Any, list[tuple[
     return found
 
 
-def _moments(given: records.StoredEntity | records.StoredPair | records.StoredScene) -> dict[str, str]:
+def _moments(given: records.StoredEntity | records.Pair | records.Scene) -> dict[str, str]:
     told = {"created_at": given.created_at, "updated_at": given.updated_at}
     return {name: moment.isoformat() for name, moment in told.items() if moment is not None}
 
 
-def _cast(scene: records.StoredScene) -> SceneCast:
-    named = frozenset(entity_id for entity_id, _ in scene.mentions)
+def _cast(scene: records.Scene, mentions: Sequence[tuple[str, str]]) -> SceneCast:
+    named = frozenset(entity_id for entity_id, _ in mentions)
     return SceneCast(scene.label, scene.pov, scene.participants, scene.location_id, named)
 
 
@@ -223,37 +245,19 @@ def _metadata(
 
 def memory_document(memory: records.StoredMemory) -> dict[str, Any]:
     """Return the document of a memory."""
-    marks = memory.model_dump(mode="json", exclude={"chunk", "scene_id", "scene_label"})
+    marks = memory.model_dump(mode="json", exclude={"chunk", "scene_id"})
     return chunk_document(memory.chunk) | {"attached": memory.attached, "detached": memory.detached} | marks
 
 
-def folded_state(states: Sequence[records.StoredState]) -> dict[str, Any]:
+def folded_state(states: Sequence[records.State]) -> dict[str, Any]:
     """Return what an entity's state changes amount to at the end of the story, without its presence."""
-    state, _, _ = fold_state_changes(in_force(states), END_OF_STORY)
+    state, _, _ = fold_state_changes([change.change() for change in in_force(states)], END_OF_STORY)
     return {name: value for name, value in state.items() if name != PRESENCE_ATTRIBUTE}
 
 
-def folded_relationship(changes: Sequence[records.StoredRelationshipChange]) -> dict[str, Any]:
+def folded_relationship(changes: Sequence[records.RelationshipChange]) -> dict[str, Any]:
     """Return how a pair stands at the end of the story."""
     return fold_relationship_changes(in_force(changes))
-
-
-def _state_history(states: Sequence[tuple[int, records.StoredState]], ticks: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Changes that were stored in one go are one entry."""
-    entries: list[dict[str, Any]] = []
-    last_order = -2
-    last_common: dict[str, Any] = {}
-    for order, state in states:
-        common = state.model_dump(mode="json", exclude={"entity_id", "attribute", "value", "scene_label", "detail"})
-        common |= {"scene_id": state.scene_label} | state.detail
-        changes = {} if state.attribute == NO_CHANGE else {state.attribute: state.value}
-        if order == last_order + 1 and common == last_common and state.attribute not in entries[-1]["changes"]:
-            entries[-1]["changes"] |= changes
-        else:
-            tick = ticks.get(state.scene_label or "", 0)
-            entries.append({"order": order, "tick": tick, **common, "changes": changes})
-        last_order, last_common = order, common
-    return entries
 
 
 NO_CHANGE = "no_change"
@@ -344,7 +348,7 @@ def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
     yield "summaries.json", {"parts": parts, "summaries": [each.model_dump(mode="json") for each in contents.summaries]}
     lists = {
         "knowledge": [
-            {"scene_id": each.scene_label} | each.model_dump(mode="json", exclude={"scene_label"}, exclude_none=True)
+            {"scene_id": documents.label(each.scene_id)} | each.model_dump(mode="json", exclude_none=True)
             for each in contents.knowledge
         ],
         "consolidations": [

@@ -31,7 +31,7 @@ from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import follow_volumes, ingest_scenes, new_run
 from runtime.ingest.scene_input import SceneInput, bare_text, scenes_of_chapter
 from runtime.storage.journal import ChangeNumber
-from runtime.storage.records import ScenePlace, StoredScene, StoredSummary
+from runtime.storage.records import Scene, ScenePlace, Summary
 from runtime.storage.transfer import ProjectContents, SceneBundle, ToldScene
 from runtime.stores import MemoryStores
 
@@ -174,13 +174,14 @@ class _ImportPlan:
         self._memories = self._unknown("memories", "chunk.chunk_id")
         self.rest = self._rest()
 
-    def bundle(self, scene: StoredScene) -> SceneBundle:
+    def bundle(self, scene: Scene) -> SceneBundle:
         """Return a new scene with all that goes with it."""
-        label = scene.label
+        scene_id = scene.scene_id
         return SceneBundle(
             scene=scene,
-            memories=[each for each in self._memories if each.scene_label == label],
-            **{name: [each for each in getattr(self.contents, name) if each.scene_label == label] for name in EVENTS},
+            mentions=self.contents.mentions.get(scene_id, []),
+            memories=[each for each in self._memories if each.scene_id == scene_id],
+            **{name: [each for each in getattr(self.contents, name) if each.scene_id == scene_id] for name in EVENTS},
         )
 
     def _said_beside(self, scene: SceneInput) -> ToldScene | None:
@@ -192,7 +193,7 @@ class _ImportPlan:
         return said if is_bare else None
 
     @property
-    def new_scenes(self) -> list[StoredScene | SceneInput]:
+    def new_scenes(self) -> list[Scene | SceneInput]:
         """Those to store, whole ones first, then those that come as text."""
         return [*self.scenes, *self.told_scenes]
 
@@ -200,7 +201,7 @@ class _ImportPlan:
     def told_places(self) -> set[ScenePlace]:
         """Places of scenes that come as text, and of which something else that comes says that it goes with them."""
         events = chain(*self.rest.events().values())
-        of_scenes = {(each.chapter_index, each.scene_index) for each in events if each.scene_label is not None}
+        of_scenes = {(each.chapter_index, each.scene_index) for each in events if each.scene_id is not None}
         return {_place(scene) for scene in self.told_scenes}.intersection(of_scenes)
 
     @property
@@ -224,23 +225,23 @@ class _ImportPlan:
 
     def _rest(self) -> ProjectContents:
         """What goes with no new scene: notes and what the author said, but for what is stored already."""
-        bundled = {each.label for each in self.scenes}
-        stored_scenes = {each.label for each in self.contents.scenes} - bundled
-        loose = [each for each in self._memories if each.scene_label not in bundled]
+        bundled = {scene.scene_id for scene in self.scenes}
+        stored_scenes = {scene.scene_id for scene in self.contents.scenes} - bundled
+        loose = [each for each in self._memories if each.scene_id not in bundled]
 
         def new(name: str) -> list[Any]:
             # What is given beyond what is stored; of equal ones as many as there are more.
             left = Counter(key for key, _ in _keyed_events(self._stored, name))
             more = []
             for key, each in _keyed_events(self.contents, name):
-                is_said = each.origin == "author" or each.scene_label not in stored_scenes
-                if is_said and each.scene_label not in bundled:
+                is_said = each.origin == "author" or each.scene_id not in stored_scenes
+                if is_said and each.scene_id not in bundled:
                     left[key] -= 1
                     more += [each] if left[key] < 0 else []
             return more
 
         return ProjectContents(
-            memories=[each for each in loose if not each.from_scene or each.scene_label not in stored_scenes],
+            memories=[each for each in loose if not each.from_scene or each.scene_id not in stored_scenes],
             **{name: new(name) for name in EVENTS},
             parts=self.contents.parts,
             summaries=self._new_summaries(),
@@ -250,13 +251,13 @@ class _ImportPlan:
             waivers=self.contents.waivers,
         )
 
-    def _new_summaries(self) -> list[StoredSummary]:
+    def _new_summaries(self) -> list[Summary]:
         """Summaries that are not stored yet; those of chapters with other scenes here are withheld."""
         given = {_place(each): each for each in self.contents.scenes}
         others = {
             place[0] for place, each in self._here.items() if place not in given or not _same_scene(each, given[place])
         }
-        new: list[StoredSummary] = self._unknown("summaries", "level", "number")
+        new: list[Summary] = self._unknown("summaries", "level", "number")
         is_of_others = (any(each.first_chapter <= chapter <= each.last_chapter for chapter in others) for each in new)
         return [
             each.model_copy(update={"is_withheld": True}) if withheld else each
@@ -342,26 +343,26 @@ def _keyed_events(contents: ProjectContents, name: str) -> Iterator[tuple[str, A
     """Give events of contents, each with what it says, where ids of pairs mean the two characters."""
     pairs = {each.relationship_id: [each.character_a, each.character_b] for each in contents.pairs}
     for event in getattr(contents, name):
-        values = event.model_dump(mode="json", exclude={"scene_label", "created_at"})
+        values = event.model_dump(mode="json", exclude={"created_at"})
         if "relationship_id" in values:
             values["relationship_id"] = pairs.get(values["relationship_id"], values["relationship_id"])
         yield json.dumps(values, sort_keys=True, ensure_ascii=False), event
 
 
-def _same_scene(stored: StoredScene, given: StoredScene) -> bool:
+def _same_scene(stored: Scene, given: Scene) -> bool:
     return (stored.text, stored.title, stored.record) == (given.text, given.title, given.record)
 
 
-def _tells_the_same(stored: StoredScene, told: SceneInput) -> bool:
+def _tells_the_same(stored: Scene, told: SceneInput) -> bool:
     clean = told.scrubbed()
     return (stored.text, stored.title) == (clean.text, clean.title or stored.title)
 
 
-def _place(scene: StoredScene | SceneInput) -> ScenePlace:
+def _place(scene: Scene | SceneInput) -> ScenePlace:
     return scene.chapter_index, scene.scene_index
 
 
-def _spelt(scene: StoredScene | SceneInput) -> str:
+def _spelt(scene: Scene | SceneInput) -> str:
     return f"{scene.chapter_index}:{scene.scene_index}"
 
 

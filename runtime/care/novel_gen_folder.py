@@ -195,10 +195,10 @@ class _Reading:
 
     def _relationships(
         self, characters: CharactersConfig
-    ) -> tuple[list[records.StoredPair], list[records.StoredRelationshipChange]]:
+    ) -> tuple[list[records.Pair], list[records.RelationshipChange]]:
         """Return the pairs of characters.json that are not stored yet, with what each side says of the other."""
         known = {(pair.character_a, pair.character_b) for pair in self._stored.pairs}
-        told: dict[tuple[str, str], dict[str, str]] = {}
+        told: dict[tuple[str, str], dict[str, Any]] = {}
         for character in characters.everyone():
             this = self._resolver.resolve(character.name).entity_id
             for name, text in (character.relationships or {}).items():
@@ -208,15 +208,11 @@ class _Reading:
                     told.setdefault(pair, {})["perspective_a" if this == pair[0] else "perspective_b"] = text
         new = {pair: sides for pair, sides in told.items() if pair not in known}
         ids = dict(zip(new, _free_ids(self._stored, "R"), strict=False))
-        pairs = [
-            records.StoredPair(relationship_id=ids[one, two], character_a=one, character_b=two) for one, two in new
-        ]
+        pairs = [records.Pair(relationship_id=ids[one, two], character_a=one, character_b=two) for one, two in new]
         changes = []
         for pair, sides in new.items():
             short = next((text for text in sides.values() if len(text) <= MAX_TYPE_CHARACTERS), None)
-            changes.append(
-                records.StoredRelationshipChange(relationship_id=ids[pair], relationship_type=short, **sides)
-            )
+            changes.append(records.RelationshipChange(relationship_id=ids[pair], relationship_type=short, **sides))
         return pairs, changes
 
     def _memories(self, entry: ChapterMemoryEntry) -> Iterator[records.StoredMemory]:
@@ -240,15 +236,15 @@ class _Reading:
                 )
                 yield records.StoredMemory(from_scene=False, chunk=chunk)
 
-    def _states(self) -> Iterator[records.StoredState]:
+    def _states(self) -> Iterator[records.State]:
         for entry in self._entries:
-            place = {"chapter_index": entry.chapter_number, "created_at": self._now}
+            place: dict[str, Any] = {"chapter_index": entry.chapter_number, "created_at": self._now}
             for name, text in entry.character_states.items():
                 entity_id = self._id_of(name)
                 if entity_id is not None:
-                    yield records.StoredState(entity_id=entity_id, attribute=STATUS_ATTRIBUTE, value=text, **place)
+                    yield records.State(entity_id=entity_id, attribute=STATUS_ATTRIBUTE, value=text, **place)
 
-    def _threads(self) -> list[records.StoredLoopEvent]:
+    def _threads(self) -> list[records.LoopEvent]:
         """Return each thread, planted where it is first named."""
         stored = self._stored.loop_events
         known = {each.detail.get("description"): each.loop_id for each in stored if each.kind == "planted"}
@@ -260,7 +256,7 @@ class _Reading:
         planted: dict[str, Any] = {f"related_{kind}": [] for kind in ("characters", "locations", "items")}
         planted |= {"category": "", "importance": "medium"}
         return [
-            records.StoredLoopEvent(
+            records.LoopEvent(
                 loop_id=known.get(thread) or next(new_ids),
                 kind="planted",
                 detail={**planted, "description": thread},

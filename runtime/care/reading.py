@@ -7,6 +7,7 @@ from datetime import datetime
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from pydantic import BaseModel, Field, create_model
 
@@ -32,7 +33,7 @@ from runtime.storage.characters import PlayContents
 from runtime.storage.chunks import StoredConsolidation
 from runtime.storage.transfer import ProjectContents, ToldScene, Waivers
 
-_MARKS = set(records.StoredMemory.model_fields) - {"chunk", "scene_id", "scene_label"}
+_MARKS = set(records.StoredMemory.model_fields) - {"chunk", "scene_id"}
 """What a memory's document says beside the memory itself."""
 
 Read = TypeVar("Read", bound=BaseModel)
@@ -65,7 +66,11 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         raise InvalidFileError(f"{str(folder)!r} holds no memory folder; give the folder that holds 'memory'")
     documents = _documents(root / SCENES_FOLDER, shapes.SceneDocument)
     entities = [each for name in ENTITY_FOLDERS.values() for each in _documents(root / name, shapes.EntityDocument)]
-    context = EventContext(places={each.id: each.place for each in documents}, now=now)
+    context = EventContext(
+        places={each.id: each.place for each in documents},
+        scene_ids={each.id: each.key or uuid4().hex for each in documents},
+        now=now,
+    )
     project = _document(root / "project.json", shapes.ProjectFile)
     relationships = _listed(root / "relationships.json", "relationships", shapes.RelationshipDocument)
     pairs, changes = relationship_events(relationships, context)
@@ -88,9 +93,10 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         name=project.name,
         language=project.language,
         entities=[exchanged_entity(each) for each in entities],
-        scenes=sorted((_scene(each, project_id, now) for each in stored), key=lambda each: each.position),
+        scenes=sorted((_scene(each, project_id, context) for each in stored), key=lambda scene: scene.position),
+        mentions={context.scene_ids[each.id]: each.mentions for each in stored if each.mentions},
         memories=[
-            *(_memory(memory, project_id, each.id) for each in stored for memory in each.memories),
+            *(_memory(memory, project_id, context.scene_ids[each.id]) for each in stored for memory in each.memories),
             *(_memory(each, project_id, None) for each in _listed(root / "notes.json", "notes", dict)),
         ],
         states=entity_states(entities, context),
@@ -98,7 +104,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         pairs=pairs,
         relationship_changes=changes,
         knowledge=[
-            _event(records.StoredKnowledge, each, context)
+            _event(records.Knowledge, each, context)
             for each in _listed(root / "knowledge.json", "knowledge", shapes.KnowledgeEntry)
         ],
         parts=written.parts,
@@ -141,20 +147,20 @@ def _listed(file: Path, key: str, kind: type[Entry]) -> list[Entry]:
     return entries
 
 
-def _scene(document: shapes.SceneDocument, project_id: str, now: datetime) -> records.StoredScene:
-    names = {stored: shapes.SCENE_NAMES.get(stored, stored) for stored in records.StoredScene.model_fields}
-    told = {
+def _scene(document: shapes.SceneDocument, project_id: str, context: "EventContext") -> records.Scene:
+    names = {stored: shapes.SCENE_NAMES.get(stored, stored) for stored in records.Scene.model_fields}
+    told: dict[str, Any] = {
         stored: getattr(document, name) for stored, name in names.items() if name in shapes.SceneDocument.model_fields
     }
     told["chapter_index"], told["scene_index"] = document.place
-    told |= {name: told[name] or now for name in ("created_at", "updated_at")}
-    said = {"project_id": project_id, "text_hash": "", "other_fields": document.other_fields()}
-    return records.StoredScene(**told, **said)
+    told |= {name: told[name] or context.now for name in ("created_at", "updated_at")}
+    told |= {"project_id": project_id, "scene_id": context.scene_ids[document.id], "text_hash": ""}
+    return records.Scene(**told, other_fields=document.other_fields())
 
 
-def _memory(document: shapes.MemoryDocument, project_id: str, scene_label: str | None) -> records.StoredMemory:
+def _memory(document: shapes.MemoryDocument, project_id: str, scene_id: str | None) -> records.StoredMemory:
     marks = {name: value for name, value in document.items() if name in _MARKS}
-    given = {"chunk": _chunk(document, project_id, _MARKS), **marks, "scene_label": scene_label}
+    given = {"chunk": _chunk(document, project_id, _MARKS), **marks, "scene_id": scene_id}
     return validated(records.StoredMemory, given, where=_where(document))
 
 
@@ -230,7 +236,7 @@ def _alias(given: str | dict[str, Any], document: shapes.EntityDocument) -> tupl
 
 
 _DETAIL = ("category", "description", "importance", "related_characters", "related_locations", "related_items")
-Event = TypeVar("Event", records.StoredLoopEvent, records.StoredRelationshipChange, records.StoredKnowledge)
+Event = TypeVar("Event", records.LoopEvent, records.RelationshipChange, records.Knowledge)
 _STANDING = (
     "relationship_type",
     "status",
@@ -252,6 +258,7 @@ class EventContext:
     """What events need to know of the folder."""
 
     places: Mapping[str, tuple[int, int]]
+    scene_ids: Mapping[str, str]
     now: datetime
 
     def place(
@@ -265,7 +272,7 @@ class EventContext:
             # It names a scene that the folder has not, and stands where another one does.
             here = (chapter_index, scene_index)
             label = next((each for each, place in self.places.items() if place == here), None)
-        return {"chapter_index": chapter_index, "scene_index": scene_index, "scene_label": label}
+        return {"chapter_index": chapter_index, "scene_index": scene_index, "scene_id": label and self.scene_ids[label]}
 
     def last_place(self) -> dict[str, Any]:
         """Return the place of the last scene of the folder."""
@@ -273,7 +280,7 @@ class EventContext:
         return self.place(last)
 
 
-def entity_states(documents: Sequence[shapes.EntityDocument], context: EventContext) -> list[records.StoredState]:
+def entity_states(documents: Sequence[shapes.EntityDocument], context: EventContext) -> list[records.State]:
     """Return the state changes of all entities, in the order in which they were stored.
 
     What stands in a `current_state` and is not what the history amounts to is the author's word after the
@@ -292,7 +299,7 @@ def entity_states(documents: Sequence[shapes.EntityDocument], context: EventCont
 
 def relationship_events(
     documents: Sequence[shapes.RelationshipDocument], context: EventContext
-) -> tuple[list[records.StoredPair], list[records.StoredRelationshipChange]]:
+) -> tuple[list[records.Pair], list[records.RelationshipChange]]:
     """Return the pairs and the changes of all relationships, in the order in which they were stored.
 
     How a relationship stands, where its history does not amount to it, is the author's word after the last
@@ -301,7 +308,7 @@ def relationship_events(
     pairs, numbered = [], []
     for document in documents:
         first, second = sorted((document.character_a, document.character_b))
-        pair = records.StoredPair(
+        pair = records.Pair(
             relationship_id=document.id,
             character_a=first,
             character_b=second,
@@ -314,7 +321,7 @@ def relationship_events(
         before, moved, _ = _status_change(document.history[0]).partition("->") if document.history else ("", "", "")
         if moved and before.strip():
             # How they stood before the first change holds from the start.
-            stood = records.StoredRelationshipChange(relationship_id=document.id, status=before.strip())
+            stood = records.RelationshipChange(relationship_id=document.id, status=before.strip())
             own.insert(0, (own[0][0], stood))
         standing = _turned(document.model_dump(include=set(_STANDING)), document)
         now = folded_relationship([change for _, change in own])
@@ -323,14 +330,14 @@ def relationship_events(
         is_ours = "dimensions_a" in document.model_fields_set
         if said or not (own or is_ours):
             place = context.place(document.history[-1].scene_id) if document.history else context.last_place()
-            own.append((math.inf, records.StoredRelationshipChange(relationship_id=document.id, **said, **place)))
+            own.append((math.inf, records.RelationshipChange(relationship_id=document.id, **said, **place)))
         numbered += own
     return pairs, _in_order(numbered)
 
 
 def _states_of(
     entry: shapes.HistoryEntry, document: shapes.EntityDocument, context: EventContext
-) -> list[records.StoredState]:
+) -> list[records.State]:
     place = context.place(entry.scene_id, entry.chapter_index, entry.scene_index)
     is_here = entry.scene_id in context.places
     told = {**(entry.model_extra or {}), **({} if is_here or not entry.scene_id else {"scene_id": entry.scene_id})}
@@ -352,9 +359,9 @@ def _state(
     context: EventContext,
     place: Mapping[str, Any],
     entry: shapes.HistoryEntry | None = None,
-) -> records.StoredState:
+) -> records.State:
     told = entry or shapes.HistoryEntry()
-    return records.StoredState(
+    return records.State(
         entity_id=document.id,
         entity_type=told.entity_type or document.type,
         attribute=attribute,
@@ -368,22 +375,20 @@ def _state(
 
 def _loop_events(document: shapes.LoopDocument, context: EventContext) -> list[_Numbered]:
     if document.history:
-        told = [
-            (each, _event(records.StoredLoopEvent, each, context, loop_id=document.id)) for each in document.history
-        ]
+        told = [(each, _event(records.LoopEvent, each, context, loop_id=document.id)) for each in document.history]
         return [_numbered(entry, event) for entry, event in told]
     detail = document.model_dump(include=set(_DETAIL)) | (document.model_extra or {})
     detail |= {"notes": document.notes} if document.notes else {}
     detail |= {"created_at": document.created_at.isoformat()} if document.created_at else {}
     planted = context.place(document.created_in_scene)
-    events = [records.StoredLoopEvent(loop_id=document.id, kind="planted", detail=detail, **planted)]
+    events = [records.LoopEvent(loop_id=document.id, kind="planted", detail=detail, **planted)]
     kinds = {"advanced": "advanced", "resolved": "resolved", "abandoned": "abandoned", "expired": "abandoned"}
     if document.status in kinds:
         ended = context.place(document.resolved_in_scene)
-        moved = ended if ended["scene_label"] else context.last_place()
+        moved = ended if ended["scene_id"] else context.last_place()
         note = document.resolution_summary or ""
         events.append(
-            records.StoredLoopEvent.model_validate(
+            records.LoopEvent.model_validate(
                 {"loop_id": document.id, "kind": kinds[document.status], "note": note, **moved}
             )
         )
@@ -397,12 +402,12 @@ def _status_change(entry: shapes.RelationshipHistoryEntry) -> str:
 
 def _change(
     document: shapes.RelationshipDocument, entry: shapes.RelationshipHistoryEntry, context: EventContext
-) -> records.StoredRelationshipChange:
+) -> records.RelationshipChange:
     if "origin" in entry.model_fields_set:
-        return _event(records.StoredRelationshipChange, entry, context, relationship_id=document.id)
+        return _event(records.RelationshipChange, entry, context, relationship_id=document.id)
     said = _turned(entry.model_dump(include={*_STANDING}), document)
     said["status"] = said["status"] or _status_change(entry).rpartition("->")[2].strip() or None
-    return _event(records.StoredRelationshipChange, entry, context, relationship_id=document.id, **said)
+    return _event(records.RelationshipChange, entry, context, relationship_id=document.id, **said)
 
 
 def _event(
@@ -413,8 +418,10 @@ def _event(
 ) -> Event:
     """Return an entry as an event of its own, at the entry's place."""
     place = context.place(entry.scene_id, entry.chapter_index, entry.scene_index)
-    told = entry.model_dump(include=set(model.model_fields))
-    return model.model_validate({**told, **fields, **place})
+    table: Any = model
+    told = entry.model_dump(include={*table.model_fields, "source_span"})
+    event: Event = table.model_validate({**told, **fields, **place})
+    return event
 
 
 def _turned(values: dict[str, Any], document: shapes.RelationshipDocument) -> dict[str, Any]:

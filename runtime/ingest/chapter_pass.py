@@ -35,7 +35,7 @@ from runtime.ingest.scene_writes import replace_stored_scene, write_into_record
 from runtime.ingest.story_before import chapter_request
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change
-from runtime.storage.records import StoredScene
+from runtime.storage.records import Scene
 from runtime.stores import MemoryStores
 
 logger = logging.getLogger(__name__)
@@ -187,12 +187,12 @@ def _reconciled(
     return done
 
 
-def _scenes_of(unit: UnitOfWork, chapter_index: int) -> list[StoredScene]:
+def _scenes_of(unit: UnitOfWork, chapter_index: int) -> list[Scene]:
     scenes = unit.scenes.list_as_of(as_of=StoryPosition(chapter_index + 1, 0), with_text=False)
     return [scene for scene in scenes if scene.chapter_index == chapter_index]
 
 
-def _mark(scenes: Sequence[StoredScene]) -> str:
+def _mark(scenes: Sequence[Scene]) -> str:
     """Return what changes when a scene is read anew, also where it says the same; merges leave it alone."""
     told = [
         "\x1f".join(

@@ -35,7 +35,7 @@ from runtime.ingest.scene_writes import replace_stored_scenes, write_into_record
 from runtime.storage.database import UnitOfWork
 from runtime.storage.entities import FirstMentions, first_appearance
 from runtime.storage.journal import Change
-from runtime.storage.records import EntityOrigin, StoredEntity, StoredScene
+from runtime.storage.records import EntityOrigin, Scene, StoredEntity
 from runtime.stores import MemoryStores
 
 Names = frozenset[tuple[str, str]]
@@ -185,7 +185,7 @@ def _is_stored_already(stored: StoredEntity, entity: Entity, origin: EntityOrigi
     return stored.origin == origin and stored.entity == entity
 
 
-def _read_again(unit: UnitOfWork, names: Names, *, stores: MemoryStores) -> list[StoredScene]:
+def _read_again(unit: UnitOfWork, names: Names, *, stores: MemoryStores) -> list[Scene]:
     """Derive scenes anew whose text or record holds names that came or went, and return them.
 
     A record that names an entity by a word gets the id of the card that now bears it.
@@ -203,7 +203,7 @@ def _read_again(unit: UnitOfWork, names: Names, *, stores: MemoryStores) -> list
     return sorted([*adopting, *named], key=lambda scene: (scene.chapter_index, scene.scene_index))
 
 
-def _whole_text(scene: StoredScene) -> str:
+def _whole_text(scene: Scene) -> str:
     record = scene.record
     bullets = [] if record is None else [*record.summary, *record.key_events]
     return "\n".join([scene.text or "", *bullets])

@@ -39,7 +39,7 @@ from runtime.ingest.story_before import record_request
 from runtime.model_providers.chat_models import UnavailableChatModel
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import ChangeNumber, number_of
-from runtime.storage.records import ExtractionStatus, StoredScene
+from runtime.storage.records import ExtractionStatus, Scene
 from runtime.stores import MemoryStores
 
 UNREAD_STATUSES: tuple[ExtractionStatus, ...] = ("none", "pending")
@@ -56,7 +56,7 @@ CHAPTER_ANSWER_TOKENS = 500
 def _chosen(unit: UnitOfWork, choice: scene_passes.SceneChoice) -> list[StoryPosition]:
     """Return the scenes to read; those with a record of a person are never among them."""
 
-    def is_due(scene: StoredScene) -> bool:
+    def is_due(scene: Scene) -> bool:
         if scene.record is not None:
             return choice.again and scene.record_origin == "extracted"
         status = scene.extraction_status
@@ -69,7 +69,7 @@ def _chosen(unit: UnitOfWork, choice: scene_passes.SceneChoice) -> list[StoryPos
     return [position for position in positions if unit.scenes.require(position).record is None]
 
 
-def _require_readable(scene: StoredScene) -> None:
+def _require_readable(scene: Scene) -> None:
     if scene.record is not None and scene.record_origin != "extracted":
         made = "written by its author" if scene.record_origin == "author" else "supplied"
         raise UserInputError(
@@ -153,7 +153,7 @@ def extract_scenes(
     max_bullets = stores.settings.memory.summarization.max_bullets
     closes_at_end = reconcile and not choice.scenes
     last_scenes = {position.chapter_index: position for position in positions}.values() if closes_at_end else ()
-    begun: dict[StoryPosition, tuple[StoredScene, int]] = {}
+    begun: dict[StoryPosition, tuple[Scene, int]] = {}
     chapters: list[ChapterPass] = []
     version = 0
     """How often the story changed in this run: what was asked before is decided anew by what is stored."""
@@ -212,7 +212,7 @@ def extract_scenes(
 
 
 def _stored(
-    stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: SceneRecordResult, *, run_id: str
+    stores: MemoryStores, unit: UnitOfWork, read: Scene, result: SceneRecordResult, *, run_id: str
 ) -> SceneExtraction:
     stored = scene_passes.still_as_read(unit, read)
     if stored is None:
@@ -256,7 +256,7 @@ def _stored(
 
 
 def _outcome(
-    scene: StoredScene, outcome: scene_passes.SceneOutcome, result: SceneRecordResult, **found: Any
+    scene: Scene, outcome: scene_passes.SceneOutcome, result: SceneRecordResult, **found: Any
 ) -> SceneExtraction:
     told = {"fault": result.fault, "had_record": scene.record is not None}
     return SceneExtraction.of(scene, outcome, result, **told, **found)

@@ -43,7 +43,7 @@ from runtime.ingest.scene_input import (
 from runtime.ingest.scene_writes import keep_of_run, new_run, read_surroundings, replace_scene, same_record
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import ChangeNumber
-from runtime.storage.records import StoredScene
+from runtime.storage.records import Scene
 from runtime.stores import MemoryStores
 
 logger = logging.getLogger(__name__)
@@ -198,7 +198,7 @@ def _with_ids_for_names(scene: SceneInput, unit: UnitOfWork, *, stores: MemorySt
     return scene.model_copy(update={"record": record_with_ids(scene.record, entities)})
 
 
-def _with_stored_record(scene: SceneInput, stored: StoredScene | None) -> tuple[SceneInput, list[ReportIssue]]:
+def _with_stored_record(scene: SceneInput, stored: Scene | None) -> tuple[SceneInput, list[ReportIssue]]:
     """Keep the stored record where nothing better comes: human-written facts outrank extracted ones.
 
     A supplied record that comes again keeps what a model read of who knows what, while the text is the same.
@@ -219,7 +219,7 @@ def _with_stored_record(scene: SceneInput, stored: StoredScene | None) -> tuple[
     return kept, [ReportIssue(stage=INGEST_STAGE, kind="stale", message=message)]
 
 
-def _is_unchanged(scene: SceneInput, stored: StoredScene) -> bool:
+def _is_unchanged(scene: SceneInput, stored: Scene) -> bool:
     title = scene.title or (scene.record.title if scene.record else "")
     same_origin = scene.record is None or scene.record_origin == record_origin_of(stored)
     status = "done" if scene.record else scene.extraction_status

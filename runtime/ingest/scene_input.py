@@ -22,7 +22,7 @@ from novelgen.models.record import SceneRecord
 from runtime.files.chapter_text import SCENE_TITLE_FIELD
 from runtime.files.project_files import Book
 from runtime.storage.entities import is_unmasked
-from runtime.storage.records import ExtractionStatus, StoredScene
+from runtime.storage.records import ExtractionStatus, Scene
 
 RecordOrigin = Literal["author", "supplied", "extracted"]
 
@@ -50,7 +50,7 @@ class SceneInput(BaseModel):
     story_time: str | None = Field(default=None, description="When it plays, in the story's words; likewise.")
 
     @classmethod
-    def of_stored(cls, stored: StoredScene, **changes: Any) -> SceneInput:
+    def of_stored(cls, stored: Scene, **changes: Any) -> SceneInput:
         """Return a stored scene as it would come again, with changes."""
         names = ("chapter_index", "scene_index", "title", "record", "extraction_status", "failure_reason", "story_time")
         fields = {name: getattr(stored, name) for name in names}
@@ -68,7 +68,7 @@ class SceneInput(BaseModel):
         )
 
 
-def record_origin_of(stored: StoredScene) -> RecordOrigin:
+def record_origin_of(stored: Scene) -> RecordOrigin:
     """Return who made a stored scene's record; "supplied" where there is none."""
     return "supplied" if stored.record_origin == "rules" else stored.record_origin
 

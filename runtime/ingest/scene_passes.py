@@ -40,7 +40,7 @@ from runtime.ingest.story_before import knowledge_request
 from runtime.model_providers.chat_models import UnavailableChatModel
 from runtime.storage.database import ProjectDatabase, UnitOfWork
 from runtime.storage.journal import Change, RowChange
-from runtime.storage.records import StoredScene
+from runtime.storage.records import Scene
 from runtime.stores import MemoryStores
 
 RETRY_PAUSE_S = 1.0
@@ -90,7 +90,7 @@ class SceneReport(ModelWork):
     reason: str | None = None
 
     @classmethod
-    def of(cls, scene: StoredScene, outcome: SceneOutcome, result: SceneResult, **found: Any) -> Self:
+    def of(cls, scene: Scene, outcome: SceneOutcome, result: SceneResult, **found: Any) -> Self:
         """Tell what became of a scene, with what the model took for it."""
         place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
         return cls(**place, outcome=outcome, reason=result.reason, **found, **result.work())
@@ -135,11 +135,7 @@ class ExtractionEstimate(BaseModel):
 
 
 def chosen_scenes(
-    unit: UnitOfWork,
-    choice: SceneChoice,
-    *,
-    require: Callable[[StoredScene], None],
-    is_due: Callable[[StoredScene], bool],
+    unit: UnitOfWork, choice: SceneChoice, *, require: Callable[[Scene], None], is_due: Callable[[Scene], bool]
 ) -> list[StoryPosition]:
     """Return the scenes that a pass reads, in story order, each once: those named, of which it raises, or those due."""
     if not choice.scenes:
@@ -166,7 +162,7 @@ def estimate_over_scenes(
     database: ProjectDatabase,
     chosen: Callable[[UnitOfWork], Sequence[StoryPosition]],
     *,
-    request_of: Callable[[UnitOfWork, StoredScene], Request],
+    request_of: Callable[[UnitOfWork, Scene], Request],
     prompts_of: Callable[[Request], Sequence[int]],
     answer_tokens: Callable[[Request, int], float],
     prices: TokenPrices | None,
@@ -292,9 +288,9 @@ def run_over_scenes(
     database: ProjectDatabase,
     positions: Sequence[StoryPosition],
     *,
-    request_of: Callable[[UnitOfWork, StoredScene], Request],
+    request_of: Callable[[UnitOfWork, Scene], Request],
     ask: Callable[[Request], Answer],
-    store: Callable[[UnitOfWork, StoredScene, Answer], Read],
+    store: Callable[[UnitOfWork, Scene, Answer], Read],
     workers: int,
     progress: Callable[[int, int], Any] | None,
 ) -> PassRun[Answer, Read]:
@@ -302,7 +298,7 @@ def run_over_scenes(
 
     `store` is given the scene as it was when the model was asked.
     """
-    begun: dict[StoryPosition, StoredScene] = {}
+    begun: dict[StoryPosition, Scene] = {}
 
     def begin(position: StoryPosition) -> Callable[[], Answer]:
         with database.read() as unit:
@@ -319,7 +315,7 @@ def run_over_scenes(
     return run
 
 
-def still_as_read(unit: UnitOfWork, read: StoredScene) -> StoredScene | None:
+def still_as_read(unit: UnitOfWork, read: Scene) -> Scene | None:
     """Return a scene as it is stored, or None when its text or record is not what the model was shown."""
     stored = unit.scenes.get(read.position)
     is_same = stored is not None and stored.text == read.text and same_record(stored.record, read.record)
@@ -407,13 +403,13 @@ def read_knowledge(
 def _chosen_for_knowledge(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosition]:
     """Return the scenes to read for who knows what, in story order, each once."""
 
-    def is_due(scene: StoredScene) -> bool:
+    def is_due(scene: Scene) -> bool:
         return scene.record is not None and (choice.again or not scene.record.knowledge_read)
 
     return chosen_scenes(unit, choice, require=_require_record, is_due=is_due)
 
 
-def _require_record(scene: StoredScene) -> None:
+def _require_record(scene: Scene) -> None:
     if scene.record is None:
         raise UserInputError(
             f"scene {str(scene.position)!r} has no record, and who knows what is told of the memories of a record;"
@@ -421,9 +417,7 @@ def _require_record(scene: StoredScene) -> None:
         )
 
 
-def _stored(
-    stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: SceneKnowledgeResult
-) -> SceneKnowledgeReading:
+def _stored(stores: MemoryStores, unit: UnitOfWork, read: Scene, result: SceneKnowledgeResult) -> SceneKnowledgeReading:
     knowledge = result.knowledge
     if knowledge is None:
         return SceneKnowledgeReading.of(read, "failed", result)
@@ -512,7 +506,7 @@ def rewrite_shorts(
     with database.read() as unit:
         positions = _chosen_for_shorts(unit, choice or SceneChoice())
 
-    def store(unit: UnitOfWork, scene: StoredScene, result: ShortFormsResult) -> SceneShorts:
+    def store(unit: UnitOfWork, scene: Scene, result: ShortFormsResult) -> SceneShorts:
         done, change = _stored_shorts(stores, unit, scene, result, run_id=run_id)
         change_ids.extend([change.change_id] if change else [])
         return done
@@ -562,14 +556,14 @@ def _chosen_for_shorts(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosit
     changes = [each for each in unit.journal.list_all("scene") if each.kind == SHORTENED and each.undone_at is None]
     done = frozenset() if choice.again else {each.entity_id for each in changes}
 
-    def is_due(scene: StoredScene) -> bool:
+    def is_due(scene: Scene) -> bool:
         is_read = scene.record is not None and scene.record_origin == "extracted" and bool(scene.record.memories)
         return is_read and scene.scene_id not in done
 
     return chosen_scenes(unit, choice, require=_require_extracted, is_due=is_due)
 
 
-def _require_extracted(scene: StoredScene) -> None:
+def _require_extracted(scene: Scene) -> None:
     if scene.record is None or scene.record_origin != "extracted":
         raise UserInputError(
             f"scene {str(scene.position)!r} has no record that a model made, and short forms of yours are left alone;"
@@ -577,7 +571,7 @@ def _require_extracted(scene: StoredScene) -> None:
         )
 
 
-def _request(unit: UnitOfWork, scene: StoredScene) -> ShortFormsRequest:
+def _request(unit: UnitOfWork, scene: Scene) -> ShortFormsRequest:
     record = scene.record or SceneRecord(chapter_index=scene.chapter_index, scene_index=scene.scene_index)
     place = (scene.chapter_index, scene.scene_index)
     chunks = unit.memories.of_scenes([place], content_types=["memory"])
@@ -594,7 +588,7 @@ def _request(unit: UnitOfWork, scene: StoredScene) -> ShortFormsRequest:
 
 
 def _stored_shorts(
-    stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: ShortFormsResult, *, run_id: str
+    stores: MemoryStores, unit: UnitOfWork, read: Scene, result: ShortFormsResult, *, run_id: str
 ) -> tuple[SceneShorts, Change | None]:
     if result.shorts is None:
         return SceneShorts.of(read, "failed", result), None

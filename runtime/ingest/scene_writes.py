@@ -31,15 +31,7 @@ from runtime.ingest.scene_input import RecordOrigin, SceneInput, SceneReading, S
 from runtime.settings import IngestSettings
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change, RowChange
-from runtime.storage.records import (
-    MemoryFilter,
-    ScenePlace,
-    SceneWrite,
-    SceneWriteResult,
-    Staging,
-    StoredKnowledge,
-    StoredScene,
-)
+from runtime.storage.records import Knowledge, MemoryFilter, Scene, ScenePlace, SceneWrite, SceneWriteResult, Staging
 from runtime.storage.session import batches
 from runtime.stores import MemoryStores
 
@@ -56,7 +48,7 @@ def replace_scene(
     surroundings: SceneSurroundings,
     *,
     project_id: str,
-    stored: StoredScene | None,
+    stored: Scene | None,
     stores: MemoryStores,
 ) -> SceneWriteResult:
     """Derive all that a scene brings and store it, in place of what came from it before."""
@@ -91,12 +83,12 @@ def keep_of_run(
     return unit.journal.keep(kind, scene_id, run_id, rows, subject="scene")
 
 
-def replace_stored_scene(unit: UnitOfWork, stored: StoredScene, *, stores: MemoryStores) -> SceneWriteResult:
+def replace_stored_scene(unit: UnitOfWork, stored: Scene, *, stores: MemoryStores) -> SceneWriteResult:
     """Derive a stored scene anew from its own text and record, after what is known has changed."""
     return replace_stored_scenes(unit, [stored], stores=stores)[0]
 
 
-def write_into_record(unit: UnitOfWork, stored: StoredScene, record: SceneRecord, *, stores: MemoryStores) -> None:
+def write_into_record(unit: UnitOfWork, stored: Scene, record: SceneRecord, *, stores: MemoryStores) -> None:
     """Let a scene have a record into which a pass wrote; that goes back with what took the scene in or read it."""
     was = unit.scenes.image_hash(stored)
     replace_stored_scene(unit, stored.model_copy(update={"record": record}), stores=stores)
@@ -105,7 +97,7 @@ def write_into_record(unit: UnitOfWork, stored: StoredScene, record: SceneRecord
 
 
 def replace_stored_scenes(
-    unit: UnitOfWork, scenes: Sequence[StoredScene], *, stores: MemoryStores, names: Set[tuple[str, str]] | None = None
+    unit: UnitOfWork, scenes: Sequence[Scene], *, stores: MemoryStores, names: Set[tuple[str, str]] | None = None
 ) -> list[SceneWriteResult]:
     """Derive stored scenes anew, in their order; those without a record, of which a book has many, together.
 
@@ -132,7 +124,7 @@ def replace_stored_scenes(
 
 def _writes_of_texts(
     unit: UnitOfWork,
-    scenes: Sequence[StoredScene],
+    scenes: Sequence[Scene],
     entities: Sequence[Entity],
     *,
     stores: MemoryStores,
@@ -507,7 +499,7 @@ def _entity_ids(mentions: Sequence[Mention]) -> list[str]:
     return list(dict.fromkeys(mention.entity_id for mention in mentions))
 
 
-def recorded_knowledge(record: SceneRecord, *, text: str, made_by: RecordOrigin) -> list[StoredKnowledge]:
+def recorded_knowledge(record: SceneRecord, *, text: str, made_by: RecordOrigin) -> list[Knowledge]:
     """Return what a record says of who knows what, in its order, with the quotes located.
 
     Who knows a memory of the scene's own is proved by that memory's quote.
@@ -519,9 +511,10 @@ def recorded_knowledge(record: SceneRecord, *, text: str, made_by: RecordOrigin)
         is_verified = located_evidence(event.quote or proofs.get(event.source_id), finder, made_by).verified
         found = finder.find(event.quote) if event.quote else None
         told.append(
-            StoredKnowledge(
+            Knowledge(
                 **event.model_dump(exclude={"by_author"}),
-                source_span=found and (found.start, found.end),
+                span_start=found and found.start,
+                span_end=found and found.end,
                 verified=is_verified,
             )
         )

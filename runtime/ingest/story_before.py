@@ -16,7 +16,7 @@ from novelgen.reading.request import EntitySighting, PromptMemory, SceneBefore, 
 from runtime.ingest.scene_writes import lately_on_stage, memories_still_true
 from runtime.storage.database import UnitOfWork
 from runtime.storage.entities import is_unmasked
-from runtime.storage.records import Staging, StoredScene
+from runtime.storage.records import Scene, Staging
 
 LAST_SCENES = 3
 
@@ -24,7 +24,7 @@ LAST_WORDS_TOKENS = 150
 """How much is shown of the end of a scene that nobody has read yet."""
 
 
-def record_request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> SceneRecordRequest:
+def record_request(unit: UnitOfWork, scene: Scene, *, max_bullets: int) -> SceneRecordRequest:
     """Return what a model is given to make a scene's record of: the scene and what the story knows on entering it.
 
     Entities are those known by the end of the scene: also who is named in it for the first time, and of those whom
@@ -75,7 +75,7 @@ def record_request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) ->
     return in_shown_ids(request)
 
 
-def knowledge_request(unit: UnitOfWork, scene: StoredScene) -> SceneKnowledgeRequest:
+def knowledge_request(unit: UnitOfWork, scene: Scene) -> SceneKnowledgeRequest:
     """Return what a model is given to say who knows what at the end of a scene that has a record."""
     record = scene.record or SceneRecord(chapter_index=scene.chapter_index, scene_index=scene.scene_index)
     text = scene.text or ""
@@ -104,7 +104,7 @@ def _stand_ins(unit: UnitOfWork, position: StoryPosition) -> dict[str, str]:
     return {**unit.merges.survivors(), **masks}
 
 
-def _described(unit: UnitOfWork, scene: StoredScene) -> list[Entity]:
+def _described(unit: UnitOfWork, scene: Scene) -> list[Entity]:
     """The entities by the end of a scene, with what earlier scenes said of those that a model found.
 
     A read as of a position hides such descriptions, for nobody can tell what of a supplied one is yet to come.
@@ -124,7 +124,7 @@ def _described(unit: UnitOfWork, scene: StoredScene) -> list[Entity]:
     ]
 
 
-def _scene_before(scene: StoredScene) -> SceneBefore:
+def _scene_before(scene: Scene) -> SceneBefore:
     place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
     if scene.record is None and scene.text:
         # Nobody has read it yet: it is being read at the same time, or failed.
@@ -213,7 +213,7 @@ def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
     )
 
 
-def _listed(entity: Entity, description: str, seen: list[Place], scenes: Sequence[StoredScene]) -> ChapterEntity:
+def _listed(entity: Entity, description: str, seen: list[Place], scenes: Sequence[Scene]) -> ChapterEntity:
     is_new = entity.first_chapter == scenes[0].chapter_index
     return ChapterEntity(
         entity=entity,
@@ -224,7 +224,7 @@ def _listed(entity: Entity, description: str, seen: list[Place], scenes: Sequenc
     )
 
 
-def _first_sentence(entity: Entity, scenes: Sequence[StoredScene]) -> str:
+def _first_sentence(entity: Entity, scenes: Sequence[Scene]) -> str:
     finder = NameFinder(entity.names())
     for scene in scenes:
         text = scene.text or ""

@@ -6,11 +6,12 @@ import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, Field
-from sqlalchemy import ColumnElement, Table, func, not_, or_, select, true
+from sqlalchemy import ColumnElement, func, select, true
+from sqlmodel import col, not_, or_
 
 from novelgen.characters.memory import CharacterChange, CharacterChangeKind, CharacterMemory, GamePosition, Moment
 from novelgen.characters.mind import Mind
@@ -20,19 +21,20 @@ from novelgen.memory.query_scores import Vectors, unit_rows
 from runtime.storage.chunks import text_hash
 from runtime.storage.journal import Change, Journal, memory_change
 from runtime.storage.projects import CounterRepository
-from runtime.storage.records import Disclosure, FlagChange, Happened, StoredDispositionChange
-from runtime.storage.session import AnyRow, Repository
-from runtime.storage.tables import (
-    ALIASES,
-    CHARACTER_MEMORIES,
-    CHARACTER_SECRETS,
-    CHUNKS,
-    DISCLOSURES,
-    DISPOSITION_CHANGES,
-    ENTITIES,
-    SCENES,
-    STORY_FLAGS,
+from runtime.storage.records import (
+    AliasRow,
+    CharacterMemoryRow,
+    CharacterSecret,
+    Disclosure,
+    EntityRow,
+    FeltChange,
+    FlagChange,
+    Happened,
+    MemoryRow,
+    Scene,
+    read_as,
 )
+from runtime.storage.session import Repository, table_name
 
 _STORED_TYPE = np.dtype("<f4")
 
@@ -65,14 +67,14 @@ class CharacterMemoryRepository(Repository):
 
     def state(self, character_id: str) -> MindState:
         """Return a mark that changes whenever a memory of a character is written."""
-        table = CHARACTER_MEMORIES
-        of_character = (self._session.owns(table), table.c.character_id == character_id)
-        counted = select(func.count(), func.coalesce(func.max(table.c.changed), 0)).where(*of_character)
+        table = CharacterMemoryRow
+        of_character = (self._session.owns(table), col(table.character_id) == character_id)
+        counted = select(func.count(), func.coalesce(func.max(col(table.changed)), 0)).where(*of_character)
         return MindState(*self._session.rows(counted)[0])
 
     def read(self, character_id: str, *, model: str | None, changed_after: int = -1) -> StoredMemories:
         """Return the memories of a character that were written after a mark."""
-        rows = self._of(character_id, CHARACTER_MEMORIES.c.changed > changed_after)
+        rows = self._of(character_id, CharacterMemoryRow.changed > changed_after)
         vectors = {
             row.memory_id: np.frombuffer(row.vector, dtype=_STORED_TYPE)
             for row in rows
@@ -82,7 +84,7 @@ class CharacterMemoryRepository(Repository):
 
     def require(self, character_id: str, memory_id: str) -> CharacterMemory:
         """Return one memory of a character."""
-        row = next(iter(self._of(character_id, CHARACTER_MEMORIES.c.memory_id == memory_id)), None)
+        row = next(iter(self._of(character_id, CharacterMemoryRow.memory_id == memory_id)), None)
         if row is None or row.status == "deleted":
             raise UnknownMemoryError(f"{character_id!r} has no memory {memory_id!r}; list them to find its id")
         return _memory(row)
@@ -91,11 +93,11 @@ class CharacterMemoryRepository(Repository):
         self, character_id: str, *, slot: str | None = None, event_types: Collection[str] = ()
     ) -> list[CharacterMemory]:
         """Return memories of a slot or of some event types; an end that was deleted is no end."""
-        table = CHARACTER_MEMORIES
-        wanted = or_(table.c.slot.in_([] if slot is None else [slot]), table.c.event_type.in_(list(event_types)))
-        found = [_memory(row) for row in self._of(character_id, table.c.status == "active", wanted)]
-        ends = self._session.among(table.c.memory_id, {each.superseded_by or "" for each in found})
-        gone = self._session.values(table.c.memory_id, ends, table.c.status == "deleted")
+        table = CharacterMemoryRow
+        wanted = or_(col(table.slot).in_([] if slot is None else [slot]), col(table.event_type).in_(list(event_types)))
+        found = [_memory(row) for row in self._of(character_id, table.status == "active", wanted)]
+        ends = self._session.among(table.memory_id, {each.superseded_by or "" for each in found})
+        gone = self._session.values(table.memory_id, ends, table.status == "deleted")
         return [
             each.model_copy(update={"superseded_by": None}) if each.superseded_by in gone else each for each in found
         ]
@@ -104,12 +106,12 @@ class CharacterMemoryRepository(Repository):
         self, character_id: str, content: str, *, session: int | None, turn: int | None
     ) -> list[CharacterMemory]:
         """Return memories of these very words at a position, or without one, that hold by now."""
-        table = CHARACTER_MEMORIES
+        table: Any = CharacterMemoryRow
         place = [
             column.is_(None) if value is None else column == value
-            for column, value in ((table.c.session, session), (table.c.turn, turn))
+            for column, value in ((table.session, session), (table.turn, turn))
         ]
-        holds = (table.c.status == "active", table.c.superseded_by.is_(None), table.c.content == content)
+        holds = (table.status == "active", table.superseded_by.is_(None), table.content == content)
         return [_memory(row) for row in self._of(character_id, *holds, *place)]
 
     def change_of(self, character_id: str, memory_id: str) -> int | None:
@@ -119,14 +121,14 @@ class CharacterMemoryRepository(Repository):
 
     def knows_event(self, character_id: str, event_id: str) -> str | None:
         """Return the id of a character's memory of an event, or None."""
-        table = CHARACTER_MEMORIES
-        of_event = (table.c.character_id == character_id, table.c.event_id == event_id, table.c.status != "deleted")
-        found: str | None = self._session.value(table.c.memory_id, *of_event)
+        table = CharacterMemoryRow
+        of_event = (table.character_id == character_id, table.event_id == event_id, table.status != "deleted")
+        found: str | None = self._session.value(table.memory_id, *of_event)
         return found
 
     def last_position(self) -> GamePosition | None:
         """Return the last session and turn at which anybody of the project learnt something."""
-        session, turn = CHARACTER_MEMORIES.c.session, CHARACTER_MEMORIES.c.turn
+        session, turn = col(CharacterMemoryRow.session), col(CharacterMemoryRow.turn)
         last_first = (session.desc(), turn.desc())
         rows = self._session.select([session, turn], session.is_not(None), order=last_first, limit=1)
         return next((GamePosition(*row) for row in rows), None)
@@ -138,9 +140,11 @@ class CharacterMemoryRepository(Repository):
     def ids_by_name(self, names: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
         """Return the id of each name that exactly one character bears; of an id itself the id."""
         characters = self._session.pairs(
-            ENTITIES.c.entity_id, ENTITIES.c.name_key, ENTITIES.c.entity_type == "character"
+            col(EntityRow.entity_id), col(EntityRow.name_key), EntityRow.entity_type == "character"
         )
-        aliases = self._session.select([ALIASES.c.alias_key, ALIASES.c.entity_id], ALIASES.c.alias_key.in_(list(keys)))
+        aliases = self._session.select(
+            [col(AliasRow.alias_key), col(AliasRow.entity_id)], col(AliasRow.alias_key).in_(list(keys))
+        )
         bearers: defaultdict[str, set[str]] = defaultdict(set)
         for key, entity_id in (*((key, each) for each, key in characters.items()), *aliases):
             if entity_id in characters:
@@ -155,21 +159,21 @@ class CharacterMemoryRepository(Repository):
 
     def names(self) -> dict[str, str]:
         """Return the display names of all characters by id."""
-        return self._session.pairs(ENTITIES.c.entity_id, ENTITIES.c.name, ENTITIES.c.entity_type == "character")
+        return self._session.pairs(col(EntityRow.entity_id), col(EntityRow.name), EntityRow.entity_type == "character")
 
     def add(self, memories: Sequence[CharacterMemory], vectors: Mapping[str, MemoryVector] | None = None) -> None:
         """Store new memories."""
         changed = self._next_revision()
         given = vectors or {}
         rows = [_values(each, changed) | _vector_columns(given.get(each.memory_id)) for each in memories]
-        self._session.insert(CHARACTER_MEMORIES, rows)
+        self._session.insert(CharacterMemoryRow, rows)
 
     def put_vectors(self, vectors: Mapping[str, tuple[str, MemoryVector]]) -> None:
         """Store vectors of memories whose content is still the one that was embedded."""
         changed = self._next_revision()
         for memory_id, (content, vector) in vectors.items():
-            table = CHARACTER_MEMORIES
-            this = (table.c.memory_id == memory_id, table.c.content_hash == text_hash(content))
+            table = CharacterMemoryRow
+            this = (table.memory_id == memory_id, table.content_hash == text_hash(content))
             self._session.update(table, *this, changed=changed, **_vector_columns(vector))
 
     def change(
@@ -189,7 +193,7 @@ class CharacterMemoryRepository(Repository):
             if vector is not None or before.content != after.content:
                 # Else what was embedded is another text.
                 values |= _vector_columns(vector)
-            self._session.update(CHARACTER_MEMORIES, CHARACTER_MEMORIES.c.memory_id == after.memory_id, **values)
+            self._session.update(CharacterMemoryRow, CharacterMemoryRow.memory_id == after.memory_id, **values)
         rows = [memory_change(None, each) for each in added] + [memory_change(*each) for each in changed]
         return _change(Journal(self._session).keep(kind, character_id, "", rows, subject="character"), character_id)
 
@@ -214,26 +218,26 @@ class CharacterMemoryRepository(Repository):
 
     def list_project(self) -> list[CharacterMemory]:
         """Return the memories of all characters in the order of storing, deleted ones too."""
-        return [_memory(row) for row in self._session.select(CHARACTER_MEMORIES, order=[CHARACTER_MEMORIES.c.row_id])]
+        return [_memory(row) for row in self._session.read(CharacterMemoryRow, order=[col(CharacterMemoryRow.row_id)])]
 
-    def count(self, *conditions: ColumnElement[bool]) -> int:
+    def count(self, *conditions: Any) -> int:
         """Return how many memories all characters have, without deleted ones."""
-        return self._session.count(CHARACTER_MEMORIES, CHARACTER_MEMORIES.c.status != "deleted", *conditions)
+        return self._session.count(CharacterMemoryRow, CharacterMemoryRow.status != "deleted", *conditions)
 
     def count_without_vector(self, model: str) -> int:
         """Return how many of them are compared by words alone, for want of a vector of a model."""
-        table = CHARACTER_MEMORIES
-        return self.count(or_(table.c.embedding_model.is_distinct_from(model), table.c.vector.is_(None)))
+        table = CharacterMemoryRow
+        return self.count(or_(col(table.embedding_model).is_distinct_from(model), col(table.vector).is_(None)))
 
     def unknown_owners(self) -> list[str]:
         """Return the ids, in order, that have memories, feelings or secrets and that no stored character has."""
-        tables = (CHARACTER_MEMORIES, DISPOSITION_CHANGES, CHARACTER_SECRETS)
-        owners = {owner for table in tables for owner in self._session.values(table.c.character_id)}
-        return sorted(owners.difference(self._session.values(ENTITIES.c.entity_id)))
+        tables = (CharacterMemoryRow, FeltChange, CharacterSecret)
+        owners = {owner for table in tables for owner in self._session.values(table.character_id)}
+        return sorted(owners.difference(self._session.values(EntityRow.entity_id)))
 
-    def _of(self, character_id: str, *conditions: ColumnElement[bool]) -> Sequence[AnyRow]:
-        table = CHARACTER_MEMORIES
-        return self._session.select(table, table.c.character_id == character_id, *conditions, order=[table.c.row_id])
+    def _of(self, character_id: str, *conditions: Any) -> list[CharacterMemoryRow]:
+        table = CharacterMemoryRow
+        return self._session.read(table, table.character_id == character_id, *conditions, order=[col(table.row_id)])
 
     def _next_revision(self) -> int:
         self._session.touch()
@@ -250,7 +254,7 @@ def _vector_columns(vector: MemoryVector | None) -> dict[str, Any]:
     return {"embedding_model": vector.model, "vector": np.asarray(vector.vector, dtype=_STORED_TYPE).tobytes()}
 
 
-def _memory(row: AnyRow) -> CharacterMemory:
+def _memory(row: CharacterMemoryRow) -> CharacterMemory:
     """Return the memory of a row; it was validated when it was written."""
     return CharacterMemory.model_construct(**{name: getattr(row, name) for name in _FIELDS})
 
@@ -260,7 +264,7 @@ def _change(change: Change, character_id: str) -> CharacterChange:
         change_id=change.change_id,
         kind=change.kind,
         character_id=character_id,
-        memory_ids=[row.key["memory_id"] for row in change.rows if row.table == CHARACTER_MEMORIES.name],
+        memory_ids=[row.key["memory_id"] for row in change.rows if row.table == table_name(CharacterMemoryRow)],
         created_at=change.created_at,
         undone_at=change.undone_at,
     )
@@ -343,7 +347,7 @@ def _patched(mind: Mind, new: StoredMemories) -> Mind:
     return Mind(memories, vectors, has_vector)
 
 
-Told = TypeVar("Told", bound=Happened)
+Told = TypeVar("Told", FeltChange, Disclosure, FlagChange)
 
 
 class StoredSecret(BaseModel):
@@ -356,10 +360,10 @@ class StoredSecret(BaseModel):
 class PlayContents(BaseModel):
     """Everything of it that a project holds, for export and import."""
 
-    dispositions: list[StoredDispositionChange] = Field(default_factory=list)
+    dispositions: list[Annotated[FeltChange, read_as(FeltChange)]] = Field(default_factory=list)
     secrets: list[StoredSecret] = Field(default_factory=list)
-    disclosures: list[Disclosure] = Field(default_factory=list)
-    flags: list[FlagChange] = Field(default_factory=list)
+    disclosures: list[Annotated[Disclosure, read_as(Disclosure)]] = Field(default_factory=list)
+    flags: list[Annotated[FlagChange, read_as(FlagChange)]] = Field(default_factory=list)
 
     def is_empty(self) -> bool:
         """Tell whether there is nothing in it."""
@@ -383,110 +387,110 @@ class PlayContents(BaseModel):
 class PlayRepository(Repository):
     """Reads and writes dispositions, secrets, disclosures and flags."""
 
-    def add_disposition(self, change: StoredDispositionChange) -> None:
+    def add_disposition(self, change: FeltChange) -> None:
         """Write down that feelings moved."""
         self._session.touch()
-        self._session.insert(DISPOSITION_CHANGES, [change.model_dump()])
+        self._session.add(change)
 
-    def dispositions(
-        self, character_id: str, other_id: str, *, as_of: Moment | None = None
-    ) -> list[StoredDispositionChange]:
+    def dispositions(self, character_id: str, other_id: str, *, as_of: Moment | None = None) -> list[FeltChange]:
         """Return how one's feelings for another moved up to a moment, in the order in which it happened.
 
         What a memory moved counts while the memory stands: deleted or undone, it never happened.
         """
-        table = DISPOSITION_CHANGES
-        deleted = select(CHARACTER_MEMORIES.c.memory_id).where(
-            self._session.owns(CHARACTER_MEMORIES), CHARACTER_MEMORIES.c.status == "deleted"
+        table = FeltChange
+        deleted = select(col(CharacterMemoryRow.memory_id)).where(
+            self._session.owns(CharacterMemoryRow), col(CharacterMemoryRow.status) == "deleted"
         )
-        is_of_both = (table.c.character_id == character_id, table.c.other_id == other_id)
-        stands = or_(table.c.memory_id.is_(None), table.c.memory_id.not_in(deleted))
-        return self._told(StoredDispositionChange, table, as_of, *is_of_both, stands)
+        is_of_both = (table.character_id == character_id, table.other_id == other_id)
+        stands = or_(col(table.memory_id).is_(None), col(table.memory_id).not_in(deleted))
+        return self._told(table, as_of, *is_of_both, stands)
 
     def is_told_in_story(self, name: str) -> bool:
         """Tell whether a name stands anywhere in the story: in its scenes, cards, or what somebody remembers."""
-        texts = (CHARACTER_MEMORIES.c.content, SCENES.c.text, CHUNKS.c.content, ENTITIES.c.description, ALIASES.c.alias)
+        texts: tuple[tuple[Any, Any], ...] = (
+            (CharacterMemoryRow, CharacterMemoryRow.content),
+            (Scene, Scene.text),
+            (MemoryRow, MemoryRow.content),
+            (EntityRow, EntityRow.description),
+            (AliasRow, AliasRow.alias),
+        )
         return any(
-            self._session.value(column.table.c.project_id, column.contains(name, autoescape=True)) is not None
-            for column in texts
+            self._session.value(table.project_id, column.contains(name, autoescape=True)) is not None
+            for table, column in texts
         )
 
     def others(self, character_id: str, *, as_of: Moment | None = None) -> list[str]:
         """Return for whom a character feels anything that is written down, in order of id."""
-        table = DISPOSITION_CHANGES
-        is_own = (table.c.character_id == character_id, self._before(as_of, table))
-        return sorted(set(self._session.values(table.c.other_id, *is_own)))
+        table = FeltChange
+        is_own = (table.character_id == character_id, self._before(as_of, table))
+        return sorted(set(self._session.values(table.other_id, *is_own)))
 
     def keep_secret(self, character_id: str, secret: Secret) -> None:
         """Store a secret of a character in place of the one of that id."""
         self._session.touch()
         self.drop_secret(character_id, secret.secret_id)
-        self._session.insert(CHARACTER_SECRETS, [_secret_row(StoredSecret(character_id=character_id, secret=secret))])
+        self._session.add(_secret_row(StoredSecret(character_id=character_id, secret=secret)))
 
     def drop_secret(self, character_id: str, secret_id: str) -> None:
         """Take a secret away; that it was revealed to somebody stays."""
-        table = CHARACTER_SECRETS
-        self._session.delete(table, table.c.character_id == character_id, table.c.secret_id == secret_id)
+        table = CharacterSecret
+        self._session.delete(table, table.character_id == character_id, table.secret_id == secret_id)
 
     def secrets(self, character_id: str) -> list[Secret]:
         """Return the secrets of a character, in the order in which they were first kept."""
-        table = CHARACTER_SECRETS
+        table = CharacterSecret
         return [
             Secret.model_validate(row.secret)
-            for row in self._session.select(table, table.c.character_id == character_id, order=[table.c.row_id])
+            for row in self._session.read(table, table.character_id == character_id, order=[col(table.row_id)])
         ]
 
     def disclose(self, disclosure: Disclosure) -> None:
         """Write down that a secret was revealed, or a thing shown."""
         self._session.touch()
-        self._session.insert(DISCLOSURES, [disclosure.model_dump()])
+        self._session.add(disclosure)
 
     def disclosures(self, character_id: str, other_id: str, *, as_of: Moment | None = None) -> list[Disclosure]:
         """Return what was revealed to another, and shown by that one, up to a moment."""
-        table = DISCLOSURES
-        return self._told(Disclosure, table, as_of, table.c.character_id == character_id, table.c.other_id == other_id)
+        table = Disclosure
+        return self._told(table, as_of, table.character_id == character_id, table.other_id == other_id)
 
     def set_flag(self, change: FlagChange) -> None:
         """Write down that a flag took a value."""
         self._session.touch()
-        self._session.insert(STORY_FLAGS, [change.model_dump()])
+        self._session.add(change)
 
     def flag_changes(self, *, as_of: Moment | None = None) -> list[FlagChange]:
         """Return what values flags took up to a moment, in the order in which it happened."""
-        return self._told(FlagChange, STORY_FLAGS, as_of)
+        return self._told(FlagChange, as_of)
 
     def contents(self) -> PlayContents:
         """Return everything that the project holds of it."""
         return PlayContents(
-            dispositions=self._told(StoredDispositionChange, DISPOSITION_CHANGES),
+            dispositions=self._told(FeltChange),
             secrets=[
                 StoredSecret(character_id=row.character_id, secret=Secret.model_validate(row.secret))
-                for row in self._session.select(CHARACTER_SECRETS, order=[CHARACTER_SECRETS.c.row_id])
+                for row in self._session.read(CharacterSecret, order=[col(CharacterSecret.row_id)])
             ],
-            disclosures=self._told(Disclosure, DISCLOSURES),
+            disclosures=self._told(Disclosure),
             flags=self.flag_changes(),
         )
 
     def add_contents(self, given: PlayContents) -> None:
         """Add entries that are not stored yet; see `PlayContents.beyond`."""
         self._session.touch()
-        self._session.insert(CHARACTER_SECRETS, [_secret_row(each) for each in given.secrets])
-        self._session.insert(DISPOSITION_CHANGES, [each.model_dump() for each in given.dispositions])
-        self._session.insert(DISCLOSURES, [each.model_dump() for each in given.disclosures])
-        self._session.insert(STORY_FLAGS, [each.model_dump() for each in given.flags])
+        secrets = (_secret_row(secret) for secret in given.secrets)
+        self._session.add(*secrets, *given.dispositions, *given.disclosures, *given.flags)
 
-    def _told(
-        self, model: type[Told], table: Table, as_of: Moment | None = None, *conditions: ColumnElement[bool]
-    ) -> list[Told]:
+    def _told(self, table: type[Told], as_of: Moment | None = None, *conditions: Any) -> list[Told]:
         """Return what happened up to a moment; sessions may be told in any order, what has none is from the start."""
-        told = self._session.models(model, table, self._before(as_of, table), *conditions, order=[table.c.row_id])
+        told = self._session.read(table, self._before(as_of, table), *conditions, order=[table.row_id])
 
         def place(each: Happened) -> tuple[int, int]:
             return -1 if each.session is None else each.session, -1 if each.turn is None else each.turn
 
         return sorted(told, key=lambda each: (place(each), each.happened_at))
 
-    def _before(self, as_of: Moment | None, table: Table) -> ColumnElement[bool]:
+    def _before(self, as_of: Moment | None, table: Any) -> ColumnElement[bool]:
         """Return the condition that a row lies strictly before a moment.
 
         What has no position lies before one if it happened before the first thing that stands there or later.
@@ -494,28 +498,29 @@ class PlayRepository(Repository):
         if as_of is None:
             return true()
         if isinstance(as_of, datetime):
-            return table.c.happened_at < as_of
+            return table.happened_at < as_of
         position, firsts = GamePosition(*as_of), []
-        for each in (CHARACTER_MEMORIES, DISPOSITION_CHANGES, DISCLOSURES, STORY_FLAGS):
-            later = (each.c.session.is_not(None), not_(_is_earlier(each, position)))
-            first = select(func.min(each.c.happened_at)).where(self._session.owns(each), *later)
+        tables: tuple[Any, ...] = (CharacterMemoryRow, FeltChange, Disclosure, FlagChange)
+        for each in tables:
+            later: Any = (each.session.is_not(None), not_(_is_earlier(each, position)))
+            first = select(func.min(each.happened_at)).where(self._session.owns(each), *later)
             firsts.append(self._session.scalar(first))
         border = min((each for each in firsts if each is not None), default=None)
-        unplaced = table.c.session.is_(None)
+        unplaced = col(table.session).is_(None)
         return or_(
-            unplaced if border is None else unplaced & (table.c.happened_at < border),
-            table.c.session.is_not(None) & _is_earlier(table, position),
+            unplaced if border is None else unplaced & (table.happened_at < border),
+            col(table.session).is_not(None) & _is_earlier(table, position),
         )
 
 
-def _is_earlier(table: Table, position: GamePosition) -> ColumnElement[bool]:
-    same_session = (table.c.session == position.session) & (table.c.turn < position.turn)
-    return or_(table.c.session < position.session, same_session)
+def _is_earlier(table: Any, position: GamePosition) -> ColumnElement[bool]:
+    same_session = (table.session == position.session) & (table.turn < position.turn)
+    return or_(table.session < position.session, same_session)
 
 
-def _secret_row(stored: StoredSecret) -> dict[str, Any]:
+def _secret_row(stored: StoredSecret) -> CharacterSecret:
     secret = stored.secret.model_dump(mode="json", exclude_defaults=True)
-    return {"character_id": stored.character_id, "secret_id": stored.secret.secret_id, "secret": secret}
+    return CharacterSecret(character_id=stored.character_id, secret_id=stored.secret.secret_id, secret=secret)
 
 
 def _beyond(given: Iterable[Any], stored: Iterable[Any]) -> list[Any]:

@@ -8,53 +8,53 @@ from hashlib import sha256
 from typing import Any, NamedTuple, get_args
 
 from pydantic import Field
-from sqlalchemy import ColumnElement, Select, and_, bindparam, func, not_, or_, select
+from sqlalchemy import ColumnElement, Select, bindparam, delete, func, select
+from sqlmodel import and_, col, not_, or_
 
 from novelgen.errors import UnknownMemoryError, UnknownProjectError, UserInputError
 from novelgen.memory.attributes import SlotHolder, closed_by
 from novelgen.models.base import Model
 from novelgen.models.memory import AttachedTo, StoryMemoryChunk, attached_to, is_entity_target, linked_targets
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
-from runtime.storage.records import WITHOUT_RECORD, OutboxEntry, OutboxOperation, OutboxState, StoredMemory
+from runtime.storage.records import (
+    WITHOUT_RECORD,
+    ConsolidationSource,
+    Embedding,
+    EntityRow,
+    MemoryLink,
+    MemoryRow,
+    MemoryTag,
+    OutboxEntry,
+    OutboxOperation,
+    OutboxState,
+    Project,
+    Scene,
+    StoredMemory,
+)
 from runtime.storage.session import (
     AnyRow,
     Repository,
     StorageSession,
+    alias_of,
     batches,
     before,
+    columns_of,
     grouped,
     linked_rows,
     story_order,
-)
-from runtime.storage.tables import (
-    CHUNK_ENTITIES,
-    CHUNK_TAGS,
-    CHUNKS,
-    CONSOLIDATION_SOURCES,
-    EMBEDDINGS,
-    ENTITIES,
-    OUTBOX,
-    PROJECTS,
-    SCENES,
-    alias_with_columns,
+    table_of,
 )
 from runtime.storage.terms import LexicalIndex, index_tokens, searchable_text
 
-_FIELDS = tuple(name for name in StoryMemoryChunk.model_fields if name in CHUNKS.c)
-"""Columns that are fields of a memory, name for name."""
-
-_BESIDE = ("span_start", "span_end", "pinned", "attached", "detached")
+_FIELDS = tuple(name for name in StoryMemoryChunk.model_fields if name in MemoryRow.model_fields)
+"""Fields of a memory that its row has, name for name."""
 
 _PLACED = ("chapter_index", "scene_index", "created_at")
 """Fields that the scene decides."""
 
-CHUNK_COLUMNS: Sequence[ColumnElement[Any]] = [CHUNKS.c[name] for name in (*_FIELDS, *_BESIDE)]
+_DECIDED = ("status", "pinned", "scene_id", "from_scene", "last_accessed_at")
 
-_DECIDED = ("status", "scene_id", "from_scene", "last_accessed_at")
-
-_STORED_COLUMNS = [*CHUNK_COLUMNS, *(CHUNKS.c[name] for name in _DECIDED)]
-
-IN_ORDER = (*story_order(CHUNKS), CHUNKS.c.row_id)
+IN_ORDER = (*story_order(MemoryRow), col(MemoryRow.row_id))
 """Memories in story order, those of one scene as they were stored."""
 
 
@@ -97,61 +97,56 @@ def note_values(note: StoryMemoryChunk, scene_id: str | None) -> dict[str, Any]:
     return chunk_values(note, note.entities_mentioned) | placed | fresh
 
 
-def entities_linked(session: StorageSession, rows: Sequence[AnyRow]) -> dict[str, AttachedTo]:
+def entities_linked(session: StorageSession, rows: Sequence[MemoryRow]) -> dict[str, AttachedTo]:
     """Return the stored entities that memories are linked to, by id, for `chunk_of`."""
     ids = {target for row in rows for target in (*row.entities_mentioned, *row.attached)}
     if not ids:
         return {}
-    kinds = session.pairs(ENTITIES.c.entity_id, ENTITIES.c.entity_type, session.among(ENTITIES.c.entity_id, ids))
+    kinds = session.pairs(col(EntityRow.entity_id), col(EntityRow.entity_type), session.among(EntityRow.entity_id, ids))
     return {entity_id: AttachedTo(type=kind, id=entity_id) for entity_id, kind in kinds.items()}
 
 
 def chunk_of(
-    row: AnyRow, superseded_by: str | None = None, known: Mapping[str, AttachedTo] | None = None
+    row: MemoryRow, superseded_by: str | None = None, known: Mapping[str, AttachedTo] | None = None
 ) -> StoryMemoryChunk:
-    """Return the memory of a row of `CHUNK_COLUMNS`; it was validated when it was written.
+    """Return the memory of a row; it was validated when it was written.
 
     Its entities are those of its origin and of the author's hand together. What it is attached to is told where the
     entities are `known`.
     """
-    fields = dict(zip(_FIELDS, row, strict=False))
-    start, end, pinned, attached, detached = row[len(_FIELDS) : len(_FIELDS) + len(_BESIDE)]
-    linked = fields["entities_mentioned"]
-    if attached or detached:
-        linked = linked_targets(linked, attached, detached)
+    fields = {name: getattr(row, name) for name in _FIELDS}
+    linked = row.entities_mentioned
+    if row.attached or row.detached:
+        linked = linked_targets(linked, row.attached, row.detached)
         fields["entities_mentioned"] = [target for target in linked if is_entity_target(target)]
-    if pinned:
+    if row.pinned:
         fields["tier"] = "pinned"
     return StoryMemoryChunk.model_construct(
         **fields,
         attached_to=[] if known is None else attached_to(linked, known),
-        source_span=None if start is None else (start, end),
+        source_span=row.source_span,
         superseded_by=superseded_by,
     )
 
 
-def stored_memories(
-    session: StorageSession, *conditions: ColumnElement[bool], limit: int | None = None
-) -> list[StoredMemory]:
+def stored_memories(session: StorageSession, *conditions: Any, limit: int | None = None) -> list[StoredMemory]:
     """Return the memories that fit all conditions in story order, with what the author decided about them."""
-    rows = session.select(_STORED_COLUMNS, *conditions, order=IN_ORDER, limit=limit)
+    rows = session.read(MemoryRow, *conditions, order=IN_ORDER, limit=limit)
     known = entities_linked(session, rows)
     return [
         StoredMemory.model_construct(
-            chunk=chunk_of(row, known=known), **{name: getattr(row, name) for name in ("pinned", *_DECIDED)}
+            chunk=chunk_of(row, known=known), **{name: getattr(row, name) for name in _DECIDED}
         )
         for row in rows
     ]
 
 
-_CONSOLIDATED = alias_with_columns(CHUNKS, "consolidated")
+_CONSOLIDATED = alias_of(MemoryRow, "consolidated")
 
-_REPLACING = [
-    CHUNKS.c[name] for name in ("chunk_id", "source_id", "supersedes", "slot_type", "chapter_index", "scene_index")
-]
+_REPLACING = columns_of(MemoryRow, ("chunk_id", "source_id", "supersedes", "slot_type", "chapter_index", "scene_index"))
 
 
-def superseded_by(session: StorageSession, rows: Sequence[AnyRow], as_of: StoryPosition) -> dict[str, str]:
+def superseded_by(session: StorageSession, rows: Sequence[Any], as_of: StoryPosition) -> dict[str, str]:
     """Tell which of the given memories have been replaced strictly before a position.
 
     A memory is replaced by an active one that names its source_id in `supersedes`, or, where it holds a slot,
@@ -159,19 +154,19 @@ def superseded_by(session: StorageSession, rows: Sequence[AnyRow], as_of: StoryP
     of its sources are, by what replaced the last of them.
     """
 
-    def active_before(column: ColumnElement[Any], values: Set[str]) -> list[AnyRow]:
+    def active_before(column: Any, values: Set[str]) -> list[AnyRow]:
         if not values:
             return []
         found = session.select(
-            _REPLACING, CHUNKS.c.status == "active", before(as_of, CHUNKS), session.among(column, values)
+            _REPLACING, MemoryRow.status == "active", before(as_of, MemoryRow), session.among(column, values)
         )
         return sorted(found, key=story_place)
 
     holders: defaultdict[str, list[SlotHolder]] = defaultdict(list)
-    for row in active_before(CHUNKS.c.slot_type, {row.slot_type for row in rows if row.slot_type}):
+    for row in active_before(col(MemoryRow.slot_type), {row.slot_type for row in rows if row.slot_type}):
         holders[row.slot_type].append(SlotHolder(story_place(row), row.source_id or row.chunk_id))
     named: dict[str, str] = {}
-    for row in active_before(CHUNKS.c.supersedes, {row.source_id for row in rows if row.source_id}):
+    for row in active_before(col(MemoryRow.supersedes), {row.source_id for row in rows if row.source_id}):
         if row.supersedes != row.source_id:
             named.setdefault(row.supersedes, row.source_id or row.chunk_id)
     in_order = {slot: sorted(found) for slot, found in holders.items()}
@@ -186,8 +181,8 @@ def superseded_by(session: StorageSession, rows: Sequence[AnyRow], as_of: StoryP
 
 
 def _of_consolidated(session: StorageSession, chunk_ids: Sequence[str], as_of: StoryPosition) -> dict[str, str]:
-    statement = _sources(session, *_REPLACING, CHUNKS.c.is_consolidated)
-    rows = session.rows(statement.where(session.among(_CONSOLIDATED.c.chunk_id, chunk_ids)))
+    statement = _sources(session, *_REPLACING, col(MemoryRow.is_consolidated))
+    rows = session.rows(statement.where(session.among(_CONSOLIDATED.chunk_id, chunk_ids)))
     sources = grouped(sorted(rows, key=story_place), "consolidated_id")
     replaced = superseded_by(session, rows, as_of)
     return {
@@ -197,24 +192,24 @@ def _of_consolidated(session: StorageSession, chunk_ids: Sequence[str], as_of: S
     }
 
 
-def _sources(session: StorageSession, *columns: ColumnElement[Any]) -> Select[Any]:
+def _sources(session: StorageSession, *columns: Any) -> Select[Any]:
     """Return a query for the sources of consolidated memories, each with that one's id."""
     return (
-        select(_CONSOLIDATED.c.chunk_id.label("consolidated_id"), *columns)
-        .select_from(CONSOLIDATION_SOURCES)
-        .join(_CONSOLIDATED, _CONSOLIDATED.c.row_id == CONSOLIDATION_SOURCES.c.consolidated_row_id)
-        .join(CHUNKS, CHUNKS.c.row_id == CONSOLIDATION_SOURCES.c.source_row_id)
-        .where(session.owns(CONSOLIDATION_SOURCES))
+        select(_CONSOLIDATED.chunk_id.label("consolidated_id"), *columns)
+        .select_from(ConsolidationSource)
+        .join(_CONSOLIDATED.row_id.table, _CONSOLIDATED.row_id == col(ConsolidationSource.consolidated_row_id))
+        .join(MemoryRow, col(MemoryRow.row_id) == col(ConsolidationSource.source_row_id))
+        .where(session.owns(ConsolidationSource))
     )
 
 
-_SOURCE = alias_with_columns(CHUNKS, "source")
+_SOURCE = alias_of(MemoryRow, "source")
 
 
-def require_not_consolidated(session: StorageSession, row_id: int, chunk_id: str) -> None:
+def require_not_consolidated(session: StorageSession, row: MemoryRow, chunk_id: str) -> None:
     """Refuse a change by hand of a consolidated memory."""
-    links = CONSOLIDATION_SOURCES
-    found = select(links.c.source_row_id).where(links.c.consolidated_row_id == row_id).limit(1)
+    links = ConsolidationSource
+    found = select(col(links.source_row_id)).where(col(links.consolidated_row_id) == row.row_id).limit(1)
     if session.connection.scalar(found) is not None:
         raise UserInputError(
             f"{chunk_id!r} stands for other memories and cannot be changed itself; change its sources, or "
@@ -237,7 +232,9 @@ class AwaitedMeaning(NamedTuple):
     characters: int
 
 
-_CLAIMED = and_(*(OUTBOX.c[name] == bindparam(f"claimed_{name}") for name in ("project_id", "chunk_id", "revision")))
+_CLAIMED = and_(
+    *(table_of(OutboxEntry).c[name] == bindparam(f"claimed_{name}") for name in ("project_id", "chunk_id", "revision"))
+)
 """The entry as it was claimed: its revision grows when the chunk changes again."""
 
 
@@ -247,14 +244,14 @@ class OutboxRepository(Repository):
     def queue(self, chunk_ids: Sequence[str], operation: OutboxOperation) -> None:
         """Ask for a change of chunks in the index; it replaces whatever was asked for them before."""
         fresh = {"state": "pending", "attempts": 0, "last_error": None}
-        statement = self._session.upsert(OUTBOX)
+        statement = self._session.upsert(OutboxEntry)
         statement = statement.on_conflict_do_update(
             index_elements=["project_id", "chunk_id"],
-            set_={"operation": statement.excluded.operation, "revision": OUTBOX.c.revision + 1, **fresh},
+            set_={"operation": statement.excluded.operation, "revision": col(OutboxEntry.revision) + 1, **fresh},
         )
         new = {"project_id": self.project_id, "operation": operation, "revision": 1, **fresh}
         if chunk_ids:
-            self._session.run(statement, [new | {"chunk_id": chunk_id} for chunk_id in dict.fromkeys(chunk_ids)])
+            self._session.run_many(statement, [new | {"chunk_id": chunk_id} for chunk_id in dict.fromkeys(chunk_ids)])
 
     def claim(self, *, limit: int = 1_000) -> list[OutboxEntry]:
         """Return what is to be done, oldest first, failed entries included.
@@ -262,46 +259,49 @@ class OutboxRepository(Repository):
         Claiming takes nothing away: an entry stays until it is marked, so that a worker that dies loses
         nothing, and doing one twice is harmless.
         """
-        order = [OUTBOX.c.state.desc(), OUTBOX.c.row_id]
-        return self._session.models(OutboxEntry, OUTBOX, OUTBOX.c.state.in_(_TO_DO), order=order, limit=limit)
+        order = [col(OutboxEntry.state).desc(), col(OutboxEntry.row_id)]
+        return self._session.read(OutboxEntry, col(OutboxEntry.state).in_(_TO_DO), order=order, limit=limit)
 
     def mark_done(self, entries: Sequence[OutboxEntry]) -> None:
         """Mark entries as done; one whose chunk changed since it was claimed stays pending."""
         for operation, statement in (
-            ("delete", OUTBOX.delete()),
-            ("upsert", OUTBOX.update().values(state="done", last_error=None)),
+            ("delete", table_of(OutboxEntry).delete()),
+            ("upsert", table_of(OutboxEntry).update().values(state="done", last_error=None)),
         ):
             done = [_key(entry) for entry in entries if entry.operation == operation]
             if done:
-                self._session.run(statement.where(_CLAIMED), done)
+                self._session.run_many(statement.where(_CLAIMED), done)
 
     def mark_failed(self, entries: Sequence[OutboxEntry], error: str) -> None:
         """Mark entries as failed, with the reason, and count the attempt."""
-        failed = {"state": "failed", "attempts": OUTBOX.c.attempts + 1, "last_error": error[:_ERROR_LIMIT]}
+        failed = {"state": "failed", "attempts": col(OutboxEntry.attempts) + 1, "last_error": error[:_ERROR_LIMIT]}
         if entries:
-            statement = OUTBOX.update().where(_CLAIMED).values(**failed)
-            self._session.run(statement, [_key(entry) for entry in entries])
+            statement = table_of(OutboxEntry).update().where(_CLAIMED).values(**failed)
+            self._session.run_many(statement, [_key(entry) for entry in entries])
 
     def awaited(self, *, limit: int | None = None) -> AwaitedMeaning:
         """Count what waits for the index and is found by words alone until then."""
-        to_do = select(OUTBOX.c.chunk_id).where(self._session.owns(OUTBOX), OUTBOX.c.state.in_(_TO_DO))
-        entries = to_do.order_by(OUTBOX.c.state.desc(), OUTBOX.c.row_id).limit(limit).subquery()
+        to_do = select(col(OutboxEntry.chunk_id)).where(
+            self._session.owns(OutboxEntry), col(OutboxEntry.state).in_(_TO_DO)
+        )
+        entries = to_do.order_by(col(OutboxEntry.state).desc(), col(OutboxEntry.row_id)).limit(limit).subquery()
         statement = (
-            select(func.count(), func.coalesce(func.sum(func.length(CHUNKS.c.content)), 0))
-            .select_from(entries.join(CHUNKS, CHUNKS.c.chunk_id == entries.c.chunk_id))
-            .where(self._session.owns(CHUNKS), CHUNKS.c.status == "active", CHUNKS.c.is_indexed)
+            select(func.count(), func.coalesce(func.sum(func.length(col(MemoryRow.content))), 0))
+            .select_from(entries)
+            .join(MemoryRow, col(MemoryRow.chunk_id) == entries.c.chunk_id)
+            .where(self._session.owns(MemoryRow), col(MemoryRow.status) == "active", col(MemoryRow.is_indexed))
         )
         ((memories, characters),) = self._session.rows(statement)
         return AwaitedMeaning(memories, int(characters))
 
     def waiting_ids(self, chunk_ids: Collection[str]) -> set[str]:
         """Return which of the chunks wait for the index."""
-        among = self._session.among(OUTBOX.c.chunk_id, chunk_ids)
-        return set(self._session.values(OUTBOX.c.chunk_id, among, OUTBOX.c.state.in_(_TO_DO)))
+        among = self._session.among(OutboxEntry.chunk_id, chunk_ids)
+        return set(self._session.values(OutboxEntry.chunk_id, among, col(OutboxEntry.state).in_(_TO_DO)))
 
     def counts(self) -> dict[OutboxState, int]:
         """Return the number of entries per state; a state without any is 0."""
-        found = self._session.select([OUTBOX.c.state, func.count()], group=[OUTBOX.c.state])
+        found = self._session.select([col(OutboxEntry.state), func.count()], group=[col(OutboxEntry.state)])
         return {**dict.fromkeys(get_args(OutboxState), 0), **{row[0]: row[1] for row in found}}
 
 
@@ -322,7 +322,7 @@ class ChunkWriter:
 
     def __init__(self, session: StorageSession) -> None:
         self._session = session
-        number = session.value(PROJECTS.c.project_number)
+        number = session.value(Project.project_number)
         if number is None:
             raise UnknownProjectError(f"no project {session.project_id!r} is stored; create it first")
         self._lexical = LexicalIndex(session, number)
@@ -332,13 +332,13 @@ class ChunkWriter:
         """Insert whole chunk rows (without `row_id`), index their words and queue them for the vector index."""
         if not rows:
             return
-        self._session.insert(CHUNKS, rows)
-        named = self._session.among(CHUNKS.c.chunk_id, [row["chunk_id"] for row in rows])
-        row_ids = self._session.pairs(CHUNKS.c.chunk_id, CHUNKS.c.row_id, named)
+        self._session.insert(MemoryRow, rows)
+        named = self._session.among(MemoryRow.chunk_id, [row["chunk_id"] for row in rows])
+        row_ids = self._session.pairs(MemoryRow.chunk_id, col(MemoryRow.row_id), named)
         self._link(row_ids, rows)
         self._lexical.add([(row_ids[row["chunk_id"]], _searchable(row)) for row in rows])
         self._outbox.queue(list(row_ids), "upsert")
-        self._withdraw(_SOURCE.c.source_id, [row["supersedes"] for row in rows if row["supersedes"]])
+        self._withdraw(_SOURCE.source_id, [row["supersedes"] for row in rows if row["supersedes"]])
 
     def update(self, changes: Sequence[tuple[Mapping[str, Any], dict[str, Any]]]) -> None:
         """Change chunks, given as whole rows with their new columns.
@@ -350,12 +350,12 @@ class ChunkWriter:
         differing = [
             (old["row_id"], {name: value for name, value in new.items() if old[name] != value}) for old, new in changes
         ]
-        self._session.update_each(CHUNKS.c.row_id, differing)
+        self._session.update_each(MemoryRow.row_id, differing)
         reworded = {row_id for row_id, new in differing if "content_hash" in new}
         self._lexical.remove([(old["row_id"], _searchable(old)) for old, _ in changes if old["row_id"] in reworded])
         self._lexical.add([(each["row_id"], _searchable(each)) for each in wholes if each["row_id"] in reworded])
         retold = [row_id for row_id, new in differing if "content" in new]
-        self._session.run(EMBEDDINGS.delete().where(self._session.among(EMBEDDINGS.c.chunk_row_id, retold)))
+        self._session.run(delete(Embedding).where(self._session.among(Embedding.chunk_row_id, retold)))
         self.relink(wholes)
         told = [
             whole
@@ -364,13 +364,13 @@ class ChunkWriter:
         ]
         self._outbox.queue([each["chunk_id"] for each in told if each["status"] == "active"], "upsert")
         self._outbox.queue([each["chunk_id"] for each in told if each["status"] != "active"], "delete")
-        self._withdraw(_SOURCE.c.source_id, [row["supersedes"] for row in wholes if row["supersedes"]])
+        self._withdraw(_SOURCE.source_id, [row["supersedes"] for row in wholes if row["supersedes"]])
 
     def relink(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Make the links and tags of chunks anew, given as whole rows."""
         row_ids = {row["chunk_id"]: row["row_id"] for row in rows}
-        for table in (CHUNK_ENTITIES, CHUNK_TAGS):
-            self._session.run(table.delete().where(self._session.among(table.c.chunk_row_id, row_ids.values())))
+        for table in (MemoryLink, MemoryTag):
+            self._session.run(delete(table).where(self._session.among(table.chunk_row_id, row_ids.values())))
         self._link(row_ids, rows)
 
     def remove(self, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -379,8 +379,8 @@ class ChunkWriter:
             return
         self.withdraw_consolidations([row["row_id"] for row in rows])
         self._lexical.remove([(row["row_id"], _searchable(row)) for row in rows])
-        gone = [{"gone_row": row["row_id"]} for row in rows]
-        self._session.run(CHUNKS.delete().where(CHUNKS.c.row_id == bindparam("gone_row")), gone)
+        gone = self._session.among(MemoryRow.row_id, [row["row_id"] for row in rows])
+        self._session.run(delete(MemoryRow).where(gone))
         self._outbox.queue([row["chunk_id"] for row in rows], "delete")
 
     def forget_words(self) -> None:
@@ -388,32 +388,34 @@ class ChunkWriter:
         if not self._session.is_sqlite:
             # There the words of a chunk go with it.
             return
-        for rows in batches(self._session.select([CHUNKS.c.row_id, CHUNKS.c.content, CHUNKS.c.short])):
+        for rows in batches(
+            self._session.select([col(MemoryRow.row_id), col(MemoryRow.content), col(MemoryRow.short)])
+        ):
             self._lexical.remove([(row.row_id, searchable_text(row.content, row.short)) for row in rows])
 
     def withdraw_consolidations(self, row_ids: Sequence[int]) -> None:
         """Take back the consolidated memories that stand for any of the memories."""
-        self._withdraw(_SOURCE.c.row_id, row_ids)
+        self._withdraw(_SOURCE.row_id, row_ids)
 
     def reposition(self, *, scene_ids: Sequence[str] = (), row_ids: Sequence[int] = ()) -> None:
         """Queue the chunks whose position changed, of scenes or by number: the index holds a copy of it."""
-        self._withdraw(_SOURCE.c.scene_id, scene_ids)
-        self._withdraw(_SOURCE.c.row_id, row_ids)
-        column, values = (CHUNKS.c.scene_id, scene_ids) if scene_ids else (CHUNKS.c.row_id, row_ids)
-        moved = select(CHUNKS.c.chunk_id).where(self._session.among(column, values), CHUNKS.c.status == "active")
-        self._outbox.queue(list(self._session.connection.scalars(moved)), "upsert")
+        self._withdraw(_SOURCE.scene_id, scene_ids)
+        self._withdraw(_SOURCE.row_id, row_ids)
+        moved = self._session.among(MemoryRow.scene_id if scene_ids else MemoryRow.row_id, scene_ids or row_ids)
+        active = (moved, MemoryRow.status == "active")
+        self._outbox.queue(self._session.values(MemoryRow.chunk_id, *active), "upsert")
 
-    def _withdraw(self, column: ColumnElement[Any], values: Sequence[str | int]) -> None:
+    def _withdraw(self, column: Any, values: Sequence[str | int]) -> None:
         """Take back the consolidated memories of whose sources one has one of the values."""
         if not values:
             return
-        links, is_source = CONSOLIDATION_SOURCES, self._session.among(column, values)
+        links, is_source = ConsolidationSource, self._session.among(column, values)
         # Without the project where rows or scenes are named: no id of theirs is another project's, too.
-        owned = [self._session.owns(_SOURCE)] if column is _SOURCE.c.source_id else []
-        of_source = _SOURCE.c.row_id == links.c.source_row_id
-        standing = select(links.c.consolidated_row_id).join(_SOURCE, of_source).where(is_source, *owned)
-        statement = select(CHUNKS).where(CHUNKS.c.row_id.in_(standing)).order_by(CHUNKS.c.row_id)
-        self.remove([dict(row._mapping) for row in self._session.rows(statement)])
+        owned = [_SOURCE.project_id == self._session.project_id] if column is _SOURCE.source_id else []
+        of_source = _SOURCE.row_id == col(links.source_row_id)
+        standing = select(col(links.consolidated_row_id)).join(_SOURCE.row_id.table, of_source).where(is_source, *owned)
+        rows = self._session.read(MemoryRow, col(MemoryRow.row_id).in_(standing), order=[col(MemoryRow.row_id)])
+        self.remove([row.columns() for row in rows])
 
     def _link(self, row_ids: Mapping[str, int], rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert links that were derived and those that were set by hand, and tags."""
@@ -428,8 +430,8 @@ class ChunkWriter:
                 for target in linked_targets(row["entities_mentioned"], attached, detached)
             ]
             tags += [own | {"tag": tag} for tag in dict.fromkeys(row["tags"])]
-        self._session.insert(CHUNK_ENTITIES, links)
-        self._session.insert(CHUNK_TAGS, tags)
+        self._session.insert(MemoryLink, links)
+        self._session.insert(MemoryTag, tags)
 
 
 def _searchable(row: Mapping[str, Any]) -> str:
@@ -455,12 +457,12 @@ class ConsolidationRepository(Repository):
 
         Whatever an author touched has the author as its origin.
         """
-        columns, is_memory = [*CHUNK_COLUMNS, CHUNKS.c.from_scene], CHUNKS.c.content_type == "memory"
-        rows = self._session.select(columns, *_is_seen(self.project_id), is_memory, order=IN_ORDER)
+        is_memory = MemoryRow.content_type == "memory"
+        rows = self._session.read(MemoryRow, *_is_seen(self.project_id), is_memory, order=IN_ORDER)
         replaced = superseded_by(self._session, rows, END_OF_STORY)
         chunks = [chunk_of(row, replaced.get(row.chunk_id)) for row in rows]
         for row, chunk in zip(rows, chunks, strict=True):
-            if _is_authors(dict(row._mapping)):
+            if _is_authors(row.columns()):
                 chunk.origin = "author"
         return chunks
 
@@ -468,34 +470,36 @@ class ConsolidationRepository(Repository):
         """Store a consolidated memory at the position of its last source."""
         self._session.touch()
         rows = self._unchanged(sources)
-        if rows is None or self._session.value(CHUNKS.c.row_id, CHUNKS.c.chunk_id == chunk.chunk_id) is not None:
+        if rows is None or self._session.value(MemoryRow.row_id, MemoryRow.chunk_id == chunk.chunk_id) is not None:
             return False
         last = rows[-1]
         place = {"chapter_index": last["chapter_index"], "scene_index": last["scene_index"]}
         placed = chunk.model_copy(update=place | {"is_consolidated": True})
         ChunkWriter(self._session).insert([note_values(placed, last["scene_id"])])
-        number = self._session.value(CHUNKS.c.row_id, CHUNKS.c.chunk_id == chunk.chunk_id)
+        number = self._session.value(MemoryRow.row_id, MemoryRow.chunk_id == chunk.chunk_id)
         links = [{"source_row_id": row["row_id"], "consolidated_row_id": number} for row in rows]
-        self._session.insert(CONSOLIDATION_SOURCES, links)
+        self._session.insert(ConsolidationSource, links)
         return True
 
     def list_all(self) -> list[StoredConsolidation]:
         """Return all consolidated memories in story order."""
         sources = self._source_ids()
-        rows = self._session.select(CHUNK_COLUMNS, self._session.among(CHUNKS.c.chunk_id, sources), order=IN_ORDER)
+        rows = self._session.read(MemoryRow, self._session.among(MemoryRow.chunk_id, sources), order=IN_ORDER)
         return [StoredConsolidation(chunk=chunk_of(row), source_ids=sources[row.chunk_id]) for row in rows]
 
     def stands_for(self) -> dict[str, list[str]]:
         """Return, by chunk id of each consolidated memory, the source ids of what it stands for."""
         sources = self._source_ids()
         ids = [each for chunk_ids in sources.values() for each in chunk_ids]
-        names = self._session.pairs(CHUNKS.c.chunk_id, CHUNKS.c.source_id, self._session.among(CHUNKS.c.chunk_id, ids))
+        names = self._session.pairs(
+            col(MemoryRow.chunk_id), col(MemoryRow.source_id), self._session.among(MemoryRow.chunk_id, ids)
+        )
         return {each: [names[source] or source for source in chunk_ids] for each, chunk_ids in sources.items()}
 
     def undo(self, chunk_id: str) -> None:
         """Take a consolidated memory back; its sources are seen again."""
         self._session.touch()
-        if not self._take_back(CHUNKS.c.chunk_id == chunk_id):
+        if not self._take_back(MemoryRow.chunk_id == chunk_id):
             raise UnknownMemoryError(
                 f"no consolidated memory {chunk_id!r} is stored in project {self._session.project_id!r}; "
                 f"list them with `novelgen memory consolidated {self._session.project_id}`"
@@ -508,20 +512,20 @@ class ConsolidationRepository(Repository):
 
     def withdraw_linked(self, entity_ids: Sequence[str]) -> list[str]:
         """Take back what is linked to entities that are about to change; their sources are relinked alone."""
-        return self._take_back(CHUNKS.c.row_id.in_(linked_rows(self._session.project_id, list(entity_ids))))
+        return self._take_back(col(MemoryRow.row_id).in_(linked_rows(self._session.project_id, list(entity_ids))))
 
-    def _take_back(self, *conditions: ColumnElement[bool]) -> list[str]:
-        rows = self._session.select(CHUNKS, CHUNKS.c.is_consolidated, *conditions, order=[CHUNKS.c.row_id])
-        ChunkWriter(self._session).remove([dict(row._mapping) for row in rows])
+    def _take_back(self, *conditions: Any) -> list[str]:
+        rows = self._session.read(MemoryRow, col(MemoryRow.is_consolidated), *conditions, order=[col(MemoryRow.row_id)])
+        ChunkWriter(self._session).remove([row.columns() for row in rows])
         return [row.chunk_id for row in rows]
 
     def _unchanged(self, sources: Sequence[StoryMemoryChunk]) -> list[dict[str, Any]] | None:
         """The rows of sources in story order, or None when they cannot be consolidated any more."""
         read = {source.chunk_id: text_hash(source.content, source.short) for source in sources}
-        of_scene = (CHUNKS.c.scene_id.is_not(None), CHUNKS.c.scene_index.is_not(None))
-        these = self._session.among(CHUNKS.c.chunk_id, read)
-        found = self._session.select(CHUNKS, *_is_seen(self.project_id), *of_scene, these, order=IN_ORDER)
-        rows = [dict(row._mapping) for row in found]
+        of_scene = (col(MemoryRow.scene_id).is_not(None), col(MemoryRow.scene_index).is_not(None))
+        these = self._session.among(MemoryRow.chunk_id, read)
+        found = self._session.read(MemoryRow, *_is_seen(self.project_id), *of_scene, these, order=IN_ORDER)
+        rows = [row.columns() for row in found]
         fitting = [
             row
             for row in rows
@@ -530,14 +534,14 @@ class ConsolidationRepository(Repository):
         return fitting if fitting and len(fitting) == len(read) else None
 
     def _source_ids(self) -> dict[str, list[str]]:
-        rows = self._session.rows(_sources(self._session, CHUNKS.c.chunk_id).order_by(*IN_ORDER))
+        rows = self._session.rows(_sources(self._session, col(MemoryRow.chunk_id)).order_by(*IN_ORDER))
         return {name: [row.chunk_id for row in found] for name, found in grouped(rows, "consolidated_id").items()}
 
 
 def _is_seen(project_id: str) -> tuple[ColumnElement[bool], ...]:
     """Return the conditions that a memory is active and that none stands for it."""
-    sources = select(CONSOLIDATION_SOURCES.c.source_row_id).where(CONSOLIDATION_SOURCES.c.project_id == project_id)
-    return CHUNKS.c.status == "active", CHUNKS.c.row_id.not_in(sources)
+    sources = select(col(ConsolidationSource.source_row_id)).where(col(ConsolidationSource.project_id) == project_id)
+    return col(MemoryRow.status) == "active", col(MemoryRow.row_id).not_in(sources)
 
 
 def _is_authors(row: Mapping[str, Any]) -> bool:
@@ -559,18 +563,20 @@ class EmbeddingChoiceRepository(Repository):
 
     def otherwise(self, choice: EmbeddingChoice) -> list[str]:
         """Return the ids of memories that were stored under another choice, sorted; an author's are left alone."""
-        tagged = select(CHUNK_TAGS.c.chunk_row_id).where(
-            self._session.owns(CHUNK_TAGS), CHUNK_TAGS.c.tag == choice.key_event_tag
+        tagged = select(col(MemoryTag.chunk_row_id)).where(
+            self._session.owns(MemoryTag), col(MemoryTag.tag) == choice.key_event_tag
         )
-        is_passage = CHUNKS.c.content_type == "scene"
-        is_key_event = and_(CHUNKS.c.content_type == "summary", CHUNKS.c.row_id.in_(tagged))
+        is_passage = MemoryRow.content_type == "scene"
+        is_key_event = and_(MemoryRow.content_type == "summary", col(MemoryRow.row_id).in_(tagged))
         is_otherwise = or_(
-            and_(is_passage, CHUNKS.c.is_indexed.is_not(choice.passages)),
-            and_(is_key_event, CHUNKS.c.is_indexed.is_not(choice.key_events)),
+            and_(is_passage, col(MemoryRow.is_indexed).is_not(choice.passages)),
+            and_(is_key_event, col(MemoryRow.is_indexed).is_not(choice.key_events)),
         )
-        brought = (CHUNKS.c.from_scene, CHUNKS.c.origin != "author", CHUNKS.c.status == "active")
-        read = select(SCENES.c.scene_id).where(self._session.owns(SCENES), SCENES.c.record_origin != WITHOUT_RECORD)
-        return sorted(self._session.values(CHUNKS.c.chunk_id, *brought, is_otherwise, CHUNKS.c.scene_id.in_(read)))
+        brought = (col(MemoryRow.from_scene), MemoryRow.origin != "author", MemoryRow.status == "active")
+        read = select(col(Scene.scene_id)).where(self._session.owns(Scene), col(Scene.record_origin) != WITHOUT_RECORD)
+        return sorted(
+            self._session.values(MemoryRow.chunk_id, *brought, is_otherwise, col(MemoryRow.scene_id).in_(read))
+        )
 
     def apply(self, choice: EmbeddingChoice) -> int:
         """Let a choice hold for what is stored and queue it for the index; return for how many memories it is new.
@@ -578,9 +584,9 @@ class EmbeddingChoiceRepository(Repository):
         The story does not count as changed.
         """
         chunk_ids = self.otherwise(choice)
-        chosen = and_(self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, chunk_ids))
-        self._session.update(CHUNKS, chosen, is_indexed=not_(CHUNKS.c.is_indexed))
-        by_words_only = select(CHUNKS.c.row_id).where(chosen, not_(CHUNKS.c.is_indexed))
-        self._session.run(EMBEDDINGS.delete().where(EMBEDDINGS.c.chunk_row_id.in_(by_words_only)))
+        chosen = and_(self._session.owns(MemoryRow), self._session.among(MemoryRow.chunk_id, chunk_ids))
+        self._session.update(MemoryRow, chosen, is_indexed=not_(col(MemoryRow.is_indexed)))
+        by_words_only = select(col(MemoryRow.row_id)).where(chosen, not_(col(MemoryRow.is_indexed)))
+        self._session.run(delete(Embedding).where(col(Embedding.chunk_row_id).in_(by_words_only)))
         OutboxRepository(self._session).queue(chunk_ids, "upsert")
         return len(chunk_ids)

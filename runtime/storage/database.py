@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from filelock import FileLock, Timeout
 from sqlalchemy import URL, Connection, Engine, QueuePool, text
+from sqlmodel import Session, select
 from tenacity import RetryError, Retrying, retry_if_exception_type, retry_if_result, stop_after_delay, wait_random
 
 from novelgen.errors import DatabaseBusyError, DatabaseError, UnknownProjectError, VectorIndexError
@@ -31,9 +32,8 @@ from runtime.storage.connection import (
     sqlite_file,
 )
 from runtime.storage.migrations.runner import migrate_to_head
-from runtime.storage.records import StoredProject
+from runtime.storage.records import Project
 from runtime.storage.session import StorageSession
-from runtime.storage.tables import PROJECTS
 
 if TYPE_CHECKING:
     from novelgen.memory.outline import StoryOutline, StoryRecap
@@ -231,12 +231,12 @@ class DatabaseManager:
         """Return the transactions of one project; nothing is read yet, so it need not be stored."""
         return ProjectDatabase(self, project_id)
 
-    def list_projects(self) -> list[StoredProject]:
+    def list_projects(self) -> list[Project]:
         """Return all projects of this database in order of id."""
-        with self.connection(is_writing=False) as connection:
-            projects = connection.execute(PROJECTS.select()).all()
-        stored = [StoredProject.model_validate(row, from_attributes=True) for row in projects]
-        return sorted(stored, key=lambda project: project.project_id)
+        with self.connection(is_writing=False) as connection, Session(connection) as session:
+            projects = list(session.exec(select(Project)))
+            session.expunge_all()
+        return sorted(projects, key=lambda project: project.project_id)
 
     @contextmanager
     def connection(self, *, is_writing: bool) -> Iterator[Connection]:

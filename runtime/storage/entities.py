@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, ColumnElement, Table, Text, cast, distinct, func, select, true
+from sqlalchemy import BigInteger, Text, cast, distinct, func, select, true
+from sqlmodel import col
 
 from novelgen.errors import UnknownEntityError
 from novelgen.language.normalise import name_key, visible_name
@@ -21,19 +22,21 @@ from novelgen.models.entity import (
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place, story_place, unpacked_place
 from runtime.storage.projects import CounterRepository
-from runtime.storage.records import EntityOrigin, MemoryFilter, StoredEntity
-from runtime.storage.session import AnyRow, Repository, StorageSession, before, grouped
-from runtime.storage.tables import (
-    ALIASES,
-    CHARACTER_FILE_ALIASES,
-    CHUNK_ENTITIES,
-    CHUNKS,
-    ENTITIES,
-    MENTIONS,
-    RELATIONSHIP_CHANGES,
-    RELATIONSHIPS,
-    STATES,
+from runtime.storage.records import (
+    AliasRow,
+    CharacterFileAlias,
+    EntityOrigin,
+    EntityRow,
+    MemoryFilter,
+    MemoryLink,
+    MemoryRow,
+    NameMention,
+    Pair,
+    RelationshipChange,
+    State,
+    StoredEntity,
 )
+from runtime.storage.session import Repository, StorageSession, before, grouped
 
 FirstMentions = Mapping[tuple[str, str], tuple[int, int]]
 """(entity_id, name) to the first scene of the stored text that holds the name, as (chapter, scene)."""
@@ -136,33 +139,33 @@ class CharacterFileRepository(Repository):
 
     def aliases(self) -> set[AliasPair]:
         """Return the aliases that nobody but characters.json has brought."""
-        table = CHARACTER_FILE_ALIASES
-        return {(row.entity_id, row.alias) for row in self._session.select([table.c.entity_id, table.c.alias])}
+        table = CharacterFileAlias
+        return {(row.entity_id, row.alias) for row in self._session.select([col(table.entity_id), col(table.alias)])}
 
     def withdraw(self, *, said: Iterable[AliasPair]) -> list[AliasPair]:
         """Take back what only an earlier characters.json had."""
         gone = sorted(self.aliases() - set(said))
         if gone:
             self._session.touch()
-            self._delete(gone, ALIASES, CHARACTER_FILE_ALIASES)
+            self._delete(gone, AliasRow, CharacterFileAlias)
         return gone
 
     def note(self, brought: Iterable[AliasPair]) -> None:
         """Remember aliases of stored entities as brought by characters.json alone."""
         rows = [{"entity_id": entity_id, "alias": alias} for entity_id, alias in sorted(set(brought))]
-        self._session.insert(CHARACTER_FILE_ALIASES, rows, unless_stored=("project_id", "entity_id", "alias"))
+        self._session.insert(CharacterFileAlias, rows, unless_stored=("project_id", "entity_id", "alias"))
 
     def release(self, pairs: Iterable[AliasPair]) -> None:
         """Forget aliases that somebody else brings, too: they stay when characters.json drops them."""
-        self._delete(sorted(set(pairs) & self.aliases()), CHARACTER_FILE_ALIASES)
+        self._delete(sorted(set(pairs) & self.aliases()), CharacterFileAlias)
 
-    def _delete(self, pairs: Sequence[AliasPair], *tables: Table) -> None:
+    def _delete(self, pairs: Sequence[AliasPair], *tables: type[AliasRow] | type[CharacterFileAlias]) -> None:
         for table in tables:
             for entity_id, alias in pairs:
-                self._session.delete(table, table.c.entity_id == entity_id, table.c.alias == alias)
+                self._session.delete(table, table.entity_id == entity_id, table.alias == alias)
 
 
-_MENTIONED_AT = packed_place(cast(MENTIONS.c.chapter_index, BigInteger), MENTIONS.c.scene_index)
+_MENTIONED_AT = packed_place(cast(col(NameMention.chapter_index), BigInteger), col(NameMention.scene_index))
 
 
 class EntityRepository(Repository):
@@ -191,40 +194,40 @@ class EntityRepository(Repository):
             "profile": stored_profile(entity),
         }
         if stored is None:
-            self._session.insert(ENTITIES, [values | {"created_at": now, "updated_at": now}])
+            self._session.add(EntityRow(**values, created_at=now, updated_at=now))
         elif stored.origin != "author" or origin == "author":
             changed = {} if stored.entity == entity else {"updated_at": now}
-            self._session.update(ENTITIES, ENTITIES.c.entity_id == entity.entity_id, **values, **changed)
+            self._session.update(EntityRow, EntityRow.entity_id == entity.entity_id, **values, **changed)
         by_author = origin == "author"
         if stored is None or stored.origin != "author" or by_author:
-            replaced = [] if by_author else [ALIASES.c.by_author.is_(False)]
-            self._session.delete(ALIASES, ALIASES.c.entity_id == entity.entity_id, *replaced)
+            replaced = [] if by_author else [col(AliasRow.by_author).is_(False)]
+            self._session.delete(AliasRow, AliasRow.entity_id == entity.entity_id, *replaced)
         rows = [
             alias.model_dump()
             | {"entity_id": entity.entity_id, "alias_key": name_key(alias.alias), "by_author": by_author}
             for alias in {alias.alias: alias for alias in entity.aliases}.values()
         ]
-        self._session.insert(ALIASES, rows, unless_stored=("project_id", "entity_id", "alias"))
+        self._session.insert(AliasRow, rows, unless_stored=("project_id", "entity_id", "alias"))
         CounterRepository(self._session).jump_over([entity.entity_id])
 
     def mark_updated(self, entity_id: str) -> None:
         """Note that something was said of an entity now that its card does not hold."""
-        self._session.update(ENTITIES, ENTITIES.c.entity_id == entity_id, updated_at=self._session.now())
+        self._session.update(EntityRow, EntityRow.entity_id == entity_id, updated_at=self._session.now())
 
     def remove(self, entity_id: str) -> None:
         """Delete an entity with its names; what else speaks of it stays."""
         self._session.touch()
-        self._session.delete(ENTITIES, ENTITIES.c.entity_id == entity_id)
+        self._session.delete(EntityRow, EntityRow.entity_id == entity_id)
 
     def remove_aliases(self, entity_id: str, aliases: Sequence[str]) -> None:
         """Delete some of an entity's names; those that it does not have do not matter."""
         self._session.touch()
-        self._session.delete(ALIASES, ALIASES.c.entity_id == entity_id, ALIASES.c.alias.in_(list(aliases)))
+        self._session.delete(AliasRow, AliasRow.entity_id == entity_id, col(AliasRow.alias).in_(list(aliases)))
 
     def claim_aliases(self, entity_id: str, aliases: Sequence[str]) -> None:
         """Let some of an entity's names be the author's: they stay whatever a later reading lists."""
         self._session.update(
-            ALIASES, ALIASES.c.entity_id == entity_id, ALIASES.c.alias.in_(list(aliases)), by_author=True
+            AliasRow, AliasRow.entity_id == entity_id, col(AliasRow.alias).in_(list(aliases)), by_author=True
         )
 
     def is_spoken_of(self, entity_id: str) -> bool:
@@ -232,20 +235,20 @@ class EntityRepository(Repository):
 
         What was taken back does not count: a deleted memory, and a pair of which nothing is said.
         """
-        session, changes = self._session, RELATIONSHIP_CHANGES
-        standing = select(CHUNKS.c.row_id).where(session.owns(CHUNKS), CHUNKS.c.status != "deleted")
-        told = RELATIONSHIPS.c.relationship_id.in_(select(changes.c.relationship_id).where(session.owns(changes)))
+        session, changes = self._session, RelationshipChange
+        standing = select(col(MemoryRow.row_id)).where(session.owns(MemoryRow), col(MemoryRow.status) != "deleted")
+        told = col(Pair.relationship_id).in_(select(col(changes.relationship_id)).where(session.owns(changes)))
         columns = (
-            (STATES.c.entity_id, true()),
-            (CHUNK_ENTITIES.c.entity_id, CHUNK_ENTITIES.c.chunk_row_id.in_(standing)),
-            (RELATIONSHIPS.c.character_a, told),
-            (RELATIONSHIPS.c.character_b, told),
+            (col(State.entity_id), true()),
+            (col(MemoryLink.entity_id), col(MemoryLink.chunk_row_id).in_(standing)),
+            (col(Pair.character_a), told),
+            (col(Pair.character_b), told),
         )
         return any(session.value(each, each == entity_id, counts) is not None for each, counts in columns)
 
     def get(self, entity_id: str) -> StoredEntity | None:
         """Return an entity whole, or None when there is none of that id."""
-        return next(iter(self._stored(ENTITIES.c.entity_id == entity_id)), None)
+        return next(iter(self._stored(EntityRow.entity_id == entity_id)), None)
 
     def require(self, entity_id: str) -> StoredEntity:
         """Return an entity whole."""
@@ -256,7 +259,7 @@ class EntityRepository(Repository):
 
     def list_all(self, *, entity_types: Sequence[EntityType] = ()) -> list[StoredEntity]:
         """Return all entities whole, in order of id (C2 before C10); for authors, never for prompts."""
-        return self._stored(*([ENTITIES.c.entity_type.in_(entity_types)] if entity_types else []))
+        return self._stored(*([col(EntityRow.entity_type).in_(entity_types)] if entity_types else []))
 
     def masks_as_of(self, as_of: StoryPosition) -> dict[str, str]:
         """Return whom the story has shown before a position to be somebody else, and who that is."""
@@ -268,8 +271,8 @@ class EntityRepository(Repository):
 
     def revealed(self) -> dict[str, RevealedIdentity]:
         """Return who turns out to be somebody else anywhere in the story, and who that is."""
-        said = cast(ENTITIES.c.profile, Text).contains(f'"{SAME_AS}"')
-        stored = (_stored_entity(row, []).entity for row in self._session.select(ENTITIES, said))
+        said = cast(col(EntityRow.profile), Text).contains(f'"{SAME_AS}"')
+        stored = (_stored_entity(row, []).entity for row in self._session.read(EntityRow, said))
         return {each.entity_id: identity for each in stored if (identity := revealed_identity(each)) is not None}
 
     def list_as_of(self, *, as_of: StoryPosition) -> list[Entity]:
@@ -285,7 +288,7 @@ class EntityRepository(Repository):
         """Write down who an entity turns out to be; who made the entity does not count."""
         stored = self.get(entity_id)
         profile = {**(stored_profile(stored.entity) if stored else {}), SAME_AS: identity.model_dump()}
-        self._session.update(ENTITIES, ENTITIES.c.entity_id == entity_id, profile=profile)
+        self._session.update(EntityRow, EntityRow.entity_id == entity_id, profile=profile)
 
     def all_names(self) -> list[tuple[str, str]]:
         """Return (entity_id, name) of every name and alias, for scanning texts."""
@@ -293,25 +296,27 @@ class EntityRepository(Repository):
 
     def first_mentions(self) -> dict[tuple[str, str], tuple[int, int]]:
         """Return for each (entity_id, name) the first stored scene whose text holds it."""
-        names = (MENTIONS.c.entity_id, MENTIONS.c.name)
+        names = (col(NameMention.entity_id), col(NameMention.name))
         rows = self._session.select([*names, func.min(_MENTIONED_AT)], group=names)
         return {(row[0], row[1]): unpacked_place(row[2]) for row in rows}
 
     def mentions_before(self, as_of: StoryPosition) -> dict[str, tuple[int, tuple[int, int]]]:
         """Return for each entity that texts before a position name in how many scenes, and the last of them."""
-        who, scenes = MENTIONS.c.entity_id, func.count(distinct(MENTIONS.c.scene_id))
-        rows = self._session.select([who, scenes, func.max(_MENTIONED_AT)], before(as_of, MENTIONS), group=[who])
+        who, scenes = col(NameMention.entity_id), func.count(distinct(col(NameMention.scene_id)))
+        rows = self._session.select([who, scenes, func.max(_MENTIONED_AT)], before(as_of, NameMention), group=[who])
         return {row[0]: (row[1], unpacked_place(row[2])) for row in rows}
 
     def author_aliases(self) -> dict[str, set[str]]:
         """Return for each entity that has any the aliases that an author wrote."""
         return {each.entity.entity_id: set(each.author_aliases) for each in self._stored() if each.author_aliases}
 
-    def _stored(self, *wanted: ColumnElement[bool]) -> list[StoredEntity]:
-        of_these = ALIASES.c.entity_id.in_(select(ENTITIES.c.entity_id).where(self._session.owns(ENTITIES), *wanted))
-        names = self._session.select(ALIASES, *([of_these] if wanted else []), order=[ALIASES.c.row_id])
+    def _stored(self, *wanted: Any) -> list[StoredEntity]:
+        of_these = col(AliasRow.entity_id).in_(
+            select(col(EntityRow.entity_id)).where(self._session.owns(EntityRow), *wanted)
+        )
+        names = self._session.read(AliasRow, *([of_these] if wanted else []), order=[col(AliasRow.row_id)])
         aliases = grouped(names, "entity_id")
-        stored = [_stored_entity(row, aliases[row.entity_id]) for row in self._session.select(ENTITIES, *wanted)]
+        stored = [_stored_entity(row, aliases[row.entity_id]) for row in self._session.read(EntityRow, *wanted)]
         return sorted(stored, key=lambda one: (len(one.entity.entity_id), one.entity.entity_id))
 
 
@@ -336,7 +341,7 @@ def stored_profile(entity: Entity) -> dict[str, Any]:
     return {**entity.profile, SAID_FROM: [entity.said_from, [entity.first_chapter, entity.first_scene]]}
 
 
-def _stored_entity(row: AnyRow, aliases: Sequence[AnyRow]) -> StoredEntity:
+def _stored_entity(row: EntityRow, aliases: Sequence[AliasRow]) -> StoredEntity:
     fields = {name: getattr(row, name) for name in Entity.model_fields if name not in ("aliases", SAID_FROM)}
     said, stands_at = row.profile.get(SAID_FROM, (None, None))
     fields["profile"] = {name: value for name, value in row.profile.items() if name != SAID_FROM}

@@ -12,7 +12,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import select
+from sqlmodel import and_, col, or_
 
 from novelgen.errors import UserInputError
 from novelgen.memory.outline import PairChange
@@ -30,12 +31,13 @@ from novelgen.models.state import (
     most_due,
 )
 from runtime.storage.projects import CounterRepository
-from runtime.storage.records import EventOrigin, StoredEvent
+from runtime.storage.records import LoopEvent, Pair, RelationshipChange, Scene, State
 from runtime.storage.session import (
     AnyRow,
     Repository,
     StorageSession,
     before,
+    columns_of,
     grouped,
     order_in_force,
     said_at,
@@ -43,7 +45,6 @@ from runtime.storage.session import (
     story_order,
     within,
 )
-from runtime.storage.tables import LOOP_EVENTS, RELATIONSHIP_CHANGES, RELATIONSHIPS, SCENES, STATES
 
 if TYPE_CHECKING:
     from novelgen.memory.ledger import ThreadEvent
@@ -67,22 +68,22 @@ class StateRepository(Repository):
         self._session.touch()
         places = {(change.chapter_index, change.scene_index) for change in changes}
         scene_ids = scene_ids_at(self._session, places) if follows_scene else {}
-        rows = [state_values(change, "author", self._session.now()) for change in changes]
-        places_now = ({"scene_id": scene_ids.get((row["chapter_index"], row["scene_index"]))} for row in rows)
-        self._session.insert(STATES, [row | place for row, place in zip(rows, places_now, strict=True)])
+        now = self._session.now()
+        stood = ((change, scene_ids.get((change.chapter_index, change.scene_index))) for change in changes)
+        self._session.add(*(State.of(change, created_at=now, scene_id=scene_id) for change, scene_id in stood))
 
     def changes_of(self, entity_ids: Sequence[str] | None = None) -> list[StateChange]:
         """Return all changes in the order in which they apply; None means all entities."""
-        of_these = [] if entity_ids is None else [self._session.among(STATES.c.entity_id, entity_ids)]
-        return [_change(row) for row in self._session.select(STATES, *of_these, order=order_in_force(STATES))]
+        of_these = [] if entity_ids is None else [self._session.among(State.entity_id, entity_ids)]
+        return [row.change() for row in self._session.read(State, *of_these, order=order_in_force(State))]
 
     def changes_before(self, as_of: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
         """Return the changes of entities before a position, and every stated holder, as they count."""
-        wanted = STATES.c.attribute == folds.HOLDER_ATTRIBUTE
+        wanted: Any = State.attribute == folds.HOLDER_ATTRIBUTE
         if entity_ids:
-            wanted = or_(wanted, self._session.among(STATES.c.entity_id, entity_ids))
-        rows = self._session.select(STATES, before(as_of, STATES), wanted, order=order_in_force(STATES))
-        return [_change(row) for row in self._session.own(rows)]
+            wanted = or_(wanted, self._session.among(State.entity_id, entity_ids))
+        rows = self._session.read(State, before(as_of, State), wanted, order=order_in_force(State))
+        return [row.change() for row in self._session.own(rows)]
 
     def stated(
         self,
@@ -93,37 +94,35 @@ class StateRepository(Repository):
         attributes: Collection[str] | None = None,
     ) -> list[StateChange]:
         """Return what was stated before a position, or from one on until another, in the order in which it counts."""
-        cut = before(as_of, STATES) if since is None else within(since, as_of, STATES)
+        cut = before(as_of, State) if since is None else within(since, as_of, State)
         return self._explicit(cut, *self._narrowed(entity_ids, attributes))
 
     def stated_in(self, at: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
         """Return what a scene states of entities, and of who holds anything, in the order in which it counts."""
-        named = self._session.among(STATES.c.entity_id, entity_ids)
-        wanted = or_(STATES.c.attribute == folds.HOLDER_ATTRIBUTE, named)
-        return self._explicit(
-            STATES.c.chapter_index == at.chapter_index, STATES.c.scene_index == at.scene_index, wanted
-        )
+        named = self._session.among(State.entity_id, entity_ids)
+        wanted = or_(State.attribute == folds.HOLDER_ATTRIBUTE, named)
+        return self._explicit(State.chapter_index == at.chapter_index, State.scene_index == at.scene_index, wanted)
 
     def standing_before(
         self, as_of: StoryPosition, *, attributes: Collection[str], entity_ids: Collection[str] | None = None
     ) -> list[StateChange]:
         """Return the last statement of each attribute of each entity before a position; the others are not read."""
-        stated = (STATES.c.kind == "explicit", before(as_of, STATES), *self._narrowed(entity_ids, attributes))
-        columns = [STATES.c.row_id, STATES.c.entity_id, STATES.c.attribute]
-        rows = self._session.select(columns, *stated, order=order_in_force(STATES))
+        stated = (State.kind == "explicit", before(as_of, State), *self._narrowed(entity_ids, attributes))
+        columns = [col(State.row_id), col(State.entity_id), col(State.attribute)]
+        rows = self._session.select(columns, *stated, order=order_in_force(State))
         last = {(row[1], row[2]): row[0] for row in rows}
-        return self._explicit(self._session.among(STATES.c.row_id, last.values())) if last else []
+        return self._explicit(self._session.among(State.row_id, last.values())) if last else []
 
     def changed_between(self, since: StoryPosition, until: StoryPosition) -> list[str]:
         """Return the ids of the entities of which something was stated from one position on until another, in order."""
-        stated = (STATES.c.kind == "explicit", within(since, until, STATES))
-        return sorted(set(self._session.values(STATES.c.entity_id, *stated)))
+        stated = (State.kind == "explicit", within(since, until, State))
+        return sorted(set(self._session.values(State.entity_id, *stated)))
 
     def unverified(self, *, scene_id: str | None = None) -> list[StateChange]:
         """Return the changes that no quote of their scene proves, of one scene or of all, in story order."""
-        here = [] if scene_id is None else [STATES.c.scene_id == scene_id]
-        order = (*story_order(STATES), STATES.c.row_id)
-        return [_change(row) for row in self._session.select(STATES, ~STATES.c.verified, *here, order=order)]
+        here = [] if scene_id is None else [State.scene_id == scene_id]
+        order = (*story_order(State), col(State.row_id))
+        return [row.change() for row in self._session.read(State, ~col(State.verified), *here, order=order)]
 
     def snapshots(self, entity_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY) -> list[EntityStateSnapshot]:
         """Return the states at a position in the order asked; entities without one are left out.
@@ -141,8 +140,8 @@ class StateRepository(Repository):
         self, from_chapter: int, to_chapter: int, *, as_of: StoryPosition = END_OF_STORY
     ) -> list[EntityStateSnapshot]:
         """Return how entities stood at the end of each chapter in which they changed."""
-        in_range = (STATES.c.chapter_index.between(from_chapter, to_chapter), before(as_of, STATES))
-        changed = list(dict.fromkeys(self._session.values(STATES.c.entity_id, *in_range)))
+        in_range = (col(State.chapter_index).between(from_chapter, to_chapter), before(as_of, State))
+        changed = list(dict.fromkeys(self._session.values(State.entity_id, *in_range)))
         by_entity = self._dated(changed, as_of, first_chapter=from_chapter) if changed else {}
         snapshots = [
             snapshot
@@ -152,26 +151,24 @@ class StateRepository(Repository):
         ]
         return sorted(snapshots, key=folds.timeline_order)
 
-    def _explicit(self, *conditions: ColumnElement[bool]) -> list[StateChange]:
-        rows = self._session.select(STATES, STATES.c.kind == "explicit", *conditions, order=order_in_force(STATES))
-        return [_change(row) for row in self._session.own(rows)]
+    def _explicit(self, *conditions: Any) -> list[StateChange]:
+        rows = self._session.read(State, State.kind == "explicit", *conditions, order=order_in_force(State))
+        return [row.change() for row in self._session.own(rows)]
 
     def _dated(
         self, entity_ids: Iterable[str], as_of: StoryPosition, *, first_chapter: float = math.inf
     ) -> Mapping[str, list[_Dated]]:
         """Return by entity, in order, what tells how it stands in chapters from the first on, before a position."""
-        these = self._session.among(STATES.c.entity_id, set(entity_ids))
-        rows = self._session.select(STATES, before(as_of, STATES), these, order=order_in_force(STATES))
+        these = self._session.among(State.entity_id, set(entity_ids))
+        rows = self._session.read(State, before(as_of, State), these, order=order_in_force(State))
         return {name: _counting(of_entity, first_chapter) for name, of_entity in grouped(rows, "entity_id").items()}
 
-    def _narrowed(
-        self, entity_ids: Collection[str] | None, attributes: Collection[str] | None
-    ) -> list[ColumnElement[bool]]:
-        narrowed = ((STATES.c.entity_id, entity_ids), (STATES.c.attribute, attributes))
+    def _narrowed(self, entity_ids: Collection[str] | None, attributes: Collection[str] | None) -> list[Any]:
+        narrowed = ((col(State.entity_id), entity_ids), (col(State.attribute), attributes))
         return [self._session.among(column, values) for column, values in narrowed if values is not None]
 
 
-def _counting(rows: Sequence[AnyRow], first_chapter: float) -> list[_Dated]:
+def _counting(rows: Sequence[State], first_chapter: float) -> list[_Dated]:
     """Leave out what a later change replaces before the first chapter: thousands, of which nothing is seen there.
 
     The first of all stays, for its type; the moment of the last write goes on with what stays.
@@ -180,46 +177,16 @@ def _counting(rows: Sequence[AnyRow], first_chapter: float) -> list[_Dated]:
     last = {(row.kind, row.attribute): number for number, row in enumerate(rows[:before_it])}
     latest = max((row.created_at for row in rows[:before_it]), default=rows[0].created_at)
     return [
-        _Dated(_change(rows[number]), max(latest, rows[number].created_at))
+        _Dated(rows[number].change(), max(latest, rows[number].created_at))
         for number in (*sorted({0, *last.values()} if last else ()), *range(before_it, len(rows)))
     ]
 
 
 def holders_as_of(session: StorageSession, as_of: StoryPosition) -> dict[str, list[str]]:
     """Return who holds what strictly before a position: the last stated `holder` of each item."""
-    stated = (STATES.c.attribute == folds.HOLDER_ATTRIBUTE, STATES.c.kind == "explicit", before(as_of, STATES))
-    rows = session.select([STATES.c.entity_id, STATES.c.value], *stated, order=order_in_force(STATES))
+    stated = (State.attribute == folds.HOLDER_ATTRIBUTE, State.kind == "explicit", before(as_of, State))
+    rows = session.select([col(State.entity_id), col(State.value)], *stated, order=order_in_force(State))
     return folds.fold_holders((row[0], row[1]) for row in rows)
-
-
-def state_values(change: StateChange, origin: EventOrigin, now: datetime) -> dict[str, Any]:
-    """Return a state change as the columns of its row, but for the scene's id."""
-    return with_span_columns(change) | {"origin": origin, "created_at": now}
-
-
-def with_span_columns(event: StateChange | StoredEvent) -> dict[str, Any]:
-    """Return an event as the columns of its row, but for the scene's id: the span of its quote is two of them."""
-    values = event.model_dump(exclude={"source_span", "scene_label", "by_author"})
-    if not hasattr(event, "source_span"):
-        return values
-    start, end = event.source_span or (None, None)
-    return values | {"span_start": start, "span_end": end}
-
-
-def span_of(row: AnyRow) -> tuple[int, int] | None:
-    """Return the span of a row's quote; None where it was not found, or there is none."""
-    return None if row.span_start is None else (row.span_start, row.span_end)
-
-
-_COLUMNS = [name for name in StateChange.model_fields if name in STATES.c]
-
-
-def _change(row: AnyRow) -> StateChange:
-    columns = {name: getattr(row, name) for name in _COLUMNS}
-    if row.kind == "presence" and isinstance(row.value, Mapping):
-        # It was written where its scene stood then.
-        columns["value"] = {**row.value, "chapter_index": row.chapter_index, "scene_index": row.scene_index}
-    return StateChange.model_construct(**columns, source_span=span_of(row), by_author=row.origin == "author")
 
 
 def _told_by(row: AnyRow, kind: type[Any]) -> dict[str, Any]:
@@ -261,17 +228,16 @@ class RelationshipRepository(Repository):
             folds.relationship_change_values(change) | position | {"relationship_id": relationship_id}
             for change, relationship_id in zip(changes, relationship_ids, strict=True)
         ]
-        self._session.insert(RELATIONSHIP_CHANGES, rows)
-        changed = self._session.among(RELATIONSHIPS.c.relationship_id, set(relationship_ids))
-        self._session.update(RELATIONSHIPS, changed, updated_at=self._session.now())
+        self._session.insert(RelationshipChange, rows)
+        changed = self._session.among(Pair.relationship_id, set(relationship_ids))
+        self._session.update(Pair, changed, updated_at=self._session.now())
         return relationship_ids
 
     def list_as_of(
         self, *, as_of: StoryPosition = END_OF_STORY, character_id: str | None = None, status: str | None = None
     ) -> list[Relationship]:
         """Return how pairs stand at a position, in order of relationship id."""
-        pair = RELATIONSHIPS.c
-        involved = or_(pair.character_a == character_id, pair.character_b == character_id)
+        involved = or_(Pair.character_a == character_id, Pair.character_b == character_id)
         found = self._folded(as_of, *([] if character_id is None else [involved]))
         return [relation for relation in found if status is None or relation.status == status]
 
@@ -279,7 +245,7 @@ class RelationshipRepository(Repository):
         self, character_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
     ) -> dict[str, list[PairChange]]:
         """Return the single changes of the pairs among some characters, by relationship id, as they count."""
-        both = (RELATIONSHIPS.c.character_a, RELATIONSHIPS.c.character_b)
+        both = (col(Pair.character_a), col(Pair.character_b))
         among = and_(*(self._session.among(each, character_ids) for each in both))
         return {
             relationship_id: [PairChange(**_told_by(row, PairChange)) for row in rows]
@@ -292,8 +258,8 @@ class RelationshipRepository(Repository):
 
     def about_pair(self, relationship_id: str) -> PairNotes:
         """Return when a pair was stored and last changed, and what is noted of it beside, empty where it is none."""
-        columns = [RELATIONSHIPS.c[name] for name in PairNotes._fields]
-        row = self._session.one(columns, RELATIONSHIPS.c.relationship_id == relationship_id)
+        columns = columns_of(Pair, PairNotes._fields)
+        row = self._session.one(columns, Pair.relationship_id == relationship_id)
         return PairNotes() if row is None else PairNotes(*row)
 
     def stated(self) -> list[PairChange]:
@@ -305,26 +271,27 @@ class RelationshipRepository(Repository):
         first, second = sorted((character, other))
         if first == second:
             raise UserInputError(f"a relationship needs two characters, but both are {first!r}")
-        known = self._session.value(RELATIONSHIPS.c.relationship_id, _is_pair(first, second))
+        known = self._session.value(Pair.relationship_id, _is_pair(first, second))
         if known is not None:
             return str(known)
         relationship_id = CounterRepository(self._session).take("R")
         now = self._session.now()
-        pair_row = {"relationship_id": relationship_id, "character_a": first, "character_b": second}
-        self._session.insert(RELATIONSHIPS, [pair_row | {"created_at": now, "updated_at": now}])
+        pair = Pair(relationship_id=relationship_id, character_a=first, character_b=second)
+        self._session.add(pair.model_copy(update={"created_at": now, "updated_at": now}))
         return relationship_id
 
-    def _changes(self, *conditions: ColumnElement[bool]) -> Sequence[AnyRow]:
-        changes, pairs = RELATIONSHIP_CHANGES, RELATIONSHIPS
-        of_pair = (pairs.c.project_id == changes.c.project_id) & (pairs.c.relationship_id == changes.c.relationship_id)
-        statement = select(changes, pairs.c.character_a, pairs.c.character_b).join_from(changes, pairs, of_pair)
+    def _changes(self, *conditions: Any) -> Sequence[AnyRow]:
+        changes = RelationshipChange
+        of_pair = and_(*(getattr(Pair, name) == getattr(changes, name) for name in ("project_id", "relationship_id")))
+        columns = (*columns_of(changes, changes.model_fields), col(Pair.character_a), col(Pair.character_b))
+        statement = select(*columns).join_from(changes, Pair, of_pair)
         statement = statement.where(self._session.owns(changes), *conditions).order_by(*order_in_force(changes))
         return self._session.own(self._session.rows(statement))
 
-    def _rows_by_pair(self, as_of: StoryPosition, *conditions: ColumnElement[bool]) -> dict[str, list[AnyRow]]:
-        return grouped(self._changes(before(as_of, RELATIONSHIP_CHANGES), *conditions), "relationship_id")
+    def _rows_by_pair(self, as_of: StoryPosition, *conditions: Any) -> dict[str, list[AnyRow]]:
+        return grouped(self._changes(before(as_of, RelationshipChange), *conditions), "relationship_id")
 
-    def _folded(self, as_of: StoryPosition, *conditions: ColumnElement[bool]) -> list[Relationship]:
+    def _folded(self, as_of: StoryPosition, *conditions: Any) -> list[Relationship]:
         relations = []
         for relationship_id, rows in self._rows_by_pair(as_of, *conditions).items():
             both = {"character_a": rows[-1].character_a, "character_b": rows[-1].character_b}
@@ -332,8 +299,8 @@ class RelationshipRepository(Repository):
         return sorted(relations, key=lambda relation: (len(relation.relationship_id), relation.relationship_id))
 
 
-def _is_pair(first: str, second: str) -> ColumnElement[bool]:
-    return and_(RELATIONSHIPS.c.character_a == first, RELATIONSHIPS.c.character_b == second)
+def _is_pair(first: str, second: str) -> Any:
+    return and_(Pair.character_a == first, Pair.character_b == second)
 
 
 class ThreadNotes(Model):
@@ -351,9 +318,7 @@ class ThreadNotes(Model):
     parts: int | None = Field(default=None, exclude_if=is_unsaid, description="In how many parts it is to be paid.")
 
 
-_MOVE_COLUMNS = tuple(
-    LOOP_EVENTS.c[name] for name in ("project_id", "loop_id", "kind", "chapter_index", "scene_index", "origin")
-)
+_MOVE_COLUMNS = columns_of(LoopEvent, ("project_id", "loop_id", "kind", "chapter_index", "scene_index", "origin"))
 """What tells how a thread stands, without the words about it."""
 
 _PLANNED = ("pay_off", "due_from", "due_by", "parts")
@@ -373,7 +338,7 @@ class ThreadRepository(Repository):
         if not isinstance(event, RecordedLoop) and self.get(event.id) is None:
             raise UserInputError(f"no open loop {event.id!r} is stored; plant it first")
         here = said_at(self._session, at, follows_scene=follows_scene)
-        self._session.insert(LOOP_EVENTS, [folds.loop_event_values(event) | here])
+        self._session.add(LoopEvent(**folds.loop_event_values(event), **here))
         CounterRepository(self._session).jump_over([event.id])
 
     def endings(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, str]:
@@ -394,7 +359,7 @@ class ThreadRepository(Repository):
                 f"that thread {loop_id!r} ended stands in the record of scene"
                 f" {fold.last.chapter_index}:{fold.last.scene_index}; correct the record there"
             )
-        self._session.delete(LOOP_EVENTS, LOOP_EVENTS.c.row_id == fold.last.row_id)
+        self._session.delete(LoopEvent, LoopEvent.row_id == fold.last.row_id)
 
     def describe(self, loop_id: str, changes: Mapping[str, Any]) -> None:
         """Change how a thread is described, where it was planted; this survives the re-ingest of that scene."""
@@ -404,11 +369,10 @@ class ThreadRepository(Repository):
             raise UserInputError(f"no open loop {loop_id!r} is stored; plant it first")
         detail = {**planted.detail, **changes, **({folds.OWN_WORDS: True} if "description" in changes else {})}
         if planted.origin == "author":
-            self._session.update(LOOP_EVENTS, LOOP_EVENTS.c.row_id == planted.row_id, detail=detail)
+            self._session.update(LoopEvent, LoopEvent.row_id == planted.row_id, detail=detail)
             return
         names = ("scene_id", "chapter_index", "scene_index", "loop_id", "kind", "note")
-        row = {name: getattr(planted, name) for name in names} | {"detail": detail, "origin": "author"}
-        self._session.insert(LOOP_EVENTS, [row])
+        self._session.add(LoopEvent(**{name: getattr(planted, name) for name in names}, detail=detail))
 
     def notes(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, ThreadNotes]:
         """Return what an author noted of the threads that are planted by a position, and when they were."""
@@ -423,10 +387,10 @@ class ThreadRepository(Repository):
 
     def _planted(self, as_of: StoryPosition) -> dict[str, AnyRow]:
         statement = (
-            select(LOOP_EVENTS, SCENES.c.created_at.label("stored_at"))
-            .select_from(LOOP_EVENTS.outerjoin(SCENES, SCENES.c.scene_id == LOOP_EVENTS.c.scene_id))
-            .where(self._session.owns(LOOP_EVENTS), LOOP_EVENTS.c.kind == "planted", before(as_of, LOOP_EVENTS))
-            .order_by(*order_in_force(LOOP_EVENTS))
+            select(*columns_of(LoopEvent, LoopEvent.model_fields), col(Scene.created_at).label("stored_at"))
+            .join_from(LoopEvent, Scene, col(Scene.scene_id) == col(LoopEvent.scene_id), isouter=True)
+            .where(self._session.owns(LoopEvent), col(LoopEvent.kind) == "planted", before(as_of, LoopEvent))
+            .order_by(*order_in_force(LoopEvent))
         )
         by_loop = grouped(self._session.own(self._session.rows(statement)), "loop_id")
         found = {loop_id: folds.fold_loop_events(rows).planted for loop_id, rows in by_loop.items()}
@@ -470,25 +434,21 @@ class ThreadRepository(Repository):
         places: list[int] = []
         if by_loop:
             # A number per stored scene before the position, ascending as the story goes.
-            columns = (SCENES.c.chapter_index, SCENES.c.scene_index)
-            joined = self._session.joined_integers(columns, self._session.owns(SCENES), before(as_of, SCENES))
+            columns = (col(Scene.chapter_index), col(Scene.scene_index))
+            joined = self._session.joined_integers(columns, self._session.owns(Scene), before(as_of, Scene))
             chapters, scenes = (map(int, each.split(",")) if each else () for each in joined)
             places = sorted(map(packed_place, chapters, scenes))
         loops = [folds.folded_loop(events, age_scenes=partial(_age, places=places)) for events in by_loop.values()]
         return [loop for loop in loops if loop is not None]
 
     def _rows_by_thread(
-        self,
-        as_of: StoryPosition,
-        loop_ids: Collection[str] | None = None,
-        *,
-        columns: Sequence[ColumnElement[Any]] = (),
-    ) -> dict[str, list[AnyRow]]:
-        of_these = [] if loop_ids is None else [self._session.among(LOOP_EVENTS.c.loop_id, loop_ids)]
-        rows = self._session.select(
-            columns or LOOP_EVENTS, before(as_of, LOOP_EVENTS), *of_these, order=order_in_force(LOOP_EVENTS)
-        )
-        return grouped(rows, "loop_id")
+        self, as_of: StoryPosition, loop_ids: Collection[str] | None = None, *, columns: Sequence[Any] = ()
+    ) -> dict[str, list[Any]]:
+        of_these = [] if loop_ids is None else [self._session.among(LoopEvent.loop_id, loop_ids)]
+        conditions, order = (before(as_of, LoopEvent), *of_these), order_in_force(LoopEvent)
+        if columns:
+            return grouped(self._session.select(columns, *conditions, order=order), "loop_id")
+        return grouped(self._session.read(LoopEvent, *conditions, order=order), "loop_id")
 
 
 def _age(planted: AnyRow, *, places: list[int]) -> int | None:

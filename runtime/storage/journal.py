@@ -10,7 +10,9 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import Field, PrivateAttr
-from sqlalchemy import ColumnElement, LargeBinary, Table, and_, func, not_, or_, select, true
+from sqlalchemy import LargeBinary, func, select, true
+from sqlmodel import and_, col, not_, or_
+from sqlmodel.sql.sqltypes import UTCDateTime
 
 from novelgen.characters.memory import CharacterChangeKind, CharacterMemory
 from novelgen.errors import UnknownIdError, UserInputError
@@ -19,35 +21,34 @@ from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.position import UtcDatetime
 from novelgen.models.record import is_unsaid
 from runtime.storage.chunks import ChunkWriter, ConsolidationRepository, text_hash, text_values
-from runtime.storage.records import StoredScene, SummaryLevel
-from runtime.storage.references import REFERRING, replaced_id, without_id
-from runtime.storage.session import AnyRow, Repository
-from runtime.storage.tables import (
-    ALIASES,
-    CHANGES,
-    CHARACTER_FILE_ALIASES,
-    CHARACTER_MEMORIES,
-    CHARACTER_SECRETS,
-    CHUNKS,
-    DISCLOSURES,
-    DISPOSITION_CHANGES,
-    ENTITIES,
+from runtime.storage.records import (
     EVENT_TABLES,
-    KNOWLEDGE_EVENTS,
-    LOOP_EVENTS,
-    MENTIONS,
     PLACE,
     POSITIONED_TABLES,
-    RELATIONSHIP_CHANGES,
-    RELATIONSHIPS,
-    SCENES,
-    STATES,
-    STORY_FLAGS,
-    SUMMARIES,
-    UtcTimestamp,
+    AliasRow,
+    ChangeRow,
+    ChangeSubject,
+    CharacterFileAlias,
+    CharacterMemoryRow,
+    CharacterSecret,
+    Disclosure,
+    EntityRow,
+    FeltChange,
+    FlagChange,
+    Knowledge,
+    LoopEvent,
+    MemoryRow,
+    NameMention,
+    Pair,
+    RelationshipChange,
+    Row,
+    Scene,
+    State,
+    Summary,
+    SummaryLevel,
 )
-
-ChangeSubject = Literal["entity", "memory", "scene", "thread", "consolidation", "character"]
+from runtime.storage.references import REFERRING, replaced_id, without_id
+from runtime.storage.session import AnyRow, Repository, columns_of, json_columns_of, table_name, table_of
 
 CardChangeKind = Literal[
     "add", "edit", "rename", "merge", "split", "confirm", "name", "join", "drop", "delete", "relate"
@@ -74,9 +75,9 @@ NOT_OF_ENTITIES: frozenset[ChangeKind] = frozenset(get_args(StoryChangeKind))
 
 PlayKind = Literal["feel", "secret", "reveal", "show", "flag"]
 
-_OF_PLAY: Mapping[PlayKind, Table] = {
-    **{"feel": DISPOSITION_CHANGES, "secret": CHARACTER_SECRETS, "flag": STORY_FLAGS},
-    **{"reveal": DISCLOSURES, "show": DISCLOSURES},
+_OF_PLAY: Mapping[PlayKind, type[Row]] = {
+    **{"feel": FeltChange, "secret": CharacterSecret, "flag": FlagChange},
+    **{"reveal": Disclosure, "show": Disclosure},
 }
 
 RUNS: tuple[RunKind, ...] = get_args(RunKind)
@@ -177,24 +178,24 @@ Recording = AbstractContextManager[list[RowChange]]
 class _Imaged(NamedTuple):
     """By what the rows of a table are known, and which of their columns a change of entities may alter."""
 
-    table: Table
+    table: type[Row]
     key: tuple[str, ...] = ("row_id",)
     altered: tuple[str, ...] | None = None
 
     @property
     def columns(self) -> Sequence[str]:
-        return self.table.c.keys() if self.altered is None else (*self.key, *self.altered)
+        return list(self.table.model_fields) if self.altered is None else (*self.key, *self.altered)
 
 
-_Part = tuple[Table, Sequence[str], ColumnElement[bool]]
+_Part = tuple[type[Row], Sequence[str], Any]
 """Columns of those rows of a table that fit a condition."""
 
 _Current = dict[tuple[str, str], Image]
 """Rows by table and key."""
 
 
-def _whole(table: Table, condition: ColumnElement[bool]) -> _Part:
-    return table, table.c.keys(), condition
+def _whole(table: type[Row], condition: Any) -> _Part:
+    return table, list(table.model_fields), condition
 
 
 _NOT_THE_AUTHORS = frozenset(
@@ -206,49 +207,48 @@ _OF_BOTH = ("character_id", "other_id")
 
 # Parents before children.
 _IMAGED = {
-    each.table.name: each
+    table_name(each.table): each
     for each in (
-        _Imaged(ENTITIES, ("entity_id",)),
-        _Imaged(ALIASES, ("entity_id", "alias")),
-        _Imaged(CHARACTER_FILE_ALIASES, ("entity_id", "alias")),
-        _Imaged(MENTIONS, ("scene_id", "entity_id", "name")),
-        _Imaged(SCENES, ("scene_id",), (*REFERRING[SCENES], "content_hash")),
-        _Imaged(CHUNKS, ("chunk_id",), REFERRING[CHUNKS]),
-        _Imaged(STATES),
-        _Imaged(LOOP_EVENTS),
-        _Imaged(CHARACTER_MEMORIES, ("memory_id",), (*REFERRING[CHARACTER_MEMORIES], "superseded_by")),
-        _Imaged(DISPOSITION_CHANGES, altered=_OF_BOTH),
-        _Imaged(DISCLOSURES, altered=_OF_BOTH),
-        _Imaged(CHARACTER_SECRETS),
-        _Imaged(RELATIONSHIPS, ("relationship_id",)),
-        _Imaged(RELATIONSHIP_CHANGES),
-        _Imaged(SUMMARIES),
-        _Imaged(STORY_FLAGS),
-        _Imaged(KNOWLEDGE_EVENTS, altered=("scene_id", "source_id", "kind", *REFERRING[KNOWLEDGE_EVENTS])),
+        _Imaged(EntityRow, ("entity_id",)),
+        _Imaged(AliasRow, ("entity_id", "alias")),
+        _Imaged(CharacterFileAlias, ("entity_id", "alias")),
+        _Imaged(NameMention, ("scene_id", "entity_id", "name")),
+        _Imaged(Scene, ("scene_id",), (*REFERRING[Scene], "content_hash")),
+        _Imaged(MemoryRow, ("chunk_id",), REFERRING[MemoryRow]),
+        _Imaged(State),
+        _Imaged(LoopEvent),
+        _Imaged(CharacterMemoryRow, ("memory_id",), (*REFERRING[CharacterMemoryRow], "superseded_by")),
+        _Imaged(FeltChange, altered=_OF_BOTH),
+        _Imaged(Disclosure, altered=_OF_BOTH),
+        _Imaged(CharacterSecret),
+        _Imaged(Pair, ("relationship_id",)),
+        _Imaged(RelationshipChange),
+        _Imaged(Summary),
+        _Imaged(FlagChange),
+        _Imaged(Knowledge, altered=("scene_id", "source_id", "kind", *REFERRING[Knowledge])),
     )
 }
 
 _SUBJECT_COLUMNS = ("entity_id", "loop_id")
 """They tell what a row is about, and are kept of every row."""
 
-_PARENTS = (ENTITIES.name, SCENES.name, RELATIONSHIPS.name)
+_PARENTS = (table_name(EntityRow), table_name(Scene), table_name(Pair))
 
 _PASSED_OVER = ("row_id", "updated_at", "changed", "content_hash")
 """A row may get another number and mark, and says when something else was said of it."""
 
 
-def _is_of(table: Table, *names: str) -> Callable[[str], ColumnElement[bool]]:
-    return lambda entity_id: or_(*(table.c[name] == entity_id for name in names))
+def _is_of(table: type[Row], *names: str) -> Callable[[str], Any]:
+    return lambda entity_id: or_(*(getattr(table, name) == entity_id for name in names))
 
 
-GOING_WITH: Mapping[Table, Callable[[str], ColumnElement[bool]]] = {
-    CHARACTER_MEMORIES: _is_of(CHARACTER_MEMORIES, "character_id"),
-    CHARACTER_SECRETS: _is_of(CHARACTER_SECRETS, "character_id"),
-    DISPOSITION_CHANGES: _is_of(DISPOSITION_CHANGES, "character_id", "other_id"),
-    DISCLOSURES: _is_of(DISCLOSURES, "character_id", "other_id"),
-    KNOWLEDGE_EVENTS: lambda entity_id: or_(
-        KNOWLEDGE_EVENTS.c.character_id == entity_id,
-        and_(KNOWLEDGE_EVENTS.c.source_id == ALL_LIVED, KNOWLEDGE_EVENTS.c.learned_from == entity_id),
+GOING_WITH: Mapping[type[Row], Callable[[str], Any]] = {
+    CharacterMemoryRow: _is_of(CharacterMemoryRow, "character_id"),
+    CharacterSecret: _is_of(CharacterSecret, "character_id"),
+    FeltChange: _is_of(FeltChange, "character_id", "other_id"),
+    Disclosure: _is_of(Disclosure, "character_id", "other_id"),
+    Knowledge: lambda entity_id: or_(
+        Knowledge.character_id == entity_id, and_(Knowledge.source_id == ALL_LIVED, Knowledge.learned_from == entity_id)
     ),
 }
 """Which rows of what a character knows, remembers and feels go when an entity is deleted: those that are its own, and
@@ -285,16 +285,22 @@ class Journal(Repository):
         self, kind: str, entity_id: str, other_id: str, rows: Sequence[RowChange], *, subject: ChangeSubject = "entity"
     ) -> Change:
         """Write a change down and return it with its number."""
-        of_runs = CHANGES.c.kind.in_(RUNS)
-        last_runs = self._session.values(CHANGES.c.other_id, of_runs, order=_LATEST_FIRST, limit=1)
-        values = {"project_id": self.project_id, "subject": subject, "kind": kind, "created_at": self._session.now()}
-        values |= {"entity_id": entity_id, "other_id": other_id, "changed_rows": [row.model_dump() for row in rows]}
-        number = self._session.scalar(CHANGES.insert().values(**values).returning(CHANGES.c.row_id))
+        of_runs = col(ChangeRow.kind).in_(RUNS)
+        last_runs = self._session.values(ChangeRow.other_id, of_runs, order=_LATEST_FIRST, limit=1)
+        change = ChangeRow(
+            subject=subject,
+            kind=kind,
+            entity_id=entity_id,
+            other_id=other_id,
+            created_at=self._session.now(),
+            changed_rows=[row.model_dump() for row in rows],
+        )
+        (stored,) = self._session.add(change)
         if kind in RUNS and other_id not in last_runs:
-            self._forget_old(CHANGES.c.other_id, of_runs)
+            self._forget_old(col(ChangeRow.other_id), of_runs)
         elif kind not in RUNS and subject in _FORGOTTEN:
-            self._forget_old(CHANGES.c.row_id, CHANGES.c.subject.in_(_FORGOTTEN), ~of_runs)
-        return self.require(number)
+            self._forget_old(col(ChangeRow.row_id), col(ChangeRow.subject).in_(_FORGOTTEN), ~of_runs)
+        return _change(stored)
 
     def keep_of(self, subject: ChangeSubject, kind: str, thing_id: str, rows: Sequence[RowChange]) -> Change | None:
         """Write down how one thing was changed; None where it is as it was."""
@@ -315,10 +321,10 @@ class Journal(Repository):
     def keep_added(self, *chunk_ids: str, edited: Sequence[RowChange] = ()) -> Change:
         """Write down that memories were added, and others edited, together; undo deletes what was added."""
         statuses = self._session.pairs(
-            CHUNKS.c.chunk_id, CHUNKS.c.status, self._session.among(CHUNKS.c.chunk_id, chunk_ids)
+            col(MemoryRow.chunk_id), col(MemoryRow.status), self._session.among(MemoryRow.chunk_id, chunk_ids)
         )
         added = [
-            RowChange(table=CHUNKS.name, key={"chunk_id": each}, before=_DELETED, after={"status": status})
+            RowChange(table=table_name(MemoryRow), key={"chunk_id": each}, before=_DELETED, after={"status": status})
             for each, status in statuses.items()
         ]
         rows = [*added, *edited]
@@ -327,14 +333,16 @@ class Journal(Repository):
     def keep_names(self, kind: EntityChangeKind, entity_id: str, other_id: str, names: Sequence[str]) -> Change:
         """Write down that names of a candidate became an entity's, and return the change with its number."""
         keys = ({"entity_id": entity_id, "alias": name} for name in names)
-        return self.keep(kind, entity_id, other_id, [RowChange(table=ALIASES.name, key=key, after=key) for key in keys])
+        return self.keep(
+            kind, entity_id, other_id, [RowChange(table=table_name(AliasRow), key=key, after=key) for key in keys]
+        )
 
     def recording(self, *, deleted_id: str | None = None) -> Recording:
         """Give a list that holds what the block changed in all that refers to entities, once the block has ended."""
         parts: list[_Part] = []
         for imaged in _IMAGED.values():
             # Consolidated memories are withdrawn beforehand, and made anew of their sources.
-            staying = ~CHUNKS.c.is_consolidated if imaged.table is CHUNKS else true()
+            staying = ~col(MemoryRow.is_consolidated) if imaged.table is MemoryRow else true()
             if deleted_id is not None and imaged.table in GOING_WITH:
                 going = GOING_WITH[imaged.table](deleted_id)
                 staying = or_(not_(going), going.is_(None))
@@ -344,73 +352,83 @@ class Journal(Repository):
 
     def recording_card(self, entity_id: str) -> Recording:
         """Give a list that holds how the block changed an entity, its names and what an author said of its state."""
-        said = and_(STATES.c.entity_id == entity_id, STATES.c.origin == "author")
-        own = ENTITIES.c.entity_id == entity_id
-        return self._recorded([_whole(ENTITIES, own), _whole(STATES, said)], names_of=entity_id)
+        said = and_(State.entity_id == entity_id, State.origin == "author")
+        own = EntityRow.entity_id == entity_id
+        return self._recorded([_whole(EntityRow, own), _whole(State, said)], names_of=entity_id)
 
     def recording_memories(self, memory_ids: Collection[str]) -> Recording:
         """Give a list that holds how the block changed memories, by whichever of their ids, once it has ended."""
-        names = [column.name for column in CHUNKS.c if column.name not in _NOT_THE_AUTHORS]
-        named = or_(*(self._session.among(CHUNKS.c[name], memory_ids) for name in ("chunk_id", "source_id")))
-        return self._recorded([(CHUNKS, names, named)])
+        names = [name for name in MemoryRow.model_fields if name not in _NOT_THE_AUTHORS]
+        named = or_(*(self._session.among(id_, memory_ids) for id_ in columns_of(MemoryRow, ("chunk_id", "source_id"))))
+        return self._recorded([(MemoryRow, names, named)])
 
     def recording_scene(self, scene_id: str) -> Recording:
         """Give a list that holds how the block changed a scene and all that came from it, once the block has ended."""
-        came_from_it = [(table, table.c.origin == "record") for table in EVENT_TABLES]
-        own = [(SCENES, true()), (CHUNKS, CHUNKS.c.from_scene), *came_from_it, (MENTIONS, true())]
-        return self._recorded(
-            [_whole(table, and_(table.c.scene_id == scene_id, condition)) for table, condition in own]
-        )
+        events: tuple[Any, ...] = EVENT_TABLES
+        came_from_it = [(table, table.origin == "record") for table in events]
+        own: list[tuple[Any, Any]] = [
+            (Scene, true()),
+            (MemoryRow, col(MemoryRow.from_scene)),
+            *came_from_it,
+            (NameMention, true()),
+        ]
+        return self._recorded([_whole(table, and_(table.scene_id == scene_id, condition)) for table, condition in own])
 
     def recording_knowledge(self, character_id: str, source_id: str) -> Recording:
         """Give a list that holds what the block changed in the author's word on who knows a memory, once it ended."""
-        said = KNOWLEDGE_EVENTS.c
-        of_both = and_(said.origin == "author", said.character_id == character_id, said.source_id == source_id)
-        return self._recorded([_whole(KNOWLEDGE_EVENTS, of_both)])
+        of_both = and_(
+            Knowledge.origin == "author", Knowledge.character_id == character_id, Knowledge.source_id == source_id
+        )
+        return self._recorded([_whole(Knowledge, of_both)])
 
     def changing_play(self, kind: PlayKind, whose: str, other_id: str = "") -> Keeping:
         """Write down what the block adds to feelings, disclosures or flags, or changes in a secret of a character."""
-        table = _OF_PLAY[kind]
+        table: Any = _OF_PLAY[kind]
         if kind == "secret":
-            condition = and_(table.c.character_id == whose, table.c.secret_id == other_id)
+            condition = and_(table.character_id == whose, table.secret_id == other_id)
         else:
-            condition = table.c.row_id > (self._session.scalar(select(func.max(table.c.row_id))) or 0)
+            condition = table.row_id > (self._session.scalar(select(func.max(table.row_id))) or 0)
         subject: ChangeSubject = "entity" if kind == "flag" else "character"
         return self._changing(table, condition, kind, whose, other_id, subject=subject)
 
     def changing_thread(self, kind: ThreadChangeKind, loop_id: str, description: str) -> Keeping:
         """Write down what the block changes in the events of a thread, with how this was described."""
-        of_thread = LOOP_EVENTS.c.loop_id == loop_id
-        return self._changing(LOOP_EVENTS, of_thread, kind, loop_id, description, subject="thread")
+        of_thread = LoopEvent.loop_id == loop_id
+        return self._changing(LoopEvent, of_thread, kind, loop_id, description, subject="thread")
 
     def changing_pair(self, one: str, other: str) -> Keeping:
         """Write down what the block says of how two characters stand."""
-        pair = and_(RELATIONSHIPS.c.character_a == min(one, other), RELATIONSHIPS.c.character_b == max(one, other))
-        said = RELATIONSHIP_CHANGES.c.relationship_id.in_(
-            select(RELATIONSHIPS.c.relationship_id).where(self._session.owns(RELATIONSHIPS), pair)
+        pair = and_(Pair.character_a == min(one, other), Pair.character_b == max(one, other))
+        said = col(RelationshipChange.relationship_id).in_(
+            select(col(Pair.relationship_id)).where(self._session.owns(Pair), pair)
         )
-        return self._changing(RELATIONSHIP_CHANGES, said, "relate", one, other)
+        return self._changing(RelationshipChange, said, "relate", one, other)
 
     def changing_summary(self, level: SummaryLevel, number: int) -> Keeping:
         """Write down what the block changes in the written summaries of a chapter or part."""
-        of_this = and_(SUMMARIES.c.level == level, SUMMARIES.c.number == number)
-        return self._changing(SUMMARIES, of_this, "summary", level, str(number))
+        of_this = and_(Summary.level == level, Summary.number == number)
+        return self._changing(Summary, of_this, "summary", level, str(number))
 
     def list_all(self, subject: ChangeSubject = "entity", *, entity_ids: Collection[str] | None = None) -> list[Change]:
         """Return all changes of a subject, the oldest first, undone ones included."""
-        of_these = [] if entity_ids is None else [CHANGES.c.entity_id.in_(list(entity_ids))]
-        return self._changes(CHANGES.c.subject == subject, *of_these, order=[CHANGES.c.row_id])
+        of_these = [] if entity_ids is None else [col(ChangeRow.entity_id).in_(list(entity_ids))]
+        return self._changes(ChangeRow.subject == subject, *of_these, order=[col(ChangeRow.row_id)])
 
     def latest(self, limit: int, *, subjects: Sequence[ChangeSubject]) -> list[Change]:
         """Return the last changes of some subjects, the latest first, undone ones included; of a run the last one."""
-        runs = (self._session.owns(CHANGES), CHANGES.c.kind.in_(RUNS))
-        ends = select(func.max(CHANGES.c.row_id)).where(*runs).group_by(CHANGES.c.kind, CHANGES.c.other_id)
-        wanted = (CHANGES.c.subject.in_(subjects), or_(CHANGES.c.kind.not_in(RUNS), CHANGES.c.row_id.in_(ends)))
+        runs = (self._session.owns(ChangeRow), col(ChangeRow.kind).in_(RUNS))
+        ends = (
+            select(func.max(col(ChangeRow.row_id))).where(*runs).group_by(col(ChangeRow.kind), col(ChangeRow.other_id))
+        )
+        wanted = (
+            col(ChangeRow.subject).in_(subjects),
+            or_(col(ChangeRow.kind).not_in(RUNS), col(ChangeRow.row_id).in_(ends)),
+        )
         return self._changes(*wanted, limit=limit)
 
     def of_run(self, change: Change) -> list[Change]:
         """Return the changes of the run that a change was part of, the latest first."""
-        return self._changes(CHANGES.c.kind == change.kind, CHANGES.c.other_id == change.other_id)
+        return self._changes(ChangeRow.kind == change.kind, ChangeRow.other_id == change.other_id)
 
     def last_standing(self) -> Change:
         """Return the last change, of whatever kind, that was not undone yet.
@@ -418,14 +436,15 @@ class Journal(Repository):
         One of a memory or scene that is gone by now is passed over, and so is a consolidated memory that was withdrawn.
         """
         has_thing = (
-            select(column).where(self._session.owns(column.table)) for column in (CHUNKS.c.chunk_id, SCENES.c.scene_id)
+            select(column).where(self._session.owns(table))
+            for table, column in ((MemoryRow, col(MemoryRow.chunk_id)), (Scene, col(Scene.scene_id)))
         )
         is_there = or_(
-            CHANGES.c.subject.in_(("entity", "thread", "character")),
-            and_(CHANGES.c.subject == "scene", CHANGES.c.kind == "delete"),
-            *(CHANGES.c.entity_id.in_(stored) for stored in has_thing),
+            col(ChangeRow.subject).in_(("entity", "thread", "character")),
+            and_(ChangeRow.subject == "scene", ChangeRow.kind == "delete"),
+            *(col(ChangeRow.entity_id).in_(stored) for stored in has_thing),
         )
-        standing = self._changes(CHANGES.c.undone_at.is_(None), is_there, limit=1)
+        standing = self._changes(col(ChangeRow.undone_at).is_(None), is_there, limit=1)
         if not standing:
             raise UserInputError(
                 "nothing was changed that could be undone; the list of changes is empty, or all undone"
@@ -434,7 +453,7 @@ class Journal(Repository):
 
     def require(self, change_id: int) -> Change:
         """Return a change."""
-        found = self._changes(CHANGES.c.row_id == change_id)
+        found = self._changes(ChangeRow.row_id == change_id)
         if not found:
             raise UnknownIdError(f"no change {change_id!r} is kept; list them with `novelgen entity changes`")
         return found[0]
@@ -460,8 +479,8 @@ class Journal(Repository):
             # What else stands in place of a table is put back by who can derive it anew.
             self._restore(change, [row for row in change.rows if row.table in _IMAGED])
             for row in named:
-                self._session.delete(ALIASES, ALIASES.c.entity_id == row.key["entity_id"])
-                self._session.insert(ALIASES, (row.before or {})["names"])
+                self._session.delete(AliasRow, AliasRow.entity_id == row.key["entity_id"])
+                self._session.insert(AliasRow, (row.before or {})["names"])
         else:
             self._restore(change, self._as_known_now(change.rows))
         return self.mark_undone(change_id)
@@ -477,11 +496,11 @@ class Journal(Repository):
             if change.undone_at is None and change.after.get("image") == was:
                 rows = [row.model_copy(update={"after": {**(row.after or {}), "image": now}}) for row in change.rows]
                 told = [row.model_dump() for row in rows]
-                self._session.update(CHANGES, CHANGES.c.row_id == change.change_id, changed_rows=told)
+                self._session.update(ChangeRow, ChangeRow.row_id == change.change_id, changed_rows=told)
 
     def mark_undone(self, change_id: int) -> Change:
         """Note that a change was undone now."""
-        self._session.update(CHANGES, CHANGES.c.row_id == change_id, undone_at=self._session.now())
+        self._session.update(ChangeRow, ChangeRow.row_id == change_id, undone_at=self._session.now())
         return self.require(change_id)
 
     def withdraw_names(self, change_id: int) -> tuple[Change, list[str]]:
@@ -497,7 +516,9 @@ class Journal(Repository):
     def names_brought(self, change_id: int) -> list[str]:
         """Return the names that an entity got when another became part of it."""
         change = self.require(change_id)
-        came = [row.after for row in change.rows if row.table == ALIASES.name and row.before is None and row.after]
+        came = [
+            row.after for row in change.rows if row.table == table_name(AliasRow) and row.before is None and row.after
+        ]
         return [str(after["alias"]) for after in came if after["entity_id"] == change.entity_id]
 
     def survivors(self) -> dict[str, str]:
@@ -512,22 +533,17 @@ class Journal(Repository):
             found[entity_id] = survivor
         return found
 
-    def _changes(
-        self,
-        *conditions: ColumnElement[bool],
-        order: Sequence[ColumnElement[Any]] | None = None,
-        limit: int | None = None,
-    ) -> list[Change]:
-        rows = self._session.select(CHANGES, *conditions, order=order or _LATEST_FIRST, limit=limit)
+    def _changes(self, *conditions: Any, order: Sequence[Any] | None = None, limit: int | None = None) -> list[Change]:
+        rows = self._session.read(ChangeRow, *conditions, order=order or _LATEST_FIRST, limit=limit)
         return [_change(row) for row in rows]
 
     def _of_kind(self, kind: EntityChangeKind) -> Sequence[AnyRow]:
-        columns = (CHANGES.c.entity_id, CHANGES.c.other_id, CHANGES.c.undone_at)
-        of_kind = (CHANGES.c.subject == "entity", CHANGES.c.kind == kind)
-        return self._session.select(columns, *of_kind, order=[CHANGES.c.row_id])
+        columns = (col(ChangeRow.entity_id), col(ChangeRow.other_id), col(ChangeRow.undone_at))
+        of_kind = (ChangeRow.subject == "entity", ChangeRow.kind == kind)
+        return self._session.select(columns, *of_kind, order=[col(ChangeRow.row_id)])
 
     def _not_stored(self, entity_ids: Collection[str]) -> list[str]:
-        stored = set(self._session.values(ENTITIES.c.entity_id)) if entity_ids else set()
+        stored = set(self._session.values(EntityRow.entity_id)) if entity_ids else set()
         return [each for each in entity_ids if each not in stored]
 
     def _as_known_now(self, rows: Sequence[RowChange]) -> list[RowChange]:
@@ -544,19 +560,19 @@ class Journal(Repository):
 
         return [row.model_copy(update={"before": known(row.before), "after": known(row.after)}) for row in rows]
 
-    def _forget_old(self, unit: ColumnElement[Any], *conditions: ColumnElement[bool]) -> None:
-        old = select(unit).where(self._session.owns(CHANGES), *conditions).group_by(unit)
-        old = old.order_by(func.max(CHANGES.c.row_id).desc()).offset(MAX_KEPT_CHANGES)
-        self._session.delete(CHANGES, *conditions, unit.in_(old))
+    def _forget_old(self, unit: Any, *conditions: Any) -> None:
+        old = select(unit).where(self._session.owns(ChangeRow), *conditions).group_by(unit)
+        old = old.order_by(func.max(col(ChangeRow.row_id)).desc()).offset(MAX_KEPT_CHANGES)
+        self._session.delete(ChangeRow, *conditions, unit.in_(old))
 
     @contextmanager
     def _recorded(self, parts: Sequence[_Part], *, names_of: str | None = None) -> Iterator[list[RowChange]]:
         def pictured() -> Images:
             images: defaultdict[str, dict[str, Image]] = defaultdict(dict)
             for table, names, condition in parts:
-                for row in self._session.select([table.c[name] for name in names], condition):
+                for row in self._session.select(json_columns_of(table, names), condition):
                     image = {name: _plain(value) for name, value in row._mapping.items()}
-                    images[table.name][_key(table.name, image)] = image
+                    images[table_name(table)][_key(table_name(table), image)] = image
             if names_of is not None:
                 images[NAMES][names_of] = self._names_of(names_of)
             return images
@@ -569,8 +585,8 @@ class Journal(Repository):
     @contextmanager
     def _changing(
         self,
-        table: Table,
-        condition: ColumnElement[bool],
+        table: type[Row],
+        condition: Any,
         kind: str,
         thing_id: str,
         other_id: str,
@@ -585,8 +601,8 @@ class Journal(Repository):
 
     def _names_of(self, entity_id: str) -> Image:
         """Return an entity's other names in their order; storing them anew gives their rows other numbers."""
-        columns = [column for column in ALIASES.c if column.name not in ("row_id", "project_id")]
-        rows = self._session.select(columns, ALIASES.c.entity_id == entity_id, order=[ALIASES.c.row_id])
+        columns = columns_of(AliasRow, (name for name in AliasRow.model_fields if name not in ("row_id", "project_id")))
+        rows = self._session.select(columns, AliasRow.entity_id == entity_id, order=[col(AliasRow.row_id)])
         return {"entity_id": entity_id, "names": [dict(row._mapping) for row in rows]}
 
     def _restore(self, change: Change, rows: Sequence[RowChange]) -> None:
@@ -596,8 +612,8 @@ class Journal(Repository):
         current = self._current(rows)
         returning = [(row, row.before) for row in rows if row.before and row.after is None]
         for row, image in returning:
-            if row.table == SCENES.name and self._session.one(
-                SCENES, *(SCENES.c[each] == image[each] for each in PLACE)
+            if row.table == table_name(Scene) and self._session.first(
+                Scene, *(getattr(Scene, each) == image[each] for each in PLACE)
             ):
                 where = f"{image['chapter_index']}:{image['scene_index']}"
                 raise UserInputError(f"another scene stands at {where!r} by now; move it first, or make room there")
@@ -615,9 +631,9 @@ class Journal(Repository):
 
     def _require_pairs(self, returning: Sequence[tuple[RowChange, Image]]) -> None:
         """Refuse to bring back how a pair stood that was deleted or merged since."""
-        pairs = {image["relationship_id"] for row, image in returning if row.table == RELATIONSHIP_CHANGES.name}
-        pairs -= {image["relationship_id"] for row, image in returning if row.table == RELATIONSHIPS.name}
-        pair_id = RELATIONSHIPS.c.relationship_id
+        pairs = {image["relationship_id"] for row, image in returning if row.table == table_name(RelationshipChange)}
+        pairs -= {image["relationship_id"] for row, image in returning if row.table == table_name(Pair)}
+        pair_id = col(Pair.relationship_id)
         if pairs.difference(self._session.values(pair_id, self._session.among(pair_id, pairs))):
             raise UserInputError(
                 "how two stood whose relationship is gone by now hangs on it; undo its deletion or merge first"
@@ -630,7 +646,8 @@ class Journal(Repository):
             imaged = _IMAGED[table]
             first = imaged.key[0]
             wanted = {row.key[first] for row in rows if row.table == table}
-            for row in self._session.select(imaged.table, self._session.among(imaged.table.c[first], wanted)):
+            columns = json_columns_of(imaged.table, imaged.table.model_fields)
+            for row in self._session.select(columns, self._session.among(getattr(imaged.table, first), wanted)):
                 image = dict(row._mapping)
                 found[table, _key(table, image)] = image
         return found
@@ -638,14 +655,14 @@ class Journal(Repository):
     def _insert(self, rows: Sequence[tuple[RowChange, Image]]) -> None:
         memories: list[Image] = []
         for row, before in rows:
-            table = _IMAGED[row.table].table
+            table: Any = _IMAGED[row.table].table
             image = _as_stored(table, self._at_its_scene(table, before))
             number = image.pop("row_id", None)
-            if table is CHUNKS:
+            if table is MemoryRow:
                 memories.append(image)
                 continue
             # The number orders rows: it is kept unless another has it by now.
-            if number is not None and not self._session.scalar(select(table.c.row_id).where(table.c.row_id == number)):
+            if number is not None and not self._session.scalar(select(table.row_id).where(table.row_id == number)):
                 image["row_id"] = number
             self._session.insert(table, [image | self._revised(table)])
         if memories:
@@ -653,49 +670,49 @@ class Journal(Repository):
 
     def _update(self, rows: Sequence[RowChange], current: _Current) -> None:
         memories: list[tuple[Image, Image]] = []
-        by_key: defaultdict[ColumnElement[Any], list[tuple[Any, Image]]] = defaultdict(list)
+        by_key: defaultdict[Any, list[tuple[Any, Image]]] = defaultdict(list)
         for row in rows:
             table, key = _IMAGED[row.table].table, _IMAGED[row.table].key
             kept = (*key, *_following(table), "row_id")
             values = {name: value for name, value in (row.before or {}).items() if name not in kept}
             values = _as_stored(table, values) | self._revised(table)
-            if table is SCENES and "content_hash" in values:
+            if table is Scene and "content_hash" in values:
                 mark = current[row.table, _key(row.table, row.key)]["content_hash"]
                 if mark != (row.after or {}).get("content_hash"):
                     # It was written anew since: its mark is neither the one of then nor that of now.
                     values["content_hash"] = text_hash(mark, values["content_hash"])
-            if table is CHUNKS and values:
+            if table is MemoryRow and values:
                 now = current[row.table, _key(row.table, row.key)]
                 memories.append((now, values | text_values({**now, **values})))
                 continue
-            if table is CHARACTER_MEMORIES and "content" in values:
+            if table is CharacterMemoryRow and "content" in values:
                 # What was embedded is another text.
                 values |= {"content_hash": text_hash(values["content"]), "embedding_model": None, "vector": None}
             if len(key) == 1:
-                by_key[table.c[key[0]]].append((row.key[key[0]], values))
+                by_key[getattr(table, key[0])].append((row.key[key[0]], values))
             elif values:
                 self._session.update(table, *_is_row(row), **values)
         for column, changes in by_key.items():
             self._session.update_each(column, changes)
         ChunkWriter(self._session).update(memories)
 
-    def _revised(self, table: Table) -> dict[str, int]:
+    def _revised(self, table: type[Row]) -> dict[str, int]:
         """Return the mark by which who has memories of characters at hand sees that they changed."""
-        return {"changed": self._session.revision()} if table is CHARACTER_MEMORIES else {}
+        return {"changed": self._session.revision()} if table is CharacterMemoryRow else {}
 
-    def _at_its_scene(self, table: Table, row: Image) -> Image:
+    def _at_its_scene(self, table: type[Row], row: Image) -> Image:
         """Return a row with the position that its scene has by now."""
         if table not in POSITIONED_TABLES or row.get("scene_id") is None:
             return row
-        here = self._session.one([SCENES.c[name] for name in PLACE], SCENES.c.scene_id == row["scene_id"])
+        here = self._session.one(columns_of(Scene, PLACE), Scene.scene_id == row["scene_id"])
         if here is None:
             raise UserInputError(
-                f"the scene of a row of {table.name} was deleted since ({_shown(row)}); correct it by hand"
+                f"the scene of a row of {table_name(table)} was deleted since ({_shown(row)}); correct it by hand"
             )
         return {**row, **here._mapping}
 
 
-_LATEST_FIRST = [CHANGES.c.row_id.desc()]
+_LATEST_FIRST = [col(ChangeRow.row_id).desc()]
 
 NAMES = "names"
 """In place of a table: all other names of an entity, which are put back together, in their order."""
@@ -707,11 +724,11 @@ def memory_change(before: CharacterMemory | None, after: CharacterMemory) -> Row
     """Return how a memory of a character changes; one that is new is undone as a deleted one, however it stands."""
     key = {"memory_id": after.memory_id}
     if before is None:
-        return RowChange(table=CHARACTER_MEMORIES.name, key=key, before=_DELETED, after={})
+        return RowChange(table=table_name(CharacterMemoryRow), key=key, before=_DELETED, after={})
     old, new = (each.model_dump(exclude={"created_at"}) for each in (before, after))
     names = [name for name, value in new.items() if old[name] != value]
     was, became = ({name: _plain(image[name]) for name in names} for image in (old, new))
-    return RowChange(table=CHARACTER_MEMORIES.name, key=key, before=was, after=became)
+    return RowChange(table=table_name(CharacterMemoryRow), key=key, before=was, after=became)
 
 
 def _differences(before: Images, after: Images) -> list[RowChange]:
@@ -737,7 +754,7 @@ def require_as_left(change: Change, now: Mapping[str, Any], *, but_for: Collecti
     _require_same(change, altered, now, change.entity_id)
 
 
-def require_scene_as_left(change: Change, scene: StoredScene, *, is_as_left: bool) -> None:
+def require_scene_as_left(change: Change, scene: Scene, *, is_as_left: bool) -> None:
     """Refuse to take back a part of a change in a scene that was altered since."""
     if not is_as_left:
         raise UserInputError(
@@ -748,7 +765,7 @@ def require_scene_as_left(change: Change, scene: StoredScene, *, is_as_left: boo
 
 def _require_as_left(change: Change, row: RowChange, now: Image | None) -> None:
     key = _key_of(row.table)
-    if now is None and row.after is not None and row.table == CHUNKS.name:
+    if now is None and row.after is not None and row.table == table_name(MemoryRow):
         raise UserInputError(
             f"memory {row.key['chunk_id']!r} is gone; its scene was deleted, or does not say it any more"
         )
@@ -785,7 +802,7 @@ def _require_same(change: Change, left: Mapping[str, Any], now: Mapping[str, Any
             )
 
 
-def _following(table: Table) -> tuple[str, ...]:
+def _following(table: type[Row]) -> tuple[str, ...]:
     """Return the columns that follow the scene wherever it moves: they are as they are now."""
     return PLACE if table in POSITIONED_TABLES else ()
 
@@ -798,9 +815,9 @@ def _key(table: str, image: Mapping[str, Any]) -> str:
     return json.dumps([image[name] for name in _key_of(table)])
 
 
-def _is_row(row: RowChange) -> list[ColumnElement[bool]]:
+def _is_row(row: RowChange) -> list[Any]:
     imaged = _IMAGED[row.table]
-    return [imaged.table.c[name] == row.key[name] for name in imaged.key]
+    return [getattr(imaged.table, name) == row.key[name] for name in imaged.key]
 
 
 def _plain(value: Any) -> Any:
@@ -809,11 +826,12 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
-def _as_stored(table: Table, row: Image) -> Image:
+def _as_stored(table: type[Row], row: Image) -> Image:
     """Return a row of an image, whose moments and bytes are texts, as the table has it."""
-    read: Mapping[type, Callable[[str], Any]] = {UtcTimestamp: datetime.fromisoformat, LargeBinary: base64.b64decode}
+    columns = table_of(table).c
+    read: Mapping[type, Callable[[str], Any]] = {UTCDateTime: datetime.fromisoformat, LargeBinary: base64.b64decode}
     return {
-        name: read.get(type(table.c[name].type), str)(value) if isinstance(value, str) else value
+        name: read.get(type(columns[name].type), str)(value) if isinstance(value, str) else value
         for name, value in row.items()
     }
 
@@ -822,8 +840,8 @@ def _shown(image: Image) -> str:
     return json.dumps(image, ensure_ascii=False)[:120]
 
 
-def _change(row: AnyRow) -> Change:
-    told = {name: getattr(row, name) for name in Change.model_fields if name in CHANGES.c}
+def _change(row: ChangeRow) -> Change:
+    told = {name: getattr(row, name) for name in Change.model_fields if name in ChangeRow.model_fields}
     change = Change(**told | {"change_id": row.row_id, "changed_rows": len(row.changed_rows)})
     change._rows = [RowChange.model_validate(each) for each in row.changed_rows]
     return change

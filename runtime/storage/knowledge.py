@@ -4,8 +4,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from typing import Any
 
-from sqlalchemy import ColumnElement, Text, case, cast
+from sqlalchemy import Text, cast
+from sqlmodel import case, col
 
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.entity import Entity
@@ -14,12 +16,12 @@ from novelgen.models.memory import BOOK, is_entity_target, linked_targets
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
-from runtime.storage.events import span_of, with_span_columns
-from runtime.storage.records import WITHOUT_RECORD, StoredKnowledge
+from runtime.storage.records import SCENE_RECORD, WITHOUT_RECORD, Knowledge, MemoryRow, Project, Scene, State
 from runtime.storage.session import (
     Repository,
     StorageSession,
     before,
+    columns_of,
     decoded_json,
     order_in_force,
     said_at,
@@ -27,7 +29,6 @@ from runtime.storage.session import (
     unconsolidated,
     within,
 )
-from runtime.storage.tables import CHUNKS, KNOWLEDGE_EVENTS, PROJECTS, SCENES, STATES
 
 KNOWLEDGE_ATTRIBUTE = "knowledge"
 """Attribute of a state: what a character knows, in words."""
@@ -39,7 +40,7 @@ FACT_TYPES = ("memory", "note")
 class KnowledgeRepository(Repository):
     """Keeps what is said of who knows what; the rest follows from the story."""
 
-    def say(self, said: StoredKnowledge, *, follows_scene: bool = True) -> None:
+    def say(self, said: Knowledge, *, follows_scene: bool = True) -> None:
         """Store the author's word, in place of an earlier one on the same person, memory and position.
 
         Args:
@@ -47,49 +48,47 @@ class KnowledgeRepository(Repository):
             follows_scene: It goes with the scene at its place; else it keeps its place between the scenes.
         """
         self._session.touch()
-        table = KNOWLEDGE_EVENTS
+        table = Knowledge
         self._session.delete(
             table,
             *_by_author(said.character_id, said.source_id),
-            table.c.chapter_index.is_not_distinct_from(said.chapter_index),
-            table.c.scene_index.is_not_distinct_from(said.scene_index),
+            col(table.chapter_index).is_not_distinct_from(said.chapter_index),
+            col(table.scene_index).is_not_distinct_from(said.scene_index),
         )
-        self._session.insert(
-            table, [with_span_columns(said) | said_at(self._session, said, follows_scene=follows_scene)]
-        )
+        self._session.add(said.model_copy(update=said_at(self._session, said, follows_scene=follows_scene)))
 
-    def forget(self, character_id: str, source_id: str) -> list[StoredKnowledge]:
+    def forget(self, character_id: str, source_id: str) -> list[Knowledge]:
         """Take back all that the author said of one person and one memory, and return it in story order."""
         self._session.touch()
         about = _by_author(character_id, source_id)
         said = _said(self._session, *about)
-        self._session.delete(KNOWLEDGE_EVENTS, *about)
+        self._session.delete(Knowledge, *about)
         return said
 
-    def author_said(self, character_id: str, source_id: str) -> list[StoredKnowledge]:
+    def author_said(self, character_id: str, source_id: str) -> list[Knowledge]:
         """Return all that the author said of one person and one memory, in story order."""
         return _said(self._session, *_by_author(character_id, source_id))
 
-    def said(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StoredKnowledge]:
+    def said(self, *, as_of: StoryPosition = END_OF_STORY) -> list[Knowledge]:
         """Return what is said before a position, in the order in which it counts: at one place the author's last."""
-        return _said(self._session, before(as_of, KNOWLEDGE_EVENTS))
+        return _said(self._session, before(as_of, Knowledge))
 
-    def said_between(self, since: StoryPosition, until: StoryPosition) -> list[StoredKnowledge]:
+    def said_between(self, since: StoryPosition, until: StoryPosition) -> list[Knowledge]:
         """Return what is said from one position on until another, in the order in which it counts."""
-        return _said(self._session, within(since, until, KNOWLEDGE_EVENTS))
+        return _said(self._session, within(since, until, Knowledge))
 
     def words_on_nothing(self) -> list[str]:
         """Return the ids, in order, of memories of which the author said who knows them and which are not stored."""
-        table = KNOWLEDGE_EVENTS
-        named = set(self._session.values(table.c.source_id, table.c.origin == "author", table.c.source_id != ALL_LIVED))
-        for column in (CHUNKS.c.source_id, CHUNKS.c.chunk_id):
+        table = Knowledge
+        named = set(self._session.values(table.source_id, table.origin == "author", table.source_id != ALL_LIVED))
+        for column in (col(MemoryRow.source_id), col(MemoryRow.chunk_id)):
             named -= set(self._session.values(column, self._session.among(column, named)))
         return sorted(named)
 
 
-def _by_author(character_id: str, source_id: str) -> tuple[ColumnElement[bool], ...]:
-    table = KNOWLEDGE_EVENTS
-    return table.c.origin == "author", table.c.character_id == character_id, table.c.source_id == source_id
+def _by_author(character_id: str, source_id: str) -> tuple[Any, ...]:
+    table = Knowledge
+    return table.origin == "author", table.character_id == character_id, table.source_id == source_id
 
 
 def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> KnowledgeStory:
@@ -102,18 +101,18 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     entities = EntityRepository(session)
     stored = [each.entity for each in entities.list_all()]
     unmasked = entities.masks_as_of(as_of)
-    said = [_as_one(each, unmasked) for each in _said(session, before(as_of, KNOWLEDGE_EVENTS))]
+    said = [_as_one(each, unmasked) for each in _said(session, before(as_of, Knowledge))]
     names = ("scene_id", "chapter_index", "scene_index", "text", "record_origin")
-    is_readable = readable_json(session, SCENES.c.record)
-    is_read = case((is_readable, SCENES.c.record["knowledge_read"].as_boolean())).label("is_read")
-    columns = [*(SCENES.c[name] for name in names), is_read, cast(SCENES.c.participants, Text)]
-    scenes = session.select(columns, before(as_of, SCENES), order=story_order(SCENES))
+    is_readable = readable_json(session, col(Scene.record))
+    is_read = case((is_readable, SCENE_RECORD["knowledge_read"].as_boolean())).label("is_read")
+    columns = [*columns_of(Scene, names), is_read, cast(col(Scene.participants), Text)]
+    scenes = session.select(columns, before(as_of, Scene), order=story_order(Scene))
     memories = _memories(session, as_of, said, {row[0]: row[3] for row in scenes}, unmasked)
     positions = {each.source_id: each.position for each in memories}
     # A supplied record that says who learnt what says all of it; what a model told beside other things may be a part.
     telling = {_place_of(each) for each in said if each.origin == "record" and not _is_of_own(each, positions)}
     learnt = _learnt(session, as_of, unmasked)
-    language = session.value(PROJECTS.c.language)
+    language = session.value(Project.language)
     # Decode lists of JSON all at once: there are tens of thousands.
     decoded: list[list[str]] = decoded_json([row[-1] for row in scenes])
     return KnowledgeStory(
@@ -142,19 +141,19 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
 def _memories(
     session: StorageSession,
     as_of: StoryPosition,
-    said: Sequence[StoredKnowledge],
+    said: Sequence[Knowledge],
     texts: Mapping[str, str],
     unmasked: Mapping[str, str],
 ) -> list[KnowledgeMemory]:
     told_by = ("chunk_id", "source_id", "scene_id", "chapter_index", "scene_index", "content", "event_type")
-    lists = (cast(CHUNKS.c[name], Text) for name in ("entities_mentioned", "attached", "detached"))
+    lists = (cast(column, Text) for column in columns_of(MemoryRow, ("entities_mentioned", "attached", "detached")))
     rows = session.select(
-        [*(CHUNKS.c[name] for name in (*told_by, "span_start", "span_end", "from_scene")), *lists],
-        CHUNKS.c.status == "active",
-        CHUNKS.c.content_type.in_(FACT_TYPES),
+        [*columns_of(MemoryRow, (*told_by, "span_start", "span_end", "from_scene")), *lists],
+        MemoryRow.status == "active",
+        col(MemoryRow.content_type).in_(FACT_TYPES),
         unconsolidated(session.project_id, as_of),
         # Where the author edited one, it stands before what a later reading of its scene says in its place.
-        order=(*story_order(CHUNKS), case((CHUNKS.c.origin == "author", 0), else_=1), CHUNKS.c.row_id),
+        order=(*story_order(MemoryRow), case((MemoryRow.origin == "author", 0), else_=1), col(MemoryRow.row_id)),
     )
     # Tens of thousands of memories are of some scenes and about some people: each place and list is made once.
     position = cache(StoryPosition)
@@ -190,9 +189,9 @@ def _learnt(
 ) -> dict[StoryPosition, dict[str, str]]:
     """Return, by scene and character, what is said that they know from there on."""
     found: defaultdict[StoryPosition, dict[str, str]] = defaultdict(dict)
-    columns = [STATES.c[name] for name in ("chapter_index", "scene_index", "entity_id", "value")]
-    stated = (STATES.c.attribute == KNOWLEDGE_ATTRIBUTE, STATES.c.scene_index.is_not(None), before(as_of, STATES))
-    for row in session.select(columns, *stated, order=order_in_force(STATES)):
+    columns = columns_of(State, ("chapter_index", "scene_index", "entity_id", "value"))
+    stated = (State.attribute == KNOWLEDGE_ATTRIBUTE, col(State.scene_index).is_not(None), before(as_of, State))
+    for row in session.select(columns, *stated, order=order_in_force(State)):
         if row.value:
             place = StoryPosition(row.chapter_index, row.scene_index)
             found[place][unmasked.get(row.entity_id, row.entity_id)] = str(row.value)
@@ -213,12 +212,12 @@ def _names_shown(
     return names
 
 
-def _is_told_by_then(said: StoredKnowledge, positions: Mapping[str, StoryPosition | None]) -> bool:
+def _is_told_by_then(said: Knowledge, positions: Mapping[str, StoryPosition | None]) -> bool:
     told = positions.get(said.source_id)
     return said.source_id in positions and (told is None or told <= _place_of(said))
 
 
-def _is_of_own(said: StoredKnowledge, positions: Mapping[str, StoryPosition | None]) -> bool:
+def _is_of_own(said: Knowledge, positions: Mapping[str, StoryPosition | None]) -> bool:
     """Tell whether a scene says it of a memory of its own, as `known_by` and `hidden_from` do."""
     is_plain = said.how in ("own_doing", "witnessed", "author") and said.learned_from is None
     return is_plain and not said.quote and positions.get(said.source_id) == _place_of(said)
@@ -232,21 +231,14 @@ def _linked(derived: str, attached: str, detached: str, unmasked: Mapping[str, s
     return list(dict.fromkeys(unmasked.get(each, each) for each in linked if is_entity_target(each))), BOOK in by_hand
 
 
-def _as_one(said: StoredKnowledge, unmasked: Mapping[str, str]) -> StoredKnowledge:
+def _as_one(said: Knowledge, unmasked: Mapping[str, str]) -> Knowledge:
     knowers = {"character_id": said.character_id, "learned_from": said.learned_from}
     return said.model_copy(update={name: unmasked.get(each or "", each) for name, each in knowers.items()})
 
 
-def _said(session: StorageSession, *conditions: ColumnElement[bool]) -> list[StoredKnowledge]:
-    table = KNOWLEDGE_EVENTS
-    return [
-        StoredKnowledge(**{name: row._mapping[name] for name in _COLUMNS}, source_span=span_of(row))
-        for row in session.select(table, *conditions, order=order_in_force(table))
-    ]
+def _said(session: StorageSession, *conditions: Any) -> list[Knowledge]:
+    return session.read(Knowledge, *conditions, order=order_in_force(Knowledge))
 
 
-_COLUMNS = [name for name in StoredKnowledge.model_fields if name in KNOWLEDGE_EVENTS.c]
-
-
-def _place_of(said: StoredKnowledge) -> StoryPosition:
+def _place_of(said: Knowledge) -> StoryPosition:
     return StoryPosition(said.chapter_index or 0, said.scene_index or 0)

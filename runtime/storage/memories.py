@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, TypedDict, Unpack
 
-from sqlalchemy import ColumnElement, Text, cast, func, literal_column, or_, tuple_
+from sqlalchemy import Text, cast, func, literal_column, tuple_
+from sqlmodel import col, or_
 
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.matching import NameFinder
@@ -21,7 +22,6 @@ from novelgen.models.memory import (
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.chunks import (
-    CHUNK_COLUMNS,
     IN_ORDER,
     ChunkWriter,
     chunk_of,
@@ -34,13 +34,21 @@ from runtime.storage.chunks import (
 )
 from runtime.storage.entities import EntityRepository, with_masks
 from runtime.storage.projects import CounterRepository
-from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
+from runtime.storage.records import (
+    TOUCHED_BY_HAND,
+    MemoryEdit,
+    MemoryFilter,
+    MemoryLink,
+    MemoryRow,
+    MemoryStatus,
+    StoredMemory,
+)
 from runtime.storage.session import (
-    AnyRow,
     Repository,
-    Shown,
+    SelectOptions,
     batches,
     before,
+    columns_of,
     filter_conditions,
     linked_rows,
     linked_to,
@@ -48,12 +56,11 @@ from runtime.storage.session import (
     unconsolidated,
     visible,
 )
-from runtime.storage.tables import CHUNK_ENTITIES, CHUNKS, TOUCHED_BY_HAND
 from runtime.storage.terms import searchable_text
 
-_NEWEST_FIRST = (CHUNKS.c.chapter_index.desc().nulls_last(), CHUNKS.c.scene_index.desc().nulls_last())
+_NEWEST_FIRST = (col(MemoryRow.chapter_index).desc().nulls_last(), col(MemoryRow.scene_index).desc().nulls_last())
 
-_INDEXABLE = (CHUNKS.c.status == "active", CHUNKS.c.is_indexed)
+_INDEXABLE = (MemoryRow.status == "active", col(MemoryRow.is_indexed))
 
 MAX_RECENT = 50
 """So many important memories are read as the newest ones."""
@@ -95,7 +102,7 @@ class MemoryRepository(Repository):
 
     def get(self, chunk_id: str) -> StoredMemory | None:
         """Return a memory whatever its status, or None when there is none of that id."""
-        return next(iter(stored_memories(self._session, CHUNKS.c.chunk_id == chunk_id)), None)
+        return next(iter(stored_memories(self._session, MemoryRow.chunk_id == chunk_id)), None)
 
     def find(self, memory_id: str) -> StoredMemory | None:
         """Return a memory by its chunk_id, else the first in the story of that source_id, whatever its status.
@@ -106,7 +113,7 @@ class MemoryRepository(Repository):
         if memory is not None:
             return memory
         as_brought = unconsolidated(self.project_id, END_OF_STORY)
-        found = stored_memories(self._session, CHUNKS.c.source_id == memory_id, as_brought, limit=1)
+        found = stored_memories(self._session, MemoryRow.source_id == memory_id, as_brought, limit=1)
         return next(iter(found), None)
 
     def queue_up(self) -> None:
@@ -115,23 +122,23 @@ class MemoryRepository(Repository):
 
     def notes_in_slot(self, slot_type: str, *, as_of: StoryPosition = END_OF_STORY) -> list[StoredMemory]:
         """Return the active notes of a slot that lie before a position, in story order: the last one holds."""
-        is_note = (CHUNKS.c.slot_type == slot_type, CHUNKS.c.content_type == "note", CHUNKS.c.status == "active")
-        return stored_memories(self._session, *is_note, before(as_of, CHUNKS))
+        is_note = (MemoryRow.slot_type == slot_type, MemoryRow.content_type == "note", MemoryRow.status == "active")
+        return stored_memories(self._session, *is_note, before(as_of, MemoryRow))
 
     def unknown_sources(self, source_ids: Sequence[str], *, as_of: StoryPosition) -> list[str]:
         """Return those of some source_ids that no memory before a position has, sorted."""
-        return sorted(set(source_ids) - self._sources_among(source_ids, before(as_of, CHUNKS)))
+        return sorted(set(source_ids) - self._sources_among(source_ids, before(as_of, MemoryRow)))
 
     def sources_elsewhere(self, source_ids: Sequence[str], *, at: StoryPosition) -> list[str]:
         """Return those of some source_ids that a memory of another scene has, sorted."""
-        elsewhere = or_(CHUNKS.c.chapter_index != at.chapter_index, CHUNKS.c.scene_index != at.scene_index)
+        elsewhere = or_(MemoryRow.chapter_index != at.chapter_index, MemoryRow.scene_index != at.scene_index)
         return sorted(self._sources_among(source_ids, elsewhere))
 
-    def _sources_among(self, source_ids: Sequence[str], condition: ColumnElement[bool]) -> set[str]:
+    def _sources_among(self, source_ids: Sequence[str], condition: Any) -> set[str]:
         if not source_ids:
             return set()
-        named = self._session.among(CHUNKS.c.source_id, source_ids)
-        return set(self._session.values(CHUNKS.c.source_id, named, condition))
+        named = self._session.among(MemoryRow.source_id, source_ids)
+        return set(self._session.values(MemoryRow.source_id, named, condition))
 
     def require(self, chunk_id: str) -> StoredMemory:
         """Return a memory whatever its status."""
@@ -204,11 +211,11 @@ class MemoryRepository(Repository):
         ChunkWriter(self._session).forget_words()
 
     def _changeable(self, chunk_id: str) -> dict[str, Any]:
-        row = self._session.one(CHUNKS, CHUNKS.c.chunk_id == chunk_id)
+        row = self._session.first(MemoryRow, MemoryRow.chunk_id == chunk_id)
         if row is None:
             raise _unknown(self.project_id, chunk_id)
-        require_not_consolidated(self._session, row.row_id, chunk_id)
-        return dict(row._mapping)
+        require_not_consolidated(self._session, row, chunk_id)
+        return row.columns()
 
     def list_matching(
         self, memory_filter: MemoryFilter | None = None, *, limit: int | None = None
@@ -218,14 +225,14 @@ class MemoryRepository(Repository):
 
     def count(self, memory_filter: MemoryFilter | None = None) -> int:
         """Return how many memories fit a filter."""
-        return self._session.count(CHUNKS, *self._conditions(memory_filter))
+        return self._session.count(MemoryRow, *self._conditions(memory_filter))
 
     def by_ids(
         self, chunk_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY, with_sources: bool = False
     ) -> list[StoryMemoryChunk]:
         """Return the active memories before a position in the order asked; the others are left out."""
-        cut = before(as_of, CHUNKS) if with_sources else visible(self.project_id, as_of)
-        rows = {row.chunk_id: row for row in self._active(cut, self._session.among(CHUNKS.c.chunk_id, chunk_ids))}
+        cut = before(as_of, MemoryRow) if with_sources else visible(self.project_id, as_of)
+        rows = {row.chunk_id: row for row in self._active(cut, self._session.among(MemoryRow.chunk_id, chunk_ids))}
         ordered = [rows[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in rows]
         return self._chunks(ordered, as_of)
 
@@ -245,8 +252,8 @@ class MemoryRepository(Repository):
 
     def filtered_ids(self, memory_filter: MemoryFilter | None = None, *, limit: int | None = None) -> list[str]:
         """Return the chunk ids that fit a filter, newest in the story first."""
-        order = (*_NEWEST_FIRST, CHUNKS.c.row_id)
-        return self._session.values(CHUNKS.c.chunk_id, *self._conditions(memory_filter), order=order, limit=limit)
+        order = (*_NEWEST_FIRST, col(MemoryRow.row_id))
+        return self._session.values(MemoryRow.chunk_id, *self._conditions(memory_filter), order=order, limit=limit)
 
     def by_entities(
         self,
@@ -261,7 +268,7 @@ class MemoryRepository(Repository):
             return []
         wanted = with_masks(self._session, MemoryFilter(as_of=as_of, entities=list(entity_ids)))
         linked = linked_to(self.project_id, wanted.entities)
-        order = (CHUNKS.c.importance.desc(), *_NEWEST_FIRST, CHUNKS.c.row_id)
+        order = (col(MemoryRow.importance).desc(), *_NEWEST_FIRST, col(MemoryRow.row_id))
         rows = self._active(
             visible(self.project_id, as_of), linked, *_of_types(content_types), order=order, limit=limit
         )
@@ -274,9 +281,9 @@ class MemoryRepository(Repository):
         rows = self._active(
             visible(self.project_id, as_of),
             # + 0 keeps SQLite from reading all that is important by its index: the newest few are wanted.
-            CHUNKS.c.importance + 0 >= min_importance,
-            CHUNKS.c.content_type.in_(("memory", "note")),
-            order=(*_NEWEST_FIRST, CHUNKS.c.importance.desc(), CHUNKS.c.row_id),
+            col(MemoryRow.importance) + 0 >= min_importance,
+            col(MemoryRow.content_type).in_(("memory", "note")),
+            order=(*_NEWEST_FIRST, col(MemoryRow.importance).desc(), col(MemoryRow.row_id)),
             limit=MAX_RECENT,
         )
         return self._chunks(rows, as_of)
@@ -286,8 +293,8 @@ class MemoryRepository(Repository):
         rows = self._active(
             visible(self.project_id, as_of),
             literal_column(f"({TOUCHED_BY_HAND})"),
-            CHUNKS.c.content_type == "note",
-            or_(CHUNKS.c.pinned, cast(CHUNKS.c.tags, Text).like(f'%"{KEY_TAG}%')),
+            MemoryRow.content_type == "note",
+            or_(col(MemoryRow.pinned), cast(col(MemoryRow.tags), Text).like(f'%"{KEY_TAG}%')),
             order=IN_ORDER,
         )
         return self._chunks(rows, as_of)
@@ -303,23 +310,23 @@ class MemoryRepository(Repository):
     ) -> list[StoryMemoryChunk]:
         """Return the memories of scenes in story order."""
         cut = unconsolidated if as_brought else visible
-        rows: list[AnyRow] = []
+        rows: list[MemoryRow] = []
         for batch in batches(sorted(set(places))):
             # SQLite finds no pair by its index, but chapters.
             chapters = sorted({chapter for chapter, _ in batch})
-            here = tuple_(CHUNKS.c.chapter_index, CHUNKS.c.scene_index).in_(batch)
-            wanted = (CHUNKS.c.status.in_(statuses), cut(self.project_id, as_of), *_of_types(content_types))
-            of_chapters = CHUNKS.c.chapter_index.in_(chapters)
-            rows += self._session.select(CHUNK_COLUMNS, *wanted, of_chapters, here, order=IN_ORDER)
+            here = tuple_(col(MemoryRow.chapter_index), col(MemoryRow.scene_index)).in_(batch)
+            wanted = (col(MemoryRow.status).in_(statuses), cut(self.project_id, as_of), *_of_types(content_types))
+            of_chapters = col(MemoryRow.chapter_index).in_(chapters)
+            rows += self._session.read(MemoryRow, *wanted, of_chapters, here, order=IN_ORDER)
         return self._chunks(rows, as_of)
 
     def passages_of(self, scene_ids: Sequence[str]) -> dict[str, dict[tuple[int, int], str]]:
         """Return the passages of scenes that no author rewrote, by the scene's id: characters [start, end) and id."""
         found: dict[str, dict[tuple[int, int], str]] = {scene_id: {} for scene_id in scene_ids}
-        columns = [CHUNKS.c[name] for name in ("scene_id", "chunk_id", "span_start", "span_end")]
-        is_passage = (CHUNKS.c.from_scene, CHUNKS.c.origin == "text", CHUNKS.c.status == "active")
-        here = self._session.among(CHUNKS.c.scene_id, scene_ids)
-        for row in self._session.select(columns, here, *is_passage, order=[CHUNKS.c.span_start]):
+        columns = columns_of(MemoryRow, ("scene_id", "chunk_id", "span_start", "span_end"))
+        is_passage = (col(MemoryRow.from_scene), MemoryRow.origin == "text", MemoryRow.status == "active")
+        here = self._session.among(MemoryRow.scene_id, scene_ids)
+        for row in self._session.select(columns, here, *is_passage, order=[col(MemoryRow.span_start)]):
             found[row.scene_id][row.span_start, row.span_end] = row.chunk_id
         return found
 
@@ -332,8 +339,8 @@ class MemoryRepository(Repository):
         """
         if not source_ids:
             return {}
-        wanted = self._session.among(CHUNKS.c.source_id, source_ids)
-        rows = self._active(before(as_of, CHUNKS), wanted, ~CHUNKS.c.is_consolidated, order=IN_ORDER)
+        wanted = self._session.among(MemoryRow.source_id, source_ids)
+        rows = self._active(before(as_of, MemoryRow), wanted, ~col(MemoryRow.is_consolidated), order=IN_ORDER)
         found: dict[str, StoryMemoryChunk] = {}
         for chunk in self._chunks(rows, as_of):
             found.setdefault(chunk.memory_id, chunk)
@@ -341,36 +348,36 @@ class MemoryRepository(Repository):
 
     def index_ids(self) -> set[str]:
         """Return the ids of all active memories that the vector index must hold, no more, no less."""
-        return set(self._session.values(CHUNKS.c.chunk_id, *_INDEXABLE))
+        return set(self._session.values(MemoryRow.chunk_id, *_INDEXABLE))
 
     def count_indexable(self) -> int:
         """Return how many `index_ids` there are."""
-        return self._session.count(CHUNKS, *_INDEXABLE)
+        return self._session.count(MemoryRow, *_INDEXABLE)
 
     def mark_read(self, chunk_ids: Sequence[str]) -> None:
         """Note that memories were read now; the story does not count as changed."""
         self._session.update(
-            CHUNKS, self._session.among(CHUNKS.c.chunk_id, chunk_ids), last_accessed_at=self._session.now()
+            MemoryRow, self._session.among(MemoryRow.chunk_id, chunk_ids), last_accessed_at=self._session.now()
         )
 
     def read_moments(self, chunk_ids: Sequence[str]) -> dict[str, datetime]:
         """Return when memories were last read, as `mark_read` noted; those without a note are left out."""
-        named = self._session.among(CHUNKS.c.chunk_id, chunk_ids)
-        moment = CHUNKS.c.last_accessed_at
-        return self._session.pairs(CHUNKS.c.chunk_id, moment, named, moment.is_not(None))
+        named = self._session.among(MemoryRow.chunk_id, chunk_ids)
+        moment = col(MemoryRow.last_accessed_at)
+        return self._session.pairs(MemoryRow.chunk_id, moment, named, moment.is_not(None))
 
     def _successors(self, replaced: Sequence[StoryMemoryChunk], as_of: StoryPosition) -> dict[str, StoryMemoryChunk]:
         """Return what replaced each memory: where that has the same slot, the last of the slot."""
         among = self._session.among
         names = {chunk.superseded_by for chunk in replaced if chunk.superseded_by}
         found_by = [
-            among(CHUNKS.c.slot_type, {chunk.slot_type for chunk in replaced if chunk.slot_type}),
-            among(CHUNKS.c.supersedes, {chunk.source_id for chunk in replaced if chunk.source_id}),
-            among(CHUNKS.c.chunk_id, names),
+            among(MemoryRow.slot_type, {chunk.slot_type for chunk in replaced if chunk.slot_type}),
+            among(MemoryRow.supersedes, {chunk.source_id for chunk in replaced if chunk.source_id}),
+            among(MemoryRow.chunk_id, names),
         ]
         if any(chunk.is_consolidated for chunk in replaced):
             # What replaced its sources names one of them; source_ids have no index, so all are read for it.
-            found_by.append(among(CHUNKS.c.source_id, names))
+            found_by.append(among(MemoryRow.source_id, names))
         rows = self._active(visible(self.project_id, as_of), or_(*found_by), order=IN_ORDER)
         found = self._chunks(rows, as_of)
         by_name = {each.memory_id: each for each in found}
@@ -384,21 +391,21 @@ class MemoryRepository(Repository):
                 successors[chunk.chunk_id] = named
         return successors
 
-    def _conditions(self, memory_filter: MemoryFilter | None) -> list[ColumnElement[bool]]:
+    def _conditions(self, memory_filter: MemoryFilter | None) -> list[Any]:
         wanted = with_masks(self._session, memory_filter or MemoryFilter())
         return filter_conditions(self.project_id, wanted)
 
-    def _active(self, *conditions: ColumnElement[bool], **shown: Unpack[Shown]) -> Sequence[AnyRow]:
-        return self._session.select(CHUNK_COLUMNS, CHUNKS.c.status == "active", *conditions, **shown)
+    def _active(self, *conditions: Any, **options: Unpack[SelectOptions]) -> list[MemoryRow]:
+        return self._session.read(MemoryRow, MemoryRow.status == "active", *conditions, **options)
 
-    def _chunks(self, rows: Sequence[AnyRow], as_of: StoryPosition) -> list[StoryMemoryChunk]:
+    def _chunks(self, rows: Sequence[MemoryRow], as_of: StoryPosition) -> list[StoryMemoryChunk]:
         replaced = superseded_by(self._session, rows, as_of)
         known = entities_linked(self._session, rows)
-        return [chunk_of(row, replaced.get(row[0]), known) for row in rows]
+        return [chunk_of(row, replaced.get(row.chunk_id), known) for row in rows]
 
 
-def _of_types(content_types: Sequence[ContentType]) -> list[ColumnElement[bool]]:
-    return [CHUNKS.c.content_type.in_(content_types)] if content_types else []
+def _of_types(content_types: Sequence[ContentType]) -> list[Any]:
+    return [col(MemoryRow.content_type).in_(content_types)] if content_types else []
 
 
 def _unknown(project_id: str, memory_id: str) -> UnknownMemoryError:
@@ -447,8 +454,8 @@ class AttachmentRepository(Repository):
     def attachments_of(self, memory_id: str) -> list[Attachment]:
         """Return what a memory is attached to: entities in order of id, then chapters, then the book."""
         (row,) = self._rows([memory_id])
-        by_id = [func.length(CHUNK_ENTITIES.c.entity_id), CHUNK_ENTITIES.c.entity_id]
-        links = self._session.select(CHUNK_ENTITIES, CHUNK_ENTITIES.c.chunk_row_id == row.row_id, order=by_id)
+        by_id = [func.length(col(MemoryLink.entity_id)), col(MemoryLink.entity_id)]
+        links = self._session.read(MemoryLink, MemoryLink.chunk_row_id == row.row_id, order=by_id)
         origins: dict[str, str] = {link.entity_id: link.kind for link in links} or {BOOK: "default"}
         if row.chapter_index is not None:
             origins.setdefault(chapter_target(row.chapter_index), "position")
@@ -474,9 +481,9 @@ class AttachmentRepository(Repository):
         names = [name for one in entities if one.entity_id == entity_id for name in one.names()]
         finder, resolver = NameFinder(names), NameResolver(entities)
         found = []
-        columns = [CHUNKS.c.chunk_id, CHUNKS.c.content, CHUNKS.c.short, CHUNKS.c.detached]
-        as_brought = (CHUNKS.c.status == "active", unconsolidated(self.project_id, END_OF_STORY))
-        unlinked = CHUNKS.c.row_id.not_in(linked_rows(self.project_id, [entity_id]))
+        columns = [col(MemoryRow.chunk_id), col(MemoryRow.content), col(MemoryRow.short), col(MemoryRow.detached)]
+        as_brought = (MemoryRow.status == "active", unconsolidated(self.project_id, END_OF_STORY))
+        unlinked = col(MemoryRow.row_id).not_in(linked_rows(self.project_id, [entity_id]))
         for row in self._session.select(columns, *as_brought, unlinked, order=IN_ORDER):
             text = searchable_text(row.content, row.short)
             is_named = finder.find(text) and entity_id in resolver.entity_ids_in(text)
@@ -498,20 +505,20 @@ class AttachmentRepository(Repository):
             else:
                 detached += [each for each in named if each in row.entities_mentioned]
             if (attached, detached) != (row.attached, row.detached):
-                require_not_consolidated(self._session, row.row_id, row.chunk_id)
-                writer.withdraw_consolidations([row.row_id])
+                require_not_consolidated(self._session, row, row.chunk_id)
+                writer.withdraw_consolidations([row.row_id or 0])
                 values = {"attached": attached, "detached": detached}
-                self._session.update(CHUNKS, CHUNKS.c.row_id == row.row_id, **values)
-                writer.relink([{**row._mapping, **values}])
+                self._session.update(MemoryRow, MemoryRow.row_id == row.row_id, **values)
+                writer.relink([{**row.columns(), **values}])
                 changed.append(row.chunk_id)
         return changed
 
-    def _rows(self, memory_ids: Sequence[str]) -> list[AnyRow]:
+    def _rows(self, memory_ids: Sequence[str]) -> list[MemoryRow]:
         """Rows by chunk_id, else by source_id, each once, in the order given."""
         wanted = or_(
-            self._session.among(CHUNKS.c.chunk_id, memory_ids), self._session.among(CHUNKS.c.source_id, memory_ids)
+            self._session.among(MemoryRow.chunk_id, memory_ids), self._session.among(MemoryRow.source_id, memory_ids)
         )
-        rows = self._session.select(CHUNKS, wanted, order=[CHUNKS.c.row_id])
+        rows = self._session.read(MemoryRow, wanted, order=[col(MemoryRow.row_id)])
         by_id = {row.source_id: row for row in reversed(rows)} | {row.chunk_id: row for row in rows}
         unknown = [each for each in memory_ids if each not in by_id]
         if unknown:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Table, or_, true
+from sqlalchemy import true
+from sqlmodel import col, or_
 
 from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.language.normalise import name_key
@@ -13,22 +14,23 @@ from runtime.storage.chunks import ConsolidationRepository
 from runtime.storage.entities import EntityRepository, stored_profile
 from runtime.storage.journal import GOING_WITH, Change, Deletion, Journal, RowChange
 from runtime.storage.outline import scene_hashes, source_hash
-from runtime.storage.records import StoredEntity
-from runtime.storage.references import Relinking, forget, forget_in_records, forget_pair, relink_mixed
-from runtime.storage.session import Place, Repository, grouped, scene_ids_at
-from runtime.storage.tables import (
-    ALIASES,
-    CHARACTER_MEMORIES,
-    CHUNKS,
-    ENTITIES,
-    LOOP_EVENTS,
-    MENTIONS,
-    RELATIONSHIP_CHANGES,
-    RELATIONSHIPS,
-    SCENES,
-    STATES,
-    SUMMARIES,
+from runtime.storage.records import (
+    AliasRow,
+    CharacterMemoryRow,
+    EntityRow,
+    LoopEvent,
+    MemoryRow,
+    NameMention,
+    Pair,
+    RelationshipChange,
+    Row,
+    Scene,
+    State,
+    StoredEntity,
+    Summary,
 )
+from runtime.storage.references import Relinking, forget, forget_in_records, forget_pair, relink_mixed
+from runtime.storage.session import Place, Repository, columns_of, grouped, scene_ids_at, table_name
 
 
 class EntityMergeRepository(Journal):
@@ -49,7 +51,7 @@ class EntityMergeRepository(Journal):
             self._take_names(keep, gone)
             relinking = Relinking(self._session, gone_id, keep_id, keep.entity.entity_type)
             relinking.run()
-            self._session.delete(ENTITIES, ENTITIES.c.entity_id == gone_id)
+            self._session.delete(EntityRow, EntityRow.entity_id == gone_id)
             # The card of two entities that became one, and where it was first seen.
             author_wins = gone.origin == "author" and keep.origin != "author"
             first, second = (gone, keep) if author_wins else (keep, gone)
@@ -67,7 +69,7 @@ class EntityMergeRepository(Journal):
             said_from = place.pop("said_from")
             merged = keep.entity.model_copy(update={"profile": values["profile"], "said_from": said_from, **place})
             values |= place | {"profile": stored_profile(merged), "updated_at": self._session.now()}
-            self._session.update(ENTITIES, ENTITIES.c.entity_id == keep_id, **values)
+            self._session.update(EntityRow, EntityRow.entity_id == keep_id, **values)
             relinking.relink_profiles()
         return self.keep("merge", keep_id, gone_id, changes)
 
@@ -87,7 +89,7 @@ class EntityMergeRepository(Journal):
         new = [name for name in mask.entity.names() if name not in shown.entity.names()]
         rows = [_alias_row(shown_id, name, at.chapter_index, at.scene_index) for name in new]
         with self.recording() as changes:
-            self._session.insert(ALIASES, rows)
+            self._session.insert(AliasRow, rows)
             entities.reveal(mask_id, identity)
         return self.keep("merge", shown_id, mask_id, changes)
 
@@ -114,7 +116,9 @@ class EntityMergeRepository(Journal):
             )
         new_id = entities.next_id(entity.entity_type)
         ConsolidationRepository(self._session).withdraw_linked([entity_id])
-        mentions = self._session.select([MENTIONS.c.scene_id, MENTIONS.c.name], MENTIONS.c.entity_id == entity_id)
+        mentions = self._session.select(
+            [col(NameMention.scene_id), col(NameMention.name)], NameMention.entity_id == entity_id
+        )
         named = {each: {row.name for row in rows} for each, rows in grouped(mentions, "scene_id").items()}
         whole = {each for each, names in named.items() if names <= set(moved)} | set(listed.values())
         mixed = {each for each, names in named.items() if names & set(moved)} - whole
@@ -130,7 +134,7 @@ class EntityMergeRepository(Journal):
             name_first_scene=first.first_scene if first else None,
         )
         with self.recording() as changes:
-            self._session.delete(ALIASES, ALIASES.c.entity_id == entity_id, ALIASES.c.alias.in_(moved))
+            self._session.delete(AliasRow, AliasRow.entity_id == entity_id, col(AliasRow.alias).in_(moved))
             entities.upsert(new, origin=stored.origin)
             Relinking(self._session, entity_id, new_id, entity.entity_type, scene_ids=whole).run()
             relink_mixed(self._session, entity_id, new_id, moved=moved, staying=staying, scene_ids=mixed)
@@ -138,16 +142,16 @@ class EntityMergeRepository(Journal):
 
     def _take_names(self, keep: StoredEntity, gone: StoredEntity) -> None:
         taken, old = keep.entity.names(), gone.entity
-        mine = ALIASES.c.entity_id == old.entity_id
-        self._session.delete(ALIASES, mine, ALIASES.c.alias.in_(taken))
-        self._session.update(ALIASES, mine, entity_id=keep.entity.entity_id)
+        mine = AliasRow.entity_id == old.entity_id
+        self._session.delete(AliasRow, mine, col(AliasRow.alias).in_(taken))
+        self._session.update(AliasRow, mine, entity_id=keep.entity.entity_id)
         if old.name in taken or old.name in {alias.alias for alias in old.aliases}:
             return
         place = (old.name_first_chapter, old.name_first_scene)
         if old.name_first_chapter is None:
             place = (old.first_chapter, old.first_scene)
         row = _alias_row(keep.entity.entity_id, old.name, *place)
-        self._session.insert(ALIASES, [row | {"by_author": gone.origin == "author"}])
+        self._session.insert(AliasRow, [row | {"by_author": gone.origin == "author"}])
 
 
 def _alias_row(entity_id: str, name: str, chapter: int | None, scene: int | None) -> dict[str, Any]:
@@ -186,58 +190,56 @@ class DeletionRepository(Journal):
         stored = EntityRepository(self._session).require(entity_id)
         ConsolidationRepository(self._session).withdraw_linked([entity_id])
         with self.recording(deleted_id=entity_id) as changes:
-            self._session.delete(MENTIONS, MENTIONS.c.entity_id == entity_id)
-            self._session.delete(STATES, STATES.c.entity_id == entity_id)
-            self._session.delete(
-                RELATIONSHIPS, or_(RELATIONSHIPS.c.character_a == entity_id, RELATIONSHIPS.c.character_b == entity_id)
-            )
+            self._session.delete(NameMention, NameMention.entity_id == entity_id)
+            self._session.delete(State, State.entity_id == entity_id)
+            self._session.delete(Pair, or_(Pair.character_a == entity_id, Pair.character_b == entity_id))
             for table, going in GOING_WITH.items():
                 self._session.delete(table, going(entity_id))
-            self._session.delete(ENTITIES, ENTITIES.c.entity_id == entity_id)
+            self._session.delete(EntityRow, EntityRow.entity_id == entity_id)
             forget(self._session, entity_id)
         return self._deletion(entity_id, stored.entity.name, changes)
 
     def delete_relationship(self, relationship_id: str) -> Deletion:
         """Delete how two characters stand, with its history; both stay."""
         self._session.touch()
-        pair = self._session.one(RELATIONSHIPS, RELATIONSHIPS.c.relationship_id == relationship_id)
+        pair = self._session.first(Pair, Pair.relationship_id == relationship_id)
         if pair is None:
             raise UserInputError(f"no relationship {relationship_id!r} is stored; list them to find its id")
         with self.recording() as changes:
             forget_pair(self._session, {pair.character_a, pair.character_b})
-            self._session.delete(RELATIONSHIPS, RELATIONSHIPS.c.relationship_id == relationship_id)
+            self._session.delete(Pair, Pair.relationship_id == relationship_id)
         return self._deletion(relationship_id, f"{pair.character_a} {pair.character_b}", changes)
 
     def delete_thread(self, loop_id: str) -> Deletion:
         """Delete a thread with its history."""
         self._session.touch()
-        details = self._session.values(LOOP_EVENTS.c.detail, LOOP_EVENTS.c.loop_id == loop_id)
+        details = self._session.values(LoopEvent.detail, LoopEvent.loop_id == loop_id)
         if not details:
             raise UnknownIdError(f"no thread {loop_id!r} is stored; list them to find its id")
         with self.recording() as changes:
             forget_in_records(self._session, loop_id)
-            self._session.delete(LOOP_EVENTS, LOOP_EVENTS.c.loop_id == loop_id)
+            self._session.delete(LoopEvent, LoopEvent.loop_id == loop_id)
         described = next((str(each["description"]) for each in details if each.get("description")), loop_id)
         return self._deletion(loop_id, described, changes)
 
     def _deletion(self, gone_id: str, name: str, changes: Sequence[RowChange]) -> Deletion:
-        def touched(table: Table, column: str, *, is_gone: bool) -> list[str]:
-            found = (each for each in changes if each.table == table.name)
+        def touched(table: type[Row], column: str, *, is_gone: bool) -> list[str]:
+            found = (each for each in changes if each.table == table_name(table))
             named = (str(each.image[column]) for each in found if (each.after is None) == is_gone)
             return [each for each in dict.fromkeys(named) if each != gone_id]
 
-        scenes = self._session.among(SCENES.c.scene_id, touched(SCENES, "scene_id", is_gone=False))
-        in_order = [SCENES.c.chapter_index, SCENES.c.scene_index]
-        others = touched(ENTITIES, "entity_id", is_gone=False) + touched(STATES, "entity_id", is_gone=False)
+        scenes = self._session.among(Scene.scene_id, touched(Scene, "scene_id", is_gone=False))
+        in_order = [col(Scene.chapter_index), col(Scene.scene_index)]
+        others = touched(EntityRow, "entity_id", is_gone=False) + touched(State, "entity_id", is_gone=False)
         return Deletion(
             change=self.keep("delete", gone_id, name, changes),
-            unlinked_memories=touched(CHUNKS, "chunk_id", is_gone=False),
-            removed_relationships=touched(RELATIONSHIPS, "relationship_id", is_gone=True),
-            changed_threads=touched(LOOP_EVENTS, "loop_id", is_gone=False),
-            changed_scenes=self._session.values(SCENES.c.label, scenes, order=in_order),
+            unlinked_memories=touched(MemoryRow, "chunk_id", is_gone=False),
+            removed_relationships=touched(Pair, "relationship_id", is_gone=True),
+            changed_threads=touched(LoopEvent, "loop_id", is_gone=False),
+            changed_scenes=self._session.values(Scene.label, scenes, order=in_order),
             changed_entities=list(dict.fromkeys(others)),
-            removed_character_memories=touched(CHARACTER_MEMORIES, "memory_id", is_gone=True),
-            changed_character_memories=touched(CHARACTER_MEMORIES, "memory_id", is_gone=False),
+            removed_character_memories=touched(CharacterMemoryRow, "memory_id", is_gone=True),
+            changed_character_memories=touched(CharacterMemoryRow, "memory_id", is_gone=False),
         )
 
 
@@ -248,32 +250,37 @@ Words = Callable[[str], str]
 class _Written(NamedTuple):
     """A table with words of its own: its key, the columns that hold them, and which rows no scene derives anew."""
 
-    table: Table
+    table: type[Row]
     key: str
     columns: tuple[str, ...]
-    own: ColumnElement[bool] | None = None
+    own: Any = None
 
 
 _WRITTEN = (
-    _Written(ENTITIES, "entity_id", ("role", "description", "profile")),
+    _Written(EntityRow, "entity_id", ("role", "description", "profile")),
     _Written(
-        CHUNKS,
+        MemoryRow,
         "chunk_id",
         ("content", "short"),
-        or_(~CHUNKS.c.from_scene, CHUNKS.c.origin == "author", CHUNKS.c.pinned, CHUNKS.c.status != "active")
-        & ~CHUNKS.c.is_consolidated
-        & (CHUNKS.c.content_type != "scene"),
+        or_(
+            ~col(MemoryRow.from_scene),
+            MemoryRow.origin == "author",
+            col(MemoryRow.pinned),
+            MemoryRow.status != "active",
+        )
+        & ~col(MemoryRow.is_consolidated)
+        & (MemoryRow.content_type != "scene"),
     ),
-    _Written(STATES, "row_id", ("value",), STATES.c.origin == "author"),
-    _Written(LOOP_EVENTS, "row_id", ("note", "detail"), LOOP_EVENTS.c.origin == "author"),
+    _Written(State, "row_id", ("value",), State.origin == "author"),
+    _Written(LoopEvent, "row_id", ("note", "detail"), LoopEvent.origin == "author"),
     _Written(
-        RELATIONSHIP_CHANGES,
+        RelationshipChange,
         "row_id",
         ("relationship_type", "status", "perspective_a", "perspective_b", "event"),
-        RELATIONSHIP_CHANGES.c.origin == "author",
+        RelationshipChange.origin == "author",
     ),
-    _Written(SUMMARIES, "row_id", ("text",)),
-    _Written(CHARACTER_MEMORIES, "memory_id", ("content", "short")),
+    _Written(Summary, "row_id", ("text",)),
+    _Written(CharacterMemoryRow, "memory_id", ("content", "short")),
 )
 """What scenes bring by their records is derived anew from these, and passages from the text."""
 
@@ -285,31 +292,31 @@ class WordRepository(Repository):
         """Return what would differ where every text were said in other words; nothing is written."""
         changes = []
         for table, key, names, own in _WRITTEN:
-            columns = [table.c[name] for name in (key, *names, *(["origin"] if table is CHUNKS else []))]
+            columns = columns_of(table, (key, *names, *(["origin"] if table is MemoryRow else [])))
             for row in self._session.select(columns, true() if own is None else own):
                 old = {name: getattr(row, name) for name in names}
                 said = {name: reworded(value, words) for name, value in old.items()}
                 new = {name: value for name, value in said.items() if value != old[name]}
-                if new and table is CHUNKS:
+                if new and table is MemoryRow:
                     # What the record says of it still says the old words: it is the author's from now on.
                     old, new = {**old, "origin": row.origin}, {**new, "origin": "author"}
                 if new:
                     before = {name: old[name] for name in new}
-                    changes.append(RowChange(table=table.name, key={key: row[0]}, before=before, after=new))
+                    changes.append(RowChange(table=table_name(table), key={key: row[0]}, before=before, after=new))
         return changes
 
     def memories_by_hand(self) -> set[str]:
         """Return the source ids of those memories of scenes that an author touched: no record tells them any more."""
-        touched = or_(CHUNKS.c.origin == "author", CHUNKS.c.pinned, CHUNKS.c.status != "active")
-        found = self._session.select([CHUNKS.c.source_id], CHUNKS.c.from_scene, touched)
+        touched = or_(MemoryRow.origin == "author", col(MemoryRow.pinned), MemoryRow.status != "active")
+        found = self._session.select([col(MemoryRow.source_id)], col(MemoryRow.from_scene), touched)
         return {row.source_id for row in found if row.source_id}
 
     def current_summaries(self) -> list[int]:
         """Return the numbers of the rows of written summaries that are as new as their scenes."""
         hashes = scene_hashes(self._session)
         return [
-            row.row_id
-            for row in self._session.select(SUMMARIES)
+            row.row_id or 0
+            for row in self._session.read(Summary)
             if row.source_hash == source_hash(hashes, row.first_chapter, row.last_chapter)
         ]
 
@@ -317,12 +324,14 @@ class WordRepository(Repository):
         """Let written summaries count as new as their scenes, which say the same otherwise; return what differs."""
         hashes = scene_hashes(self._session)
         changes = []
-        for row in self._session.select(SUMMARIES, SUMMARIES.c.row_id.in_(row_ids)):
+        for row in self._session.read(Summary, col(Summary.row_id).in_(row_ids)):
             now = source_hash(hashes, row.first_chapter, row.last_chapter)
             before, after = {"source_hash": row.source_hash}, {"source_hash": now}
             if before != after:
-                self._session.update(SUMMARIES, SUMMARIES.c.row_id == row.row_id, **after)
-                changes.append(RowChange(table=SUMMARIES.name, key={"row_id": row.row_id}, before=before, after=after))
+                self._session.update(Summary, Summary.row_id == row.row_id, **after)
+                changes.append(
+                    RowChange(table=table_name(Summary), key={"row_id": row.row_id}, before=before, after=after)
+                )
         return changes
 
 

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Text, case, cast, func, literal, literal_column, select
+from sqlmodel import col
 
 from novelgen.language.extractive import gist, salient_sentences
 from novelgen.memory import outline
@@ -20,26 +21,32 @@ from runtime.storage.chunks import ConsolidationRepository
 from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
 from runtime.storage.events import RelationshipRepository, ThreadRepository, holders_as_of
-from runtime.storage.records import WITHOUT_RECORD, MemoryFilter, ScenePlace, StoredSummary, SummaryLevel, SummaryWriter
+from runtime.storage.records import (
+    EVENT_TABLES,
+    SCENE_RECORD,
+    TOUCHED_BY_HAND,
+    WITHOUT_RECORD,
+    MemoryFilter,
+    MemoryRow,
+    MemoryTag,
+    Project,
+    Scene,
+    ScenePlace,
+    State,
+    Summary,
+    SummaryLevel,
+    SummaryWriter,
+)
 from runtime.storage.session import (
     Repository,
     StorageSession,
     before,
+    columns_of,
     decoded_json,
     filter_conditions,
     order_in_force,
     story_order,
     unconsolidated,
-)
-from runtime.storage.tables import (
-    CHUNK_TAGS,
-    CHUNKS,
-    EVENT_TABLES,
-    PROJECTS,
-    SCENES,
-    STATES,
-    SUMMARIES,
-    TOUCHED_BY_HAND,
 )
 
 
@@ -50,7 +57,7 @@ class StandingSummary(Model):
     same, a model's is not; of a `withheld` one scenes went elsewhere, and it is not used until they are back.
     """
 
-    summary: StoredSummary
+    summary: Summary
     standing: Literal["current", "outdated", "withheld"]
 
     @property
@@ -70,17 +77,17 @@ class SummaryRepository(Repository):
         A model's takes the place of a model's only: a person's stays, and is told while it is not withheld.
         """
         self._session.touch()
-        replaced = [SUMMARIES.c.level == level, SUMMARIES.c.number == number]
-        replaced += [] if origin == "author" else [SUMMARIES.c.origin == origin]
-        self._session.delete(SUMMARIES, *replaced)
+        replaced = [Summary.level == level, Summary.number == number]
+        replaced += [] if origin == "author" else [Summary.origin == origin]
+        self._session.delete(Summary, *replaced)
         if text.strip():
             told = {"level": level, "number": number, "first_chapter": chapters[0], "last_chapter": chapters[1]}
             source = {"source_hash": self.source_hash(*chapters), "written_at": self._session.now(), "origin": origin}
-            self.add([StoredSummary.model_validate(told | source | {"text": " ".join(text.split())})])
+            self.add([Summary.model_validate(told | source | {"text": " ".join(text.split())})])
 
-    def add(self, summaries: Sequence[StoredSummary]) -> None:
+    def add(self, summaries: Sequence[Summary]) -> None:
         """Store summaries as they are, beside what is there."""
-        self._session.insert(SUMMARIES, [each.model_dump() for each in summaries])
+        self._session.add(*summaries)
 
     def source_hash(self, first_chapter: int, last_chapter: int) -> str:
         """Return one hash of what the scenes of chapters hold."""
@@ -88,9 +95,10 @@ class SummaryRepository(Repository):
 
     def events(self, first_chapter: int, last_chapter: int) -> list[str]:
         """Return what the records of chapters tell, in story order: key events, else the summary's bullets."""
-        chapters = SCENES.c.chapter_index.between(first_chapter, last_chapter)
-        records = self._session.values(SCENES.c.record, chapters, order=story_order(SCENES))
-        told = ((each or {}).get("key_events") or (each or {}).get("summary") or () for each in records)
+        chapters = col(Scene.chapter_index).between(first_chapter, last_chapter)
+        told_in = (SCENE_RECORD["key_events"], SCENE_RECORD["summary"])
+        rows = self._session.select([col(Scene.scene_id), *told_in], chapters, order=story_order(Scene))
+        told = (row[1] or row[2] or () for row in rows)
         return [bullet for bullets in told for bullet in bullets if bullet.strip()]
 
     def list_as_of(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StandingSummary]:
@@ -124,17 +132,17 @@ class SummaryRepository(Repository):
         return used
 
 
-def stored_summaries(session: StorageSession, as_of: StoryPosition = END_OF_STORY) -> list[StoredSummary]:
+def stored_summaries(session: StorageSession, as_of: StoryPosition = END_OF_STORY) -> list[Summary]:
     """Return the written summaries whose last chapter is over at a position, chapters first, in order."""
-    over = [] if as_of.chapter_index is None else [SUMMARIES.c.last_chapter < as_of.chapter_index]
-    order = [SUMMARIES.c.level, SUMMARIES.c.number, SUMMARIES.c.row_id]
-    return session.models(StoredSummary, SUMMARIES, *over, order=order)
+    over = [] if as_of.chapter_index is None else [Summary.last_chapter < as_of.chapter_index]
+    order = [col(Summary.level), col(Summary.number), col(Summary.row_id)]
+    return session.read(Summary, *over, order=order)
 
 
 def scene_hashes(session: StorageSession) -> dict[ScenePlace, str]:
     """Return what each scene of a project holds, as a hash, in story order."""
-    columns = [SCENES.c[name] for name in ("chapter_index", "scene_index", "text_hash", "content_hash")]
-    rows = session.select(columns, order=story_order(SCENES))
+    columns = columns_of(Scene, ("chapter_index", "scene_index", "text_hash", "content_hash"))
+    rows = session.select(columns, order=story_order(Scene))
     return {(row[0], row[1]): f"{row[2]} {row[3]}" for row in rows}
 
 
@@ -157,10 +165,10 @@ def move_summaries(session: StorageSession, places: Mapping[ScenePlace, ScenePla
     all_places = {place: places.get(place, place) for place in scene_hashes(session)}
     moved = [
         (row.row_id, change)
-        for row in session.select(SUMMARIES, ~SUMMARIES.c.is_withheld)
+        for row in session.read(Summary, ~col(Summary.is_withheld))
         if (change := _after_move(row, all_places)) is not None
     ]
-    session.update_each(SUMMARIES.c.row_id, moved)
+    session.update_each(Summary.row_id, moved)
 
 
 def _after_move(row: Any, places: Mapping[ScenePlace, ScenePlace]) -> dict[str, Any] | None:
@@ -199,7 +207,7 @@ def read_summaries(
     is_whole_story: bool = False,
 ) -> StorySummaries:
     """Sum up what is over at a position."""
-    chapter, over = SCENES.c.chapter_index, before(StoryPosition(as_of.chapter_index), SCENES)
+    chapter, over = col(Scene.chapter_index), before(StoryPosition(as_of.chapter_index), Scene)
     known = [row[0] for row in session.select([chapter], over, group=[chapter], order=[chapter])]
     last_chapter = max(known, default=-1)
     parts = read_parts(session, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
@@ -214,11 +222,11 @@ def read_summaries(
         ]
     in_parts = {chapter for part in told_parts for chapter in known if part.holds(chapter)}
     # Whole records are long, and this is read for every context.
-    place = (SCENES.c.chapter_index, SCENES.c.scene_index)
-    is_readable = readable_json(session, SCENES.c.record)
-    told = [case((is_readable, SCENES.c.record[name])) for name in ("key_events", "summary")]
+    place = (col(Scene.chapter_index), col(Scene.scene_index))
+    is_readable = readable_json(session, col(Scene.record))
+    told = [case((is_readable, SCENE_RECORD[name])) for name in ("key_events", "summary")]
     rows = session.select(
-        [*place, *told], SCENES.c.chapter_index.in_(sorted(in_parts.union(told_chapters))), order=place
+        [*place, *told], col(Scene.chapter_index).in_(sorted(in_parts.union(told_chapters))), order=place
     )
     scenes = [outline.OutlineScene(row[0], row[1], key_events=row[2] or (), summary=row[3] or ()) for row in rows]
     written = SummaryRepository(session).used(parts, as_of=as_of)
@@ -236,17 +244,17 @@ def read_parts(
     session: StorageSession, *, last_chapter: int, chapters_per_part: int = outline.CHAPTERS_PER_PART
 ) -> list[outline.NumberedPart]:
     """Return the parts that begin up to a chapter: those that the author said, else of a fixed length."""
-    settings = session.value(PROJECTS.c.settings)
+    settings = session.value(Project.settings)
     stated = [StoryPart.model_validate(part) for part in (settings or {}).get("parts", ())]
     return outline.story_parts(stated, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
 
 
 def _weights(session: StorageSession, chapters: Iterable[int]) -> dict[tuple[int, int], float]:
     """The greatest importance of what each scene brought; a consolidated memory tells of other scenes, too."""
-    place = (CHUNKS.c.chapter_index, CHUNKS.c.scene_index)
-    as_brought = (CHUNKS.c.content_type == "memory", unconsolidated(session.project_id, END_OF_STORY))
-    here = (CHUNKS.c.status == "active", place[1].is_not(None), place[0].in_(sorted(chapters)))
-    rows = session.select([*place, func.max(CHUNKS.c.importance)], *as_brought, *here, group=place)
+    place = (col(MemoryRow.chapter_index), col(MemoryRow.scene_index))
+    as_brought = (MemoryRow.content_type == "memory", unconsolidated(session.project_id, END_OF_STORY))
+    here = (MemoryRow.status == "active", place[1].is_not(None), place[0].in_(sorted(chapters)))
+    rows = session.select([*place, func.max(col(MemoryRow.importance))], *as_brought, *here, group=place)
     return {(row[0], row[1]): float(row[2] or 0) for row in rows}
 
 
@@ -259,7 +267,7 @@ def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Se
     """
     digest = sha256(_scenes_as_json(session, as_of).encode())
     summaries = [each.model_dump(mode="json", exclude={"written_at"}) for each in stored_summaries(session, as_of)]
-    told = (session.value(PROJECTS.c.settings) or {}).get("parts", ())
+    told = (session.value(Project.settings) or {}).get("parts", ())
     consolidated = [
         [each.chunk.chunk_id, each.chunk.chapter_index, each.chunk.scene_index, each.chunk.content]
         for each in ConsolidationRepository(session).list_all()
@@ -269,12 +277,12 @@ def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Se
     left_out = ("row_id", "scene_id", "created_at", "verified", "span_start", "span_end")
     events = []
     for table in EVENT_TABLES:
-        columns = [column for column in table.c if column.name not in left_out]
-        order = (*story_order(table), table.c.row_id)
-        rows = session.select(columns, table.c.origin == "author", before(as_of, table), order=order)
+        columns = columns_of(table, (name for name in table.model_fields if name not in left_out))
+        order = (*story_order(table), table.row_id)
+        rows = session.select(columns, table.origin == "author", before(as_of, table), order=order)
         events.append([dict(row._mapping) for row in rows])
     by_hand = session.select(
-        _OF_AUTHORS, literal_column(f"({TOUCHED_BY_HAND})"), before(as_of, CHUNKS), order=[CHUNKS.c.chunk_id]
+        _OF_AUTHORS, literal_column(f"({TOUCHED_BY_HAND})"), before(as_of, MemoryRow), order=[col(MemoryRow.chunk_id)]
     )
     # Nothing where there is no knowledge, summary, part or consolidated memory, so that marks of before stay true.
     for section in (
@@ -289,13 +297,13 @@ def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Se
     return digest.hexdigest()[:32]
 
 
-_OF_AUTHORS = [
-    CHUNKS.c[name]
-    for name in (
+_OF_AUTHORS = columns_of(
+    MemoryRow,
+    (
         *("chunk_id", "chapter_index", "scene_index", "content_hash", "importance", "entities_mentioned"),
         *("attached", "detached", "tags", "status", "pinned"),
-    )
-]
+    ),
+)
 """What an author may have decided about a memory, and by which it is known."""
 
 
@@ -304,10 +312,8 @@ def _scenes_as_json(session: StorageSession, as_of: StoryPosition) -> str:
 
     A long story has ten thousand of them: the database writes the text, hashes need no escaping.
     """
-    columns = (SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.content_hash)
-    wanted = (
-        select(*columns).where(session.owns(SCENES), before(as_of, SCENES)).order_by(*story_order(SCENES)).subquery()
-    )
+    columns = (col(Scene.chapter_index), col(Scene.scene_index), col(Scene.content_hash))
+    wanted = select(*columns).where(session.owns(Scene), before(as_of, Scene)).order_by(*story_order(Scene)).subquery()
     chapter, scene, content_hash = (cast(column, Text) for column in wanted.c)
     one = literal("[") + chapter + ", " + scene + ', "' + content_hash + '"]'
     joined = session.scalar(select(func.aggregate_strings(one, ", ")).select_from(wanted))
@@ -326,18 +332,18 @@ def read_outline(
 ) -> outline.StoryOutline:
     """Return entities, scenes, threads, relationships, summaries and holders strictly before a position."""
     summaries = read_summaries(session, as_of, chapters_per_part=chapters_per_part)
-    language = session.value(PROJECTS.c.language)
-    stated = (STATES.c.kind == "explicit", before(as_of, STATES))
+    language = session.value(Project.language)
+    stated = (State.kind == "explicit", before(as_of, State))
     stored = EntityRepository(session)
     entities = stored.list_as_of(as_of=as_of)
-    here, place = before(as_of, SCENES), (SCENES.c.chapter_index, SCENES.c.scene_index)
+    here, place = before(as_of, Scene), (col(Scene.chapter_index), col(Scene.scene_index))
     latest = [each.desc() for each in place]
-    recent = session.select([*place, SCENES.c.record, SCENES.c.text], here, order=latest, limit=RECENT_RECORDS)
+    recent = session.select([*place, SCENE_RECORD, col(Scene.text)], here, order=latest, limit=RECENT_RECORDS)
     told = {(row[0], row[1]): _told(row[2] or {}, row[3]) for row in recent}
     # Thousands of scenes are read for every context: their participants are decoded all at once.
-    is_guessed = SCENES.c.record_origin == WITHOUT_RECORD
-    columns = (*place, SCENES.c.title, SCENES.c.location_id, cast(SCENES.c.participants, Text), is_guessed)
-    rows = session.select(columns, here, order=story_order(SCENES))
+    is_guessed = Scene.record_origin == WITHOUT_RECORD
+    columns = (*place, col(Scene.title), col(Scene.location_id), cast(col(Scene.participants), Text), is_guessed)
+    rows = session.select(columns, here, order=story_order(Scene))
     participants = decoded_json([row[4] for row in rows])
     return outline.StoryOutline(
         project_id=session.project_id,
@@ -352,7 +358,7 @@ def read_outline(
         part_summaries=summaries.parts,
         chapter_summaries=summaries.chapters,
         holders=holders_as_of(session, as_of),
-        stated_ids=last_changed_first(session.values(STATES.c.entity_id, *stated, order=order_in_force(STATES))),
+        stated_ids=last_changed_first(session.values(State.entity_id, *stated, order=order_in_force(State))),
         story_version=story_version(session, as_of, entities=entities),
         masks=stored.masks_as_of(as_of),
     )
@@ -380,22 +386,25 @@ MAX_RECALLED_TAGS = 30
 
 def read_recap(session: StorageSession, as_of: StoryPosition, *, last_scenes: int) -> outline.StoryRecap:
     """Return the last scenes before a position in a few words, and the kinds and tags of what is stored there."""
-    latest = (SCENES.c.chapter_index.desc(), SCENES.c.scene_index.desc())
+    latest = (col(Scene.chapter_index).desc(), col(Scene.scene_index).desc())
     scenes = []
-    for row in session.select(SCENES, before(as_of, SCENES), order=latest, limit=max(0, last_scenes)):
-        place = (row.chapter_index, row.scene_index, row.title, row.location_id)
-        scene = _outline_scene(place, tuple(row.participants), row.record)
-        told = "" if scene.summary or scene.key_events else gist(row.text)
+    names = ("chapter_index", "scene_index", "title", "location_id", "participants", "text")
+    columns = [*columns_of(Scene, names), SCENE_RECORD]
+    for *place, participants, text, record in session.select(
+        columns, before(as_of, Scene), order=latest, limit=max(0, last_scenes)
+    ):
+        scene = _outline_scene(place, tuple(participants), record)
+        told = "" if scene.summary or scene.key_events else gist(text)
         scenes.append(replace(scene, summary=(told,)) if told else scene)
-    kind, conditions = CHUNKS.c.content_type, filter_conditions(session.project_id, MemoryFilter(as_of=as_of))
+    kind, conditions = col(MemoryRow.content_type), filter_conditions(session.project_id, MemoryFilter(as_of=as_of))
     kinds = session.values(kind, *conditions, group=[kind], order=[func.count().desc(), kind])
     distilled = MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES))
     tags = session.rows(
-        select(CHUNK_TAGS.c.tag)
-        .join(CHUNKS, CHUNKS.c.row_id == CHUNK_TAGS.c.chunk_row_id)
+        select(col(MemoryTag.tag))
+        .join(MemoryRow, col(MemoryRow.row_id) == col(MemoryTag.chunk_row_id))
         .where(*filter_conditions(session.project_id, distilled))
-        .group_by(CHUNK_TAGS.c.tag)
-        .order_by(func.count().desc(), CHUNK_TAGS.c.tag)
+        .group_by(col(MemoryTag.tag))
+        .order_by(func.count().desc(), col(MemoryTag.tag))
         .limit(MAX_RECALLED_TAGS)
     )
     return outline.StoryRecap(scenes=scenes[::-1], content_types=kinds, tags=[row[0] for row in tags])

@@ -5,14 +5,13 @@ import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args
 
-from sqlalchemy import ColumnElement, case
+from sqlmodel import case, col
 
 from novelgen.errors import ProjectExistsError, UnknownProjectError
 from novelgen.models.entity import ID_PREFIXES, EntityType
 from novelgen.models.position import require_project_id
-from runtime.storage.records import StoredProject
+from runtime.storage.records import IdCounter, Project
 from runtime.storage.session import Repository
-from runtime.storage.tables import COUNTERS, PROJECTS
 
 Waivable = Literal["conflicts", "findings"]
 """What an author may mean to be so: contradictions of the stored story, and those that checks of drafts find."""
@@ -21,9 +20,9 @@ Waivable = Literal["conflicts", "findings"]
 class ProjectRepository(Repository):
     """Creates and reads projects."""
 
-    def create(self, *, name: str = "", language: str = "", settings: dict[str, Any] | None = None) -> StoredProject:
+    def create(self, *, name: str = "", language: str = "", settings: dict[str, Any] | None = None) -> Project:
         """Create a project."""
-        statement = self._session.upsert(PROJECTS).values(
+        statement = self._session.upsert(Project).values(
             project_id=require_project_id(self._session.project_id),
             name=name,
             language=language,
@@ -32,16 +31,16 @@ class ProjectRepository(Repository):
             story_revision=0,
             index_id=uuid.uuid4().hex,
         )
-        created = statement.on_conflict_do_nothing(index_elements=["project_id"]).returning(PROJECTS.c.project_id)
+        created = statement.on_conflict_do_nothing(index_elements=["project_id"]).returning(col(Project.project_id))
         if not self._session.rows(created):
             raise ProjectExistsError(f"a project {self._session.project_id!r} exists already; choose another id")
         return self.require()
 
-    def get(self) -> StoredProject | None:
+    def get(self) -> Project | None:
         """Return a project, or None when there is none of that id."""
-        return next(iter(self._session.models(StoredProject, PROJECTS)), None)
+        return self._session.first(Project)
 
-    def require(self) -> StoredProject:
+    def require(self) -> Project:
         """Return a project."""
         project = self.get()
         if project is None:
@@ -63,32 +62,32 @@ class ProjectRepository(Repository):
 
     def update(
         self, *, name: str | None = None, language: str | None = None, settings: dict[str, Any] | None = None
-    ) -> StoredProject:
+    ) -> Project:
         """Change what is given and return the project."""
         self._session.touch()
         changes = {"name": name, "language": language, "settings": settings}
         given = {key: value for key, value in changes.items() if value is not None}
         if given:
-            self._session.update(PROJECTS, **given)
+            self._session.update(Project, **given)
         return self.require()
 
     def remove(self) -> None:
         """Take the project out with all that refers to it, but for its memories in the index of words."""
         self.require()
-        self._session.delete(PROJECTS)
+        self._session.delete(Project)
 
     def set_embedding_model(self, model: str, dimension: int) -> None:
         """Record the model and dimension that the vector index is built with."""
         self.require()
-        self._session.update(PROJECTS, embedding_model=model, embedding_dimension=dimension)
+        self._session.update(Project, embedding_model=model, embedding_dimension=dimension)
 
     def switch_index(self, index_id: str) -> None:
         """Let another vector index be the live one: it was built anew, so removals are counted from 0."""
-        self._session.update(PROJECTS, index_id=index_id, index_removals=0)
+        self._session.update(Project, index_id=index_id, index_removals=0)
 
     def count_index_removals(self, rows: int) -> None:
         """Add rows that were removed from the vector index."""
-        self._session.update(PROJECTS, index_removals=PROJECTS.c.index_removals + rows)
+        self._session.update(Project, index_removals=col(Project.index_removals) + rows)
 
 
 CounterKind = Literal["C", "L", "I", "F", "T", "S", "OL", "R", "N", "CM"]
@@ -104,7 +103,7 @@ class CounterRepository(Repository):
 
     def take(self, kind: CounterKind) -> str:
         """Return the next id of a kind, such as C0 or S001, that nobody was given before."""
-        number = self._go_on(kind, _FIRST_NUMBER.get(kind, 0) + 1, COUNTERS.c.next_number + 1) - 1
+        number = self._go_on(kind, _FIRST_NUMBER.get(kind, 0) + 1, col(IdCounter.next_number) + 1) - 1
         return f"{kind}{number:03d}" if kind == "S" else f"{kind}{number}"
 
     def take_for(self, entity_type: EntityType) -> str:
@@ -117,12 +116,12 @@ class CounterRepository(Repository):
         for match in filter(None, map(_NUMBERED.fullmatch, used_ids)):
             highest[match[1]] = max(highest.get(match[1], 0), int(match[2]))
         for kind, number in highest.items():
-            is_beyond = COUNTERS.c.next_number > number
-            self._go_on(kind, number + 1, case((is_beyond, COUNTERS.c.next_number), else_=number + 1))
+            is_beyond = IdCounter.next_number > number
+            self._go_on(kind, number + 1, case((is_beyond, col(IdCounter.next_number)), else_=number + 1))
 
-    def _go_on(self, kind: str, first: int, later: ColumnElement[int]) -> int:
+    def _go_on(self, kind: str, first: int, later: Any) -> int:
         """Let a counter stand at a first number, or where it stands already at a later one, and return it."""
         own = {"project_id": self.project_id, "kind": kind}
-        statement = self._session.upsert(COUNTERS).values(**own, next_number=first)
+        statement = self._session.upsert(IdCounter).values(**own, next_number=first)
         statement = statement.on_conflict_do_update(index_elements=list(own), set_={"next_number": later})
-        return int(self._session.scalar(statement.returning(COUNTERS.c.next_number)))
+        return int(self._session.scalar(statement.returning(col(IdCounter.next_number))))

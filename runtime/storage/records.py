@@ -1,19 +1,35 @@
-"""What goes into and comes out of the storage beside the story models themselves."""
+"""What goes into and comes out of the storage: every table is one class, whose objects are read and written."""
 
-from __future__ import annotations
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, get_args
 
-from typing import Any, Literal, NamedTuple
-
-from pydantic import Field
+import sqlmodel
+from pydantic import BaseModel, BeforeValidator, Field, computed_field, model_validator
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    Dialect,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    UniqueConstraint,
+    text,
+    type_coerce,
+)
+from sqlalchemy.types import TypeDecorator
+from sqlmodel import AutoString, SQLModel
+from sqlmodel.main import SQLModelConfig
 
 from novelgen.characters.dispositions import DispositionChange
-from novelgen.characters.memory import PositionNumber
+from novelgen.characters.memory import CharacterMemory, CharacterMemoryStatus, CharacterTier, PositionNumber
 from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
-from novelgen.models.entity import Entity
-from novelgen.models.knowledge import KnowledgeEvent, Learnt
-from novelgen.models.memory import ContentType, StoryMemoryChunk
-from novelgen.models.position import END_OF_STORY, ChapterIndex, SceneIndex, StoryPosition, UtcDatetime
+from novelgen.models.entity import Entity, EntityType
+from novelgen.models.knowledge import Certainty, KnowledgeEvent, KnowledgeKind, KnowledgeSource, Learnt
+from novelgen.models.memory import ContentType, MemoryOrigin, MemoryTier, StoryMemoryChunk
+from novelgen.models.position import END_OF_STORY, ChapterIndex, SceneIndex, StoryPosition, UtcDatetime, utc_now
 from novelgen.models.record import SceneRecord, is_unsaid
 from novelgen.models.state import RelationshipDimension, StateChange
 
@@ -22,15 +38,170 @@ ExtractionStatus = Literal["none", "done", "failed", "pending"]
 EventOrigin = Literal["record", "author"]
 """Where an event came from; at one position the author's counts after, hence over, the record's."""
 
+StateKind = Literal["explicit", "presence"]
 LoopEventKind = Literal["planted", "advanced", "resolved", "abandoned"]
 MemoryStatus = Literal["active", "banned", "deleted"]
 OutboxOperation = Literal["upsert", "delete"]
 OutboxState = Literal["pending", "done", "failed"]
+LinkKind = Literal["mention", "record", "manual"]
+ChangeSubject = Literal["entity", "memory", "scene", "thread", "consolidation", "character"]
+SummaryLevel = Literal["chapter", "part"]
+SummaryWriter = Literal["author", "model"]
+DisclosureKind = Literal["revealed", "shown"]
 WITHOUT_RECORD: EntityOrigin = "rules"
 """The `record_origin` of a scene that only its text speaks for."""
 
 ScenePlace = tuple[int, int]
 """Chapter and scene."""
+
+PLACE = ("chapter_index", "scene_index")
+
+_BY_COLUMNS = {kind: f"{kind}_%(table_name)s_%(column_0_N_name)s" for kind in ("ix", "uq", "fk")}
+
+METADATA = MetaData(
+    naming_convention={**_BY_COLUMNS, "ck": "ck_%(table_name)s_%(constraint_name)s", "pk": "pk_%(table_name)s"}
+)
+
+BIG_KEY = BigInteger().with_variant(Integer, "sqlite")
+"""Integer primary keys: SQLite numbers rows by itself only where the type is INTEGER."""
+
+T = TypeVar("T")
+
+Json = Annotated[T, sqlmodel.Field(sa_type=JSON)]
+"""A list or mapping, kept as JSON; None is JSON's null."""
+
+NullableJson = Annotated[T, sqlmodel.Field(sa_type=JSON(none_as_null=True))]
+"""The same where None is NULL."""
+
+Word = Annotated[T, sqlmodel.Field(sa_type=AutoString)]
+"""A value of a closed list, kept as text; `one_of` has the database refuse others."""
+
+Hidden = Annotated[T, Field(exclude=True)]
+"""A column of the storage alone, which no document or answer has."""
+
+RowId = Annotated[int | None, sqlmodel.Field(primary_key=True, sa_type=BIG_KEY), Field(exclude=True)]
+"""The number of a row, which the database gives."""
+
+Key = Annotated[str, sqlmodel.Field(primary_key=True)]
+
+ProjectId = Annotated[str, sqlmodel.Field(foreign_key="projects.project_id", ondelete="CASCADE"), Field(exclude=True)]
+"""Whose row it is; empty until it is stored."""
+
+SceneId = Annotated[
+    str | None, sqlmodel.Field(foreign_key="scenes.scene_id", ondelete="SET NULL", nullable=True), Field(exclude=True)
+]
+"""The scene that a row came from, or stands at."""
+
+ChunkRowId = Annotated[
+    int, sqlmodel.Field(primary_key=True, sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE")
+]
+
+
+def one_of(column: str, values: Any) -> CheckConstraint:
+    """Return a CHECK that a text column holds a value of a closed list, given as a Literal."""
+    listed = ", ".join(f"'{value}'" for value in get_args(values))
+    return CheckConstraint(f"{column} IN ({listed})", name=column)
+
+
+def _position_bounds() -> CheckConstraint:
+    """Return a CHECK that a position is not negative and that a scene never lacks its chapter."""
+    return CheckConstraint(
+        "(chapter_index IS NULL AND scene_index IS NULL) OR"
+        " (chapter_index >= 0 AND (scene_index IS NULL OR scene_index >= 0))",
+        name="position",
+    )
+
+
+def _of_entity() -> ForeignKeyConstraint:
+    columns = ["project_id", "entity_id"]
+    return ForeignKeyConstraint(columns, [f"entities.{name}" for name in columns], ondelete="CASCADE")
+
+
+class RecordJson(TypeDecorator[Any]):
+    """The record of a scene, kept as JSON; where it stands is for the scene to say."""
+
+    impl = JSON(none_as_null=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        """Return the JSON of a record; what is JSON already stays."""
+        return value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+        """Return the record of stored JSON; a damaged one, which is read as empty, says nothing."""
+        return None if value is None else SceneRecord.model_validate({**dict.fromkeys(PLACE, 0), **value})
+
+
+class Row(SQLModel):
+    """A row of a table: a value that is read whole, and goes back in as a new row or by an update."""
+
+    model_config = SQLModelConfig(defer_build=True)
+    metadata: ClassVar[MetaData] = METADATA
+
+    def columns(self) -> dict[str, Any]:
+        """Return all columns by name."""
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+    def as_new(self) -> dict[str, Any]:
+        """Return the columns of a new row that says the same."""
+        return {name: value for name, value in self.columns().items() if name != "row_id"}
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a row of its own that says the same but for the update."""
+        return type(self)(**{**self.columns(), **(update or {})})
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both say the same, wherever they are stored."""
+        return type(self) is type(other) and isinstance(other, Row) and self.model_dump() == other.model_dump()
+
+
+def read_as(table: type[Row]) -> BeforeValidator:
+    """Return what validates a document's row: within another model SQLModel takes a row's fields as they are."""
+    return BeforeValidator(lambda value: table.model_validate(value) if isinstance(value, dict) else value)
+
+
+class Owned(Row):
+    """A row of a project with a number of its own."""
+
+    row_id: RowId = None
+    project_id: ProjectId = ""
+
+
+class Placed(Row):
+    """What an event says of its place; an author's outlives the scene's next version."""
+
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    origin: Word[EventOrigin] = "author"
+
+
+class Quoted(Row):
+    """What may be proved by a quote of its scene's text, whose span is two columns."""
+
+    span_start: Hidden[int | None] = None
+    span_end: Hidden[int | None] = None
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**_with_span_columns(values))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_columns(cls, values: Any) -> Any:
+        return _with_span_columns(values) if isinstance(values, dict) else values
+
+    @computed_field(description="Where the quote stands in the scene's text: characters [start, end).")  # type: ignore[prop-decorator]
+    @property
+    def source_span(self) -> tuple[int, int] | None:
+        """Characters [start, end) of the quote in the scene's text; None where there is none."""
+        return None if self.span_start is None or self.span_end is None else (self.span_start, self.span_end)
+
+
+def _with_span_columns(values: dict[str, Any]) -> dict[str, Any]:
+    if "source_span" not in values:
+        return values
+    start, end = values["source_span"] or (None, None)
+    rest = {name: value for name, value in values.items() if name != "source_span"}
+    return {**rest, "span_start": start, "span_end": end}
 
 
 class Staging(NamedTuple):
@@ -42,21 +213,25 @@ class Staging(NamedTuple):
     pov: str | None
 
 
-class StoredProject(Model):
-    """A project as it is stored.
+class Project(Row, table=True):
+    """A story; `project_number` is its scope in the lexical index.
 
     `story_revision` grows with every write to it. `index_id` names its live index in a vector store that several
     databases share: it is the database's own, and goes with every copy of it. `index_removals` counts the rows that
     were removed from the index or replaced since it was built, whose vectors Chroma keeps.
     """
 
+    __tablename__ = "projects"
+    __table_args__ = (UniqueConstraint("project_id"),)
+
+    project_number: RowId = None
     project_id: str
     name: str = ""
     language: str = ""
     created_at: UtcDatetime
     embedding_model: str | None = None
     embedding_dimension: int | None = None
-    settings: dict[str, Any] = Field(default_factory=dict)
+    settings: Json[dict[str, Any]] = Field(default_factory=dict)
     story_revision: int = 0
     index_id: str = ""
     index_removals: int = 0
@@ -65,6 +240,567 @@ class StoredProject(Model):
     def last_write(self) -> tuple[str, int]:
         """What tells whether something was written; of a project that was deleted and made again it differs."""
         return self.index_id, self.story_revision
+
+
+class IdCounter(Row, table=True):
+    """The next number of a kind of id, within a project."""
+
+    __tablename__ = "counters"
+
+    project_id: str = sqlmodel.Field(
+        default="", primary_key=True, foreign_key="projects.project_id", ondelete="CASCADE"
+    )
+    kind: Key
+    next_number: int
+
+
+class Scene(Row, table=True):
+    """A stored scene, whose id stays when the position changes; `text` is None where it was not asked for."""
+
+    __tablename__ = "scenes"
+    __table_args__ = (
+        UniqueConstraint("project_id", *PLACE),
+        UniqueConstraint("project_id", "label"),
+        _position_bounds(),
+        one_of("record_origin", EntityOrigin),
+        one_of("extraction_status", ExtractionStatus),
+    )
+
+    project_id: str = sqlmodel.Field(default="", foreign_key="projects.project_id", ondelete="CASCADE")
+    scene_id: Key
+    label: str
+    chapter_index: int
+    scene_index: int
+    title: str = ""
+    text: str | None = sqlmodel.Field(default=None, nullable=False)
+    text_hash: str
+    content_hash: str
+    story_time: str | None = None
+    location_id: str | None = None
+    pov: str | None = None
+    participants: Json[list[str]] = Field(default_factory=list)
+    record: Annotated[SceneRecord | None, sqlmodel.Field(sa_type=RecordJson)] = None
+    record_origin: Word[EntityOrigin] = "rules"
+    extraction_status: Word[ExtractionStatus] = "none"
+    failure_reason: str | None = None
+    created_at: UtcDatetime
+    updated_at: UtcDatetime
+    other_fields: Json[dict[str, Any]] = Field(
+        default_factory=dict, description="What another program's document of it says beside."
+    )
+
+    @property
+    def position(self) -> StoryPosition:
+        """The moment of entering the scene."""
+        return StoryPosition(self.chapter_index, self.scene_index)
+
+
+SCENE_RECORD: Any = type_coerce(Scene.record, JSON)
+"""The record of a scene as JSON, for statements that read or rewrite parts of it."""
+
+
+class EntityRow(Owned, table=True):
+    """A person, place, thing, group or term."""
+
+    __tablename__ = "entities"
+    __table_args__ = (
+        UniqueConstraint("project_id", "entity_id"),
+        one_of("origin", EntityOrigin),
+        one_of("entity_type", EntityType),
+    )
+
+    entity_id: str
+    entity_type: Word[EntityType]
+    name: str
+    name_key: str
+    role: str = ""
+    description: str = ""
+    profile: Json[dict[str, Any]] = Field(default_factory=dict)
+    first_chapter: int | None = None
+    first_scene: int | None = None
+    name_first_chapter: int | None = None
+    name_first_scene: int | None = None
+    origin: Word[EntityOrigin]
+    created_at: UtcDatetime | None = None
+    updated_at: UtcDatetime | None = None
+
+
+class AliasRow(Row, table=True):
+    """Another name of an entity."""
+
+    __tablename__ = "entity_aliases"
+    __table_args__ = (
+        _of_entity(),
+        UniqueConstraint("project_id", "entity_id", "alias"),
+        Index(None, "project_id", "alias_key"),
+    )
+
+    row_id: RowId = None
+    project_id: str = ""
+    entity_id: str
+    alias: str
+    alias_key: str
+    language: str | None = None
+    speaker: str | None = None
+    first_chapter: int | None = None
+    first_scene: int | None = None
+    by_author: bool = False
+
+
+class CharacterFileAlias(Row, table=True):
+    """An alias that nobody but characters.json has brought, as it was read last."""
+
+    __tablename__ = "character_file_aliases"
+    __table_args__ = (_of_entity(),)
+
+    project_id: Key = ""
+    entity_id: Key
+    alias: Key
+
+
+class NameMention(Row, table=True):
+    """A stored scene whose text contains a name or alias."""
+
+    __tablename__ = "name_mentions"
+    __table_args__ = (Index("ix_name_mentions_first", "project_id", "entity_id", "name", *PLACE), _position_bounds())
+
+    scene_id: str = sqlmodel.Field(primary_key=True, foreign_key="scenes.scene_id", ondelete="CASCADE")
+    entity_id: Key
+    name: Key
+    project_id: str = ""
+    chapter_index: int
+    scene_index: int
+
+
+TOUCHED_BY_HAND = (
+    "origin = 'author' OR pinned OR status <> 'active'"
+    " OR CAST(attached AS TEXT) <> '[]' OR CAST(detached AS TEXT) <> '[]'"
+)
+"""Condition on `memory_chunks` that an author wrote or changed one; a query must have it word for word to be
+answered by the index of those few."""
+
+_SEARCHED = ("importance", "chapter_index", "scene_index", "status", "content_type", "term_count")
+"""What a search reads of every memory before a position, most important first; nothing else of the row."""
+
+
+class MemoryRow(Quoted, Owned, table=True):
+    """A retrievable memory; its position is that of its scene and moves with it.
+
+    `entities_mentioned` is what its origin links it to; `attached` and `detached` is what an author set and
+    took off by hand. A memory without any link is attached to the book.
+    """
+
+    __tablename__ = "memory_chunks"
+    __table_args__ = (
+        UniqueConstraint("project_id", "chunk_id"),
+        Index(None, "project_id", *PLACE),
+        Index(None, "project_id", "slot_type"),
+        Index(None, "project_id", "supersedes"),
+        Index(None, "project_id", "source_id"),
+        Index(None, "scene_id"),
+        Index("ix_memory_chunks_searched", "project_id", *_SEARCHED),
+        # The baseline says the same for PostgreSQL: here it would load that dialect for whoever opens a file.
+        Index("ix_memory_chunks_by_hand", "project_id", "chunk_id", sqlite_where=text(TOUCHED_BY_HAND)),
+        _position_bounds(),
+        one_of("status", MemoryStatus),
+        one_of("content_type", ContentType),
+        one_of("tier", MemoryTier),
+        one_of("origin", MemoryOrigin),
+    )
+
+    chunk_id: str
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    content: str
+    content_type: Word[ContentType] = "scene"
+    entities_mentioned: Json[list[str]] = Field(default_factory=list)
+    tags: Json[list[str]] = Field(default_factory=list)
+    embedding_id: str | None = None
+    is_indexed: bool = True
+    is_consolidated: bool = False
+    created_at: UtcDatetime = Field(default_factory=utc_now)
+    short: str | None = None
+    importance: int = 5
+    tier: Word[MemoryTier] = "regular"
+    source_id: str | None = None
+    event_type: str | None = None
+    supersedes: str | None = None
+    slot_type: str | None = None
+    verified: bool = True
+    origin: Word[MemoryOrigin] = "text"
+    scene_id: SceneId = None
+    from_scene: bool
+    content_hash: str
+    term_count: int
+    status: Word[MemoryStatus]
+    pinned: bool
+    attached: Json[list[str]] = Field(default_factory=list)
+    detached: Json[list[str]] = Field(default_factory=list)
+    last_accessed_at: UtcDatetime | None = None
+
+
+class MemoryLink(Row, table=True):
+    """A memory is linked to an entity, or by hand to a chapter (`chapter:3`) or the `book`."""
+
+    __tablename__ = "chunk_entities"
+    __table_args__ = (Index(None, "project_id", "entity_id", "chunk_row_id"), one_of("kind", LinkKind))
+
+    chunk_row_id: ChunkRowId
+    entity_id: Key
+    project_id: str = ""
+    kind: Word[LinkKind]
+
+
+class MemoryTag(Row, table=True):
+    """A memory bears a tag."""
+
+    __tablename__ = "chunk_tags"
+    __table_args__ = (Index(None, "project_id", "tag", "chunk_row_id"),)
+
+    chunk_row_id: ChunkRowId
+    tag: Key
+    project_id: str = ""
+
+
+class Embedding(Row, table=True):
+    """The vector of a memory's text under a model, as little-endian float32."""
+
+    __tablename__ = "embeddings"
+
+    chunk_row_id: ChunkRowId
+    model: Key
+    dimension: int
+    content_hash: str
+    vector: bytes
+
+
+class ConsolidationSource(Row, table=True):
+    """A memory that a consolidated memory stands for, from that one's position on; each for at most one."""
+
+    __tablename__ = "consolidation_sources"
+    __table_args__ = (Index(None, "project_id", "consolidated_row_id"), Index(None, "consolidated_row_id"))
+
+    source_row_id: ChunkRowId
+    consolidated_row_id: int = sqlmodel.Field(sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE")
+    project_id: str = ""
+
+
+class OutboxEntry(Owned, table=True):
+    """A change of one chunk that the vector index still has to follow, or has followed; it outlives the chunk."""
+
+    __tablename__ = "index_outbox"
+    __table_args__ = (
+        UniqueConstraint("project_id", "chunk_id"),
+        Index(None, "project_id", "state", "row_id"),
+        one_of("operation", OutboxOperation),
+        one_of("state", OutboxState),
+    )
+
+    chunk_id: str
+    operation: Word[OutboxOperation]
+    state: Word[OutboxState] = "pending"
+    attempts: int = 0
+    revision: int = Field(description="Grows when the chunk changes again; a stale mark is ignored.")
+    last_error: str | None = None
+
+
+class State(Quoted, Placed, Owned, table=True):
+    """One attribute of one entity took a value."""
+
+    __tablename__ = "state_changes"
+    __table_args__ = (
+        Index(None, "project_id", "entity_id", *PLACE),
+        Index(None, "project_id", *PLACE),
+        Index(None, "scene_id"),
+        _position_bounds(),
+        one_of("kind", StateKind),
+        one_of("origin", EventOrigin),
+    )
+
+    scene_id: SceneId = None
+    entity_id: str
+    entity_type: str = "character"
+    attribute: str
+    value: Json[Any] = None
+    kind: Word[StateKind] = "explicit"
+    verified: bool = True
+    created_at: UtcDatetime
+    detail: Json[dict[str, Any]] = Field(
+        default_factory=dict, description="What a history says of it beside, such as a summary."
+    )
+
+    @classmethod
+    def of(cls, change: StateChange, **columns: Any) -> Self:
+        """Return a change as a row."""
+        return cls(**{**change.model_dump(exclude={"by_author"}), **columns})
+
+    def change(self) -> StateChange:
+        """Return the row as the change that it holds."""
+        value = self.value
+        if self.kind == "presence" and isinstance(value, Mapping):
+            # It was written where its scene stood then.
+            value = {**value, "chapter_index": self.chapter_index, "scene_index": self.scene_index}
+        fields = {name: getattr(self, name) for name in StateChange.model_fields if name != "value"}
+        return StateChange.model_construct(**fields, value=value)
+
+    @property
+    def by_author(self) -> bool:
+        """Whether no scene says it."""
+        return self.origin == "author"
+
+
+class LoopEventFields(Placed):
+    """An open loop was planted, moved, resolved or dropped; `detail` describes it where it was planted."""
+
+    loop_id: str
+    kind: Word[LoopEventKind]
+    note: str = ""
+    detail: Json[dict[str, Any]] = Field(default_factory=dict)
+
+
+class LoopEvent(LoopEventFields, Owned, table=True):
+    """An event of an open loop."""
+
+    __tablename__ = "loop_events"
+    __table_args__ = (
+        Index(None, "project_id", "loop_id", *PLACE),
+        Index(None, "scene_id"),
+        _position_bounds(),
+        one_of("kind", LoopEventKind),
+        one_of("origin", EventOrigin),
+    )
+
+    scene_id: SceneId = None
+
+
+class Pair(Owned, table=True):
+    """The id of a relationship; `character_a` sorts before `character_b`."""
+
+    __tablename__ = "relationships"
+    __table_args__ = (
+        UniqueConstraint("project_id", "relationship_id"),
+        UniqueConstraint("project_id", "character_a", "character_b"),
+        Index(None, "project_id", "character_b"),
+    )
+
+    relationship_id: str
+    character_a: str
+    character_b: str
+    created_at: UtcDatetime | None = None
+    updated_at: UtcDatetime | None = None
+    other_fields: Json[dict[str, Any]] = Field(
+        default_factory=dict, description="What another program's document of it says beside."
+    )
+
+
+class RelationshipChangeFields(Placed):
+    """How a pair stood after a scene; None leaves the earlier value."""
+
+    relationship_id: str
+    relationship_type: str | None = None
+    status: str | None = None
+    perspective_a: str | None = None
+    perspective_b: str | None = None
+    intensity: int | None = Field(default=None, ge=0, le=10)
+    dimensions: Json[dict[RelationshipDimension, int]] = Field(default_factory=dict)
+    dimensions_a: NullableJson[dict[RelationshipDimension, int] | None] = None
+    dimensions_b: NullableJson[dict[RelationshipDimension, int] | None] = None
+    event: str = ""
+
+
+class RelationshipChange(RelationshipChangeFields, Row, table=True):
+    """A change of a relationship."""
+
+    __tablename__ = "relationship_changes"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["project_id", "relationship_id"],
+            ["relationships.project_id", "relationships.relationship_id"],
+            ondelete="CASCADE",
+        ),
+        Index("ix_relationship_changes_fold", "project_id", "relationship_id", *PLACE),
+        Index(None, "scene_id"),
+        _position_bounds(),
+        one_of("origin", EventOrigin),
+    )
+
+    row_id: RowId = None
+    project_id: Hidden[str] = ""
+    scene_id: SceneId = None
+
+
+class Knowledge(Quoted, Placed, Owned, table=True):
+    """What a record or an author says of who knows a memory; without a position it has always held.
+
+    `source_id` is that of the memory, or `*` for all that `learned_from` has lived through.
+    """
+
+    __tablename__ = "knowledge_events"
+    __table_args__ = (
+        Index(None, "project_id", *PLACE),
+        Index(None, "scene_id"),
+        _position_bounds(),
+        one_of("kind", KnowledgeKind),
+        one_of("how", KnowledgeSource),
+        one_of("origin", EventOrigin),
+    )
+
+    scene_id: SceneId = None
+    character_id: str
+    source_id: str
+    kind: Word[KnowledgeKind] = "knows"
+    how: Word[KnowledgeSource] = "author"
+    learned_from: str | None = None
+    certainty: Certainty = 1.0
+    quote: str = ""
+    origin: Word[EventOrigin] = "record"
+    verified: bool = True
+
+    def event(self) -> KnowledgeEvent:
+        """Return it as the rules take it: a quote that does not stand in the scene proves nothing."""
+        told = {name: getattr(self, name) for name in Learnt.model_fields}
+        if not self.verified:
+            told["quote"] = ""
+        place = {"chapter_index": self.chapter_index or 0, "scene_index": self.scene_index or 0}
+        return KnowledgeEvent(**told, **place, by_author=self.origin == "author")
+
+
+class ChangeRow(Owned, table=True):
+    """What was changed and can be undone; `changed_rows` holds every row before and after."""
+
+    __tablename__ = "changes"
+    __table_args__ = (Index(None, "project_id", "subject", "row_id"), one_of("subject", ChangeSubject))
+
+    subject: Word[ChangeSubject]
+    kind: str
+    entity_id: str
+    other_id: str
+    created_at: UtcDatetime
+    undone_at: UtcDatetime | None = None
+    changed_rows: Json[list[dict[str, Any]]]
+
+
+class Summary(Owned, table=True):
+    """A written summary of the chapters from first to last; one that is withheld tells of scenes that went elsewhere.
+
+    Of a chapter or part at most one row is not withheld.
+    """
+
+    __tablename__ = "story_summaries"
+    __table_args__ = (
+        Index(None, "project_id", "level", "number"),
+        one_of("level", SummaryLevel),
+        one_of("origin", SummaryWriter),
+    )
+
+    level: Word[SummaryLevel]
+    number: int
+    first_chapter: int
+    last_chapter: int
+    text: str
+    origin: Word[SummaryWriter]
+    source_hash: str = ""
+    is_withheld: bool = False
+    written_at: UtcDatetime
+
+
+class CharacterMemoryRow(CharacterMemory, Owned, table=True):
+    """What one character remembers; no search of the story ever reads it.
+
+    `changed` is the project's `story_revision` at which the row was written last, by which readers tell what is new.
+    The vector is that of the content under the model, as little-endian float32.
+    """
+
+    model_config = SQLModelConfig(frozen=False)
+
+    __tablename__ = "character_memories"
+    __table_args__ = (
+        UniqueConstraint("project_id", "memory_id"),
+        Index("ix_character_memories_changed", "project_id", "character_id", "changed"),
+        Index("ix_character_memories_event", "project_id", "event_id"),
+        one_of("tier", CharacterTier),
+        one_of("how", KnowledgeSource),
+        one_of("status", CharacterMemoryStatus),
+    )
+
+    tier: Word[CharacterTier] = "regular"
+    how: Word[KnowledgeSource] = "own_doing"
+    status: Word[CharacterMemoryStatus] = "active"
+    participants: Json[list[str]] = Field(default_factory=list)
+    stands_for: Json[list[str]] = Field(default_factory=list)
+    details: Json[dict[str, Any]] = Field(default_factory=dict)
+    changed: int
+    content_hash: str
+    embedding_model: str | None = None
+    vector: bytes | None = None
+
+
+class Happened(Row):
+    """When something happened: the session and turn of a game, where it has any, and the point in time."""
+
+    session: PositionNumber | None = None
+    turn: PositionNumber | None = None
+    happened_at: UtcDatetime
+
+
+class FeltChange(Happened, DispositionChange, Owned, table=True):
+    """What one character feels for another moved by an event; each side has rows of its own."""
+
+    model_config = SQLModelConfig(frozen=False)
+
+    __tablename__ = "disposition_changes"
+    __table_args__ = (Index(None, "project_id", "character_id", "other_id"),)
+
+    character_id: str
+    other_id: str
+    memory_id: str | None = None
+    event_type: str = ""
+    deltas: Json[dict[str, int]] = Field(default_factory=dict, description="By how much each dimension moved.")
+    values: Json[dict[str, int]] = Field(default_factory=dict, description="Dimensions that were set to a value.")
+
+
+class CharacterSecret(Owned, table=True):
+    """A secret of a character: `secret` holds the text, conditions and hints."""
+
+    __tablename__ = "character_secrets"
+    __table_args__ = (UniqueConstraint("project_id", "character_id", "secret_id"),)
+
+    character_id: str
+    secret_id: str
+    secret: Json[dict[str, Any]]
+
+
+class DisclosureFields(Happened):
+    """A character revealed a secret to another, or was shown a thing by another."""
+
+    character_id: str
+    other_id: str
+    kind: Word[DisclosureKind]
+    subject: str = Field(description="Id of the secret, or name of the thing.")
+
+
+class Disclosure(DisclosureFields, Owned, table=True):
+    """What was revealed or shown."""
+
+    __tablename__ = "character_disclosures"
+    __table_args__ = (Index(None, "project_id", "character_id", "other_id"), one_of("kind", DisclosureKind))
+
+
+class FlagChange(Happened, Owned, table=True):
+    """A flag of the story took a value."""
+
+    __tablename__ = "story_flags"
+    __table_args__ = (Index(None, "project_id", "name"),)
+
+    name: str
+    value: Json[Any] = None
+
+
+EVENT_TABLES: tuple[type[Any], ...] = (State, LoopEvent, RelationshipChange, Knowledge)
+"""What a scene changes."""
+
+POSITIONED_TABLES: tuple[type[Any], ...] = (MemoryRow, *EVENT_TABLES, NameMention)
+"""Tables whose rows carry a scene's id and a copy of its position."""
 
 
 class StoredEntity(Model):
@@ -78,83 +814,10 @@ class StoredEntity(Model):
         default_factory=list, exclude_if=is_unsaid, description="Those of its aliases that an author wrote."
     )
 
-    def tells_the_same(self, other: StoredEntity) -> bool:
+    def tells_the_same(self, other: "StoredEntity") -> bool:
         """Tell whether both say the same of an entity, whenever they did."""
         moments = {"created_at", "updated_at"}
         return self.model_dump(exclude=moments) == other.model_dump(exclude=moments)
-
-
-class StoredEvent(Model):
-    """What all that is told of a place says of it; an author's outlives the scene's next version."""
-
-    chapter_index: int | None = None
-    scene_index: int | None = None
-    origin: EventOrigin = "author"
-    scene_label: str | None = Field(
-        default=None, exclude_if=is_unsaid, description="The scene that it goes with, where a project is told whole."
-    )
-
-
-class StoredState(StateChange, StoredEvent):
-    """A state change as it is stored."""
-
-    created_at: UtcDatetime
-    detail: dict[str, Any] = Field(
-        default_factory=dict, description="What a history says of it beside, such as a summary."
-    )
-
-
-class StoredLoopEvent(StoredEvent):
-    """An open loop was planted, moved, resolved or dropped; `detail` describes it where it was planted."""
-
-    loop_id: str
-    kind: LoopEventKind
-    note: str = ""
-    detail: dict[str, Any] = Field(default_factory=dict)
-
-
-class StoredPair(Model):
-    """The id of a relationship; `character_a` sorts before `character_b`."""
-
-    relationship_id: str
-    character_a: str
-    character_b: str
-    created_at: UtcDatetime | None = None
-    updated_at: UtcDatetime | None = None
-    other_fields: dict[str, Any] = Field(
-        default_factory=dict, description="What another program's document of it says beside."
-    )
-
-
-class StoredRelationshipChange(StoredEvent):
-    """How a pair stood after a scene; None leaves the earlier value."""
-
-    relationship_id: str
-    relationship_type: str | None = None
-    status: str | None = None
-    perspective_a: str | None = None
-    perspective_b: str | None = None
-    intensity: int | None = Field(default=None, ge=0, le=10)
-    dimensions: dict[RelationshipDimension, int] = Field(default_factory=dict)
-    dimensions_a: dict[RelationshipDimension, int] | None = None
-    dimensions_b: dict[RelationshipDimension, int] | None = None
-    event: str = ""
-
-
-class StoredKnowledge(Learnt, StoredEvent):
-    """What a record or an author says of who knows a memory; without a position it has always held."""
-
-    origin: EventOrigin = "record"
-    source_span: tuple[int, int] | None = Field(default=None, description="Where the quote stands in the scene's text.")
-    verified: bool = True
-
-    def event(self) -> KnowledgeEvent:
-        """Return it as the rules take it: a quote that does not stand in the scene proves nothing."""
-        told = {name: getattr(self, name) for name in Learnt.model_fields}
-        if not self.verified:
-            told["quote"] = ""
-        place = {"chapter_index": self.chapter_index or 0, "scene_index": self.scene_index or 0}
-        return KnowledgeEvent(**told, **place, by_author=self.origin == "author")
 
 
 class SceneWrite(Model):
@@ -184,9 +847,7 @@ class SceneWrite(Model):
     kept: list[str] = Field(default_factory=list, description="Ids of stored memories that stay as they are.")
     chunk_links: dict[str, list[str]] = Field(default_factory=dict, description="Chunk id to entity ids.")
     states: list[StateChange] = Field(default_factory=list)
-    knowledge: list[StoredKnowledge] = Field(
-        default_factory=list, description="What its record says of who knows what."
-    )
+    knowledge: list[Knowledge] = Field(default_factory=list, description="What its record says of who knows what.")
     mentions: list[tuple[str, str]] = Field(
         default_factory=list, description="(entity_id, name) for every name that the text contains."
     )
@@ -208,43 +869,6 @@ class SceneWriteResult(Model):
     ended: dict[str, str] = Field(
         default_factory=dict, description="Memory id to that of the earlier one that it ends, where rules told it."
     )
-
-
-class StoredScene(Model):
-    """A scene as it is stored; `text` is None where it was not asked for."""
-
-    project_id: str
-    scene_id: str
-    label: str
-    chapter_index: int
-    scene_index: int
-    title: str = ""
-    text: str | None = None
-    text_hash: str
-    content_hash: str
-    story_time: str | None = None
-    location_id: str | None = None
-    pov: str | None = None
-    participants: list[str] = Field(default_factory=list)
-    record: SceneRecord | None = None
-    record_origin: EntityOrigin = "rules"
-    extraction_status: ExtractionStatus = "none"
-    failure_reason: str | None = None
-    created_at: UtcDatetime
-    updated_at: UtcDatetime
-    other_fields: dict[str, Any] = Field(
-        default_factory=dict, description="What another program's document of it says beside."
-    )
-    mentions: list[tuple[str, str]] = Field(
-        default_factory=list,
-        exclude=True,
-        description="(entity_id, name) of the names that stand in it, where a project is told whole.",
-    )
-
-    @property
-    def position(self) -> StoryPosition:
-        """The moment of entering the scene."""
-        return StoryPosition(self.chapter_index, self.scene_index)
 
 
 class SceneState(Model):
@@ -297,7 +921,6 @@ class StoredMemory(Model):
     detached: list[str] = Field(
         default_factory=list, exclude_if=is_unsaid, description="Targets taken off by hand, told likewise."
     )
-    scene_label: str | None = Field(default=None, exclude_if=is_unsaid, description="Of its scene, told likewise.")
 
 
 class MemoryFilter(Model):
@@ -336,69 +959,6 @@ class LexicalHit(Model):
     score: float
 
 
-class OutboxEntry(Model):
-    """A change of one chunk that the vector index has to follow."""
-
-    project_id: str
-    chunk_id: str
-    operation: OutboxOperation
-    state: OutboxState = "pending"
-    attempts: int = 0
-    revision: int = Field(description="Grows when the chunk changes again; a stale mark is ignored.")
-    last_error: str | None = None
-
-
-SummaryLevel = Literal["chapter", "part"]
-
-SummaryWriter = Literal["author", "model"]
-
-
-class StoredSummary(Model):
-    """A written summary as it is stored."""
-
-    level: SummaryLevel
-    number: int
-    first_chapter: int
-    last_chapter: int
-    text: str
-    origin: SummaryWriter
-    source_hash: str = ""
-    is_withheld: bool = False
-    written_at: UtcDatetime
-
-
-class Happened(Model):
-    """When something happened: the session and turn of a game, where it has any, and the point in time."""
-
-    session: PositionNumber | None = None
-    turn: PositionNumber | None = None
-    happened_at: UtcDatetime
-
-
-class StoredDispositionChange(Happened, DispositionChange):
-    """What one character feels for another moved; `values` are dimensions that were set."""
-
-    character_id: str
-    other_id: str
-    memory_id: str | None = None
-
-
-class Disclosure(Happened):
-    """A character revealed a secret to another, or was shown a thing by another."""
-
-    character_id: str
-    other_id: str
-    kind: Literal["revealed", "shown"]
-    subject: str = Field(description="Id of the secret, or name of the thing.")
-
-
-class FlagChange(Happened):
-    """A flag of the story took a value."""
-
-    name: str
-    value: Any = None
-
-
 INDEX_STAGE = "index"
 
 
@@ -411,7 +971,7 @@ class IndexingResult(Model):
     waiting: int = Field(default=0, description="Entries that are still to be done.")
     issues: list[ReportIssue] = Field(default_factory=list)
 
-    def with_issue(self, message: str) -> IndexingResult:
+    def with_issue(self, message: str) -> "IndexingResult":
         """Return the same result, saying also what is not as it should be although everything was stored."""
         issue = ReportIssue(stage=INDEX_STAGE, kind="degraded", message=message)
         return self.model_copy(update={"issues": [*self.issues, issue]})

@@ -4,42 +4,44 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, exists, or_, true
+from sqlalchemy import exists, true
+from sqlmodel import col, or_
 
 from novelgen.characters.memory import SLOT_SEPARATOR
 from novelgen.models.entity import EntityType
 from novelgen.models.state import turned_type
 from runtime.storage.chunks import ChunkWriter, text_hash
 from runtime.storage.events import RelationshipRepository
-from runtime.storage.session import AnyRow, StorageSession
-from runtime.storage.tables import (
-    CHARACTER_MEMORIES,
-    CHARACTER_SECRETS,
-    CHUNKS,
-    DISCLOSURES,
-    DISPOSITION_CHANGES,
-    ENTITIES,
-    KNOWLEDGE_EVENTS,
-    LOOP_EVENTS,
-    MENTIONS,
-    RELATIONSHIP_CHANGES,
-    RELATIONSHIPS,
-    SCENES,
-    STATES,
+from runtime.storage.records import (
+    CharacterMemoryRow,
+    CharacterSecret,
+    Disclosure,
+    EntityRow,
+    FeltChange,
+    Knowledge,
+    LoopEvent,
+    MemoryRow,
+    NameMention,
+    Pair,
+    RelationshipChange,
+    Row,
+    Scene,
+    State,
 )
+from runtime.storage.session import StorageSession, alias_of, columns_of, json_columns_of
 from runtime.storage.terms import searchable_text
 
 Change = Callable[[Any], Any]
 """What becomes of a value that may name an entity."""
 
-REFERRING: Mapping[Table, tuple[str, ...]] = {
-    SCENES: ("participants", "location_id", "pov", "record"),
-    CHUNKS: ("entities_mentioned", "attached", "detached", "slot_type"),
-    STATES: ("value",),
-    LOOP_EVENTS: ("detail",),
-    ENTITIES: ("profile",),
-    KNOWLEDGE_EVENTS: ("character_id", "learned_from"),
-    CHARACTER_MEMORIES: ("character_id", "participants", "heard_from", "slot"),
+REFERRING: Mapping[type[Row], tuple[str, ...]] = {
+    Scene: ("participants", "location_id", "pov", "record"),
+    MemoryRow: ("entities_mentioned", "attached", "detached", "slot_type"),
+    State: ("value",),
+    LoopEvent: ("detail",),
+    EntityRow: ("profile",),
+    Knowledge: ("character_id", "learned_from"),
+    CharacterMemoryRow: ("character_id", "participants", "heard_from", "slot"),
 }
 """Columns whose values may name an entity somewhere in them."""
 
@@ -109,35 +111,33 @@ def _without_pairs(record: Any, is_dropped: Callable[[set[str]], bool]) -> Any:
     return record if left == changes else {**record, "relationship_changes": left}
 
 
-def _rewrite(
-    session: StorageSession, table: Table, change: Change, *, scene_ids: Collection[str] | None = None
-) -> None:
+def _rewrite(session: StorageSession, table: Any, change: Change, *, scene_ids: Collection[str] | None = None) -> None:
     """Change the values of a table that may name an entity, in all scenes or in some; the index is told of memories."""
-    names, key = REFERRING[table], table.c.scene_id if table is SCENES else table.c.row_id
-    columns = [table.c[name] for name in names] + ([SCENES.c.content_hash] if table is SCENES else [])
+    names, key = REFERRING[table], col(Scene.scene_id) if table is Scene else table.row_id
+    columns = json_columns_of(table, names) + ([col(Scene.content_hash)] if table is Scene else [])
     changes: dict[Any, dict[str, Any]] = {}
     for row in session.select([key, *columns], _within(session, table, scene_ids)):
         values = {name: change(getattr(row, name)) for name in names}
         if any(getattr(row, name) != value for name, value in values.items()):
             # With it change the mark of a scene, and that of when a memory was written last.
-            if table is SCENES:
+            if table is Scene:
                 values["content_hash"] = text_hash(row.content_hash, str(values))
-            elif table is CHARACTER_MEMORIES:
+            elif table is CharacterMemoryRow:
                 values["changed"] = session.revision()
             changes[row[0]] = values
-    if table is CHUNKS:
+    if table is MemoryRow:
         _update_memories(session, changes)
     else:
         session.update_each(key, changes.items())
 
 
 def _update_memories(session: StorageSession, values: Mapping[int, dict[str, Any]]) -> None:
-    rows = session.select(CHUNKS, session.among(CHUNKS.c.row_id, values), order=[CHUNKS.c.row_id])
-    ChunkWriter(session).update([(dict(row._mapping), values[row.row_id]) for row in rows])
+    rows = session.read(MemoryRow, session.among(MemoryRow.row_id, values), order=[col(MemoryRow.row_id)])
+    ChunkWriter(session).update([(row.columns(), values[row.row_id or 0]) for row in rows])
 
 
-def _within(session: StorageSession, table: Table, scene_ids: Collection[str] | None) -> ColumnElement[bool]:
-    return true() if scene_ids is None else session.among(table.c.scene_id, scene_ids)
+def _within(session: StorageSession, table: Any, scene_ids: Collection[str] | None) -> Any:
+    return true() if scene_ids is None else session.among(table.scene_id, scene_ids)
 
 
 def forget(session: StorageSession, entity_id: str) -> None:
@@ -151,17 +151,17 @@ def forget(session: StorageSession, entity_id: str) -> None:
         return None if is_slot else forgotten(value)
 
     for table in REFERRING:
-        _rewrite(session, table, forgotten_in_mind if table is CHARACTER_MEMORIES else forgotten)
+        _rewrite(session, table, forgotten_in_mind if table is CharacterMemoryRow else forgotten)
 
 
 def forget_in_records(session: StorageSession, gone_id: str) -> None:
     """Let scenes refer to something no more that they alone name, such as a thread."""
-    _rewrite(session, SCENES, lambda value: without_id(value, gone_id))
+    _rewrite(session, Scene, lambda value: without_id(value, gone_id))
 
 
 def forget_pair(session: StorageSession, both: set[str]) -> None:
     """Let scenes say nothing of how two characters stand."""
-    _rewrite(session, SCENES, lambda value: _without_pairs(value, lambda pair: pair == both))
+    _rewrite(session, Scene, lambda value: _without_pairs(value, lambda pair: pair == both))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,25 +176,25 @@ class Relinking:
 
     def run(self) -> None:
         """Move all links: scenes, memories, states, loops, relationships, knowledge, what a character remembers."""
-        within = _within(self.session, MENTIONS, self.scene_ids)
-        their, other = MENTIONS.c.entity_id == self.old_id, MENTIONS.alias()
+        within = _within(self.session, NameMention, self.scene_ids)
+        their, other = NameMention.entity_id == self.old_id, alias_of(NameMention, "other_mention")
         is_said_of_both = exists().where(
-            other.c.entity_id == self.new_id,
-            *(other.c[name] == MENTIONS.c[name] for name in ("project_id", "scene_id", "name")),
+            other.entity_id == self.new_id,
+            *(getattr(other, name) == getattr(NameMention, name) for name in ("project_id", "scene_id", "name")),
         )
-        self.session.delete(MENTIONS, their, within, is_said_of_both)
-        self.session.update(MENTIONS, their, within, entity_id=self.new_id)
-        special: dict[Table, Change] = {SCENES: self._in_scene, CHARACTER_MEMORIES: self._in_mind}
+        self.session.delete(NameMention, their, within, is_said_of_both)
+        self.session.update(NameMention, their, within, entity_id=self.new_id)
+        special: dict[type[Row], Change] = {Scene: self._in_scene, CharacterMemoryRow: self._in_mind}
         for table in REFERRING:
             # Cards are written last, and what somebody remembers is of no scene.
-            if table is not ENTITIES and (table is not CHARACTER_MEMORIES or self.scene_ids is None):
+            if table is not EntityRow and (table is not CharacterMemoryRow or self.scene_ids is None):
                 _rewrite(self.session, table, special.get(table, self._replaced), scene_ids=self.scene_ids)
-        this = (STATES.c.entity_id == self.old_id, _within(self.session, STATES, self.scene_ids))
-        self.session.update(STATES, *this, entity_id=self.new_id, entity_type=self.new_type)
+        this = (State.entity_id == self.old_id, _within(self.session, State, self.scene_ids))
+        self.session.update(State, *this, entity_id=self.new_id, entity_type=self.new_type)
         # Nobody learns from, or hears from, themselves.
-        for column in (KNOWLEDGE_EVENTS.c.learned_from, CHARACTER_MEMORIES.c.heard_from):
-            own = (column.table.c.character_id == self.new_id, column == self.new_id)
-            self.session.update(column.table, *own, **{column.name: None})
+        for column in columns_of(Knowledge, ["learned_from"]) + columns_of(CharacterMemoryRow, ["heard_from"]):
+            own = (column.class_.character_id == self.new_id, column == self.new_id)
+            self.session.update(column.class_, *own, **{column.key: None})
         if self.scene_ids is None:
             self._close_former_values()
             self._relink_play()
@@ -202,7 +202,7 @@ class Relinking:
 
     def relink_profiles(self) -> None:
         """Name the other in the cards of all."""
-        _rewrite(self.session, ENTITIES, self._replaced)
+        _rewrite(self.session, EntityRow, self._replaced)
 
     def _replaced(self, value: Any) -> Any:
         return replaced_id(value, self.old_id, self.new_id)
@@ -216,17 +216,17 @@ class Relinking:
 
     def _close_former_values(self) -> None:
         """Let the latest value of a slot hold where both brought one, or somebody had one of each of the two."""
-        table = CHARACTER_MEMORIES
-        holds = (table.c.slot.is_not(None), table.c.status == "active", table.c.superseded_by.is_(None))
-        latest_first = [table.c.known_at.desc(), table.c.row_id.desc()]
-        columns = [table.c[name] for name in ("row_id", "memory_id", "character_id", "slot")]
+        table = CharacterMemoryRow
+        holds = (col(table.slot).is_not(None), table.status == "active", col(table.superseded_by).is_(None))
+        latest_first = [col(table.known_at).desc(), col(table.row_id).desc()]
+        columns = columns_of(table, ("row_id", "memory_id", "character_id", "slot"))
         rows = self.session.select(columns, *holds, order=latest_first)
         holders: dict[tuple[str, str], str] = {}
         for row in rows:
             holder = holders.setdefault((row.character_id, row.slot), row.memory_id)
             if holder != row.memory_id:
                 closed = {"superseded_by": holder, "changed": self.session.revision()}
-                self.session.update(table, table.c.row_id == row.row_id, **closed)
+                self.session.update(table, table.row_id == row.row_id, **closed)
 
     def _relink_play(self) -> None:
         """Give feelings, secrets and what was disclosed to the other.
@@ -234,40 +234,40 @@ class Relinking:
         What the two felt for each other stays, as what one feels for himself, which is never asked for. A secret whose
         id the other has already gets another one.
         """
-        for table in (DISPOSITION_CHANGES, DISCLOSURES):
+        for table in (FeltChange, Disclosure):
             for name in ("character_id", "other_id"):
-                self.session.update(table, table.c[name] == self.old_id, **{name: self.new_id})
-        own, secret_id = CHARACTER_SECRETS.c.character_id, CHARACTER_SECRETS.c.secret_id
+                self.session.update(table, getattr(table, name) == self.old_id, **{name: self.new_id})
+        own, secret_id = col(CharacterSecret.character_id), col(CharacterSecret.secret_id)
         taken = set(self.session.values(secret_id, own == self.new_id))
-        for row in self.session.select(CHARACTER_SECRETS, own == self.old_id):
+        for row in self.session.read(CharacterSecret, own == self.old_id):
             new_id = f"{row.secret_id} ({self.old_id})" if row.secret_id in taken else row.secret_id
             values = {"character_id": self.new_id, "secret_id": new_id, "secret": {**row.secret, "secret_id": new_id}}
-            self.session.update(CHARACTER_SECRETS, CHARACTER_SECRETS.c.row_id == row.row_id, **values)
+            self.session.update(CharacterSecret, CharacterSecret.row_id == row.row_id, **values)
 
     def _relink_relationships(self) -> None:
         """Move the changes of all of one's relationships to the other's, and drop those between the two.
 
         Perspectives turn where the pair's order does. A pair that has no change left is dropped.
         """
-        involved = or_(RELATIONSHIPS.c.character_a == self.old_id, RELATIONSHIPS.c.character_b == self.old_id)
-        for pair in self.session.select(RELATIONSHIPS, involved):
-            of_pair = RELATIONSHIP_CHANGES.c.relationship_id == pair.relationship_id
-            here = (of_pair, _within(self.session, RELATIONSHIP_CHANGES, self.scene_ids))
-            changes = self.session.select(RELATIONSHIP_CHANGES, *here)
+        involved = or_(Pair.character_a == self.old_id, Pair.character_b == self.old_id)
+        for pair in self.session.read(Pair, involved):
+            of_pair = RelationshipChange.relationship_id == pair.relationship_id
+            here = (of_pair, _within(self.session, RelationshipChange, self.scene_ids))
+            changes = self.session.read(RelationshipChange, *here)
             other = pair.character_b if pair.character_a == self.old_id else pair.character_a
             if other == self.new_id:
-                self.session.delete(RELATIONSHIP_CHANGES, *here)
+                self.session.delete(RelationshipChange, *here)
             elif changes or self.scene_ids is None:
                 target = RelationshipRepository(self.session).id_of(self.new_id, other)
                 is_turned = (pair.character_a == self.old_id) != (self.new_id < other)
                 for row in changes:
                     values = {"relationship_id": target, **(_turned(row) if is_turned else {})}
-                    self.session.update(RELATIONSHIP_CHANGES, RELATIONSHIP_CHANGES.c.row_id == row.row_id, **values)
-            if (changes or self.scene_ids is None) and not self.session.count(RELATIONSHIP_CHANGES, of_pair):
-                self.session.delete(RELATIONSHIPS, RELATIONSHIPS.c.row_id == pair.row_id)
+                    self.session.update(RelationshipChange, RelationshipChange.row_id == row.row_id, **values)
+            if (changes or self.scene_ids is None) and not self.session.count(RelationshipChange, of_pair):
+                self.session.delete(Pair, Pair.row_id == pair.row_id)
 
 
-def _turned(change: AnyRow) -> dict[str, Any]:
+def _turned(change: RelationshipChange) -> dict[str, Any]:
     """Return how two stand, told from the other one."""
     return {
         "perspective_a": change.perspective_b,
@@ -298,25 +298,27 @@ def relink_mixed(
         is_of_old = bool(found & set(staying)) or not found & set(moved)
         return [*([old_id] if is_of_old else []), *([new_id] if found & set(moved) else [])]
 
-    for row in session.select([SCENES.c.scene_id, SCENES.c.participants], _within(session, SCENES, scene_ids)):
+    for row in session.select([col(Scene.scene_id), col(Scene.participants)], _within(session, Scene, scene_ids)):
         if old_id in row.participants and new_id not in row.participants:
-            session.update(SCENES, SCENES.c.scene_id == row.scene_id, participants=[*row.participants, new_id])
-    session.update(MENTIONS, MENTIONS.c.entity_id == old_id, MENTIONS.c.name.in_(list(moved)), entity_id=new_id)
+            session.update(Scene, Scene.scene_id == row.scene_id, participants=[*row.participants, new_id])
+    session.update(
+        NameMention, NameMention.entity_id == old_id, col(NameMention.name).in_(list(moved)), entity_id=new_id
+    )
     changes: dict[int, dict[str, Any]] = {}
-    for row in session.select(CHUNKS, _within(session, CHUNKS, scene_ids)):
-        replaced = {old_id: named_in(searchable_text(row.content, row.short))}
-        lists = {name: getattr(row, name) for name in ("entities_mentioned", "attached", "detached")}
+    for memory in session.read(MemoryRow, _within(session, MemoryRow, scene_ids)):
+        replaced = {old_id: named_in(searchable_text(memory.content, memory.short))}
+        lists = {name: getattr(memory, name) for name in ("entities_mentioned", "attached", "detached")}
         values = {
             name: list(dict.fromkeys(each for known in ids for each in replaced.get(known, [known])))
             for name, ids in lists.items()
         }
         if values != lists:
-            changes[row.row_id] = values
+            changes[memory.row_id or 0] = values
     _update_memories(session, changes)
     # What was learnt in scenes that name both is the new one's where its quote names the new one alone.
-    table = KNOWLEDGE_EVENTS
-    for row in session.select(table, _within(session, table, scene_ids), table.c.quote != ""):
-        old = {name: getattr(row, name) for name in REFERRING[table]}
+    table = Knowledge
+    for learnt in session.read(table, _within(session, table, scene_ids), table.quote != ""):
+        old = {name: getattr(learnt, name) for name in REFERRING[table]}
         new = {name: replaced_id(value, old_id, new_id) for name, value in old.items()}
-        if new != old and named_in(row.quote) == [new_id]:
-            session.update(table, table.c.row_id == row.row_id, **new)
+        if new != old and named_in(learnt.quote) == [new_id]:
+            session.update(table, table.row_id == learnt.row_id, **new)

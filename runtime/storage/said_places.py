@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Table, Text, and_, cast, exists, func, or_
+from sqlalchemy import Text, cast, exists, func
+from sqlmodel import and_, col, or_
 
 from novelgen.models.entity import SAID_FROM
 from runtime.storage.chunks import ChunkWriter
-from runtime.storage.records import ScenePlace
-from runtime.storage.session import Place, StorageSession
-from runtime.storage.tables import CHUNKS, ENTITIES, EVENT_TABLES, LOOP_EVENTS, MENTIONS, PLACE
+from runtime.storage.records import EVENT_TABLES, PLACE, EntityRow, LoopEvent, MemoryRow, NameMention, ScenePlace
+from runtime.storage.session import Place, Record, StorageSession, columns_of, table_name
 
 PlaceFields = dict[str, list[int | None] | None]
 """Names of positions of a row to their chapters and scenes."""
@@ -175,6 +175,9 @@ def _table_and_number(key: str) -> tuple[str, int]:
     return table, int(number)
 
 
+_STATED: tuple[Any, ...] = (MemoryRow, *EVENT_TABLES)
+
+
 class SaidPlaces:
     """Reads and writes the positions that an author said, apart from any scene."""
 
@@ -184,20 +187,20 @@ class SaidPlaces:
     def read(self) -> dict[str, PlaceFields]:
         """Return the positions of every statement by its table and number."""
         fields: defaultdict[str, PlaceFields] = defaultdict(dict)
-        for table in (CHUNKS, *EVENT_TABLES):
-            columns = [table.c.row_id, *(table.c[name] for name in PLACE)]
-            free = (table.c.scene_id.is_(None), table.c.chapter_index.is_not(None))
+        for table in _STATED:
+            columns = columns_of(table, ("row_id", *PLACE))
+            free = (table.scene_id.is_(None), table.chapter_index.is_not(None))
             for row in self._session.select(columns, *free):
-                fields[f"{table.name}:{row[0]}"]["place"] = [row[1], row[2]]
-        told = or_(*(cast(LOOP_EVENTS.c.detail, Text).contains(f'"{name}"') for name in _ENTERED))
-        for row in self._session.select([LOOP_EVENTS.c.row_id, LOOP_EVENTS.c.detail], told):
+                fields[f"{table_name(table)}:{row[0]}"]["place"] = [row[1], row[2]]
+        told = or_(*(cast(LoopEvent.detail, Text).contains(f'"{name}"') for name in _ENTERED))
+        for row in self._session.select([LoopEvent.row_id, LoopEvent.detail], told):
             positions = {name: row.detail[name] for name in _ENTERED if row.detail.get(name)}
-            fields[f"{LOOP_EVENTS.name}:{row.row_id}"].update(positions)
-        for row in self._session.select(ENTITIES, _is_said_of_cards()):
-            said, stands_at = row.profile.get(SAID_FROM) or (None, None)
-            place = [row.first_chapter, row.first_scene]
-            is_named_there = [row.name_first_chapter, row.name_first_scene] == place
-            fields[f"{ENTITIES.name}:{row.row_id}"] = {
+            fields[f"{table_name(LoopEvent)}:{row.row_id}"].update(positions)
+        for card in self._session.read(EntityRow, _is_said_of_cards()):
+            said, stands_at = card.profile.get(SAID_FROM) or (None, None)
+            place = [card.first_chapter, card.first_scene]
+            is_named_there = [card.name_first_chapter, card.name_first_scene] == place
+            fields[f"{table_name(EntityRow)}:{card.row_id}"] = {
                 "place": place,
                 **({"name": place} if is_named_there else {}),
                 **({SAID_FROM: said} if stands_at == place else {}),
@@ -212,48 +215,47 @@ class SaidPlaces:
             name, number = _table_and_number(key)
             if key in stored and stored[key] != positions:
                 by_table[name][number] = positions
-        for table in (CHUNKS, *EVENT_TABLES):
-            placed = ((row_id, positions.get("place")) for row_id, positions in by_table[table.name].items())
+        for table in _STATED:
+            placed = ((row_id, positions.get("place")) for row_id, positions in by_table[table_name(table)].items())
             changes = [(row_id, dict(zip(PLACE, place, strict=True))) for row_id, place in placed if place]
-            self._session.update_each(table.c.row_id, changes)
-        self._write_details(by_table[LOOP_EVENTS.name])
-        self._write_cards(by_table[ENTITIES.name])
-        ChunkWriter(self._session).reposition(row_ids=list(by_table[CHUNKS.name]))
+            self._session.update_each(table.row_id, changes)
+        self._write_details(by_table[table_name(LoopEvent)])
+        self._write_cards(by_table[table_name(EntityRow)])
+        ChunkWriter(self._session).reposition(row_ids=list(by_table[table_name(MemoryRow)]))
 
     def _write_details(self, fields: Mapping[int, PlaceFields]) -> None:
-        for row in self._rows(LOOP_EVENTS, fields):
-            positions = {name: value for name, value in fields[row.row_id].items() if name in _ENTERED}
+        for row in self._rows(LoopEvent, fields):
+            positions = {name: value for name, value in fields[row.row_id or 0].items() if name in _ENTERED}
             if positions:
-                self._session.update(
-                    LOOP_EVENTS, LOOP_EVENTS.c.row_id == row.row_id, detail={**row.detail, **positions}
-                )
+                self._session.update(LoopEvent, LoopEvent.row_id == row.row_id, detail={**row.detail, **positions})
 
     def _write_cards(self, fields: Mapping[int, PlaceFields]) -> None:
-        for row in self._rows(ENTITIES, fields):
-            positions = fields[row.row_id]
+        for row in self._rows(EntityRow, fields):
+            positions = fields[row.row_id or 0]
             chapter, scene = positions["place"] or (None, None)
             values: dict[str, Any] = {"first_chapter": chapter, "first_scene": scene}
             if "name" in positions:
                 values |= {"name_first_chapter": chapter, "name_first_scene": scene}
             if SAID_FROM in positions:
                 values["profile"] = {**row.profile, SAID_FROM: [positions[SAID_FROM], [chapter, scene]]}
-            self._session.update(ENTITIES, ENTITIES.c.row_id == row.row_id, **values)
+            self._session.update(EntityRow, EntityRow.row_id == row.row_id, **values)
 
-    def _rows(self, table: Table, numbers: Iterable[int]) -> Sequence[Any]:
-        return self._session.select(table, self._session.among(table.c.row_id, numbers))
+    def _rows(self, table: type[Record], numbers: Iterable[int]) -> list[Record]:
+        columns: Any = table
+        return self._session.read(table, self._session.among(columns.row_id, numbers))
 
 
 def _is_said_of_cards() -> Any:
     """Return the condition that an author's card is known from a place whose text does not name it."""
     named_there = exists().where(
-        MENTIONS.c.project_id == ENTITIES.c.project_id,
-        MENTIONS.c.entity_id == ENTITIES.c.entity_id,
-        MENTIONS.c.chapter_index == ENTITIES.c.first_chapter,
-        func.coalesce(MENTIONS.c.scene_index, -1) == func.coalesce(ENTITIES.c.first_scene, -1),
+        col(NameMention.project_id) == EntityRow.project_id,
+        col(NameMention.entity_id) == EntityRow.entity_id,
+        col(NameMention.chapter_index) == EntityRow.first_chapter,
+        func.coalesce(NameMention.scene_index, -1) == func.coalesce(EntityRow.first_scene, -1),
     )
-    says_so = cast(ENTITIES.c.profile, Text).contains(f'"{SAID_FROM}"')
-    is_authors = and_(ENTITIES.c.origin == "author", ~named_there)
-    return and_(ENTITIES.c.first_chapter.is_not(None), or_(says_so, is_authors))
+    says_so = cast(EntityRow.profile, Text).contains(f'"{SAID_FROM}"')
+    is_authors = and_(EntityRow.origin == "author", ~named_there)
+    return and_(col(EntityRow.first_chapter).is_not(None), or_(says_so, is_authors))
 
 
 def moved_positions(fields: PlaceFields, order: StoryOrder) -> PlaceFields:

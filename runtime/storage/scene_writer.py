@@ -7,20 +7,33 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Table, or_, select
+from sqlalchemy import ColumnElement, delete, select
+from sqlmodel import col, or_
+from sqlmodel import select as select_rows
 
 from novelgen.errors import UserInputError
 from novelgen.models.folds import loop_event_values, recorded_loop_events
 from novelgen.models.memory import DISTILLED_TYPES
 from runtime.storage.chunks import ChunkWriter, chunk_values, text_hash
-from runtime.storage.events import RelationshipRepository, state_values, with_span_columns
+from runtime.storage.events import RelationshipRepository
 from runtime.storage.projects import CounterRepository
-from runtime.storage.records import SceneWrite, SceneWriteResult
-from runtime.storage.session import AnyRow, StorageSession, scene_ids_at
-from runtime.storage.tables import CHUNKS, EVENT_TABLES, KNOWLEDGE_EVENTS, LOOP_EVENTS, MENTIONS, SCENES, STATES
+from runtime.storage.records import (
+    EVENT_TABLES,
+    Knowledge,
+    LoopEvent,
+    MemoryRow,
+    NameMention,
+    Scene,
+    SceneWrite,
+    SceneWriteResult,
+    State,
+)
+from runtime.storage.session import AnyRow, StorageSession, columns_of, scene_ids_at
 
-_COPIED = {name for name in SceneWrite.model_fields if name in SCENES.c}.difference(
-    ("project_id", "scene_id", "label", "chapter_index", "scene_index", "record")
+_COPIED = (
+    set(SceneWrite.model_fields)
+    .intersection(Scene.model_fields)
+    .difference(("project_id", "scene_id", "label", "chapter_index", "scene_index", "record"))
 )
 """Fields of a scene that its row has just as they are given."""
 
@@ -57,10 +70,10 @@ class SceneWriter:
         texts = {scene_id: write.text for write, scene_id in zip(writes, ids, strict=True)}
         reworded = [
             row.scene_id
-            for row in self._rows_of(SCENES, ids, "text_hash")
+            for row in self._columns_of_scenes(ids, "text_hash")
             if row.text_hash != text_hash(texts[row.scene_id])
         ]
-        old_texts = {row.scene_id: row.text for row in self._rows_of(SCENES, reworded, "text")}
+        old_texts = {row.scene_id: row.text for row in self._columns_of_scenes(reworded, "text")}
         labels = self._write_scenes(writes, ids, known=set(known.values()))
         changes = self._replace_chunks(writes, ids)
         for scene_id, old_text in old_texts.items():
@@ -74,7 +87,7 @@ class SceneWriter:
                 values: dict[str, Any] = {"span_start": None, "span_end": None, "verified": False}
                 if start is not None:
                     values = {"span_start": start, "span_end": start + len(words)}
-                self._session.update(CHUNKS, CHUNKS.c.row_id == row.row_id, **values)
+                self._session.update(MemoryRow, MemoryRow.row_id == row.row_id, **values)
         self.withdraw_events(ids)
         self._insert_events(writes, ids)
         return [
@@ -87,8 +100,8 @@ class SceneWriter:
     def withdraw_events(self, scene_ids: Sequence[str]) -> None:
         """Take back states, loop events, relationship changes, knowledge and mentions that scenes brought."""
         for table in EVENT_TABLES:
-            self._session.run(table.delete().where(self._of(table, scene_ids), table.c.origin == "record"))
-        self._session.run(MENTIONS.delete().where(self._of(MENTIONS, scene_ids)))
+            self._session.run(delete(table).where(self._of(table, scene_ids), table.origin == "record"))
+        self._session.run(delete(NameMention).where(self._of(NameMention, scene_ids)))
 
     def withdraw_chunks(self, scene_id: str) -> list[str]:
         """Take back all memories that the scene brought, edited or not, and return their ids in order."""
@@ -96,15 +109,13 @@ class SceneWriter:
         self._chunks.remove(rows)
         return sorted(row["chunk_id"] for row in rows)
 
-    def _of(self, table: Table, scene_ids: Sequence[str]) -> ColumnElement[bool]:
+    def _of(self, table: Any, scene_ids: Sequence[str]) -> ColumnElement[bool]:
         # Without the project: SQLite would look through all of it. No id of a scene is another project's, too.
-        return self._session.among(table.c.scene_id, scene_ids)
+        return self._session.among(table.scene_id, scene_ids)
 
-    def _rows_of(
-        self, table: Table, scene_ids: Sequence[str], *columns: str, where: Sequence[ColumnElement[bool]] = ()
-    ) -> Sequence[AnyRow]:
-        wanted = [table.c[name] for name in ("project_id", "scene_id", *columns)] if columns else [table]
-        return self._session.own(self._session.rows(select(*wanted).where(self._of(table, scene_ids), *where)))
+    def _columns_of_scenes(self, scene_ids: Sequence[str], column: str) -> Sequence[AnyRow]:
+        wanted = columns_of(Scene, ("project_id", "scene_id", column))
+        return self._session.own(self._session.rows(select(*wanted).where(self._of(Scene, scene_ids))))
 
     def _write_scenes(self, writes: Sequence[SceneWrite], ids: Sequence[str], *, known: Set[str]) -> dict[str, str]:
         """Write the scenes themselves and return their labels."""
@@ -121,7 +132,7 @@ class SceneWriter:
                 "states": [_timeless(change.model_dump(mode="json")) for change in write.states],
                 "mentions": sorted(set(write.mentions)),
             }
-            values = copied | {
+            values: dict[str, Any] = copied | {
                 "record": record,
                 "text_hash": text_hash(write.text),
                 "content_hash": text_hash(json.dumps(brought, sort_keys=True, ensure_ascii=False)),
@@ -130,17 +141,17 @@ class SceneWriter:
             if scene_id in known:
                 changed.append((scene_id, values))
                 continue
-            key = {"scene_id": scene_id, "label": free_label(self._session, write.label)}
-            place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
-            self._session.insert(SCENES, [values | key | place | {"created_at": values["updated_at"]}])
-        self._session.update_each(SCENES.c.scene_id, changed)
-        return {row.scene_id: row.label for row in self._rows_of(SCENES, ids, "label")}
+            label = free_label(self._session, write.label)
+            place: dict[str, Any] = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
+            self._session.add(Scene(**values, **place, scene_id=scene_id, label=label, created_at=values["updated_at"]))
+        self._session.update_each(Scene.scene_id, changed)
+        return {row.scene_id: row.label for row in self._columns_of_scenes(ids, "label")}
 
     def _replace_chunks(self, writes: Sequence[SceneWrite], ids: Sequence[str]) -> dict[str, dict[str, list[str]]]:
         rows = self._stored_chunks(ids, kept=[chunk_id for write in writes for chunk_id in write.kept])
         known = {row["chunk_id"] for found in rows.values() for row in found}
         new = {chunk.chunk_id: write for write in writes for chunk in write.chunks if chunk.chunk_id not in known}
-        taken = self._session.value(CHUNKS.c.chunk_id, self._session.among(CHUNKS.c.chunk_id, new)) if new else None
+        taken = self._session.value(MemoryRow.chunk_id, self._session.among(MemoryRow.chunk_id, new)) if new else None
         if taken is not None:
             raise UserInputError(
                 f"memory id {taken!r} of scene {new[taken].chapter_index}:{new[taken].scene_index} belongs to another"
@@ -189,8 +200,8 @@ class SceneWriter:
         for write, scene_id in zip(writes, ids, strict=True):
             place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
             position = place | {"scene_id": scene_id, "origin": "record"}
-            states += [state_values(change, "record", now) | position for change in write.states]
-            knowledge += [with_span_columns(each) | position for each in write.knowledge]
+            states += [State.of(change, created_at=now, **position).as_new() for change in write.states]
+            knowledge += [said.as_new() | position for said in write.knowledge]
             mentions += [
                 place | {"scene_id": scene_id, "entity_id": entity_id, "name": name}
                 for entity_id, name in dict.fromkeys(write.mentions)
@@ -201,26 +212,34 @@ class SceneWriter:
                 self._counters.jump_over([event.id for event in events])
                 relationships = RelationshipRepository(self._session)
                 relationships.insert_changes(write.record.relationship_changes, position)
-        inserted = {STATES: states, LOOP_EVENTS: loops, KNOWLEDGE_EVENTS: knowledge, MENTIONS: mentions}
+        inserted: dict[type[Any], list[dict[str, Any]]] = {
+            State: states,
+            LoopEvent: loops,
+            Knowledge: knowledge,
+            NameMention: mentions,
+        }
         for table, rows in inserted.items():
             self._session.insert(table, rows)
 
     def _stored_chunks(
         self, scene_ids: Sequence[str], *, kept: Sequence[str] = ()
     ) -> defaultdict[Any, list[dict[str, Any]]]:
-        others = [~self._session.among(CHUNKS.c.chunk_id, kept)] if kept else []
+        others = [~self._session.among(MemoryRow.chunk_id, kept)] if kept else []
         found: defaultdict[Any, list[dict[str, Any]]] = defaultdict(list)
-        for row in self._rows_of(CHUNKS, scene_ids, where=[CHUNKS.c.from_scene, *others]):
-            found[row.scene_id].append(dict(row._mapping))
+        brought = select_rows(MemoryRow).where(self._of(MemoryRow, scene_ids), col(MemoryRow.from_scene), *others)
+        for row in self._session.own(self._session.exec(brought)):
+            found[row.scene_id].append(row.columns())
         return found
 
 
 def spans_by_hand(session: StorageSession, scene_id: str) -> Sequence[AnyRow]:
     """Return what the author noted or changed in a scene, with where its words stand."""
-    by_hand = or_(~CHUNKS.c.from_scene, CHUNKS.c.origin == "author", CHUNKS.c.pinned, CHUNKS.c.status != "active")
-    here = (CHUNKS.c.scene_id == scene_id, CHUNKS.c.content_type.in_(DISTILLED_TYPES), by_hand)
-    columns = [CHUNKS.c[name] for name in ("row_id", "chunk_id", "from_scene", "span_start", "span_end", "verified")]
-    return session.select(columns, *here, order=[CHUNKS.c.row_id])
+    by_hand = or_(
+        ~col(MemoryRow.from_scene), MemoryRow.origin == "author", col(MemoryRow.pinned), MemoryRow.status != "active"
+    )
+    here = (MemoryRow.scene_id == scene_id, col(MemoryRow.content_type).in_(DISTILLED_TYPES), by_hand)
+    columns = columns_of(MemoryRow, ("row_id", "chunk_id", "from_scene", "span_start", "span_end", "verified"))
+    return session.select(columns, *here, order=[col(MemoryRow.row_id)])
 
 
 def _nearest(words: str, text: str, at: int) -> int | None:
@@ -232,7 +251,7 @@ def _nearest(words: str, text: str, at: int) -> int | None:
 def free_label(session: StorageSession, wanted: str) -> str:
     """Return a label for a new scene: the one that it brings from elsewhere, or the next where that is taken."""
     counters = CounterRepository(session)
-    if not wanted or session.value(SCENES.c.label, SCENES.c.label == wanted) is not None:
+    if not wanted or session.value(Scene.label, Scene.label == wanted) is not None:
         return counters.take("S")
     counters.jump_over([wanted])
     return wanted

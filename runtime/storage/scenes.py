@@ -8,39 +8,37 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Table, and_, case, distinct, false, func, literal, literal_column, or_, select
+from sqlalchemy import distinct, false, func, literal, literal_column, select
+from sqlmodel import and_, case, col, or_
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError, UserInputError
 from novelgen.models.entity import SceneCast
 from novelgen.models.memory import DISTILLED_TYPES, chapter_of_target, chapter_target
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.record import SceneRecord
 from runtime.storage.chunks import ChunkWriter, text_hash
 from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
 from runtime.storage.records import (
+    PLACE,
+    POSITIONED_TABLES,
+    SCENE_RECORD,
+    TOUCHED_BY_HAND,
+    AliasRow,
+    EntityRow,
     ExtractionStatus,
     FactCount,
+    MemoryRow,
+    NameMention,
+    Scene,
     SceneCensus,
     ScenePlace,
     SceneState,
     SceneWrite,
     SceneWriteResult,
     Staging,
-    StoredScene,
 )
 from runtime.storage.said_places import PlaceFields, SaidPlaces, StoryOrder, moved_out_of_order, moved_positions
-from runtime.storage.session import AnyRow, Repository, StorageSession, before, within
-from runtime.storage.tables import (
-    ALIASES,
-    CHUNKS,
-    ENTITIES,
-    MENTIONS,
-    PLACE,
-    POSITIONED_TABLES,
-    SCENES,
-    TOUCHED_BY_HAND,
-)
+from runtime.storage.session import AnyRow, Repository, StorageSession, before, columns_of, within
 
 if TYPE_CHECKING:
     from novelgen.language.chronology import TellingScene
@@ -138,10 +136,10 @@ def _relocation(
 _ASIDE = 10_000_000
 """Added to chapters on the way, so that no two scenes ever stand at one place; above every chapter index."""
 
-_NAMED_PLACES: tuple[tuple[Table, str, str], ...] = (
-    (ENTITIES, "first_chapter", "first_scene"),
-    (ENTITIES, "name_first_chapter", "name_first_scene"),
-    (ALIASES, "first_chapter", "first_scene"),
+_NAMED_PLACES: tuple[tuple[Any, str, str], ...] = (
+    (EntityRow, "first_chapter", "first_scene"),
+    (EntityRow, "name_first_chapter", "name_first_scene"),
+    (AliasRow, "first_chapter", "first_scene"),
 )
 """Scenes whose texts first name somebody: these positions follow the scene."""
 
@@ -152,7 +150,7 @@ def scene_places(session: StorageSession) -> dict[ScenePlace, str]:
     """Return the places of all scenes with their ids."""
     return {
         (row[0], row[1]): row[2]
-        for row in session.select([SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.scene_id])
+        for row in session.select([col(Scene.chapter_index), col(Scene.scene_index), col(Scene.scene_id)])
     }
 
 
@@ -160,13 +158,13 @@ def _move_free_places(session: StorageSession, relocation: Relocation) -> None:
     said_places = SaidPlaces(session)
     stated = said_places.read()
     for table, chapter_name, scene_name in _NAMED_PLACES:
-        chapter, scene = table.c[chapter_name], table.c[scene_name]
+        chapter, scene = getattr(table, chapter_name), getattr(table, scene_name)
         moved = [
             (row_id, {chapter_name: new[0], scene_name: new[1]})
-            for row_id, *old in session.select([table.c.row_id, chapter, scene], chapter.is_not(None))
+            for row_id, *old in session.select([table.row_id, chapter, scene], chapter.is_not(None))
             if (new := relocation.of(*old)) != tuple(old)
         ]
-        session.update_each(table.c.row_id, moved)
+        session.update_each(table.row_id, moved)
     order = StoryOrder(
         scene_places(session), relocation.places, moved=relocation.moved, chapter_of=relocation.chapter_of
     )
@@ -177,11 +175,11 @@ def _move_free_places(session: StorageSession, relocation: Relocation) -> None:
         if place != identity.model_dump(include=set(place)):
             stored.reveal(entity_id, identity.model_copy(update=place))
     attached = []
-    for row in session.select(CHUNKS, literal_column(f"({TOUCHED_BY_HAND})")):
+    for row in session.read(MemoryRow, literal_column(f"({TOUCHED_BY_HAND})")):
         lists = {name: _moved_targets(getattr(row, name), relocation) for name in ("attached", "detached")}
         if lists != {name: getattr(row, name) for name in lists}:
-            session.update(CHUNKS, CHUNKS.c.row_id == row.row_id, **lists)
-            attached.append({**row._mapping, **lists})
+            session.update(MemoryRow, MemoryRow.row_id == row.row_id, **lists)
+            attached.append({**row.columns(), **lists})
     ChunkWriter(session).relink(attached)
 
 
@@ -225,18 +223,18 @@ class SceneRepository(Repository):
         writer = SceneWriter(self._session)
         removed = writer.withdraw_chunks(scene.scene_id)
         writer.withdraw_events([scene.scene_id])
-        self._session.delete(SCENES, SCENES.c.scene_id == scene.scene_id)
+        self._session.delete(Scene, Scene.scene_id == scene.scene_id)
         return removed
 
-    def get(self, at: StoryPosition) -> StoredScene | None:
+    def get(self, at: StoryPosition) -> Scene | None:
         """Return the scene at a position with its text, or None when none stands there."""
-        return self._one(SCENES.c.chapter_index == at.chapter_index, SCENES.c.scene_index == at.scene_index)
+        return self._one(Scene.chapter_index == at.chapter_index, Scene.scene_index == at.scene_index)
 
-    def by_id(self, scene_id: str) -> StoredScene | None:
+    def by_id(self, scene_id: str) -> Scene | None:
         """Return the scene of an id with its text, wherever it stands now, or None when there is none."""
-        return self._one(SCENES.c.scene_id == scene_id)
+        return self._one(Scene.scene_id == scene_id)
 
-    def require_id(self, scene_id: str) -> StoredScene:
+    def require_id(self, scene_id: str) -> Scene:
         """Return the scene of an id with its text."""
         scene = self.by_id(scene_id)
         if scene is None:
@@ -245,15 +243,15 @@ class SceneRepository(Repository):
 
     def position_of_label(self, label: str) -> StoryPosition | None:
         """Return where the scene of a label such as S001 stands now, or None when there is none."""
-        row = self._session.one([SCENES.c.chapter_index, SCENES.c.scene_index], SCENES.c.label == label)
+        row = self._session.one([col(Scene.chapter_index), col(Scene.scene_index)], Scene.label == label)
         return None if row is None else StoryPosition(*row)
 
-    def image(self, scene: StoredScene) -> dict[str, Any]:
+    def image(self, scene: Scene) -> dict[str, Any]:
         """Return what a change keeps of a scene: its fields, and where the words of the author's facts stand."""
         fields = scene.model_dump(mode="json", include=set(SCENE_FIELDS))
         return {**fields, "spans": self.spans_by_hand(scene.scene_id)}
 
-    def image_hash(self, scene: StoredScene) -> str:
+    def image_hash(self, scene: Scene) -> str:
         """Return by which a scene is known to be as it was left, wherever it stands by now."""
         fields = scene.model_dump(mode="json", include={"title", "text", "record", "record_origin", "story_time"})
         record = {**(fields["record"] or {}), "chapter_index": None, "scene_index": None}
@@ -269,14 +267,14 @@ class SceneRepository(Repository):
     def restore_spans(self, scene_id: str, spans: Mapping[str, Sequence[Any]]) -> None:
         """Put back what `spans_by_hand` told of a scene; facts that are gone are passed over."""
         for chunk_id, (start, end, is_verified) in spans.items():
-            this = (CHUNKS.c.scene_id == scene_id, CHUNKS.c.chunk_id == chunk_id)
-            self._session.update(CHUNKS, *this, span_start=start, span_end=end, verified=is_verified)
+            this = (MemoryRow.scene_id == scene_id, MemoryRow.chunk_id == chunk_id)
+            self._session.update(MemoryRow, *this, span_start=start, span_end=end, verified=is_verified)
 
     def holds_id(self, scene_id: str) -> bool:
         """Tell whether a scene of any project bears that id: ids are never shared."""
-        return self._session.scalar(select(SCENES.c.scene_id).where(SCENES.c.scene_id == scene_id)) is not None
+        return self._session.scalar(select(col(Scene.scene_id)).where(col(Scene.scene_id) == scene_id)) is not None
 
-    def require(self, at: StoryPosition) -> StoredScene:
+    def require(self, at: StoryPosition) -> Scene:
         """Return the scene at a position with its text."""
         scene = self.get(at)
         if scene is None:
@@ -294,20 +292,21 @@ class SceneRepository(Repository):
         with_text: bool = False,
         statuses: Sequence[ExtractionStatus] = (),
         last: int | None = None,
-    ) -> list[StoredScene]:
+    ) -> list[Scene]:
         """Return the scenes before a position in story order."""
-        wanted = [before(as_of, SCENES) if since is None else within(since, as_of, SCENES)]
+        wanted = [before(as_of, Scene) if since is None else within(since, as_of, Scene)]
         if statuses:
-            wanted.append(SCENES.c.extraction_status.in_(statuses))
-        columns = [column for column in SCENES.c if with_text or column.name != "text"]
-        latest_first = (SCENES.c.chapter_index.desc(), SCENES.c.scene_index.desc())
-        rows = self._session.select(columns, *wanted, order=latest_first, limit=last)
-        return [_scene(row) for row in reversed(rows)]
+            wanted.append(col(Scene.extraction_status).in_(statuses))
+        latest_first = (col(Scene.chapter_index).desc(), col(Scene.scene_index).desc())
+        scenes = self._session.read(
+            Scene, *wanted, order=latest_first, limit=last, without=() if with_text else (Scene.text,)
+        )
+        return [_placed(scene) for scene in reversed(scenes)]
 
     def casts(self, *, as_of: StoryPosition, naming: str | None = None) -> list[SceneCast]:
         """Return who is in the scenes before a position, in story order, without their texts and records."""
-        columns = [SCENES.c[name] for name in ("scene_id", "label", "pov", "participants", "location_id")]
-        named = set(self._session.values(MENTIONS.c.scene_id, MENTIONS.c.entity_id == naming) if naming else [])
+        columns = columns_of(Scene, ("scene_id", "label", "pov", "participants", "location_id"))
+        named = set(self._session.values(NameMention.scene_id, NameMention.entity_id == naming) if naming else [])
         return [
             SceneCast._make((*row[3:], frozenset([naming] if naming and row.scene_id in named else [])))
             for row in self._before(as_of, *columns)
@@ -315,27 +314,32 @@ class SceneRepository(Repository):
 
     def stagings(self, *, as_of: StoryPosition = END_OF_STORY, last: int | None = None) -> list[Staging]:
         """Return who is in each of the last scenes before a position, and where, in story order."""
-        columns = [SCENES.c[name] for name in ("chapter_index", "scene_index", *Staging._fields[1:])]
-        latest_first = (SCENES.c.chapter_index.desc(), SCENES.c.scene_index.desc())
-        rows = self._session.select(columns, before(as_of, SCENES), order=latest_first, limit=last)
+        columns = columns_of(Scene, ("chapter_index", "scene_index", *Staging._fields[1:]))
+        latest_first = (col(Scene.chapter_index).desc(), col(Scene.scene_index).desc())
+        rows = self._session.select(columns, before(as_of, Scene), order=latest_first, limit=last)
         return [Staging((row[0], row[1]), *row[2:]) for row in reversed(rows)]
 
     def tellings(self, *, as_of: StoryPosition) -> list[TellingScene]:
         """Return what the scenes before a position say of when they play, in story order, with how they open."""
         from novelgen.language.chronology import TellingScene
 
-        columns = [SCENES.c[name] for name in ("scene_id", "title", "story_time", "participants", "location_id")]
-        opening = func.substr(SCENES.c.text, 1, OPENING_CHARACTERS).label("text")
-        is_readable = readable_json(self._session, SCENES.c.record)
-        told = case((is_readable, SCENES.c.record["is_flashback"].as_boolean()))
+        columns = columns_of(Scene, ("scene_id", "title", "story_time", "participants", "location_id"))
+        opening = func.substr(col(Scene.text), 1, OPENING_CHARACTERS).label("text")
+        is_readable = readable_json(self._session, col(Scene.record))
+        told = case((is_readable, SCENE_RECORD["is_flashback"].as_boolean()))
         is_flashback = func.coalesce(told, false()).label("is_flashback")
         return [TellingScene(**row._mapping) for row in self._before(as_of, *columns, opening, is_flashback)]
 
     def namings(self, names: Mapping[str, Collection[str]], *, as_of: StoryPosition) -> list[SceneNaming]:
         """Return which scenes before a position have texts that name entities, each scene and entity once."""
-        columns = (MENTIONS.c.entity_id, MENTIONS.c.chapter_index, MENTIONS.c.scene_index, MENTIONS.c.name)
-        named = self._session.among(MENTIONS.c.entity_id, names)
-        rows = self._session.select(columns, named, before(as_of, MENTIONS))
+        columns = (
+            col(NameMention.entity_id),
+            col(NameMention.chapter_index),
+            col(NameMention.scene_index),
+            col(NameMention.name),
+        )
+        named = self._session.among(NameMention.entity_id, names)
+        rows = self._session.select(columns, named, before(as_of, NameMention))
         return sorted({SceneNaming(*row[:3]) for row in rows if row.name in names[row.entity_id]})
 
     def places(self) -> list[tuple[int, int]]:
@@ -344,50 +348,54 @@ class SceneRepository(Repository):
 
     def census(self) -> SceneCensus:
         """Count chapters, scenes, what they are long, and how far they were read, without reading them."""
-        has_record = SCENES.c.record.is_not(None)
-        failed = and_(SCENES.c.record.is_(None), SCENES.c.extraction_status == "failed")
+        has_record = col(Scene.record).is_not(None)
+        failed = and_(col(Scene.record).is_(None), Scene.extraction_status == "failed")
         statement = select(
-            func.count(distinct(SCENES.c.chapter_index)).label("chapters"),
+            func.count(distinct(col(Scene.chapter_index))).label("chapters"),
             func.count().label("scenes"),
-            func.coalesce(func.sum(func.length(SCENES.c.text)), 0).label("characters"),
+            func.coalesce(func.sum(func.length(col(Scene.text))), 0).label("characters"),
             func.coalesce(func.sum(case((has_record, 1), else_=0)), 0).label("with_record"),
             func.coalesce(func.sum(case((failed, 1), else_=0)), 0).label("failed"),
-        ).where(self._session.owns(SCENES))
+        ).where(self._session.owns(Scene))
         return SceneCensus.model_validate(self._session.connection.execute(statement).one(), from_attributes=True)
 
     def states(self, *, as_of: StoryPosition, with_lengths: bool = True) -> list[SceneState]:
         """Return how far the scenes before a position were read, in story order, without reading them."""
         names = ("title", "record_origin", "extraction_status", "failure_reason", "created_at")
-        characters = func.length(SCENES.c.text) if with_lengths else literal(0)
-        has_record = SCENES.c.record.is_not(None).label("has_record")
-        rows = self._before(as_of, *(SCENES.c[name] for name in names), characters.label("characters"), has_record)
+        characters = func.length(col(Scene.text)) if with_lengths else literal(0)
+        has_record = col(Scene.record).is_not(None).label("has_record")
+        rows = self._before(as_of, *columns_of(Scene, names), characters.label("characters"), has_record)
         return [SceneState.model_validate(row, from_attributes=True) for row in rows]
 
     def fact_counts(self, *, as_of: StoryPosition) -> dict[ScenePlace, FactCount]:
         """Count the facts of scenes before a position, by chapter and scene; scenes without one are left out."""
-        unproved = func.sum(case((CHUNKS.c.verified, 0), else_=1))
-        place = (CHUNKS.c.chapter_index, CHUNKS.c.scene_index)
-        is_fact = (CHUNKS.c.status == "active", CHUNKS.c.content_type.in_(DISTILLED_TYPES), ~CHUNKS.c.is_consolidated)
-        of_scene = (CHUNKS.c.scene_index.is_not(None), before(as_of, CHUNKS))
+        unproved = func.sum(case((col(MemoryRow.verified), 0), else_=1))
+        place = (col(MemoryRow.chapter_index), col(MemoryRow.scene_index))
+        is_fact = (
+            MemoryRow.status == "active",
+            col(MemoryRow.content_type).in_(DISTILLED_TYPES),
+            ~col(MemoryRow.is_consolidated),
+        )
+        of_scene = (col(MemoryRow.scene_index).is_not(None), before(as_of, MemoryRow))
         rows = self._session.select([*place, func.count(), unproved], *is_fact, *of_scene, group=place)
         return {(row[0], row[1]): FactCount(facts=row[2], unverified=row[3]) for row in rows}
 
     def texts_as_of(self, *, as_of: StoryPosition) -> list[tuple[int, int, str]]:
         """Return (chapter, scene, text) of the scenes before a position in story order, without their records."""
-        return [(row[0], row[1], row[2] or "") for row in self._before(as_of, SCENES.c.text)]
+        return [(row[0], row[1], row[2] or "") for row in self._before(as_of, col(Scene.text))]
 
     def texts_mark(self, *, as_of: StoryPosition) -> str:
         """Return a mark that changes exactly when the texts before a position, or their places, change."""
-        rows = (f"{row[0]}:{row[1]}:{row[2]}" for row in self._before(as_of, SCENES.c.text_hash))
+        rows = (f"{row[0]}:{row[1]}:{row[2]}" for row in self._before(as_of, col(Scene.text_hash)))
         return sha256("\n".join(rows).encode()).hexdigest()
 
-    def _one(self, *conditions: ColumnElement[bool]) -> StoredScene | None:
-        row = self._session.one(SCENES, *conditions)
-        return None if row is None else _scene(row)
+    def _one(self, *conditions: Any) -> Scene | None:
+        scene = self._session.first(Scene, *conditions)
+        return None if scene is None else _placed(scene)
 
-    def _before(self, as_of: StoryPosition, *columns: ColumnElement[Any]) -> Sequence[AnyRow]:
-        order = (SCENES.c.chapter_index, SCENES.c.scene_index)
-        return self._session.select([*order, *columns], before(as_of, SCENES), order=order)
+    def _before(self, as_of: StoryPosition, *columns: Any) -> Sequence[AnyRow]:
+        order = (col(Scene.chapter_index), col(Scene.scene_index))
+        return self._session.select([*order, *columns], before(as_of, Scene), order=order)
 
     def insert_gap(self, at: StoryPosition) -> int:
         """Make room for a new scene, or with a chapter alone for a new chapter, and return how many moved."""
@@ -454,18 +462,19 @@ class SceneRepository(Repository):
             return 0
         move_summaries(self._session, relocation.places)
         moves = [(scene_ids[old], new) for old, new in relocation.places.items()]
-        for table, aside in ((SCENES, _ASIDE), (SCENES, 0), *((each, 0) for each in POSITIONED_TABLES)):
+        tables: Iterable[tuple[Any, int]] = ((Scene, _ASIDE), (Scene, 0), *((each, 0) for each in POSITIONED_TABLES))
+        for table, aside in tables:
             placed = ((scene_id, {"chapter_index": new[0] + aside, "scene_index": new[1]}) for scene_id, new in moves)
-            self._session.update_each(table.c.scene_id, placed)
+            self._session.update_each(table.scene_id, placed)
         renamed = [
             (row_id, {"source_id": new[0], "supersedes": new[1]})
             for row_id, *old in self._session.select(
-                [CHUNKS.c.row_id, CHUNKS.c.source_id, CHUNKS.c.supersedes],
-                or_(CHUNKS.c.source_id.contains(":"), CHUNKS.c.supersedes.contains(":")),
+                [col(MemoryRow.row_id), col(MemoryRow.source_id), col(MemoryRow.supersedes)],
+                or_(col(MemoryRow.source_id).contains(":"), col(MemoryRow.supersedes).contains(":")),
             )
             if (new := [_renamed(each, relocation.places) for each in old]) != old
         ]
-        self._session.update_each(CHUNKS.c.row_id, renamed)
+        self._session.update_each(MemoryRow.row_id, renamed)
         ChunkWriter(self._session).reposition(scene_ids=[scene_id for scene_id, _ in moves])
         return len(moves)
 
@@ -476,10 +485,8 @@ def _place(at: StoryPosition) -> ScenePlace:
     return at.chapter_index, at.scene_index
 
 
-def _scene(row: AnyRow) -> StoredScene:
-    values = dict(row._mapping)
-    record = values.pop("record")
-    if record is not None:
-        place = {"chapter_index": row.chapter_index, "scene_index": row.scene_index}
-        values["record"] = SceneRecord.model_validate(record | place)
-    return StoredScene.model_validate(values)
+def _placed(scene: Scene) -> Scene:
+    """Return a scene whose record stands where the scene stands now."""
+    if scene.record is not None:
+        scene.record.chapter_index, scene.record.scene_index = scene.chapter_index, scene.scene_index
+    return scene

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, case, func, select, text
+from sqlalchemy import ColumnElement, func, select, text
+from sqlmodel import case, col
 
 from novelgen.errors import EmbeddingError
 from novelgen.language.language import idf
@@ -17,9 +18,8 @@ from novelgen.models.memory import CONTENT_TYPES
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.damage import whole_vector
 from runtime.storage.entities import with_masks
-from runtime.storage.records import LexicalHit, MemoryFilter
+from runtime.storage.records import Embedding, LexicalHit, MemoryFilter, MemoryRow, Project
 from runtime.storage.session import Repository, before, filter_conditions, parsed_integers, visible
-from runtime.storage.tables import CHUNKS, EMBEDDINGS, PROJECTS
 from runtime.storage.terms import lexical_terms, scope_token, term_tokens
 
 RowIds = NDArray[np.int64]
@@ -112,7 +112,7 @@ _POSTGRES_MATCHES = text(
 )
 
 _KIND: ColumnElement[int] = case(
-    *((CHUNKS.c.content_type == name, number) for number, name in enumerate(CONTENT_TYPES)), else_=-1
+    *((MemoryRow.content_type == name, number) for number, name in enumerate(CONTENT_TYPES)), else_=-1
 )
 
 
@@ -137,15 +137,16 @@ class LexicalRepository(Repository):
         found = self._matches(terms) if terms else {}
         cut_only = MemoryFilter(as_of=memory_filter.as_of, statuses=memory_filter.statuses)
         row_ids, kinds, lengths = self._session.integers(
-            (CHUNKS.c.row_id, _KIND, CHUNKS.c.term_count), *filter_conditions(self._session.project_id, cut_only)
+            (col(MemoryRow.row_id), _KIND, col(MemoryRow.term_count)),
+            *filter_conditions(self._session.project_id, cut_only),
         )
         return score_matches(wanted, found, row_ids=row_ids, kinds=kinds, lengths=lengths)
 
     def best(self, matches: LexicalMatches, memory_filter: MemoryFilter, *, limit: int = 50) -> list[list[LexicalHit]]:
         """Return for each query the best of its matches that a filter admits."""
         best = self._admitted(matches, memory_filter).best(limit)
-        statement = select(CHUNKS.c.row_id, CHUNKS.c.chunk_id, CHUNKS.c.project_id).where(
-            self._session.among(CHUNKS.c.row_id, {row_id for hits in best for row_id, _ in hits})
+        statement = select(col(MemoryRow.row_id), col(MemoryRow.chunk_id), col(MemoryRow.project_id)).where(
+            self._session.among(MemoryRow.row_id, {row_id for hits in best for row_id, _ in hits})
         )
         chunk_ids = {row.row_id: row.chunk_id for row in self._session.own(self._session.rows(statement))}
         ranked = (sorted((-score, chunk_ids[row_id]) for row_id, score in hits) for hits in best)
@@ -162,14 +163,14 @@ class LexicalRepository(Repository):
         if memory_filter.model_copy(update={"content_types": []}) != cut_only:
             wanted = with_masks(self._session, memory_filter)
             conditions = filter_conditions(self._session.project_id, wanted)
-            return matches.among(self._session.integers((CHUNKS.c.row_id,), *conditions)[0])
+            return matches.among(self._session.integers((col(MemoryRow.row_id),), *conditions)[0])
         return matches.of_kinds([CONTENT_TYPES.index(kind) for kind in kinds]) if kinds else matches
 
     def _matches(self, terms: Sequence[str]) -> dict[str, RowIds]:
         """Return the row ids of all memories of the project that hold a term, later ones too."""
         # Without the project's word where it is the only one, which saves half the work.
-        others = select(func.count()).select_from(PROJECTS).where(PROJECTS.c.project_id != self.project_id)
-        number = self._session.value(PROJECTS.c.project_number) if self._session.scalar(others) else None
+        others = select(func.count()).select_from(Project).where(col(Project.project_id) != self.project_id)
+        number = self._session.value(Project.project_number) if self._session.scalar(others) else None
         scope = None if number is None else scope_token(number)
         if self._session.is_sqlite:
             start = "" if scope is None else f'scope : "{scope}" AND '
@@ -208,20 +209,20 @@ class EmbeddingRepository(Repository):
         if broken is not None:
             raise EmbeddingError(f"the vector of {broken!r} holds values that are not finite; embed it again")
         own = {"model": model, "dimension": shapes.pop()[0] if shapes else 0}
-        columns = [CHUNKS.c.chunk_id, CHUNKS.c.row_id, CHUNKS.c.content_hash]
+        columns = [col(MemoryRow.chunk_id), col(MemoryRow.row_id), col(MemoryRow.content_hash)]
         rows = [
             own | {"chunk_row_id": row_id, "content_hash": marked, "vector": arrays[chunk_id].tobytes()}
             for chunk_id, row_id, marked in self._session.select(
-                columns, self._session.among(CHUNKS.c.chunk_id, arrays)
+                columns, self._session.among(MemoryRow.chunk_id, arrays)
             )
         ]
-        statement = self._session.upsert(EMBEDDINGS)
+        statement = self._session.upsert(Embedding)
         statement = statement.on_conflict_do_update(
             index_elements=["chunk_row_id", "model"],
             set_={name: statement.excluded[name] for name in ("dimension", "content_hash", "vector")},
         )
         if rows:
-            self._session.run(statement, rows)
+            self._session.run_many(statement, rows)
         return len(rows)
 
     def matrix(
@@ -245,23 +246,22 @@ class EmbeddingRepository(Repository):
         Returns:
             The ids, and their vectors in the same order.
         """
-        joined = CHUNKS.join(EMBEDDINGS, EMBEDDINGS.c.chunk_row_id == CHUNKS.c.row_id)
-        cut = before(as_of, CHUNKS) if with_sources else visible(self._session.project_id, as_of)
+        cut = before(as_of, MemoryRow) if with_sources else visible(self._session.project_id, as_of)
         statement = (
-            select(CHUNKS.c.chunk_id, EMBEDDINGS.c.vector)
-            .select_from(joined)
+            select(col(MemoryRow.chunk_id), col(Embedding.vector))
+            .join_from(MemoryRow, Embedding, col(Embedding.chunk_row_id) == col(MemoryRow.row_id))
             .where(
-                self._session.owns(CHUNKS),
-                CHUNKS.c.status == "active",
+                self._session.owns(MemoryRow),
+                col(MemoryRow.status) == "active",
                 cut,
-                EMBEDDINGS.c.model == model,
+                col(Embedding.model) == model,
                 whole_vector(),
             )
         )
-        live = select(PROJECTS.c.embedding_dimension).where(self._session.owns(PROJECTS)).scalar_subquery()
-        statement = statement.where(EMBEDDINGS.c.dimension == (live if dimension is None else dimension))
+        live = select(col(Project.embedding_dimension)).where(self._session.owns(Project)).scalar_subquery()
+        statement = statement.where(col(Embedding.dimension) == (live if dimension is None else dimension))
         if ids is not None:
-            statement = statement.where(self._session.among(CHUNKS.c.chunk_id, ids))
+            statement = statement.where(self._session.among(MemoryRow.chunk_id, ids))
         rows = self._session.rows(statement)
         if not rows:
             return [], np.zeros((0, 0), dtype=np.float32)

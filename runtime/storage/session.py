@@ -11,42 +11,49 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, Unpack
 
 import sqlalchemy as sa
-from pydantic import BaseModel
+from sqlalchemy.orm import defer
+from sqlalchemy.orm.attributes import set_committed_value
+from sqlmodel import Session, col, select
+from sqlmodel.main import default_registry
 
 from novelgen.errors import DatabaseError, UnknownProjectError
 from novelgen.models.memory import BOOK, chapter_of_target
 from novelgen.models.position import StoryPosition
 from runtime.storage.connection import read_damaged_json
-from runtime.storage.records import MemoryFilter, StoredEvent
-from runtime.storage.tables import (
-    CHUNK_ENTITIES,
-    CHUNK_TAGS,
-    CHUNKS,
-    CONSOLIDATION_SOURCES,
-    PROJECTS,
-    SCENES,
-    alias_with_columns,
+from runtime.storage.records import (
+    SCENE_RECORD,
+    ConsolidationSource,
+    MemoryFilter,
+    MemoryLink,
+    MemoryRow,
+    MemoryTag,
+    Placed,
+    Project,
+    Row,
+    Scene,
 )
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from sqlalchemy.dialects import postgresql, sqlite
+    from sqlalchemy.orm import Mapped
+    from sqlmodel.sql.expression import SelectOfScalar
 
 AnyRow: TypeAlias = "sa.Row[*tuple[Any, ...]]"
-"""A row of a query whose columns are not told to the type checker."""
+"""Columns of a row, whose types the type checker does not know."""
 
-What: TypeAlias = "sa.Table | Sequence[sa.ColumnElement[Any]]"
-"""A table whole, or columns of one."""
+Column: TypeAlias = "Mapped[Any] | sa.ColumnElement[Any]"
+"""A column of a table's class, or what is computed from some."""
 
-Model = TypeVar("Model", bound=BaseModel)
+Record = TypeVar("Record", bound=Row)
 
 
-class Shown(TypedDict, total=False):
-    """In which order, by what and how many rows of a query are given."""
+class SelectOptions(TypedDict, total=False):
+    """In which order, grouped by what and how many rows of a query are read."""
 
-    order: Sequence[sa.ColumnElement[Any]]
-    group: Sequence[sa.ColumnElement[Any]]
+    order: Sequence[Any]
+    group: Sequence[Any]
     limit: int | None
 
 
@@ -55,141 +62,171 @@ Integers: TypeAlias = "NDArray[np.int64]"
 SQL_BATCH = 500
 """Values per list of parameters; SQLite takes at most 32,766 in a statement."""
 
+_UNSYNCHRONISED = {"synchronize_session": False}
+"""Objects that were read are values of their own: an update or deletion has none to bring up to date."""
+
 
 class StorageSession:
-    """A connection in a transaction, bound to one project."""
+    """A SQLModel session in a transaction, bound to one project.
+
+    Objects that it reads are detached at once: they are what was stored at that moment, and nothing that is done to
+    them reaches the database but by `add` or `update`.
+    """
 
     def __init__(self, connection: sa.Connection, clock: Callable[[], datetime], *, project_id: str) -> None:
         self.connection = connection
         self.now = clock
         self.project_id = project_id
+        self._session = Session(connection, autoflush=False, expire_on_commit=False)
 
     @property
     def is_sqlite(self) -> bool:
         """Whether the database is SQLite; else it is PostgreSQL."""
         return self.connection.dialect.name == "sqlite"
 
-    def rows(self, statement: sa.Executable, parameters: Any = None) -> Sequence[AnyRow]:
-        """Run a query and return all rows."""
+    def rows(self, statement: Any, parameters: Any = None) -> Sequence[AnyRow]:
+        """Run a query for columns and return all rows."""
         return self.connection.execute(statement, parameters).all()
 
-    def scalar(self, statement: sa.Executable) -> Any:
+    def scalar(self, statement: Any) -> Any:
         """Run a query and return the first value of its first row, or None."""
         return self.connection.scalar(statement)
 
-    def select(
-        self,
-        what: What,
-        *conditions: sa.ColumnElement[bool],
-        order: Sequence[sa.ColumnElement[Any]] = (),
-        group: Sequence[sa.ColumnElement[Any]] = (),
-        limit: int | None = None,
-    ) -> Sequence[AnyRow]:
-        """Return the project's rows of a table, whole or some columns of it, that fit all conditions."""
-        table, columns = (what, [what]) if isinstance(what, sa.Table) else (what[0].table, what)
-        statement = sa.select(*columns).where(self.owns(table), *conditions)
-        # Each of these copies the statement, also where it adds nothing.
-        if group:
-            statement = statement.group_by(*group)
-        if order:
-            statement = statement.order_by(*order)
-        if limit is not None:
-            statement = statement.limit(limit)
-        return self.rows(statement)
+    def exec(self, statement: SelectOfScalar[Record]) -> list[Record]:
+        """Run a query for whole rows of one table and return them as its objects."""
+        records = list(self._session.exec(statement))
+        self._session.expunge_all()
+        return records
 
-    def models(
-        self, model: type[Model], table: sa.Table, *conditions: sa.ColumnElement[bool], **shown: Unpack[Shown]
-    ) -> list[Model]:
-        """Return the project's rows of a table that fit all conditions as models, whose fields they hold."""
-        return [model.model_validate(row, from_attributes=True) for row in self.select(table, *conditions, **shown)]
+    def read(
+        self, table: type[Record], *conditions: Any, without: Sequence[Any] = (), **options: Unpack[SelectOptions]
+    ) -> list[Record]:
+        """Return the project's rows of a table that fit all conditions as its objects.
 
-    def one(self, what: What, *conditions: sa.ColumnElement[bool]) -> AnyRow | None:
+        Columns to read `without` are None in them.
+        """
+        statement = _with_options(select(table).where(self.owns(table), *conditions), **options)
+        records = self.exec(statement.options(*map(defer, without)) if without else statement)
+        for record in records:
+            for column in without:
+                set_committed_value(record, column.key, None)
+        return records
+
+    def select(self, columns: Sequence[Any], *conditions: Any, **options: Unpack[SelectOptions]) -> Sequence[AnyRow]:
+        """Return columns of the project's rows that fit all conditions; the first one names the table."""
+        statement = sa.select(*columns).where(self.owns(columns[0].parent.entity), *conditions)
+        return self.rows(_with_options(statement, **options))
+
+    def first(self, table: type[Record], *conditions: Any) -> Record | None:
         """Return the first of the project's rows that fit all conditions; None where there is none."""
-        return next(iter(self.select(what, *conditions, limit=1)), None)
+        return next(iter(self.read(table, *conditions, limit=1)), None)
 
-    def value(self, column: sa.ColumnElement[Any], *conditions: sa.ColumnElement[bool]) -> Any:
+    def one(self, columns: Sequence[Any], *conditions: Any) -> AnyRow | None:
+        """Return columns of the first of the project's rows that fit all conditions; None where there is none."""
+        return next(iter(self.select(columns, *conditions, limit=1)), None)
+
+    def value(self, column: Any, *conditions: Any) -> Any:
         """Return what the first of the project's rows that fit all conditions has in a column; None without one."""
         return next(iter(self.values(column, *conditions, limit=1)), None)
 
-    def pairs(
-        self, key: sa.ColumnElement[Any], value: sa.ColumnElement[Any], *conditions: sa.ColumnElement[bool]
-    ) -> dict[Any, Any]:
+    def pairs(self, key: Any, value: Any, *conditions: Any) -> dict[Any, Any]:
         """Return two columns of the project's rows that fit all conditions, the one by the other."""
         return {row[0]: row[1] for row in self.select([key, value], *conditions)}
 
-    def count(self, table: sa.Table, *conditions: sa.ColumnElement[bool]) -> int:
+    def count(self, table: type[Row], *conditions: Any) -> int:
         """Return how many of the project's rows fit all conditions."""
         return int(self.scalar(sa.select(sa.func.count()).select_from(table).where(self.owns(table), *conditions)))
 
-    def update(self, table: sa.Table, *conditions: sa.ColumnElement[bool], **values: Any) -> int:
+    def update(self, table: type[Row], *conditions: Any, **values: Any) -> int:
         """Change columns of the project's rows that fit all conditions, and return how many there are."""
-        return self.run(table.update().where(self.owns(table), *conditions).values(**values))
+        return self.run(sa.update(table).where(self.owns(table), *conditions).values(**values))
 
-    def update_each(self, key: sa.ColumnElement[Any], changes: Iterable[tuple[Any, Mapping[str, Any]]]) -> None:
+    def update_each(self, key: Any, changes: Iterable[tuple[Any, Mapping[str, Any]]]) -> None:
         """Change rows of the project that a column names, each in its own way, those of the same columns in one go."""
-        table = key.table
+        owner = key.parent.entity
         alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
         for value, new in changes:
             alike.setdefault(tuple(new), []).append({"changed_row": value, **new})
         alike.pop((), None)
         for rows in alike.values():
-            self.run(table.update().where(self.owns(table), key == sa.bindparam("changed_row")), rows)
+            # Core: a session's update of many rows takes them by primary key alone.
+            changed = key == sa.bindparam("changed_row")
+            self.run_many(table_of(owner).update().where(self.owns(owner), changed), rows)
 
-    def delete(self, table: sa.Table, *conditions: sa.ColumnElement[bool]) -> int:
+    def delete(self, table: type[Row], *conditions: Any) -> int:
         """Delete the project's rows that fit all conditions, and return how many there were."""
-        return self.run(table.delete().where(self.owns(table), *conditions))
+        return self.run(sa.delete(table).where(self.owns(table), *conditions))
 
-    def values(
-        self, column: sa.ColumnElement[Any], *conditions: sa.ColumnElement[bool], **shown: Unpack[Shown]
-    ) -> list[Any]:
+    def values(self, column: Any, *conditions: Any, **options: Unpack[SelectOptions]) -> list[Any]:
         """Return what the project's rows that fit all conditions have in a column."""
-        return [row[0] for row in self.select([column], *conditions, **shown)]
+        return [row[0] for row in self.select([column], *conditions, **options)]
 
-    def integers(self, columns: Sequence[sa.ColumnElement[int]], *conditions: sa.ColumnElement[bool]) -> list[Integers]:
+    def integers(self, columns: Sequence[Column], *conditions: Any) -> list[Integers]:
         """Read columns of whole numbers as arrays."""
-        return [parsed_integers(each) for each in self.joined_integers(columns, *conditions)]
+        return [parsed_integers(joined) for joined in self.joined_integers(columns, *conditions)]
 
-    def joined_integers(
-        self, columns: Sequence[sa.ColumnElement[int]], *conditions: sa.ColumnElement[bool]
-    ) -> Sequence[str | None]:
+    def joined_integers(self, columns: Sequence[Column], *conditions: Any) -> Sequence[str | None]:
         """Read columns of whole numbers whole: the database joins each by commas, which spares an object per row."""
         # SQLite joins numbers as they are; PostgreSQL wants texts.
-        texts = columns if self.is_sqlite else [sa.cast(column, sa.Text) for column in columns]
-        joined = (sa.func.aggregate_strings(each, ",") for each in texts)
+        texts: Sequence[Any] = columns if self.is_sqlite else [sa.cast(column, sa.Text) for column in columns]
+        joined = (sa.func.aggregate_strings(column, ",") for column in texts)
         return tuple(self.connection.execute(sa.select(*joined).where(*conditions)).one())
 
-    def run(self, statement: sa.Executable, parameters: Any = None) -> int:
-        """Run a writing statement and return the number of rows that it touched."""
-        return self.connection.execute(statement, parameters).rowcount
+    def run(self, statement: Any) -> int:
+        """Run an update or deletion and return the number of rows that it touched."""
+        result: Any = self._session.exec(statement, execution_options=_UNSYNCHRONISED)
+        return int(result.rowcount)
 
-    def insert(self, table: sa.Table, rows: Sequence[dict[str, Any]], *, unless_stored: Sequence[str] = ()) -> None:
-        """Insert rows of the project that all have the same keys; none is allowed, and one that is stored may be."""
-        own = {"project_id": self.project_id} if "project_id" in table.c else {}
-        statement = self.upsert(table)
+    def run_many(self, statement: sa.Executable, parameters: Sequence[Mapping[str, Any]]) -> None:
+        """Run a statement of Core for each of many mappings of parameters, in one go."""
+        self.connection.execute(statement, parameters)
+
+    def add(self, *records: Record) -> list[Record]:
+        """Store objects as new rows of the project, and return these."""
+        rows = []
+        for record in records:
+            own = {"project_id": self.project_id} if "project_id" in type(record).model_fields else {}
+            rows.append(type(record)(**{**record.as_new(), **own}))
+        self._session.add_all(rows)
+        self._session.flush()
+        self._session.expunge_all()
+        return rows
+
+    def insert(self, table: type[Row], rows: Sequence[Mapping[str, Any]], *, unless_stored: Sequence[str] = ()) -> None:
+        """Insert rows of the project that all have the same keys; none is allowed, and one that is stored may be.
+
+        For many rows: 2,000 states take .06 s as mappings and .27 s as objects.
+        """
+        if not rows:
+            return
+        own = {"project_id": self.project_id} if "project_id" in table.model_fields else {}
+        statement: Any = sa.insert(table)
         if unless_stored:
-            statement = statement.on_conflict_do_nothing(index_elements=unless_stored)
-        if rows:
-            self.connection.execute(statement, [row | own for row in rows])
+            statement = self.upsert(table).on_conflict_do_nothing(index_elements=unless_stored)
+        self._session.exec(statement, params=[{**row, **own} for row in rows])
 
-    def upsert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
+    def upsert(self, table: type[Row]) -> sqlite.Insert | postgresql.Insert:
         """Return an INSERT that can be given ON CONFLICT, for this dialect; the other one is never imported."""
         dialect = importlib.import_module(f"sqlalchemy.dialects.{self.connection.dialect.name}")
-        made: sqlite.Insert | postgresql.Insert = dialect.insert(table)
-        return made
+        statement: sqlite.Insert | postgresql.Insert = dialect.insert(table_of(table))
+        return statement
 
-    def among(self, column: sa.ColumnElement[Any], values: Iterable[str | int]) -> sa.ColumnElement[bool]:
+    def among(self, column: Any, values: Iterable[str | int]) -> sa.ColumnElement[bool]:
         """Return the condition that a column has one of the values: one parameter, however many they are."""
         wanted = list(values)
+        condition: sa.ColumnElement[bool]
         if self.is_sqlite:
             listed = sa.func.json_each(json.dumps(wanted)).table_valued("value")
-            return column.in_(sa.select(listed.c.value))
-        return column == sa.any_(sa.cast(wanted, sa.ARRAY(column.type)))
+            condition = column.in_(sa.select(listed.c.value))
+        else:
+            condition = column == sa.any_(sa.cast(wanted, sa.ARRAY(column.type)))
+        return condition
 
-    def owns(self, table: sa.FromClause) -> sa.ColumnElement[bool]:
+    def owns(self, table: Any) -> sa.ColumnElement[bool]:
         """Return the condition that a row of the table belongs to the project."""
         return _belongs(table, self.project_id)
 
-    def own(self, rows: Sequence[AnyRow]) -> Sequence[AnyRow]:
+    def own(self, rows: Sequence[Any]) -> Sequence[Any]:
         """Return the rows after checking that each carries the project's id."""
         for row in rows:
             if row.project_id != self.project_id:
@@ -200,18 +237,54 @@ class StorageSession:
 
     def touch(self) -> None:
         """Count a write to the project, which also lets its writers queue up on PostgreSQL."""
-        if not self.update(PROJECTS, story_revision=PROJECTS.c.story_revision + 1):
+        if not self.update(Project, story_revision=col(Project.story_revision) + 1):
             raise UnknownProjectError(f"no project {self.project_id!r} is stored; create it first")
 
     def revision(self) -> int:
         """Return the number of the last write to the project, this transaction's own if it touched it."""
-        return int(self.value(PROJECTS.c.story_revision))
+        return int(self.value(Project.story_revision))
+
+
+Statement = TypeVar("Statement", bound="Any")
+
+
+def _with_options(
+    statement: Statement, *, order: Sequence[Any] = (), group: Sequence[Any] = (), limit: int | None = None
+) -> Statement:
+    # Each of these copies the statement, also where it adds nothing.
+    if group:
+        statement = statement.group_by(*group)
+    if order:
+        statement = statement.order_by(*order)
+    return statement if limit is None else statement.limit(limit)
+
+
+def table_of(model: type[Row]) -> sa.Table:
+    """Return the table of a class, for the few statements of Core."""
+    table: sa.Table = model.__table__  # type: ignore[attr-defined]
+    return table
+
+
+def table_name(model: type[Row]) -> str:
+    """Return the name of the table of a class."""
+    return str(model.__tablename__)
+
+
+def tables_by_name() -> dict[str, type[Row]]:
+    """Return every table's class by the name of the table."""
+    classes = (mapper.class_ for mapper in default_registry.mappers)
+    return {table_name(model): model for model in classes if issubclass(model, Row)}
+
+
+def columns_of(model: Any, names: Iterable[str]) -> list[Any]:
+    """Return some columns of a table's class."""
+    return [getattr(model, name) for name in names]
 
 
 @lru_cache(maxsize=512)
-def _belongs(table: sa.FromClause, project_id: str) -> sa.ColumnElement[bool]:
+def _belongs(table: Any, project_id: str) -> sa.ColumnElement[bool]:
     # Nearly every statement has it, and an expression can stand in many of them.
-    belongs: sa.ColumnElement[bool] = table.c.project_id == project_id
+    belongs: sa.ColumnElement[bool] = table.project_id == project_id
     return belongs
 
 
@@ -257,14 +330,14 @@ Place = tuple[int | None, int | None]
 def scene_ids_at(session: StorageSession, places: Iterable[Place]) -> dict[Place, str]:
     """Return the ids of the scenes at these places; a place without a scene is left out."""
     found: dict[Place, str] = {}
-    place = (SCENES.c.chapter_index, SCENES.c.scene_index)
+    place = (col(Scene.chapter_index), col(Scene.scene_index))
     for batch in batches({each for each in places if None not in each}):
-        rows = session.select([*place, SCENES.c.scene_id], sa.tuple_(*place).in_(batch))
+        rows = session.select([*place, col(Scene.scene_id)], sa.tuple_(*place).in_(batch))
         found.update({(row[0], row[1]): row[2] for row in rows})
     return found
 
 
-def said_at(session: StorageSession, at: StoryPosition | StoredEvent, *, follows_scene: bool) -> dict[str, Any]:
+def said_at(session: StorageSession, at: StoryPosition | Placed, *, follows_scene: bool) -> dict[str, Any]:
     """Return the columns that tell where an author says something.
 
     Args:
@@ -277,7 +350,7 @@ def said_at(session: StorageSession, at: StoryPosition | StoredEvent, *, follows
     return {"scene_id": scene_id, "chapter_index": place[0], "scene_index": place[1], "origin": "author"}
 
 
-def grouped(rows: Iterable[AnyRow], name: str) -> defaultdict[Any, list[AnyRow]]:
+def grouped(rows: Iterable[Any], name: str) -> defaultdict[Any, list[Any]]:
     """Return rows by what they have in a column, each group in their order."""
     found: defaultdict[Any, list[AnyRow]] = defaultdict(list)
     for row in rows:
@@ -285,9 +358,9 @@ def grouped(rows: Iterable[AnyRow], name: str) -> defaultdict[Any, list[AnyRow]]
     return found
 
 
-def before(as_of: StoryPosition, table: sa.FromClause) -> sa.ColumnElement[bool]:
+def before(as_of: StoryPosition, table: Any) -> sa.ColumnElement[bool]:
     """Return the condition that a row lies strictly before a position, as `StoryPosition.admits` has it."""
-    chapter, scene = table.c.chapter_index, table.c.scene_index
+    chapter, scene = table.chapter_index, table.scene_index
     if as_of.chapter_index is None:
         return sa.true()
     earlier_chapter = sa.or_(chapter.is_(None), chapter < as_of.chapter_index)
@@ -297,60 +370,76 @@ def before(as_of: StoryPosition, table: sa.FromClause) -> sa.ColumnElement[bool]
     return sa.or_(earlier_chapter, earlier_scene)
 
 
-def within(since: StoryPosition, until: StoryPosition, table: sa.FromClause) -> sa.ColumnElement[bool]:
+def within(since: StoryPosition, until: StoryPosition, table: Any) -> sa.ColumnElement[bool]:
     """Return the condition that a row lies before one position and not before another, earlier one."""
     return sa.and_(before(until, table), sa.not_(before(since, table)))
 
 
-def story_order(table: sa.FromClause) -> tuple[sa.ColumnElement[Any], sa.ColumnElement[Any]]:
+def story_order(table: Any) -> tuple[sa.ColumnElement[Any], sa.ColumnElement[Any]]:
     """Return the sort keys of story order: without a position first, a chapter as a whole before its scenes."""
-    return table.c.chapter_index.asc().nulls_first(), table.c.scene_index.asc().nulls_first()
+    return table.chapter_index.asc().nulls_first(), table.scene_index.asc().nulls_first()
 
 
-_CONSOLIDATED = alias_with_columns(CHUNKS, "consolidated")
+def alias_of(model: type[Row], name: str) -> Any:
+    """Return the columns of a table under another name, made at once.
+
+    Core: SQLAlchemy makes those of an alias when they are first asked for, and threads that come together there may
+    each get their own, which no statement can join; those of a class's alias are adapted anew in each statement.
+    """
+    columns = table_of(model).alias(name).c
+    columns.keys()
+    return columns
+
+
+def json_columns_of(model: type[Row], names: Iterable[str]) -> list[Any]:
+    """Return columns of a table's class, the record of a scene as JSON."""
+    return [SCENE_RECORD.label("record") if column is Scene.record else column for column in columns_of(model, names)]
+
+
+_CONSOLIDATED = alias_of(MemoryRow, "consolidated")
 
 
 def visible(project_id: str, as_of: StoryPosition) -> sa.ColumnElement[bool]:
     """Return the condition on `memory_chunks` that a read at a position sees a memory of a project."""
     # Row ids of the sources of all consolidated memories before a position.
-    links = CONSOLIDATION_SOURCES
+    links = ConsolidationSource
     return sa.and_(
-        before(as_of, CHUNKS),
-        CHUNKS.c.row_id.not_in(
-            sa.select(links.c.source_row_id)
-            .join(_CONSOLIDATED, _CONSOLIDATED.c.row_id == links.c.consolidated_row_id)
-            .where(links.c.project_id == project_id, before(as_of, _CONSOLIDATED))
+        before(as_of, MemoryRow),
+        col(MemoryRow.row_id).not_in(
+            sa.select(col(links.source_row_id))
+            .join(_CONSOLIDATED.row_id.table, _CONSOLIDATED.row_id == col(links.consolidated_row_id))
+            .where(col(links.project_id) == project_id, before(as_of, _CONSOLIDATED))
         ),
     )
 
 
 def unconsolidated(project_id: str, as_of: StoryPosition) -> sa.ColumnElement[bool]:
     """Return the same condition as if nothing were consolidated: what scenes and authors brought."""
-    consolidated = sa.select(CONSOLIDATION_SOURCES.c.consolidated_row_id).where(
-        CONSOLIDATION_SOURCES.c.project_id == project_id
+    consolidated = sa.select(col(ConsolidationSource.consolidated_row_id)).where(
+        col(ConsolidationSource.project_id) == project_id
     )
-    return sa.and_(before(as_of, CHUNKS), CHUNKS.c.row_id.not_in(consolidated))
+    return sa.and_(before(as_of, MemoryRow), col(MemoryRow.row_id).not_in(consolidated))
 
 
 def filter_conditions(project_id: str, memory_filter: MemoryFilter) -> list[sa.ColumnElement[bool]]:
     """Return the conditions on `memory_chunks` that a filter stands for, the project's among them."""
     cut = unconsolidated if memory_filter.unconsolidated else visible
-    conditions = [
-        CHUNKS.c.project_id == project_id,
-        CHUNKS.c.status.in_(memory_filter.statuses),
+    conditions: list[Any] = [
+        MemoryRow.project_id == project_id,
+        col(MemoryRow.status).in_(memory_filter.statuses),
         cut(project_id, memory_filter.as_of),
     ]
     if memory_filter.content_types:
-        conditions.append(CHUNKS.c.content_type.in_(memory_filter.content_types))
+        conditions.append(col(MemoryRow.content_type).in_(memory_filter.content_types))
     if memory_filter.entities:
         conditions.append(linked_to(project_id, memory_filter.entities))
     if memory_filter.tags:
-        tagged = sa.select(CHUNK_TAGS.c.chunk_row_id).where(
-            CHUNK_TAGS.c.project_id == project_id, CHUNK_TAGS.c.tag.in_(memory_filter.tags)
+        tagged = sa.select(col(MemoryTag.chunk_row_id)).where(
+            col(MemoryTag.project_id) == project_id, col(MemoryTag.tag).in_(memory_filter.tags)
         )
-        conditions.append(CHUNKS.c.row_id.in_(tagged))
+        conditions.append(col(MemoryRow.row_id).in_(tagged))
     if memory_filter.unverified_only:
-        conditions.append(CHUNKS.c.verified.is_(False))
+        conditions.append(col(MemoryRow.verified).is_(False))
     return conditions
 
 
@@ -359,27 +448,27 @@ def linked_to(project_id: str, targets: Sequence[str]) -> sa.ColumnElement[bool]
 
     A chapter has also what stands in it, and the book what is attached to nothing.
     """
-    conditions: list[sa.ColumnElement[bool]] = [CHUNKS.c.row_id.in_(linked_rows(project_id, list(targets)))]
+    conditions: list[sa.ColumnElement[bool]] = [col(MemoryRow.row_id).in_(linked_rows(project_id, list(targets)))]
     chapters = [chapter for each in targets if (chapter := chapter_of_target(each)) is not None]
     if chapters:
-        conditions.append(CHUNKS.c.chapter_index.in_(chapters))
+        conditions.append(col(MemoryRow.chapter_index).in_(chapters))
     if BOOK in targets:
-        links = sa.select(CHUNK_ENTITIES.c.chunk_row_id).where(CHUNK_ENTITIES.c.chunk_row_id == CHUNKS.c.row_id)
+        links = sa.select(col(MemoryLink.chunk_row_id)).where(col(MemoryLink.chunk_row_id) == col(MemoryRow.row_id))
         conditions.append(~links.exists())
     return sa.or_(*conditions)
 
 
-def linked_rows(project_id: str, entity_ids: list[str]) -> sa.Select[tuple[int]]:
+def linked_rows(project_id: str, entity_ids: list[str]) -> Any:
     """Return a query for the row ids of the chunks that are linked to one of the entities."""
-    return sa.select(CHUNK_ENTITIES.c.chunk_row_id).where(
-        CHUNK_ENTITIES.c.project_id == project_id, CHUNK_ENTITIES.c.entity_id.in_(entity_ids)
+    return sa.select(col(MemoryLink.chunk_row_id)).where(
+        col(MemoryLink.project_id) == project_id, col(MemoryLink.entity_id).in_(entity_ids)
     )
 
 
-def order_in_force(table: sa.FromClause) -> tuple[sa.ColumnElement[Any], ...]:
+def order_in_force(table: Any) -> tuple[Any, ...]:
     """Return the sort keys of events in the order in which they count: at one place the author's last.
 
     The same order as `novelgen.models.folds.in_force`; what was stored later comes later.
     """
-    by_author = sa.case((table.c.origin == "author", 1), else_=0)
-    return (*story_order(table), by_author, table.c.row_id)
+    by_author = sa.case((table.origin == "author", 1), else_=0)
+    return (*story_order(table), by_author, table.row_id)

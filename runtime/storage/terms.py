@@ -97,7 +97,7 @@ class LexicalIndex:
             {"row_id": row_id, "scope": self._scope, "terms": " ".join(index_tokens(body))} for row_id, body in rows
         ]
         if parameters:
-            self._session.run(statement, parameters)
+            self._session.run_many(statement, parameters)
 
 
 def scope_token(project_number: int) -> str:

@@ -2,29 +2,45 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 from pydantic import BaseModel, Field
-from sqlalchemy import Table
+from sqlmodel import col
 
 from novelgen.characters.memory import CharacterMemory
 from novelgen.language.normalise import name_key
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import UtcDatetime
 from novelgen.models.user_file import StoryPart
-from runtime.storage import records, tables
 from runtime.storage.characters import CharacterMemoryRepository, PlayContents, PlayRepository
 from runtime.storage.chunks import ChunkWriter, ConsolidationRepository, StoredConsolidation, chunk_values, text_hash
 from runtime.storage.entities import EntityRepository
-from runtime.storage.events import span_of, with_span_columns
 from runtime.storage.outline import SummaryRepository, stored_summaries
 from runtime.storage.projects import CounterRepository, ProjectRepository, Waivable
+from runtime.storage.records import (
+    EVENT_TABLES,
+    PLACE,
+    AliasRow,
+    EntityRow,
+    IdCounter,
+    Knowledge,
+    LoopEvent,
+    MemoryRow,
+    NameMention,
+    Pair,
+    RelationshipChange,
+    Row,
+    Scene,
+    ScenePlace,
+    State,
+    StoredEntity,
+    StoredMemory,
+    Summary,
+)
 from runtime.storage.scene_writer import free_label
 from runtime.storage.scenes import SceneRepository
-from runtime.storage.session import AnyRow, Place, Repository, StorageSession, grouped, scene_ids_at, story_order
-
-Event = TypeVar("Event", bound=records.StoredEvent)
+from runtime.storage.session import Place, Record, Repository, StorageSession, grouped, scene_ids_at, story_order
 
 
 class Waivers(BaseModel):
@@ -39,21 +55,24 @@ class Waivers(BaseModel):
 
 
 class PlacedContents(BaseModel):
-    """What has a place in the story, in an order in which it can be stored again."""
+    """What has a place in the story, in an order in which it can be stored again.
 
-    memories: list[records.StoredMemory] = Field(default_factory=list)
-    states: list[records.StoredState] = Field(default_factory=list)
-    loop_events: list[records.StoredLoopEvent] = Field(default_factory=list)
-    relationship_changes: list[records.StoredRelationshipChange] = Field(default_factory=list)
-    knowledge: list[records.StoredKnowledge] = Field(default_factory=list)
+    Its `scene_id` is that of a scene of the same contents; storing it may give that scene another id.
+    """
 
-    def events(self) -> dict[Table, Sequence[Any]]:
+    memories: list[StoredMemory] = Field(default_factory=list)
+    states: list[State] = Field(default_factory=list)
+    loop_events: list[LoopEvent] = Field(default_factory=list)
+    relationship_changes: list[RelationshipChange] = Field(default_factory=list)
+    knowledge: list[Knowledge] = Field(default_factory=list)
+
+    def events(self) -> dict[type[Row], Sequence[Any]]:
         """Return the events by their tables."""
         return {
-            tables.STATES: self.states,
-            tables.LOOP_EVENTS: self.loop_events,
-            tables.RELATIONSHIP_CHANGES: self.relationship_changes,
-            tables.KNOWLEDGE_EVENTS: self.knowledge,
+            State: self.states,
+            LoopEvent: self.loop_events,
+            RelationshipChange: self.relationship_changes,
+            Knowledge: self.knowledge,
         }
 
 
@@ -62,11 +81,14 @@ class ProjectContents(PlacedContents):
 
     name: str = ""
     language: str = ""
-    entities: list[records.StoredEntity] = Field(default_factory=list)
-    scenes: list[records.StoredScene] = Field(default_factory=list)
-    pairs: list[records.StoredPair] = Field(default_factory=list)
+    entities: list[StoredEntity] = Field(default_factory=list)
+    scenes: list[Scene] = Field(default_factory=list)
+    mentions: dict[str, list[tuple[str, str]]] = Field(
+        default_factory=dict, description="Id of a scene to the (entity_id, name) of the names that stand in it."
+    )
+    pairs: list[Pair] = Field(default_factory=list)
     parts: list[StoryPart] = Field(default_factory=list, description="As the author said them.")
-    summaries: list[records.StoredSummary] = Field(default_factory=list, description="Written ones only.")
+    summaries: list[Summary] = Field(default_factory=list, description="Written ones only.")
     consolidations: list[StoredConsolidation] = Field(
         default_factory=list, description="Memories that stand for others; not among `memories`."
     )
@@ -81,9 +103,10 @@ class ProjectContents(PlacedContents):
 
 
 class SceneBundle(PlacedContents):
-    """A scene with all that goes with it."""
+    """A scene with all that goes with it, and the (entity_id, name) of the names that stand in it."""
 
-    scene: records.StoredScene
+    scene: Scene
+    mentions: list[tuple[str, str]] = Field(default_factory=list)
 
 
 class ToldScene(BaseModel):
@@ -93,33 +116,21 @@ class ToldScene(BaseModel):
     other_fields: dict[str, Any] = Field(default_factory=dict)
 
 
-def _in_order(session: StorageSession, table: Table) -> Sequence[AnyRow]:
-    return session.select(table, order=[*story_order(table), table.c.row_id])
+def _in_order(session: StorageSession, table: type[Record]) -> list[Record]:
+    columns: Any = table
+    return session.read(table, order=[*story_order(columns), columns.row_id])
 
 
-def _events(session: StorageSession, table: Table, model: type[Event], labels: Mapping[str, str]) -> list[Event]:
-    """Return the rows of a table that have a position and may belong to a scene."""
-    names = [name for name in model.model_fields if name in table.c]
-    events = []
-    for row in _in_order(session, table):
-        values = {name: getattr(row, name) for name in names} | {"scene_label": labels.get(row.scene_id)}
-        values |= {"source_span": span_of(row)} if "span_start" in table.c else {}
-        events.append(model.model_validate(values))
-    return events
-
-
-def _memory(row: AnyRow, labels: Mapping[str, str]) -> records.StoredMemory:
+def _memory(row: MemoryRow) -> StoredMemory:
     """Return a memory as its origin brought it, with what was set by hand beside it."""
-    chunk = {name: row._mapping[name] for name in StoryMemoryChunk.model_fields if name in tables.CHUNKS.c}
-    marks = {name: row._mapping[name] for name in records.StoredMemory.model_fields if name in tables.CHUNKS.c}
-    memory = StoryMemoryChunk(**chunk, source_span=span_of(row))
-    return records.StoredMemory(chunk=memory, **marks, scene_label=labels.get(row.scene_id))
+    chunk = {name: getattr(row, name) for name in StoryMemoryChunk.model_fields if name in MemoryRow.model_fields}
+    marks = {name: getattr(row, name) for name in StoredMemory.model_fields if name in MemoryRow.model_fields}
+    return StoredMemory(chunk=StoryMemoryChunk(**chunk, source_span=row.source_span), **marks)
 
 
-def read_pairs(session: StorageSession) -> list[records.StoredPair]:
+def read_pairs(session: StorageSession) -> list[Pair]:
     """Return the pairs of characters that have a relationship's id, in order of id."""
-    pairs = session.models(records.StoredPair, tables.RELATIONSHIPS)
-    return sorted(pairs, key=lambda pair: (len(pair.relationship_id), pair.relationship_id))
+    return sorted(session.read(Pair), key=lambda pair: (len(pair.relationship_id), pair.relationship_id))
 
 
 class ExchangeRepository(Repository):
@@ -130,38 +141,32 @@ class ExchangeRepository(Repository):
         session = self._session
         projects = ProjectRepository(session)
         project = projects.require()
-        labels = {row.scene_id: row.label for row in session.select([tables.SCENES.c.scene_id, tables.SCENES.c.label])}
         consolidations = ConsolidationRepository(session).list_all()
         derived = {each.chunk.chunk_id for each in consolidations}
-        mentions = grouped(
-            session.select(tables.MENTIONS, order=[tables.MENTIONS.c.entity_id, tables.MENTIONS.c.name]), "scene_id"
-        )
+        by_name = [col(NameMention.entity_id), col(NameMention.name)]
+        mentions = grouped(session.read(NameMention, order=by_name), "scene_id")
         return ProjectContents(
             name=project.name,
             language=project.language,
             entities=EntityRepository(session).list_all(),
-            scenes=[
-                scene.model_copy(update={"mentions": [(row.entity_id, row.name) for row in mentions[scene.scene_id]]})
-                for scene in SceneRepository(session).list_as_of(with_text=True)
-            ],
-            memories=[_memory(row, labels) for row in _in_order(session, tables.CHUNKS) if row.chunk_id not in derived],
-            states=_events(session, tables.STATES, records.StoredState, labels),
-            loop_events=_events(session, tables.LOOP_EVENTS, records.StoredLoopEvent, labels),
+            scenes=SceneRepository(session).list_as_of(with_text=True),
+            mentions={scene_id: [(row.entity_id, row.name) for row in rows] for scene_id, rows in mentions.items()},
+            memories=[_memory(row) for row in _in_order(session, MemoryRow) if row.chunk_id not in derived],
+            states=_in_order(session, State),
+            loop_events=_in_order(session, LoopEvent),
             pairs=read_pairs(session),
-            relationship_changes=_events(
-                session, tables.RELATIONSHIP_CHANGES, records.StoredRelationshipChange, labels
-            ),
-            knowledge=_events(session, tables.KNOWLEDGE_EVENTS, records.StoredKnowledge, labels),
+            relationship_changes=_in_order(session, RelationshipChange),
+            knowledge=_in_order(session, Knowledge),
             parts=project.settings.get("parts", []),
             summaries=stored_summaries(session),
             consolidations=consolidations,
             character_memories=CharacterMemoryRepository(session).list_project(),
             play=PlayRepository(session).contents(),
             waivers=Waivers(conflicts=projects.waived("conflicts"), findings=projects.waived("findings")),
-            counters=dict(sorted(session.pairs(tables.COUNTERS.c.kind, tables.COUNTERS.c.next_number).items())),
+            counters=dict(sorted(session.pairs(IdCounter.kind, col(IdCounter.next_number)).items())),
         )
 
-    def add_entity(self, given: records.StoredEntity) -> None:
+    def add_entity(self, given: StoredEntity) -> None:
         """Add an entity whose id is free."""
         entity = given.entity
         self._session.touch()
@@ -169,14 +174,14 @@ class ExchangeRepository(Repository):
         EntityRepository(self._session).upsert(bare, origin=given.origin)
         told = given.model_dump(include={"created_at", "updated_at"}, exclude_none=True)
         if told:
-            self._session.update(tables.ENTITIES, tables.ENTITIES.c.entity_id == entity.entity_id, **told)
+            self._session.update(EntityRow, EntityRow.entity_id == entity.entity_id, **told)
         aliases = []
         for name, alias in {alias.alias: alias for alias in entity.aliases}.items():
             own = {"entity_id": entity.entity_id, "alias_key": name_key(name)}
             aliases.append({**alias.model_dump(), **own, "by_author": name in given.author_aliases})
-        self._session.insert(tables.ALIASES, aliases)
+        self._session.insert(AliasRow, aliases)
 
-    def add_pairs(self, pairs: Sequence[records.StoredPair]) -> dict[str, str]:
+    def add_pairs(self, pairs: Sequence[Pair]) -> dict[str, str]:
         """Give pairs of characters their ids where these are free."""
         known = {(pair.character_a, pair.character_b): pair.relationship_id for pair in read_pairs(self._session)}
         counters, now = CounterRepository(self._session), self._session.now()
@@ -188,9 +193,7 @@ class ExchangeRepository(Repository):
                 known[key] = pair.relationship_id if is_free else counters.take("R")
                 counters.jump_over([known[key]])
                 moments = {"created_at": pair.created_at or now, "updated_at": pair.updated_at or now}
-                self._session.insert(
-                    tables.RELATIONSHIPS, [pair.model_dump() | moments | {"relationship_id": known[key]}]
-                )
+                self._session.add(pair.model_copy(update={**moments, "relationship_id": known[key]}))
             ids[pair.relationship_id] = known[key]
         return ids
 
@@ -203,35 +206,27 @@ class ExchangeRepository(Repository):
         label = free_label(self._session, scene.label)
         text = scene.text or ""
         own = {"scene_id": scene_id, "label": label, "text": text, "text_hash": text_hash(text)}
-        record = scene.record and scene.record.model_dump(mode="json")
-        values = scene.model_dump(exclude={"record"}) | own | {"record": record}
-        self._session.insert(tables.SCENES, [values])
+        self._session.add(scene.model_copy(update=own))
         here = {"scene_id": scene_id, "chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
-        self._session.insert(
-            tables.MENTIONS, [here | {"entity_id": each, "name": name} for each, name in scene.mentions]
-        )
-        scene_ids = {label: scene_id, scene.label: scene_id}
-        rows = [_chunk_row(memory, scene_ids.get(memory.scene_label or "")) for memory in bundle.memories]
-        ChunkWriter(self._session).insert(rows)
+        self._session.insert(NameMention, [here | {"entity_id": each, "name": name} for each, name in bundle.mentions])
+        ChunkWriter(self._session).insert([_chunk_row(memory, scene_id) for memory in bundle.memories])
         by_place: dict[Place, str] = {(scene.chapter_index, scene.scene_index): scene_id}
         self._insert_events(bundle, relationship_ids, by_place)
 
-    def note_told_scenes(self, told: Mapping[records.ScenePlace, ToldScene]) -> None:
+    def note_told_scenes(self, told: Mapping[ScenePlace, ToldScene]) -> None:
         """Keep what documents say of scenes beside their text and record, for those that stand at the places."""
         self._session.touch()
         scene_ids = scene_ids_at(self._session, told)
         for place, said in told.items():
-            self._session.update(
-                tables.SCENES, tables.SCENES.c.scene_id == scene_ids.get(place), **said.model_dump(exclude_none=True)
-            )
+            self._session.update(Scene, Scene.scene_id == scene_ids.get(place), **said.model_dump(exclude_none=True))
 
-    def tie_to_scenes(self, places: Collection[records.ScenePlace]) -> None:
+    def tie_to_scenes(self, places: Collection[ScenePlace]) -> None:
         """Let events that came before their scenes go with those that stand at the places now."""
         self._session.touch()
         for place, scene_id in scene_ids_at(self._session, places).items():
-            for table in tables.EVENT_TABLES:
-                at_place = (table.c[name] == number for name, number in zip(tables.PLACE, place, strict=True))
-                self._session.update(table, *at_place, table.c.scene_id.is_(None), scene_id=scene_id)
+            for table in EVENT_TABLES:
+                at_place = (getattr(table, name) == number for name, number in zip(PLACE, place, strict=True))
+                self._session.update(table, *at_place, table.scene_id.is_(None), scene_id=scene_id)
 
     def add_rest(self, contents: ProjectContents, relationship_ids: dict[str, str]) -> None:
         """Add what goes with no scene of the contents, tied to the scene that stands at its place, if any."""
@@ -243,7 +238,7 @@ class ExchangeRepository(Repository):
         ChunkWriter(self._session).insert(rows)
         self._insert_events(contents, relationship_ids, by_place)
 
-    def add_summaries(self, summaries: Sequence[records.StoredSummary], parts: Sequence[StoryPart]) -> None:
+    def add_summaries(self, summaries: Sequence[Summary], parts: Sequence[StoryPart]) -> None:
         """Add written summaries, and the author's parts where the project has none."""
         projects = ProjectRepository(self._session)
         settings = projects.require().settings
@@ -261,7 +256,7 @@ class ExchangeRepository(Repository):
                 projects.set_waived(what, {**notes, **projects.waived(what)})
 
     def add_consolidations(
-        self, consolidations: Sequence[StoredConsolidation], memories: Sequence[records.StoredMemory]
+        self, consolidations: Sequence[StoredConsolidation], memories: Sequence[StoredMemory]
     ) -> list[str]:
         """Add memories that stand for others, where these are stored just as they are in the contents."""
         given = {memory.chunk.chunk_id: memory.chunk for memory in memories}
@@ -296,23 +291,23 @@ class ExchangeRepository(Repository):
         for table, events in source.events().items():
             rows = []
             for event in events:
-                is_said = event.origin == "author" and event.scene_label is None
+                is_said = event.origin == "author" and event.scene_id is None
                 scene_id = None if is_said else scene_ids.get((event.chapter_index, event.scene_index))
-                row = with_span_columns(event) | {"scene_id": scene_id}
-                if table is tables.RELATIONSHIP_CHANGES:
+                row = event.as_new() | {"scene_id": scene_id}
+                if table is RelationshipChange:
                     row["relationship_id"] = relationship_ids.get(event.relationship_id, event.relationship_id)
                 rows.append(row)
             self._session.insert(table, rows)
         CounterRepository(self._session).jump_over({event.loop_id for event in source.loop_events})
 
 
-def _is_said(memory: records.StoredMemory) -> bool:
+def _is_said(memory: StoredMemory) -> bool:
     """Tell whether an author's note keeps its place between the scenes and goes with none of them."""
-    return not memory.from_scene and memory.scene_label is None
+    return not memory.from_scene and memory.scene_id is None
 
 
-def _chunk_row(memory: records.StoredMemory, scene_id: str | None) -> dict[str, Any]:
+def _chunk_row(memory: StoredMemory, scene_id: str | None) -> dict[str, Any]:
     chunk = memory.chunk
     place = {name: getattr(chunk, name) for name in ("chapter_index", "scene_index", "created_at")}
-    marks = {name: getattr(memory, name) for name in records.StoredMemory.model_fields if name in tables.CHUNKS.c}
+    marks = {name: getattr(memory, name) for name in StoredMemory.model_fields if name in MemoryRow.model_fields}
     return chunk_values(chunk, chunk.entities_mentioned) | place | marks | {"scene_id": scene_id}

@@ -25,7 +25,7 @@ from runtime.storage.journal import (
     require_scene_as_left,
 )
 from runtime.storage.projects import Waivable
-from runtime.storage.records import IndexingResult, StoredScene
+from runtime.storage.records import IndexingResult, Scene
 from runtime.storage.said_places import PlaceFields, is_among, last_rows
 from runtime.storage.scenes import SCENE_FIELDS
 from runtime.stores import MemoryStores
@@ -130,7 +130,7 @@ class StoryChanges(base.StoryBase):
     adelete_thread = base.async_twin(delete_thread)
 
 
-def changed_scene(scene: StoredScene, fields: Mapping[str, Any]) -> StoredScene:
+def changed_scene(scene: Scene, fields: Mapping[str, Any]) -> Scene:
     """Return a scene with fields of an image in the place of its own."""
     values = {name: value for name, value in fields.items() if name in SCENE_FIELDS}
     if values.get("record") is not None:
@@ -238,7 +238,7 @@ def restore_places(unit: UnitOfWork, change: Change) -> None:
             unit.scenes.move_chapter(int(left["position"]), int(stood["position"]))
 
 
-def keep_insertion(unit: UnitOfWork, scene: StoredScene | None, stood: Standing) -> Change | None:
+def keep_insertion(unit: UnitOfWork, scene: Scene | None, stood: Standing) -> Change | None:
     """Write down which scene was inserted, if any, with where everything stood that made room."""
     before, after = stood.images(Standing.of(unit))
     told = {} if scene is None else {"title": scene.title, "text": scene.text}
@@ -284,7 +284,7 @@ def _set_meant(unit: UnitOfWork, what: Waivable, notes: Mapping[str, str | None]
 def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> ListedChange | None:
     """Return a change in words, None where what it is about is not known yet at the cut."""
     told: dict[str, Any] = {"is_gone": True}
-    place: StoryPosition | StoredScene | StoryMemoryChunk | None = None
+    place: StoryPosition | Scene | StoryMemoryChunk | None = None
     if change.kind in TAKEN:
         places = sorted(base.story_position(each.after["position"]) for each in unit.journal.of_run(change))
         is_gone = len(places) == 1 and unit.scenes.by_id(change.entity_id) is None

@@ -33,7 +33,7 @@ from novelgen.models.state import DIMENSION_RANGES
 from runtime.search.kept_readings import KeptReadings, knowledge_rules
 from runtime.storage.characters import MemoryVector
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import Happened, MemoryFilter, StoredDispositionChange
+from runtime.storage.records import FeltChange, Happened, MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story.base import ChangeNumber, ReadsArguments, async_twin
 
@@ -277,7 +277,7 @@ class CharacterFeelings(CharacterPart):
                 raise UserInputError(f"{other_id!r} is the character itself; name whom it feels something for")
             with unit.journal.changing_play("feel", self.character_id, felt_for) as kept:
                 unit.play.add_disposition(
-                    StoredDispositionChange(
+                    FeltChange(
                         character_id=self.character_id,
                         other_id=felt_for,
                         event_type=event_type,
@@ -289,7 +289,7 @@ class CharacterFeelings(CharacterPart):
             now = feelings_in(unit, self._mind(unit), self.character_id, felt_for, as_of=None, now=moment)
         return now.model_copy(update={"change_id": kept.change_id})
 
-    def feelings_history(self, other_id: str = feeling.PLAYER, *, as_of: When = None) -> list[StoredDispositionChange]:
+    def feelings_history(self, other_id: str = feeling.PLAYER, *, as_of: When = None) -> list[FeltChange]:
         """Return how the character's feelings for another moved, in the order in which it happened.
 
         Args:
@@ -372,7 +372,7 @@ def move_by_event(unit: UnitOfWork, memory: CharacterMemory, deltas: Mapping[str
         before = feeling.folded_disposition(unit.play.dispositions(memory.character_id, other_id))
         if before.moved(deltas) != before:
             unit.play.add_disposition(
-                StoredDispositionChange(
+                FeltChange(
                     character_id=memory.character_id,
                     other_id=other_id,
                     event_type=memory.event_type or memory.interaction_type or "",

@@ -22,6 +22,7 @@ from novelgen.models.knowledge import (
     KnowledgeKind,
     KnowledgeSource,
     KnownMemory,
+    Learnt,
     UnknownMemory,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
@@ -29,7 +30,7 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.entities import is_unmasked
 from runtime.storage.journal import RowChange
 from runtime.storage.knowledge import FACT_TYPES
-from runtime.storage.records import StoredKnowledge, StoredMemory
+from runtime.storage.records import EventOrigin, Knowledge, StoredMemory
 from runtime.story import base
 
 if TYPE_CHECKING:
@@ -63,9 +64,14 @@ class MemoryKnowers(Model):
     )
 
 
-class SaidKnowledge(StoredKnowledge):
+class SaidKnowledge(Learnt):
     """What the author said of who knows a memory."""
 
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    origin: EventOrigin = "author"
+    source_span: tuple[int, int] | None = None
+    verified: bool = True
     change_id: base.ChangeNumber = None
 
 
@@ -311,7 +317,7 @@ class StoryKnowledge(base.StoryBase):
                 own = StoryPosition(stored.chunk.chapter_index, stored.chunk.scene_index)
                 place = own if start is None else base.place_of_statement(unit, cut)
                 follows_scene = start is None and stored.scene_id is not None
-            said = SaidKnowledge(
+            said = Knowledge(
                 character_id=knower,
                 source_id=source_id,
                 chapter_index=place.chapter_index,
@@ -325,7 +331,7 @@ class StoryKnowledge(base.StoryBase):
             with unit.journal.recording_knowledge(knower, source_id) as rows:
                 unit.knowledge.say(said, follows_scene=follows_scene)
             change = _kept(unit, knower, source_id, stored, rows)
-        return said.model_copy(update={"change_id": change})
+        return SaidKnowledge(**said.model_dump(), change_id=change)
 
     def forget_knowledge(self, character_id: base.Name, memory_id: base.Name) -> list[SaidKnowledge]:
         """Take back all that you said of whether a character knows a memory.
@@ -351,9 +357,9 @@ class StoryKnowledge(base.StoryBase):
                 raise UserInputError(
                     f"you have said nothing of {character_id!r} and {memory_id!r}; nothing to take back"
                 )
-        return [SaidKnowledge(**dict(each), change_id=change_id) for each in said]
+        return [SaidKnowledge(**words.model_dump(), change_id=change_id) for words in said]
 
-    def author_words(self, *, character_id: str, memory_id: str) -> list[StoredKnowledge]:
+    def author_words(self, *, character_id: str, memory_id: str) -> list[Knowledge]:
         """Return what the author said of somebody and a memory, in story order; empty where the rules hold."""
         with self._stores.database(self.project_id).read() as unit:
             source_id = _source_id(_fact(unit, self.project_id, memory_id, END_OF_STORY))

@@ -209,7 +209,7 @@ class StoryMemories(base.StoryBase):
             for kind, names in said:
                 for name in names:
                     unit.knowledge.say(
-                        records.StoredKnowledge(
+                        records.Knowledge(
                             character_id=knower_id(unit, name, END_OF_STORY),
                             source_id=note.memory_id,
                             chapter_index=note.chapter_index,

@@ -17,7 +17,7 @@ from novelgen.models.record import SceneRecord
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change, RowChange, require_scene_as_left
 from runtime.storage.merges import reworded
-from runtime.storage.records import IndexingResult, StoredScene
+from runtime.storage.records import IndexingResult, Scene
 from runtime.stores import MemoryStores
 from runtime.story.base import Name, StoryBase, async_twin, known_entities, named_entity
 from runtime.story.changes import changed_scene
@@ -216,7 +216,7 @@ class _Renamed:
         said = {"name": self.names[self.old.name], **({"alias": others} if others else {})}
         return changed_card(self.old.model_copy(update=reworded(own, self.swap.said)), said)
 
-    def _scene_words(self, scene: StoredScene, by_hand: set[str], *, in_text: bool) -> dict[str, Any]:
+    def _scene_words(self, scene: Scene, by_hand: set[str], *, in_text: bool) -> dict[str, Any]:
         """Return those fields of a scene that say the name, as they will be."""
         fields: dict[str, Any] = {}
         place = str(scene.position)
@@ -304,7 +304,7 @@ def restore_renamed(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -
         unit.scenes.restore_spans(scene.scene_id, row.before["spans"])
 
 
-def _image(unit: UnitOfWork, scene: StoredScene, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _image(unit: UnitOfWork, scene: Scene, fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in unit.scenes.image(scene).items() if name in fields or name == "spans"}
 
 

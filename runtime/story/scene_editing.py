@@ -12,7 +12,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.record import SceneRecord
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import AuthorChangeKind, number_of
-from runtime.storage.records import IndexingResult, StoredScene
+from runtime.storage.records import IndexingResult, Scene
 from runtime.stores import MemoryStores
 from runtime.story.base import (
     At,
@@ -171,7 +171,7 @@ class StorySceneEditing(StoryBase):
 
 
 def change_scene(
-    unit: UnitOfWork, scene: StoredScene, kind: AuthorChangeKind, fields: dict[str, Any], *, stores: MemoryStores
+    unit: UnitOfWork, scene: Scene, kind: AuthorChangeKind, fields: dict[str, Any], *, stores: MemoryStores
 ) -> SceneEdit:
     """Give a scene other fields, and write down what they were."""
     from runtime.ingest.scene_writes import replace_stored_scene
@@ -191,7 +191,7 @@ def change_scene(
     )
 
 
-def _quotes(unit: UnitOfWork, scene: StoredScene) -> list[tuple[str, str]]:
+def _quotes(unit: UnitOfWork, scene: Scene) -> list[tuple[str, str]]:
     """Return what each fact says whose words are known, with the words."""
     text = scene.text or ""
     place = (scene.chapter_index, scene.scene_index)

@@ -15,7 +15,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedMemory, SceneRecord
 from novelgen.models.state import StateChange
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import EntityOrigin, ExtractionStatus, FactCount, MemoryStatus, SceneState, StoredScene
+from runtime.storage.records import EntityOrigin, ExtractionStatus, FactCount, MemoryStatus, Scene, SceneState
 from runtime.story.base import At, Place, StoryBase, async_twin, known_entities, position_of, story_position
 
 FactKind = Literal[
@@ -76,7 +76,7 @@ class EstablishedFact(BaseModel):
 class ReadScene(BaseModel):
     """A scene with its text and what it established."""
 
-    scene: StoredScene
+    scene: Scene
     on_stage: list[str] = Field(default_factory=list, description="Names as of the position.")
     pov: str = Field(default="", description="From whose point of view it is told, by name.")
     location: str = ""
@@ -144,7 +144,7 @@ class StorySceneReading(StoryBase):
 class _Teller:
     """Tells what a scene established, within a transaction."""
 
-    def __init__(self, unit: UnitOfWork, scene: StoredScene, cut: StoryPosition, names: Mapping[str, str]) -> None:
+    def __init__(self, unit: UnitOfWork, scene: Scene, cut: StoryPosition, names: Mapping[str, str]) -> None:
         self.unit = unit
         self.scene = scene
         self.cut = cut

@@ -10,7 +10,7 @@ from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import StoryPart
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import number_of
-from runtime.storage.records import IndexingResult, MemoryFilter, StoredScene
+from runtime.storage.records import IndexingResult, MemoryFilter, Scene
 from runtime.story.base import At, ChangeNumber, Count, SceneText, StoryBase, async_twin, story_position
 from runtime.story.changes import Standing, keep_insertion, keep_move
 
@@ -21,7 +21,7 @@ Offset = Annotated[int, Field(ge=0, le=100_000_000)]
 class ListedScene(BaseModel):
     """A stored scene with the names of who is on stage."""
 
-    scene: StoredScene
+    scene: Scene
     on_stage: list[str] = Field(default_factory=list)
     part: str = Field(default="", description="Title of the part, such as a volume, that its chapter stands in.")
     characters: int | None = Field(default=None, description="Of its whole text; null where that was not read.")
@@ -220,7 +220,7 @@ def _parts(unit: UnitOfWork) -> list[StoryPart]:
     return [StoryPart.model_validate(part) for part in unit.projects.require().settings.get("parts", ())]
 
 
-def _listed(scene: StoredScene, names: dict[str, str], parts: list[StoryPart]) -> ListedScene:
+def _listed(scene: Scene, names: dict[str, str], parts: list[StoryPart]) -> ListedScene:
     holding = (each for each in parts if each.first_chapter <= scene.chapter_index <= each.last_chapter)
     return ListedScene(
         scene=scene,
@@ -229,7 +229,7 @@ def _listed(scene: StoredScene, names: dict[str, str], parts: list[StoryPart]) -
     )
 
 
-def _parsed_record(text: str, scene: StoredScene, name: str) -> SceneRecord:
+def _parsed_record(text: str, scene: Scene, name: str) -> SceneRecord:
     try:
         record = SceneRecord.model_validate_json(text)
     except ValidationError as error:

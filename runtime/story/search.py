@@ -30,7 +30,7 @@ from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
 from runtime.memory_tools import DEFAULT_TOP_K, MAX_TOP_K
 from runtime.search.card_vectors import CardVectors
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import StoredScene
+from runtime.storage.records import Scene
 from runtime.storage.terms import index_tokens, lexical_terms, term_tokens
 from runtime.story.base import Count, Place, Share, StoryBase, Text, async_twin, known_entities, position_of
 
@@ -302,7 +302,7 @@ def _entity_card(entity: Entity, state: EntityStateSnapshot | None, names: Mappi
     )
 
 
-def _scene_card(scene: StoredScene) -> Card:
+def _scene_card(scene: Scene) -> Card:
     record = scene.record
     told = [] if record is None else [*record.summary, *record.key_events, *record.emotional_beats]
     return Card(

@@ -18,7 +18,7 @@ from novelgen.language.normalise import DEEPEST, is_deeper, name_key, scrub_text
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described, shown
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import Disclosure, FlagChange, Happened
+from runtime.storage.records import Disclosure, DisclosureFields, FlagChange, Happened
 from runtime.story.base import ChangeNumber, Name, StoryBase, async_twin
 from runtime.story.character_part import CharacterPart, When, feelings_in, happened, other_id_of
 
@@ -29,7 +29,7 @@ class KeptSecret(Secret):
     change_id: ChangeNumber = None
 
 
-class KeptDisclosure(Disclosure):
+class KeptDisclosure(DisclosureFields):
     """What was written down of a secret that was told, or of a thing that was shown."""
 
     change_id: ChangeNumber = None
@@ -226,7 +226,7 @@ def _disclosed(
     change: Literal["reveal", "show"] = "reveal" if kind == "revealed" else "show"
     with unit.journal.changing_play(change, character_id, other_id) as kept:
         unit.play.disclose(disclosure)
-    return KeptDisclosure(**dict(disclosure), change_id=kept.change_id)
+    return KeptDisclosure(**disclosure.model_dump(), change_id=kept.change_id)
 
 
 def flags_in(unit: UnitOfWork, as_of: Moment | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from novelgen.models.position import Place as ScenePlace
 from novelgen.models.position import StoryPosition
 from novelgen.models.story_difference import StoryDifference, StretchTotals, ToldScene
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import StoredScene
+from runtime.storage.records import Scene
 from runtime.story.base import At, Place, async_twin, position_of, story_position
 from runtime.story.threads import StoryThreads
 
@@ -157,18 +157,18 @@ def _totals(whole: StoryDifference) -> StretchTotals:
     )
 
 
-def _scenes_between(unit: UnitOfWork, since: StoryPosition | None, until: StoryPosition | None) -> list[StoredScene]:
+def _scenes_between(unit: UnitOfWork, since: StoryPosition | None, until: StoryPosition | None) -> list[Scene]:
     end = until or StoryPosition()
     if since is None:
         return unit.scenes.list_as_of(as_of=end, last=1)
     return unit.scenes.list_as_of(as_of=end, since=since)
 
 
-def _after(scene: StoredScene) -> StoryPosition:
+def _after(scene: Scene) -> StoryPosition:
     return StoryPosition(scene.chapter_index, scene.scene_index + 1)
 
 
-def _told(scene: StoredScene) -> ToldScene:
+def _told(scene: Scene) -> ToldScene:
     return ToldScene(
         chapter_index=scene.chapter_index,
         scene_index=scene.scene_index,

@@ -8,7 +8,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
 from runtime.storage.migrations.runner import comparison_options, new_database
-from runtime.storage.tables import METADATA
+from runtime.storage.records import METADATA
 
 
 def run(connection: Connection) -> None:
@@ -18,7 +18,7 @@ def run(connection: Connection) -> None:
         target_metadata=METADATA,
         # SQLite alters a table by copying it, which must happen as a whole.
         render_as_batch=True,
-        **comparison_options(connection),
+        **comparison_options(),
     )
     with context.begin_transaction():
         context.run_migrations()

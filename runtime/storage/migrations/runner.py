@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import URL, Connection, DateTime, Engine, Text, create_engine, inspect, text
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy import URL, Connection, DateTime, Engine, String, create_engine, inspect, text
+from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from novelgen.errors import SchemaVersionError
 from runtime.storage.connection import WRITING, postgres_engine, sqlite_engine
-from runtime.storage.tables import METADATA
+from runtime.storage.records import METADATA
 
 if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
@@ -68,15 +68,9 @@ def migrate_to_head(url: URL, *, busy_timeout_s: float, target: str = HEAD, scri
         engine.dispose()
 
 
-def comparison_options(connection: Connection) -> dict[str, Any]:
+def comparison_options() -> dict[str, Any]:
     """Return how Alembic compares the tables with those of a database."""
-    return {
-        "include_name": _is_ours,
-        "compare_type": True,
-        # PostgreSQL has no = for JSON, by which Alembic would compare a default.
-        "compare_server_default": connection.dialect.name == "sqlite",
-        "render_item": _render_type,
-    }
+    return {"include_name": _is_ours, "compare_type": _differ_in_type, "render_item": _render_type}
 
 
 @contextmanager
@@ -102,13 +96,22 @@ def _is_ours(name: str | None, kind: str, _parents: Any) -> bool:
     return kind != "table" or not (name or "").startswith(_LEXICAL_TABLE)
 
 
+def _differ_in_type(
+    _context: Any, _reflected: Any, _column: Any, stored_type: TypeEngine[Any], declared_type: TypeEngine[Any]
+) -> bool | None:
+    """Return False for two texts, whatever the database calls them; None leaves it to Alembic."""
+    if isinstance(declared_type, TypeDecorator):
+        declared_type = declared_type.impl_instance
+    return False if isinstance(stored_type, String) and isinstance(declared_type, String) else None
+
+
 def _render_type(kind: str, item: Any, _context: Any) -> str | bool:
     """Return a type of our own or of SQLModel as one of SQLAlchemy, so that a revision imports none of them."""
     if kind == "type" and isinstance(item, TypeDecorator):
         implementation = item.impl_instance
         if isinstance(implementation, DateTime):
             return f"sa.DateTime(timezone={implementation.timezone})"
-        return "sa.Text()" if isinstance(implementation, Text) else f"sa.{type(implementation).__name__}()"
+        return "sa.Text()" if isinstance(implementation, String) else f"sa.{type(implementation).__name__}()"
     return False
 
 

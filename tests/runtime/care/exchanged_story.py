@@ -11,7 +11,7 @@ from novelgen.models.position import StoryPosition, utc_now
 from novelgen.models.record import RecordedLoop, RecordedLoopResolution, RecordedRelationshipChange, SceneRecord
 from novelgen.models.state import StateChange
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import SceneWrite, StoredKnowledge
+from runtime.storage.records import Knowledge, SceneWrite
 
 PEOPLE = ("C0", "C1", "C2")
 PLACES = ((1, 1), (1, 2), (2, 1))
@@ -40,7 +40,7 @@ _relation = st.builds(
     ),
 )
 _knowledge = st.builds(
-    StoredKnowledge,
+    Knowledge,
     character_id=st.sampled_from([*PEOPLE, "reader"]),
     source_id=st.sampled_from(["K110", "K121", "*"]),
     kind=st.sampled_from(["knows", "hidden", "deceived", "doubts"]),

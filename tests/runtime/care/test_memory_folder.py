@@ -22,7 +22,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
-from runtime.storage.records import StoredPair
+from runtime.storage.records import Pair
 from runtime.storage.transfer import ProjectContents
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
@@ -119,7 +119,7 @@ def test_the_files_have_the_documented_shapes(here: MemoryStores, there: MemoryS
         sources = [each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "memory"][:2]
         text = ConsolidatedText(content="Both of it.")
         unit.consolidations.add(consolidated_memory(text, sources, created_at=utc_now()), sources)
-        unit.exchange.add_pairs([StoredPair(relationship_id="R9", character_a="C0", character_b="I0")])
+        unit.exchange.add_pairs([Pair(relationship_id="R9", character_a="C0", character_b="I0")])
     written = export_project(here, project_id, tmp_path)
     files = {str(file.relative_to(tmp_path / "memory")): json.loads(file.read_text("utf-8")) for file in written}
     listed = "consolidations counters notes open_loops project relationships summaries"

@@ -9,7 +9,7 @@ import pytest
 from novelgen.characters.secrets import Secret
 from runtime.care.checks import check_minds, project_counts
 from runtime.settings import NovelgenSettings
-from runtime.storage.records import StoredDispositionChange
+from runtime.storage.records import FeltChange
 from runtime.stores import MemoryStores
 from runtime.story.character import Character
 from runtime.story.story import Story
@@ -66,7 +66,7 @@ def test_memories_of_nobody_are_named(stores: MemoryStores) -> None:
     """Feelings and secrets likewise: whose they were is not stored."""
     with stores.database(PROJECT).write() as unit:
         unit.play.keep_secret("C8", Secret(secret_id="name", text="Born elsewhere."))
-        felt = StoredDispositionChange(
+        felt = FeltChange(
             character_id="C9", other_id="C0", event_type="gift_given", happened_at=datetime(2031, 3, 1, tzinfo=UTC)
         )
         unit.play.add_disposition(felt)

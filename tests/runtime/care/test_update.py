@@ -14,7 +14,7 @@ from runtime.care.importing import SourceImport, import_source, rearrangement
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
-from runtime.storage.records import StoredKnowledge
+from runtime.storage.records import Knowledge
 from runtime.stores import MemoryStores
 
 _numbers = itertools.count(1)
@@ -144,8 +144,8 @@ def test_who_knows_what_moves_with_its_chapter(stores: MemoryStores, project: st
     _record(stores, project, 3, "船上无人。", learned=[{"character_id": "C1", "memory_ids": ["M1"]}])
     doubts = {"character_id": "C0", "source_id": "M1", "kind": "doubts"}
     with stores.database(project).write() as unit:
-        unit.knowledge.say(StoredKnowledge(**doubts, chapter_index=3, scene_index=1))
-        unit.knowledge.say(StoredKnowledge(**doubts, chapter_index=3, scene_index=9))
+        unit.knowledge.say(Knowledge(**doubts, chapter_index=3, scene_index=1))
+        unit.knowledge.say(Knowledge(**doubts, chapter_index=3, scene_index=9))
 
     def said() -> list[tuple[str, str, int | None, int | None]]:
         with stores.database(project).read() as unit:

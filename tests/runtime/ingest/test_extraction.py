@@ -13,7 +13,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.extraction import ExtractionReport, extract_scenes
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
 from runtime.ingest.scene_passes import SceneChoice
-from runtime.storage.records import MemoryEdit, MemoryFilter, StoredMemory, StoredScene
+from runtime.storage.records import MemoryEdit, MemoryFilter, Scene, StoredMemory
 from runtime.stores import MemoryStores
 from runtime.story.entities import StoryEntities
 from tests.runtime.ingest.made_up_story import ENTITIES, record, scene
@@ -80,7 +80,7 @@ def extracted(stores: MemoryStores, project: str, answer: Callable[..., str], **
     return extract_scenes(stores, project, ScriptedChatModel(answer=answer), **options)
 
 
-def stored_scene(stores: MemoryStores, project: str, chapter: int, number: int) -> StoredScene:
+def stored_scene(stores: MemoryStores, project: str, chapter: int, number: int) -> Scene:
     """Return a stored scene with its text."""
     with stores.database(project).read() as unit:
         return unit.scenes.require(StoryPosition(chapter, number))

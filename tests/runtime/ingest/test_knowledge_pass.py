@@ -15,7 +15,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import IngestResult, ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_passes import KnowledgeReport, SceneChoice, estimate_knowledge, read_knowledge
-from runtime.storage.records import StoredScene
+from runtime.storage.records import Scene
 from runtime.stores import MemoryStores
 from runtime.story.entities import StoryEntities
 from tests.support.scripted_chat_model import ScriptedChatModel
@@ -104,7 +104,7 @@ def knowing(stores: MemoryStores, project: str, who: str, memory_id: str, *place
     return rules.knows(who, next(each for each in rules.story.memories if each.source_id == memory_id))
 
 
-def stored(stores: MemoryStores, project: str, *place: int) -> StoredScene:
+def stored(stores: MemoryStores, project: str, *place: int) -> Scene:
     """Return a stored scene."""
     with stores.database(project).read() as unit:
         return unit.scenes.require(StoryPosition(*place))

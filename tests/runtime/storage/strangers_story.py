@@ -15,7 +15,7 @@ from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.position import StoryPosition
 from runtime.storage.characters import MemoryVector
 from runtime.storage.database import DatabaseManager
-from runtime.storage.records import Disclosure, FlagChange, StoredDispositionChange, StoredKnowledge
+from runtime.storage.records import Disclosure, FeltChange, FlagChange, Knowledge
 from tests.runtime.storage.stories import change, memory, record, scene, store
 
 MINDS = ("knowledge_events", "character_memories", "disposition_changes", "character_secrets", "character_disclosures")
@@ -78,7 +78,7 @@ def fill(database: DatabaseManager) -> None:
             1,
             1,
             memory("M1", "The veiled lady hid the key.", entities_mentioned=["C1", "I0"], slot_type="C1.secret"),
-            knowledge=[StoredKnowledge(character_id="C1", source_id="M1", how="own_doing")],
+            knowledge=[Knowledge(character_id="C1", source_id="M1", how="own_doing")],
             participants=["C1", "C2"],
             pov="C1",
             states=[change("C1", "mood", "afraid"), change("I0", "holder", "C1", entity_type="item")],
@@ -104,7 +104,7 @@ def fill(database: DatabaseManager) -> None:
             memory("M2", "Mary met the stranger.", entities_mentioned=["C0", "C1"]),
             participants=["C0", "C1"],
             knowledge=[
-                StoredKnowledge(
+                Knowledge(
                     character_id="C0",
                     source_id="M1",
                     how="told",
@@ -113,7 +113,7 @@ def fill(database: DatabaseManager) -> None:
                     quote="Text of",
                     source_span=(0, 7),
                 ),
-                StoredKnowledge(character_id="C2", source_id=ALL_LIVED, how="told", learned_from="C1"),
+                Knowledge(character_id="C2", source_id=ALL_LIVED, how="told", learned_from="C1"),
             ],
             states=[change("C0", "mood", "curious")],
             mentions=[("C0", "Mary"), ("C1", "the stranger")],
@@ -174,7 +174,7 @@ def _fill_minds(database: DatabaseManager) -> None:
         corrected = told.model_copy(update={"participants": ["C0", "C1"], "content": "He was told."})
         unit.characters.change("edit", "C2", changed=[(told, corrected)])
         for character_id, other_id in (("C1", "C2"), ("C2", "C1"), ("C2", "C0")):
-            felt = StoredDispositionChange(
+            felt = FeltChange(
                 character_id=character_id,
                 other_id=other_id,
                 event_type="gift_given",

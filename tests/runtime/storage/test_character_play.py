@@ -7,8 +7,7 @@ from novelgen.characters.memory import GamePosition
 from novelgen.characters.secrets import Secret
 from runtime.storage.characters import PlayContents, StoredSecret
 from runtime.storage.database import DatabaseManager
-from runtime.storage.records import Disclosure, FlagChange, StoredDispositionChange
-from runtime.storage.tables import PROJECTS
+from runtime.storage.records import Disclosure, FeltChange, FlagChange, Project
 from tests.runtime.storage.strangers_story import remembered
 from tests.support.databases import on_both_databases
 
@@ -16,8 +15,8 @@ START = datetime(2031, 3, 1, tzinfo=UTC)
 ODD_NAME = 'Ines "100%_" 阿蘅\\'
 
 
-def moved(by: int, *, session: int | None = None, hours: int = 0) -> StoredDispositionChange:
-    return StoredDispositionChange(
+def moved(by: int, *, session: int | None = None, hours: int = 0) -> FeltChange:
+    return FeltChange(
         character_id="C0",
         other_id=ODD_NAME,
         event_type="gift_given",
@@ -78,7 +77,7 @@ def test_a_project_that_goes_takes_it_all_along(database: DatabaseManager) -> No
         unit.play.add_disposition(moved(1))
         unit.play.keep_secret("C0", Secret(secret_id="s", text="x"))
         unit.play.set_flag(FlagChange(name="bridge", happened_at=START))
-        unit.play._session.run(PROJECTS.delete().where(PROJECTS.c.project_id == "demo"))
+        unit.play._session.delete(Project)
         assert unit.play.contents().is_empty()
 
 

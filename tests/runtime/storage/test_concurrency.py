@@ -6,13 +6,15 @@ import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.exc import InvalidRequestError
-from sqlalchemy.sql import FromClause
+from sqlmodel import col
 
 from runtime.storage.database import DatabaseManager
-from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES, alias_with_columns
+from runtime.storage.records import ConsolidationSource, MemoryRow
+from runtime.storage.session import alias_of
 from tests.faults.matrix import covers
 from tests.runtime.storage.stories import memory, scene
 from tests.support.databases import on_both_databases
@@ -111,6 +113,7 @@ def test_writers_of_one_scene_leave_one_whole_scene(database: DatabaseManager) -
 CREATOR = """
 import sys
 from pathlib import Path
+from typing import Any
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 from tests.runtime.storage.stories import memory, scene
@@ -165,12 +168,14 @@ def test_threads_that_come_together_at_a_new_alias_can_all_join_it() -> None:
     """Its columns are made before any of them asks."""
     failed: list[Exception] = []
 
-    def join(alias: FromClause, together: threading.Barrier) -> None:
+    def join(alias: Any, together: threading.Barrier) -> None:
         together.wait()
-        links = CONSOLIDATION_SOURCES
+        links = ConsolidationSource
         try:
-            joined = select(links.c.source_row_id).join(alias, alias.c.row_id == links.c.consolidated_row_id)
-            str(joined.where(alias.c.chapter_index < 3, alias.c.scene_index < 2))
+            joined = select(col(links.source_row_id)).join(
+                alias.row_id.table, alias.row_id == col(links.consolidated_row_id)
+            )
+            str(joined.where(alias.chapter_index < 3, alias.scene_index < 2))
         except InvalidRequestError as error:
             failed.append(error)
 
@@ -178,7 +183,7 @@ def test_threads_that_come_together_at_a_new_alias_can_all_join_it() -> None:
     sys.setswitchinterval(1e-6)
     try:
         for _ in range(20):
-            alias, together = alias_with_columns(CHUNKS, "consolidated"), threading.Barrier(8)
+            alias, together = alias_of(MemoryRow, "consolidated"), threading.Barrier(8)
             threads = [threading.Thread(target=join, args=(alias, together)) for _ in range(8)]
             for each in threads:
                 each.start()

@@ -3,20 +3,24 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import product
+from typing import ClassVar
 
-from sqlalchemy import Column, Connection, Integer, MetaData, Table, create_engine, select
+from sqlalchemy import Connection, MetaData, create_engine, insert, select
+from sqlmodel import Field, SQLModel
 
 from novelgen.models.position import StoryPosition
 from runtime.storage.session import before, story_order
 
 PLACES = [(None, None), *product(range(5), (None, *range(5)))]
-THINGS = Table(
-    "things",
-    MetaData(),
-    Column("number", Integer, primary_key=True),
-    Column("chapter_index", Integer),
-    Column("scene_index", Integer),
-)
+
+
+class Thing(SQLModel, table=True):
+    """Something with a place in the story."""
+
+    metadata: ClassVar[MetaData] = MetaData()
+    number: int | None = Field(default=None, primary_key=True)
+    chapter_index: int | None = None
+    scene_index: int | None = None
 
 
 @contextmanager
@@ -24,9 +28,9 @@ def _stored(places: Sequence[tuple[int | None, int | None]]) -> Iterator[Connect
     """A database with things at these places, numbered in their order."""
     engine = create_engine("sqlite://")
     with engine.begin() as connection:
-        THINGS.create(connection)
+        Thing.metadata.create_all(connection)
         rows = [{"number": number, "chapter_index": at[0], "scene_index": at[1]} for number, at in enumerate(places)]
-        connection.execute(THINGS.insert(), rows)
+        connection.execute(insert(Thing), rows)
         yield connection
     engine.dispose()
 
@@ -35,9 +39,9 @@ def test_cut_keeps_exactly_the_rows_that_the_position_admits() -> None:
     """SQL and Python agree on rows with a chapter, a scene or neither; what is not admitted is in the negation."""
     with _stored(PLACES) as connection:
         for cut in PLACES:
-            condition = before(StoryPosition(*cut), THINGS)
+            condition = before(StoryPosition(*cut), Thing)
             kept, left = (
-                [PLACES[number] for number in connection.scalars(select(THINGS.c.number).where(each))]
+                [PLACES[number] for number in connection.scalars(select(Thing.number).where(each))]
                 for each in (condition, ~condition)
             )
 
@@ -48,8 +52,6 @@ def test_cut_keeps_exactly_the_rows_that_the_position_admits() -> None:
 def test_story_order_puts_what_has_no_position_first() -> None:
     """Canon comes before chapters, and a chapter as a whole before its scenes."""
     with _stored([(2, 1), (None, None), (1, 3), (2, None), (1, 0)]) as connection:
-        found = connection.execute(
-            select(THINGS.c.chapter_index, THINGS.c.scene_index).order_by(*story_order(THINGS))
-        ).all()
+        found = connection.execute(select(Thing.chapter_index, Thing.scene_index).order_by(*story_order(Thing))).all()
 
     assert [tuple(row) for row in found] == [(None, None), (1, 0), (1, 3), (2, None), (2, 1)]

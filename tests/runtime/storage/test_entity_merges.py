@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from novelgen.errors import UnknownEntityError, UserInputError
 from runtime.storage.database import DatabaseManager, UnitOfWork
-from runtime.storage.records import SceneWrite, StoredKnowledge
+from runtime.storage.records import Knowledge, SceneWrite
 from tests.runtime.storage.stories import at, change, memory, record, scene, store
 from tests.runtime.storage.strangers_story import MINDS, remembered
 from tests.runtime.storage.strangers_story import fill as _fill
@@ -141,8 +141,8 @@ def test_what_was_learnt_where_both_are_named_goes_by_its_quote(database: Databa
         "M3": "The veiled lady and the stranger spoke",
         "M4": "",
     }
-    said = [StoredKnowledge(character_id="C1", source_id=each, quote=quote) for each, quote in quotes.items()]
-    of_her = StoredKnowledge(
+    said = [Knowledge(character_id="C1", source_id=each, quote=quote) for each, quote in quotes.items()]
+    of_her = Knowledge(
         character_id="C2", source_id="M1", how="told", learned_from="C1", quote="The veiled lady told Tom"
     )
     names = [("C1", "the stranger"), ("C1", "the veiled lady"), ("C2", "Tom")]

@@ -13,7 +13,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, RecordedRelationshipChange
 from novelgen.models.state import StateChange
 from runtime.storage.database import DatabaseManager
-from runtime.storage.records import StoredKnowledge
+from runtime.storage.records import Knowledge
 from tests.runtime.storage.stories import at, change, memory, record, scene, store
 from tests.support.databases import on_both_databases
 
@@ -332,7 +332,7 @@ def test_feelings_of_a_side_are_kept_in_story_time(database: DatabaseManager) ->
 def stretched(database: DatabaseManager) -> DatabaseManager:
     """Three scenes, each with a memory, a state and what somebody learns; a state of a chapter, and one of always."""
     for number, place in enumerate(((1, 1), (1, 2), (2, 1))):
-        learnt = StoredKnowledge(character_id=f"C{number}", source_id="M0")
+        learnt = Knowledge(character_id=f"C{number}", source_id="M0")
         store(
             database,
             scene(

@@ -2,34 +2,35 @@
 
 import pytest
 from pydantic import BaseModel
-from sqlalchemy import Table
 
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
-from runtime.storage import records, tables
+from runtime.storage import records
+from runtime.storage.records import Row
+from runtime.storage.session import table_name
 
 DERIVED = {"row_id", "project_id", "scene_id", "name_key", "alias_key", "content_hash", "term_count", "text_hash"}
-"""Numbers, keys and hashes that are made again, and the scene, which goes by its label."""
+"""Numbers, keys and hashes that are made again, and the scene, whose label a document has."""
 TOLD_OTHERWISE = {"by_author": "author_aliases", "span_start": "source_span", "span_end": "source_span"}
 
 
 @pytest.mark.parametrize(
     ("table", "models"),
     [
-        (tables.ENTITIES, [Entity, records.StoredEntity]),
-        (tables.ALIASES, [EntityAlias, records.StoredEntity, Entity]),
-        (tables.SCENES, [records.StoredScene]),
-        (tables.CHUNKS, [StoryMemoryChunk, records.StoredMemory]),
-        (tables.STATES, [records.StoredState]),
-        (tables.LOOP_EVENTS, [records.StoredLoopEvent]),
-        (tables.KNOWLEDGE_EVENTS, [records.StoredKnowledge]),
-        (tables.RELATIONSHIPS, [records.StoredPair]),
-        (tables.RELATIONSHIP_CHANGES, [records.StoredRelationshipChange]),
+        (records.EntityRow, [Entity, records.StoredEntity]),
+        (records.AliasRow, [EntityAlias, records.StoredEntity, Entity]),
+        (records.Scene, [records.Scene]),
+        (records.MemoryRow, [StoryMemoryChunk, records.StoredMemory]),
+        (records.State, [records.State]),
+        (records.LoopEvent, [records.LoopEvent]),
+        (records.Knowledge, [records.Knowledge]),
+        (records.Pair, [records.Pair]),
+        (records.RelationshipChange, [records.RelationshipChange]),
     ],
-    ids=lambda value: value.name if isinstance(value, Table) else "",
+    ids=lambda value: table_name(value) if isinstance(value, type) else "",
 )
-def test_every_column_is_exchanged(table: Table, models: list[type[BaseModel]]) -> None:
-    """A new column needs a place in the exchanged models, else an export would lose it."""
-    told = {field for model in models for field in model.model_fields}
-    columns = {column.name for column in table.c} - DERIVED
+def test_every_column_is_exchanged(table: type[Row], models: list[type[BaseModel]]) -> None:
+    """A new column needs a place in what is exchanged, else an export would lose it."""
+    told = {field for model in models for field in model.model_json_schema(mode="serialization")["properties"]}
+    columns = set(table.model_fields) - DERIVED
     assert {TOLD_OTHERWISE.get(name, name) for name in columns} <= told

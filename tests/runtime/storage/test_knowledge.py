@@ -5,16 +5,16 @@ from typing import Any
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
-from runtime.storage.records import SceneWrite, StoredKnowledge
+from runtime.storage.records import Knowledge, SceneWrite
 from tests.runtime.storage.stories import at, memory, record, scene, store
 from tests.support.databases import on_both_databases
 
 
-def _says(character_id: str, source_id: str, **fields: Any) -> StoredKnowledge:
-    return StoredKnowledge(character_id=character_id, source_id=source_id, **fields)
+def _says(character_id: str, source_id: str, **fields: Any) -> Knowledge:
+    return Knowledge(character_id=character_id, source_id=source_id, **fields)
 
 
-def _author_says(database: DatabaseManager, said: StoredKnowledge, place: tuple[int, int] | None) -> None:
+def _author_says(database: DatabaseManager, said: Knowledge, place: tuple[int, int] | None) -> None:
     chapter, number = place or (None, None)
     with database.project("demo").write() as unit:
         unit.knowledge.say(said.model_copy(update={"chapter_index": chapter, "scene_index": number}))
@@ -29,7 +29,7 @@ def _told(database: DatabaseManager, as_of: StoryPosition = END_OF_STORY) -> lis
         ]
 
 
-def _story(*said: StoredKnowledge) -> list[SceneWrite]:
+def _story(*said: Knowledge) -> list[SceneWrite]:
     return [
         scene(1, 1, memory("M1", "Ada hid the key.", entities_mentioned=["C0"]), participants=["C0"]),
         scene(1, 2, participants=["C0", "C1"], text="Ada told Ben where the key was.", knowledge=list(said)),

@@ -6,8 +6,7 @@ from novelgen.errors import DatabaseError, UnknownMemoryError
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager, UnitOfWork
 from runtime.storage.memories import DECISIONS
-from runtime.storage.records import MemoryEdit, MemoryFilter
-from runtime.storage.tables import CHUNKS
+from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryRow
 from tests.runtime.storage.stories import at, memory, scene, store
 from tests.support.databases import on_both_databases
 
@@ -197,7 +196,7 @@ def test_an_unknown_memory_is_named(told: DatabaseManager) -> None:
         with pytest.raises(UnknownMemoryError, match=r"'nope'.*'demo'.*memory list"):
             unit.memories.require("nope")
     with told.project("demo").read() as unit:
-        rows = unit.memories._session.rows(CHUNKS.select())
+        rows = unit.memories._session.read(MemoryRow)
     refusal = pytest.raises(DatabaseError, match="'demo' was read for 'other'")
     with told.project("other").read() as unit, refusal:
         unit.memories._session.own(rows)

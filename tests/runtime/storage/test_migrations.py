@@ -22,7 +22,7 @@ from runtime.storage.connection import database_url as url_of
 from runtime.storage.database import DatabaseManager
 from runtime.storage.migrations import runner
 from runtime.storage.migrations.runner import comparison_options, migrate_to_head
-from runtime.storage.tables import METADATA, TOUCHED_BY_HAND
+from runtime.storage.records import METADATA, TOUCHED_BY_HAND
 from runtime.stores import MemoryStores
 from tests.runtime.storage.stories import everything, memory, scene, store
 from tests.runtime.storage.strangers_story import fill_every_table
@@ -40,7 +40,7 @@ def _difference(database_url: str, metadata: MetaData) -> list[Any]:
     migrate_to_head(url, busy_timeout_s=5)
     engine = create_engine(url)
     with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts=comparison_options(connection))
+        context = MigrationContext.configure(connection, opts=comparison_options())
         difference = compare_metadata(context, metadata)
     engine.dispose()
     return list(difference)
@@ -74,7 +74,7 @@ def test_alembic_writes_a_revision_that_imports_sqlalchemy_alone(
     read_at = METADATA.tables["scenes"].c.created_at.type
     extended.tables["scenes"].append_column(Column("read_at", read_at, nullable=True))
     extended.tables["scenes"].append_column(Column("reads", Integer, server_default="0", nullable=False))
-    monkeypatch.setattr("runtime.storage.tables.METADATA", extended)
+    monkeypatch.setattr("runtime.storage.records.METADATA", extended)
     config = Config()
     config.set_main_option("script_location", str(scripts))
 

@@ -9,7 +9,7 @@ from novelgen.errors import InvalidProjectIdError, UnknownProjectError, UserInpu
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager, UnitOfWork
-from runtime.storage.records import MemoryEdit, StoredKnowledge
+from runtime.storage.records import Knowledge, MemoryEdit
 from tests.runtime.storage.stories import Undone, at, change, memory, scene, store
 from tests.support.databases import on_both_databases
 
@@ -72,8 +72,8 @@ def test_every_write_counts_in_the_revision(database: DatabaseManager) -> None:
     assert revisions == sorted(set(revisions))
 
 
-def _known(chapter: int) -> StoredKnowledge:
-    return StoredKnowledge(character_id="C2", source_id="M1", chapter_index=chapter, scene_index=1, origin="author")
+def _known(chapter: int) -> Knowledge:
+    return Knowledge(character_id="C2", source_id="M1", chapter_index=chapter, scene_index=1, origin="author")
 
 
 LATER: list[Callable[[UnitOfWork], object]] = [

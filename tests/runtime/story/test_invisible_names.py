@@ -2,11 +2,12 @@
 
 import pytest
 from sqlalchemy import update
+from sqlmodel import col
 
 from novelgen.errors import UserInputError
 from novelgen.models.entity import Entity
 from runtime.ingest.entities import store_entities
-from runtime.storage.tables import ENTITIES
+from runtime.storage.records import EntityRow
 from runtime.stores import MemoryStores
 from runtime.story.condition import diagnose
 from runtime.story.contexts import characters_of_entities
@@ -45,7 +46,7 @@ def test_a_stored_one_is_left_out_and_named(guild: Story, stores: MemoryStores, 
     """Contexts come without the card; by its id it gets a name, and then it is one of them."""
     card = guild.add_card("Odo Krail", start=(1, 1)).entity
     with stores.database(project).write() as unit:
-        unit._session.run(update(ENTITIES).where(ENTITIES.c.entity_id == card.entity_id).values(name="\u200e"))
+        unit._session.run(update(EntityRow).where(col(EntityRow.entity_id) == card.entity_id).values(name="\u200e"))
     plan = {"location": "the guild", "characters": ["Odo"], "purpose": "They meet."}
     assert guild.context(2, 2, plan).chapter_index == 2
     [finding] = [each for each in diagnose(stores, project).findings if each.kind == "names_invisible"]
