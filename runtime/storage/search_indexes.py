@@ -258,8 +258,10 @@ class EmbeddingRepository(Repository):
                 whole_vector(),
             )
         )
+        # Before an index is built no dimension is the live one: the vectors say it.
         live = select(col(Project.embedding_dimension)).where(self._session.owns(Project)).scalar_subquery()
-        statement = statement.where(col(Embedding.dimension) == (live if dimension is None else dimension))
+        wanted = func.coalesce(live, col(Embedding.dimension)) if dimension is None else dimension
+        statement = statement.where(col(Embedding.dimension) == wanted)
         if ids is not None:
             statement = statement.where(self._session.among(MemoryRow.chunk_id, ids))
         rows = self._session.rows(statement)

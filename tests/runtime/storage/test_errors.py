@@ -7,7 +7,14 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import exc
 
-from novelgen.errors import ConfigurationError, DatabaseBusyError, DatabaseError, DatabaseFullError, SchemaVersionError
+from novelgen.errors import (
+    ConfigurationError,
+    DatabaseBusyError,
+    DatabaseError,
+    DatabaseFullError,
+    DatabaseReadOnlyError,
+    SchemaVersionError,
+)
 from runtime.storage.connection import (
     MAPPED_CLASSES,
     database_errors,
@@ -51,11 +58,8 @@ def test_every_class_of_driver_error_is_mapped(kind: type[exc.DBAPIError]) -> No
             [sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_SNAPSHOT, sqlite3.SQLITE_LOCKED],
             ["40001", "55P03", "57014"],
         ),
-        (
-            DatabaseFullError,
-            [sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR_WRITE],
-            ["53100", "25006"],
-        ),
+        (DatabaseFullError, [sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE], ["53100"]),
+        (DatabaseReadOnlyError, [sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM], ["25006"]),
         (DatabaseError, [sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB], ["57P01"]),
         (SchemaVersionError, [sqlite3.SQLITE_SCHEMA], ["42P01"]),
     ],
