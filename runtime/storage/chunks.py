@@ -232,6 +232,7 @@ class AwaitedMeaning(NamedTuple):
     characters: int
 
 
+# Core: entries are marked in one go, by other columns than the primary key (see `update_each`).
 _CLAIMED = and_(
     *(table_of(OutboxEntry).c[name] == bindparam(f"claimed_{name}") for name in ("project_id", "chunk_id", "revision"))
 )
