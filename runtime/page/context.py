@@ -30,8 +30,8 @@ from runtime.doors.http.problems import Refusal
 from runtime.files.file_reading import described
 from runtime.page.frame import project_address
 from runtime.page.visits import Form, Visit, Visited, names_in, router
-from runtime.story.contexts import ContextBounds, ContextLook, ContextOptions
-from runtime.story.scene_plans import PlannedScene, read_plan_text
+from runtime.story.contexts import ContextBounds, ContextLook, ContextOptions, StoryContexts
+from runtime.story.scene_plans import PlannedScene, StoryScenePlans, read_plan_text
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -229,7 +229,8 @@ def _page(
     if shown:
         visit.narrowed = {"kept": shown, "built": "yes"}
     known = visit.story.entities(as_of=visit.as_of)
-    own_plans = visit.story.list_own_plans(until=visit.here.next_scene, last=PLANS_OFFERED)[::-1]
+    plans = StoryScenePlans(visit.served.stores, visit.served.project_id)
+    own_plans = plans.list_own_plans(until=visit.here.next_scene, last=PLANS_OFFERED)[::-1]
     values: dict[str, Any] = {
         "form": form,
         "look": look,
@@ -261,7 +262,7 @@ def _form_asked(visit: Visit, given: Mapping[str, str]) -> dict[str, str]:
 def _built(visit: Visit, form: dict[str, str], *, write_file: bool = False) -> ContextLook:
     served = visit.served
     served.house.awaken(served.project_id, served.stores)
-    return visit.story.look_at_context(
+    return StoryContexts(served.stores, served.project_id, chat_model=served.house.chat_model).look_at_context(
         request=request_of(visit, form),
         options=ContextOptions(model=served.house.chat_model, bounds=bounds_of(form)),
         write_file=write_file,

@@ -345,9 +345,6 @@ class StoryBase(ReadsArguments):
             self.await_index()
             self._is_awake = True
 
-    aentity_names = async_twin(entity_names)
-    aawait_index = async_twin(await_index)
-
 
 def known_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity]:
     """Return the entities as the story has shown them before a position; None means all of them, whole."""

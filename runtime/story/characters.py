@@ -516,8 +516,6 @@ class StoryCharacters(StoryEntities):
                 raise
         return self.add_character(name=name).entity
 
-    aopen_character = async_twin(open_character)
-
 
 def _degraded(message: str) -> ReportIssue:
     return ReportIssue(stage="recall", kind="degraded", message=message)

@@ -141,9 +141,7 @@ class StoryUpkeep(StoryBase):
         looked_at = (rows, names, *reading, index, embedding, *minds, breaker, *files)
         return counts, [finding for finding in looked_at if finding is not None]
 
-    astory_condition = async_twin(story_condition)
     areindex = async_twin(reindex)
-    aindex_project = async_twin(index_project)
     acheck_health = async_twin(check_health)
 
 

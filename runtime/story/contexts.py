@@ -28,7 +28,7 @@ from runtime.files.project_files import load_characters, load_context, load_sett
 from runtime.memory_tools import StoryMemoryTools
 from runtime.model_providers.token_counters import build_token_counter
 from runtime.stores import MemoryStores
-from runtime.story.base import Progress, StoryBase, async_twin
+from runtime.story.base import Progress, StoryBase
 from runtime.story.projects import StoryProjects
 from runtime.story.scene_plans import PlanLine, PlannedScene, find_own_plan, read_plan_lines
 
@@ -214,12 +214,6 @@ class StoryContexts(StoryBase):
             if progress is not None:
                 progress(done, len(stale))
         return report
-
-    abuild_context = async_twin(build_context)
-    alook_at_context = async_twin(look_at_context)
-    acompare_context = async_twin(compare_context)
-    abuild_contexts = async_twin(build_contexts)
-    arebuild_stale_contexts = async_twin(rebuild_stale_contexts)
 
 
 class ContextBuilder:

@@ -259,7 +259,6 @@ class StoryContinuity(StoryBase):
 
     acheck = async_twin(check)
     acheck_stored = async_twin(check_stored)
-    acheck_drafts = async_twin(check_drafts)
     awaive_finding = async_twin(waive_finding)
     aunwaive_finding = async_twin(unwaive_finding)
     awaived_findings = async_twin(waived_findings)

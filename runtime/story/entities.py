@@ -396,7 +396,6 @@ class StoryEntities(base.StoryBase):
     aedit_entity = base.async_twin(edit_entity)
     aundo = base.async_twin(undo)
     aentities = base.async_twin(entities)
-    ahas_scenes = base.async_twin(has_scenes)
     aadd_card = base.async_twin(add_card)
     aadd_character = base.async_twin(add_character)
     aadd_location = base.async_twin(add_location)

@@ -212,10 +212,6 @@ class StoryExtraction(StoryDifferences):
         return undo_consolidation(self._stores, self.project_id, chunk_id)
 
     aextract = async_twin(extract)
-    areconcile_project = async_twin(reconcile_project)
-    aestimate_project = async_twin(estimate_project)
-    arun_pass = async_twin(run_pass)
-    aestimate_pass = async_twin(estimate_pass)
     aconsolidate_memories = async_twin(consolidate_memories)
     alist_consolidations = async_twin(list_consolidations)
     aundo_consolidations = async_twin(undo_consolidations)

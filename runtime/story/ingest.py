@@ -278,9 +278,6 @@ class StoryIngest(StoryBase):
                 unit.projects.update(name=name, language=language, settings=told)
 
     aingest = async_twin(ingest)
-    aingest_project = async_twin(ingest_project)
-    aimport_book_folder = async_twin(import_book_folder)
-    astore_scene = async_twin(store_scene)
     aingest_finished_scene = async_twin(ingest_finished_scene)
 
 

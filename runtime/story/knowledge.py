@@ -377,7 +377,6 @@ class StoryKnowledge(base.StoryBase):
     alived_together = base.async_twin(lived_together)
     aset_knowledge = base.async_twin(set_knowledge)
     aforget_knowledge = base.async_twin(forget_knowledge)
-    aauthor_words = base.async_twin(author_words)
 
 
 def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:

@@ -338,12 +338,6 @@ class StoryKeyedNotes(base.StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             return _known_target(unit, target, base.position_of(as_of))
 
-    aput_keyed_note = base.async_twin(put_keyed_note)
-    afind_keyed_memory = base.async_twin(find_keyed_memory)
-    adelete_keyed_note = base.async_twin(delete_keyed_note)
-    alist_memory_targets = base.async_twin(list_memory_targets)
-    aknown_target = base.async_twin(known_target)
-
 
 def key_under(chunk: StoryMemoryChunk, target: str) -> str:
     """Return the key under which a target has a memory: its own where it has one, else the memory's id."""

@@ -27,7 +27,7 @@ from runtime.files.project_trust import Addresses, ProjectTrust, distrust, forei
 from runtime.index.vector_index import IndexAccess
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
-from runtime.story.base import StoryBase, async_twin
+from runtime.story.base import StoryBase
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -197,15 +197,6 @@ class StoryProjects(StoryBase):
                 "delete it again"
             ) from error
         return deleted
-
-    amake_project_files = async_twin(make_project_files)
-    acreate_project = async_twin(create_project)
-    arequire_new_project = async_twin(require_new_project)
-    adescribe_project = async_twin(describe_project)
-    arequire_stored = async_twin(require_stored)
-    arequire_project_files = async_twin(require_project_files)
-    alanguage_of_project = async_twin(language_of_project)
-    adelete_project = async_twin(delete_project)
 
 
 def proposed_project_id(stores: MemoryStores, *, title: str) -> str:

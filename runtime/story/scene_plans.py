@@ -21,7 +21,6 @@ from runtime.files.file_reading import (
 )
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import in_first_shape, load_chapter_plan, own_scene_plan, planned_places
-from runtime.story.base import async_twin
 from runtime.story.projects import StoryProjects
 
 
@@ -117,10 +116,6 @@ class StoryScenePlans(StoryProjects):
         if len(places) > 2 and all(scene == 1 for _, scene in places):
             return chapter_index, 1
         return chapter_index, max((scene for chapter, scene in places if chapter == chapter_index), default=0) + 1
-
-    afind_planned_scene = async_twin(find_planned_scene)
-    ascene_to_write = async_twin(scene_to_write)
-    alist_own_plans = async_twin(list_own_plans)
 
 
 def next_place(places: Iterable[tuple[int, int]]) -> tuple[int, int]:

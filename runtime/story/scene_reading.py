@@ -138,7 +138,6 @@ class StorySceneReading(StoryBase):
         ]
 
     aread_scene = async_twin(read_scene)
-    alist_scene_states = async_twin(list_scene_states)
 
 
 class _Teller:

@@ -203,13 +203,11 @@ class StoryScenes(StoryBase):
         )
 
     alist_scenes = async_twin(list_scenes)
-    ascene_places = async_twin(scene_places)
     aget_scene = async_twin(get_scene)
     ainsert_scene = async_twin(insert_scene)
     amove_scene = async_twin(move_scene)
     adelete_scene = async_twin(delete_scene)
     aget_record = async_twin(get_record)
-    areplace_record = async_twin(replace_record)
 
 
 def _names(unit: UnitOfWork) -> dict[str, str]:

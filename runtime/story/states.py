@@ -124,9 +124,6 @@ class StoryStates(base.StoryBase):
     astate = base.async_twin(state)
     atimeline = base.async_twin(timeline)
     aget_timeline = base.async_twin(get_timeline)
-    astated_within = base.async_twin(stated_within)
-    astate_history = base.async_twin(state_history)
-    aattribute_histories = base.async_twin(attribute_histories)
 
 
 class StatedStretch(BaseModel):
@@ -226,7 +223,6 @@ class StoryTimes(base.StoryBase):
         return NamedScenes(places=places)
 
     astory_times = base.async_twin(story_times)
-    ascenes_naming_characters = base.async_twin(scenes_naming_characters)
 
 
 class NamedScenes(BaseModel):

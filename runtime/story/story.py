@@ -38,18 +38,18 @@ from runtime.story.character_news import StoryCharacterNews
 from runtime.story.characters import StoryCharacters
 from runtime.story.condition import StoryUpkeep
 from runtime.story.conflicts import StoryConflicts
-from runtime.story.contexts import ContextBuilder, ContextOptions, StoryContexts
+from runtime.story.contexts import ContextBuilder, ContextOptions
 from runtime.story.continuity import StoryContinuity
+from runtime.story.entities import StoryEntities
 from runtime.story.entity_fields import StoryCardFields
 from runtime.story.extraction import StoryExtraction, is_extraction_model_set
 from runtime.story.ingest import StoryIngest, read_given
 from runtime.story.knowledge import StoryKnowledge
-from runtime.story.lore import StoryKeyedNotes, StoryLore
+from runtime.story.lore import StoryLore
 from runtime.story.memories import StoryMemories
 from runtime.story.relationships import StoryRelationships
 from runtime.story.renaming import StoryRenaming
 from runtime.story.scene_editing import StorySceneEditing
-from runtime.story.scene_plans import StoryScenePlans
 from runtime.story.scene_reading import StorySceneReading
 from runtime.story.scenes import StoryScenes
 from runtime.story.search import StorySearch
@@ -70,19 +70,16 @@ class Story(
     StoryCharacterNews,
     StoryConflicts,
     StoryExtraction,
-    StoryContexts,
     StoryContinuity,
     StoryIngest,
-    StoryKeyedNotes,
     StoryKnowledge,
     StoryLore,
     StoryMemories,
     StoryNameCandidates,
     StoryRelationships,
-    StoryCharacters,
+    StoryEntities,
     StoryRenaming,
     StorySceneEditing,
-    StoryScenePlans,
     StorySceneReading,
     StorySummarizing,
     StoryScenes,
@@ -437,7 +434,8 @@ class Story(
         Raises:
             UnknownEntityError: When nobody bears the name and `create` is not set; names who is near.
         """
-        entity = self.open_character(name=name, create=create, as_of=as_of)
+        people = StoryCharacters(self._stores, self.project_id)
+        entity = people.open_character(name=name, create=create, as_of=as_of)
         return Character(self._stores, self.project_id, entity, clock=clock)
 
     acharacter = async_twin(character)

@@ -141,8 +141,6 @@ class StoryDifferences(StoryThreads):
         return difference.model_copy(update={"totals": totals})
 
     awhat_changed = async_twin(what_changed)
-    awhat_scene_changed = async_twin(what_scene_changed)
-    awhat_taken_changed = async_twin(what_taken_changed)
 
 
 def _totals(whole: StoryDifference) -> StretchTotals:

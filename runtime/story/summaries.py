@@ -183,9 +183,7 @@ class StorySummarizing(StoryBase):
         return summarize_scene(text, chat_model=self._chat_model, max_bullets=max_bullets, settings=settings)
 
     alist_summaries = async_twin(list_summaries)
-    aget_summary = async_twin(get_summary)
     awrite_author_summary = async_twin(write_author_summary)
-    awrite_model_summaries = async_twin(write_model_summaries)
     asum_up_scene = async_twin(sum_up_scene)
 
 

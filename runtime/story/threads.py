@@ -355,7 +355,6 @@ class StoryThreads(base.StoryBase):
     aabandon_thread = base.async_twin(abandon_thread)
     areopenable_threads = base.async_twin(reopenable_threads)
     athread_ledger = base.async_twin(thread_ledger)
-    athread_warnings = base.async_twin(thread_warnings)
 
 
 def _stated(position: StoryPosition | None) -> list[int] | None:

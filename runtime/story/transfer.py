@@ -178,13 +178,7 @@ class StoryTransfer(StoryUpkeep):
 
     aexport = async_twin(export)
     aproject_documents = async_twin(project_documents)
-    apacked_export = async_twin(packed_export)
     astory_text = async_twin(story_text)
-    awritten_story = async_twin(written_story)
-    aimport_project = async_twin(import_project)
-    alook_before_import = async_twin(look_before_import)
-    ais_of_another_story = async_twin(is_of_another_story)
-    amay_store_twice = async_twin(may_store_twice)
 
 
 def _heading(number: int, title: str, *, is_chinese: bool) -> str:

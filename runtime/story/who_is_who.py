@@ -281,7 +281,6 @@ class StoryNameCandidates(base.StoryBase):
     aconfirm_candidates = base.async_twin(confirm_candidates)
     amerge_candidate = base.async_twin(merge_candidate)
     adrop_candidate = base.async_twin(drop_candidate)
-    ais_candidate = base.async_twin(is_candidate)
 
 
 def _required(unit: UnitOfWork, name: str, candidates: Sequence[NameCandidate] | None = None) -> NameCandidate:

@@ -12,7 +12,7 @@ from runtime.settings import NovelgenSettings
 from runtime.storage.records import FeltChange
 from runtime.stores import MemoryStores
 from runtime.story.character import Character
-from runtime.story.story import Story
+from runtime.story.characters import StoryCharacters
 from tests.support.demo_project import settings_for
 
 PROJECT = "village"
@@ -37,7 +37,7 @@ def stores(settings: NovelgenSettings) -> Iterator[MemoryStores]:
 
 
 def _gregor(stores: MemoryStores) -> Character:
-    return Character(stores, PROJECT, Story(stores, PROJECT).open_character(name="Gregor", create=True))
+    return Character(stores, PROJECT, StoryCharacters(stores, PROJECT).open_character(name="Gregor", create=True))
 
 
 def test_minds_in_order_are_counted_and_not_spoken_of(stores: MemoryStores) -> None:

@@ -15,6 +15,7 @@ from runtime.settings import load_settings
 from runtime.storage.said_places import StoryOrder, moved_out_of_order
 from runtime.storage.scenes import Relocation, chapter_gap, chapter_move, scene_gap, scene_move
 from runtime.stores import MemoryStores
+from runtime.story.lore import StoryKeyedNotes
 from runtime.story.story import Story
 
 PLACES = [(chapter, scene) for chapter in (1, 2, 3) for scene in (1, 2, 3)]
@@ -47,6 +48,10 @@ def unindexed_edits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("runtime.story.base.ENTRIES_OF_AN_EDIT", 0)
 
 
+def _keyed(story: Story) -> StoryKeyedNotes:
+    return StoryKeyedNotes(story._stores, story.project_id)
+
+
 def tell(story: Story, start: Scene) -> str:
     """Say something of every kind from a position on, and return the word by which it is known."""
     mark = f"zq{start[0]}{start[1]}"
@@ -55,13 +60,13 @@ def tell(story: Story, start: Scene) -> str:
     story.edit_entity("Ada", {}, state={f"mood {mark}": mark}, start=start)
     story.edit_relationship("Ada", "Ben", event=mark, status=mark, start=start)
     story.add_card(f"Card {mark}", start=start)
-    story.put_keyed_note(target="book", key=f"key {mark}", content=f"Lore {mark}.", as_of=start)
+    _keyed(story).put_keyed_note(target="book", key=f"key {mark}", content=f"Lore {mark}.", as_of=start)
     return mark
 
 
 def read(story: Story, as_of: Scene | None) -> dict[str, str]:
     """Return what is read at a position, by kind, as text."""
-    lore = (story.find_keyed_memory(target="book", key=f"key {mark}", as_of=as_of) for mark in MARKS)
+    lore = (_keyed(story).find_keyed_memory(target="book", key=f"key {mark}", as_of=as_of) for mark in MARKS)
     return {
         "notes": str(story.memories(as_of=as_of)),
         "threads": str(story.threads(as_of=as_of)),

@@ -7,7 +7,7 @@ from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
 from runtime.stores import MemoryStores
-from runtime.story.contexts import ContextBounds, ContextOptions, characters_of_entities
+from runtime.story.contexts import ContextBounds, ContextOptions, StoryContexts, characters_of_entities
 from runtime.story.story import Story
 
 
@@ -20,11 +20,11 @@ def request(project_id: str) -> MemoryContextRequest:
 def test_a_look_has_the_whole_report_and_every_line(guild: Story, stores: MemoryStores, project: str) -> None:
     """Scores part by part and budgets beside what they hold; those of one look are bounded and change no other."""
     bounds = ContextOptions(bounds=ContextBounds(memory_budget=0))
-    look = guild.look_at_context(request=request(project), options=bounds)
+    look = StoryContexts(stores, guild.project_id).look_at_context(request=request(project), options=bounds)
     assert look.budgets["memories"] == 0
     assert look.context.relevant_memories == []
-    assert guild.look_at_context(request=request(project)).context.relevant_memories
-    look = guild.look_at_context(request=request(project))
+    assert StoryContexts(stores, guild.project_id).look_at_context(request=request(project)).context.relevant_memories
+    look = StoryContexts(stores, guild.project_id).look_at_context(request=request(project))
     assert look.prompt == look.context.as_prompt()
     assert [each.item for each in look.lines if each.item]
     assert all(each.item.score_parts for each in look.lines if each.item)
@@ -38,7 +38,7 @@ def test_a_look_has_the_whole_report_and_every_line(guild: Story, stores: Memory
 def test_a_look_that_is_kept_is_the_projects_file(guild: Story, stores: MemoryStores, project: str) -> None:
     """It holds the plan, from which the context can be built again."""
     stores.paths(project).folder.mkdir(parents=True, exist_ok=True)
-    look = guild.look_at_context(request=request(project), write_file=True)
+    look = StoryContexts(stores, guild.project_id).look_at_context(request=request(project), write_file=True)
     assert [each for each in look.context.report.issues if each.stage == "write"] == []
     assert "They meet again in the Archive." in stores.paths(project).context_file(2, 2).read_text(encoding="utf-8")
 

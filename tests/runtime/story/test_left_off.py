@@ -15,7 +15,7 @@ from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import StoryMemoryTools
 from runtime.stores import MemoryStores
-from runtime.story.contexts import ContextBounds, ContextOptions
+from runtime.story.contexts import ContextBounds, ContextOptions, StoryContexts
 from runtime.story.story import Story
 from tests.support.demo_project import settings_for
 
@@ -93,7 +93,7 @@ def test_before_the_first_scene_there_is_none_and_no_issue(story: Story) -> None
     assert issues_of(context) == []
 
 
-def test_its_share_of_the_budget_bounds_it(story: Story) -> None:
+def test_its_share_of_the_budget_bounds_it(stores: MemoryStores, story: Story) -> None:
     """What does not fit is cut at a sentence; where not even the last fits that is said; 0 asks for none."""
     cases: list[tuple[int, str | None, list[str]]] = [
         (70, "He saw the lamp in the river.", []),
@@ -105,7 +105,7 @@ def test_its_share_of_the_budget_bounds_it(story: Story) -> None:
         request = MemoryContextRequest(
             project_id="mill", chapter_index=1, scene_index=3, scene_plan=ScenePlan(scene_number=3)
         )
-        context = story.look_at_context(request=request, options=options).context
+        context = StoryContexts(stores, "mill").look_at_context(request=request, options=options).context
         assert (context.left_off.text if context.left_off else None) == text
         assert [each.kind for each in issues_of(context)] == kinds
 

@@ -15,7 +15,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.story.projects import TRASH_FOLDER, list_project_ids
+from runtime.story.projects import TRASH_FOLDER, StoryProjects, list_project_ids
 from runtime.story.story import Story
 from tests.runtime.agents.guild_story import ENTITIES, scene
 from tests.support.databases import BOTH, postgres_database
@@ -28,7 +28,7 @@ def _open(folder: Path, **settings: Any) -> MemoryStores:
 
 
 def _fill(stores: MemoryStores, project_id: str) -> None:
-    Story(stores, project_id).create_project(name=project_id, language="en")
+    StoryProjects(stores, project_id).create_project(name=project_id, language="en")
     store_entities(stores, project_id, ENTITIES, origin="author")
     ingest_scenes(stores, project_id, [scene(*place) for place in ((1, 1), (1, 2), (2, 1))])
     Story(stores, project_id).note(content=f"The lamp of {project_id} is lit.")
@@ -89,7 +89,7 @@ def test_a_project_goes_with_its_folder_and_no_other(stores: MemoryStores) -> No
     """Rows, index and files of one project are gone; the other one answers as before, from the same program."""
     before = Story(stores, KEPT).project_documents()
     Story(stores, GONE).knowledge_table()
-    deleted = Story(stores, GONE).delete_project(confirm=GONE)
+    deleted = StoryProjects(stores, GONE).delete_project(confirm=GONE)
     assert (deleted.scenes, deleted.files > 3) == (3, True)
     assert list_project_ids(stores) == [KEPT]
     assert [each.name for each in stores.settings.projects_dir.iterdir()] == [KEPT]
@@ -102,8 +102,8 @@ def test_a_project_goes_with_its_folder_and_no_other(stores: MemoryStores) -> No
 def test_a_name_that_is_free_again_begins_anew(stores: MemoryStores) -> None:
     """A project made under the id of a deleted one holds nothing of it, although the program read it before."""
     Story(stores, GONE).knowledge_table()
-    Story(stores, GONE).delete_project(confirm=GONE)
-    Story(stores, GONE).create_project(name="Another", language="en")
+    StoryProjects(stores, GONE).delete_project(confirm=GONE)
+    StoryProjects(stores, GONE).create_project(name="Another", language="en")
     assert _found(stores, GONE) == []
     assert Story(stores, GONE).knowledge_table().rows == []
     Story(stores, GONE).note(content="A lamp is lit elsewhere.")
@@ -114,7 +114,7 @@ def test_without_its_id_nothing_goes(stores: MemoryStores) -> None:
     """Whoever does not write the id deletes nothing."""
     for confirm in ("", "gon", "GONE", "guild"):
         with pytest.raises(UserInputError, match="confirm"):
-            Story(stores, GONE).delete_project(confirm=confirm)
+            StoryProjects(stores, GONE).delete_project(confirm=confirm)
         assert list_project_ids(stores) == [GONE, KEPT]
 
 
@@ -125,7 +125,7 @@ def test_what_is_not_there_cannot_be_deleted(stores: MemoryStores) -> None:
     (other / "lamp.png").write_bytes(b"x")
     for name in ("nobody", "photos"):
         with pytest.raises(UnknownProjectError):
-            Story(stores, name).delete_project(confirm=name)
+            StoryProjects(stores, name).delete_project(confirm=name)
     assert (other / "lamp.png").exists()
 
 
@@ -135,11 +135,11 @@ def test_an_index_that_another_process_owns_keeps_its_project(stores: MemoryStor
     ownership = IndexOwnership(EmbeddedIndex(stores.paths(GONE).vectors))
     ownership.acquire()
     with pytest.raises(VectorIndexOwnedError):
-        Story(stores, GONE).delete_project(confirm=GONE)
+        StoryProjects(stores, GONE).delete_project(confirm=GONE)
     assert _found(stores, GONE)
     ownership.release()
     stores.close()
-    Story(stores, GONE).delete_project(confirm=GONE)
+    StoryProjects(stores, GONE).delete_project(confirm=GONE)
     assert list_project_ids(stores) == [KEPT]
 
 
@@ -149,7 +149,7 @@ def test_a_damaged_database_goes_too(stores: MemoryStores) -> None:
     stores.paths(GONE).database.write_bytes(b"no database" * 500)
     with pytest.raises(DatabaseError):
         stores.database(GONE)
-    assert Story(stores, GONE).delete_project(confirm=GONE).scenes == 0
+    assert StoryProjects(stores, GONE).delete_project(confirm=GONE).scenes == 0
     assert list_project_ids(stores) == [KEPT]
 
 
@@ -158,7 +158,7 @@ def test_a_folder_that_lies_elsewhere_stays(stores: MemoryStores, tmp_path: Path
     stores.close()
     elsewhere = stores.paths(GONE).folder.rename(tmp_path / "elsewhere")
     stores.paths(GONE).folder.symlink_to(elsewhere)
-    Story(stores, GONE).delete_project(confirm=GONE)
+    StoryProjects(stores, GONE).delete_project(confirm=GONE)
     assert list_project_ids(stores) == [KEPT]
     assert (elsewhere / "settings.json").exists()
 
@@ -169,7 +169,7 @@ def test_what_a_deletion_left_goes_with_the_next(stores: MemoryStores) -> None:
     (trash / "a1b2").mkdir(parents=True)
     (trash / "a1b2" / "novel.db").write_bytes(b"x")
     assert list_project_ids(stores) == [GONE, KEPT]
-    Story(stores, GONE).delete_project(confirm=GONE)
+    StoryProjects(stores, GONE).delete_project(confirm=GONE)
     assert not trash.exists()
 
 
@@ -182,7 +182,7 @@ def test_of_a_shared_database_only_its_own_rows_go(tmp_path: Path, shared_url: s
         assert {"scenes", "memory_chunks", "entities", "index_outbox"} <= {
             table for table, count in _rows(shared_url, GONE).items() if count
         }
-        Story(stores, GONE).delete_project(confirm=GONE)
+        StoryProjects(stores, GONE).delete_project(confirm=GONE)
         assert not any(_rows(shared_url, GONE).values())
         assert _rows(shared_url, KEPT) == before
         assert Story(stores, KEPT).project_documents() == documents
@@ -206,8 +206,8 @@ def test_a_deletion_that_was_cut_short_is_finished(
         with monkeypatch.context() as patched:
             patched.setattr(Path, "rename", full_disk)
             with pytest.raises(ContextWriteError, match="delete it again"):
-                Story(stores, GONE).delete_project(confirm=GONE)
+                StoryProjects(stores, GONE).delete_project(confirm=GONE)
         assert list_project_ids(stores) == [GONE, KEPT]
-        Story(stores, GONE).delete_project(confirm=GONE)
+        StoryProjects(stores, GONE).delete_project(confirm=GONE)
         assert list_project_ids(stores) == [KEPT]
         assert _found(stores, KEPT)

@@ -10,7 +10,7 @@ import pytest
 from novelgen.errors import InvalidFileError
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.story.scene_plans import read_plan_lines, read_plan_text
+from runtime.story.scene_plans import StoryScenePlans, read_plan_lines, read_plan_text
 from runtime.story.story import Story
 from tests.runtime.doors.cli.small_project import PLAN, PROJECT, write_project
 
@@ -38,11 +38,11 @@ def stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemorySt
 
 def test_the_given_file_is_the_plan(stores: MemoryStores, tmp_path: Path) -> None:
     """It wins over the chapter's plan, which is the plan without it and still passed on."""
-    found = Story(stores, PROJECT).find_planned_scene(chapter_index=3, scene_index=1)
+    found = StoryScenePlans(stores, PROJECT).find_planned_scene(chapter_index=3, scene_index=1)
     assert found.plan.purpose == PLAN["purpose"]
     file = tmp_path / "plan.json"
     file.write_text(json.dumps(PLAN | {"purpose": "another"}), encoding="utf-8")
-    found = Story(stores, PROJECT).find_planned_scene(chapter_index=3, scene_index=1, plan_file=file)
+    found = StoryScenePlans(stores, PROJECT).find_planned_scene(chapter_index=3, scene_index=1, plan_file=file)
     assert found.plan.purpose == "another"
     assert found.chapter_plan.chapter_title == "Back"
 
@@ -55,7 +55,7 @@ def test_a_chapter_plan_of_novel_gen_has_it(stores: MemoryStores, is_given: bool
     file = stores.paths(PROJECT).chapter_plan_file(5)
     file.write_text(json.dumps(plan), encoding="utf-8")
     place = {"plan_file": file} if is_given else {"chapter_index": 5}
-    found = Story(stores, PROJECT).find_planned_scene(scene_index=2, **place)
+    found = StoryScenePlans(stores, PROJECT).find_planned_scene(scene_index=2, **place)
     assert (found.chapter_index, found.plan.purpose, found.plan.characters) == (5, PLAN["purpose"], ["Ada", "Ben"])
     assert found.chapter_plan.extra == {"goal": "the key"}
 
@@ -66,16 +66,16 @@ def test_a_plan_is_said_and_its_place_is_the_next(stores: MemoryStores) -> None:
     Where each chapter is one scene, a chapter means that.
     """
     spoken = {"purpose": "Ada opens the door", "characters": ["Ada"]}
-    assert Story(stores, PROJECT).find_planned_scene(spoken_plan=spoken).chapter_index == 1
+    assert StoryScenePlans(stores, PROJECT).find_planned_scene(spoken_plan=spoken).chapter_index == 1
     Story(stores, PROJECT).ingest_project()
-    found = Story(stores, PROJECT).find_planned_scene(spoken_plan=spoken)
+    found = StoryScenePlans(stores, PROJECT).find_planned_scene(spoken_plan=spoken)
     assert (found.chapter_index, found.scene_index, found.plan.characters) == (3, 1, ["Ada"])
     assert found.chapter_plan is not None
-    within = Story(stores, PROJECT).find_planned_scene(chapter_index=2, spoken_plan=spoken)
+    within = StoryScenePlans(stores, PROJECT).find_planned_scene(chapter_index=2, spoken_plan=spoken)
     assert (within.chapter_index, within.scene_index) == (2, 3)
     for chapter in (1, 2, 3):
         Story(stores, "single").store_scene(chapter_index=chapter, scene_index=1, text="Ada waits.")
-    within = Story(stores, "single").find_planned_scene(chapter_index=2, spoken_plan=spoken)
+    within = StoryScenePlans(stores, "single").find_planned_scene(chapter_index=2, spoken_plan=spoken)
     assert (within.chapter_index, within.scene_index) == (2, 1)
 
 
@@ -83,7 +83,7 @@ def test_a_plan_is_said_and_its_place_is_the_next(stores: MemoryStores) -> None:
 def test_a_missing_plan_names_both_places(stores: MemoryStores, chapter: int, scene: int) -> None:
     """Whether the scene or the whole chapter lacks a plan, the error names --plan and the project's file."""
     with pytest.raises(InvalidFileError, match=rf"chapter_00{chapter}_plan\.json.*--plan"):
-        Story(stores, PROJECT).find_planned_scene(chapter_index=chapter, scene_index=scene)
+        StoryScenePlans(stores, PROJECT).find_planned_scene(chapter_index=chapter, scene_index=scene)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_given_file_without_the_scene_is_refused(
     if plan is not None:
         file.write_text(json.dumps(plan), encoding="utf-8")
     with pytest.raises(InvalidFileError, match=told):
-        Story(stores, PROJECT).find_planned_scene(chapter_index=3, scene_index=1, plan_file=file)
+        StoryScenePlans(stores, PROJECT).find_planned_scene(chapter_index=3, scene_index=1, plan_file=file)
 
 
 def test_the_plan_of_a_chapter_is_a_file_of_plans(tmp_path: Path) -> None:
@@ -163,13 +163,15 @@ def test_a_file_without_plans_is_refused(tmp_path: Path, content: str) -> None:
 def test_own_plans_end_where_the_story_is_read(stores: MemoryStores) -> None:
     """Plans of later scenes are not listed, nor a file that cannot be read; the latest come last."""
     paths = stores.paths(PROJECT)
-    places = [(each.chapter_index, each.scene_index) for each in Story(stores, PROJECT).list_own_plans(until=(9, 1))]
+    places = [
+        (each.chapter_index, each.scene_index) for each in StoryScenePlans(stores, PROJECT).list_own_plans(until=(9, 1))
+    ]
     assert (3, 1) in places
     assert places == sorted(places)
-    assert Story(stores, PROJECT).list_own_plans(until=(9, 1), last=1)[0].plan.purpose
-    assert Story(stores, PROJECT).list_own_plans(until=(2, 9)) == []
+    assert StoryScenePlans(stores, PROJECT).list_own_plans(until=(9, 1), last=1)[0].plan.purpose
+    assert StoryScenePlans(stores, PROJECT).list_own_plans(until=(2, 9)) == []
     paths.chapter_plan_file(4).write_text("{broken", encoding="utf-8")
-    after = Story(stores, PROJECT).list_own_plans(until=(9, 1))
+    after = StoryScenePlans(stores, PROJECT).list_own_plans(until=(9, 1))
     assert [(each.chapter_index, each.scene_index) for each in after] == places
 
 
