@@ -113,6 +113,7 @@ def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResu
         entity_ids=frozenset(each for each in plan.entity_ids if each not in plan.inferred_ids),
         ordinals={story_place(each): ordinal for ordinal, each in enumerate(story.scenes)},
         open_loops=tuple(story.open_loops),
+        unread_places=frozenset(story_place(scene) for scene in story.scenes if scene.is_guessed),
     )
 
 

@@ -137,10 +137,12 @@ def lay_out(candidates: Sequence[Candidate], scene: SelectionScene) -> Candidate
     scenes = tuple(sorted(known, key=lambda each: scene.ordinals[each]))
     places: dict[Place | None, int] = {each: index for index, each in enumerate(scenes)}
     distilled = np.array([row.chunk.content_type in DISTILLED_TYPES for row in rows], dtype=bool)
+    recorded = np.array([row.chunk.content_type == "memory" for row in rows], dtype=bool)
     everything = np.ones(len(rows), dtype=bool)
     return CandidateTable(
         candidates=rows,
-        measure=distilled if distilled.sum() >= MIN_DISTILLED else everything,
+        # An author's notes alone are no measure for the text of a book without records.
+        measure=distilled if recorded.any() and distilled.sum() >= MIN_DISTILLED else everything,
         summaries=np.array([row.chunk.content_type == SUMMARY_TYPE for row in rows], dtype=bool),
         scenes=scenes,
         ordinals=np.array([scene.ordinals[each] for each in scenes], dtype=np.intp),

@@ -176,3 +176,5 @@ class SelectionScene:
     entity_ids: frozenset[str] = frozenset()
     ordinals: Mapping[Place, int] = field(default_factory=dict)
     open_loops: tuple[OpenLoop, ...] = field(default_factory=tuple)
+    unread_places: frozenset[Place] = frozenset()
+    """The stored scenes without a record: their passages alone tell of them."""

@@ -344,6 +344,8 @@ class _Ranked:
     forms: dict[str, ChosenForm]
     prices: dict[str, Priced]
     first: Mapping[str, int] = field(default_factory=dict)
+    untold: frozenset[str] = frozenset()
+    """Passages of scenes without a record: nothing else tells what stands in them."""
 
     @classmethod
     def of(
@@ -358,7 +360,12 @@ class _Ranked:
             score = float(scores.total[row])
             form = forms[chunk_id] = choose_form(table.candidates[row].chunk, score, weights, count)
             prices[chunk_id] = Priced(gain_per_token(score, form.tokens, weights), form.tokens)
-        return cls(table, scores, weights, rows, forms, prices)
+        untold = frozenset(
+            candidate.chunk.chunk_id
+            for candidate in table.candidates
+            if candidate.chunk.content_type in PASSAGE_TYPES and candidate.chunk.place in scene.unread_places
+        )
+        return cls(table, scores, weights, rows, forms, prices, untold=untold)
 
     def with_first(self, first_ids: Sequence[str], count: TokenCounter) -> _Ranked:
         """Return the same with these before all others; ids of no candidate are passed over."""
@@ -386,7 +393,9 @@ class _Ranked:
         return frozenset(
             chunk_id
             for chunk_id in self.rows
-            if chunk_id not in self.first and self.score(chunk_id) < self.weights.least_score
+            if chunk_id not in self.first
+            and chunk_id not in self.untold
+            and self.score(chunk_id) < self.weights.least_score
         )
 
     def receipt(self, chunk_id: str, lifted: float | None) -> ContextItem:

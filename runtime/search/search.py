@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 Told = TypeVar("Told")
 
 PASSAGES_BESIDE_MEMORIES = 20
-"""Where distilled memories are found, so many passages per query are enough: they would crowd them out."""
+"""Where as many facts are found as were asked for, so many passages per query are enough: they would crowd them out."""
 DUE_THREADS = 3
 """So many threads that wait longest and weigh most are looked up, whoever the scene is about."""
 
@@ -144,8 +144,7 @@ def search_words(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswe
                     ranked_answer(LEXICAL_RETRIEVER, ((hit.chunk_id, hit.score) for hit in hits), number)
                     for number, hits in zip(numbers, found, strict=True)
                 ]
-                if any(found):
-                    limit = PASSAGES_BESIDE_MEMORIES
+                limit = max(PASSAGES_BESIDE_MEMORIES, limit - max(map(len, found), default=0))
     return merged(answers)
 
 

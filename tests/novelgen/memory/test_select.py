@@ -172,6 +172,21 @@ def test_equal_texts_of_two_scenes_count_once() -> None:
     assert all("kind" not in item.score_parts for item in selection.items)
 
 
+@pytest.mark.parametrize("read_scenes", [0, 1, 10, 19, 20])
+@pytest.mark.parametrize("note_count", [0, 1, 15])
+def test_passages_of_unread_scenes_stay_beside_notes_and_memories(read_scenes, note_count):
+    """However many scenes have a record and however many notes there are; a read scene's passage stays lowered."""
+    passages = crowd(20, content_type="scene", importance=1)
+    memories = [candidate(f"m{index:02d}", index) for index in range(1, read_scenes + 1)]
+    notes = [candidate(f"n{index:02d}", 30, content_type="note", importance=9) for index in range(note_count)]
+    unread_places = frozenset((1, index) for index in range(read_scenes + 1, 21))
+    scene = plan_scene(unread_places=unread_places)
+    chosen = set(ids(select_memories([*passages, *memories, *notes], scene)))
+    assert {row.chunk.chunk_id for row in passages if row.chunk.place in unread_places} <= chosen
+    if read_scenes >= 10:
+        assert {row.chunk.chunk_id for row in passages if row.chunk.place not in unread_places}.isdisjoint(chosen)
+
+
 @pytest.mark.parametrize(("content_type", "counts"), [("scene", True), ("memory", False)])
 def test_shared_words_count_by_themselves_where_only_passages_are_stored(content_type, counts):
     """Beside memories, words stand in where no meaning was found; an author's note makes a story no less its text."""
