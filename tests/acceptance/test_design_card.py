@@ -17,6 +17,7 @@ import pytest
 from langchain_core.output_parsers import PydanticOutputParser
 from langchain_core.runnables import Runnable, RunnableLambda
 from pydantic import SecretStr
+from sqlmodel import SQLModel
 
 from novelgen.chains.memory_context_chain import MemoryContextChain, memory_context_chain
 from novelgen.memory.protocol import MemoryTools
@@ -27,6 +28,7 @@ from runtime import memory_tools
 from runtime.context_chain import build_context_chain
 from runtime.model_providers.chat_models import build_chat_model
 from runtime.orchestrator import SceneBrief, WrittenScene, build_scene_pipeline
+from runtime.storage import records
 from runtime.stores import MemoryStores
 from tests.support.demo_project import demo_request
 from tests.support.scripted_chat_model import answering
@@ -54,11 +56,22 @@ def required_packages() -> set[str]:
     return {re.split("[^A-Za-z0-9_-]", each)[0] for each in project["dependencies"]}
 
 
-@pytest.mark.parametrize("package", ["langchain", "pydantic"])
+@pytest.mark.parametrize("package", ["langchain", "langchain-chroma", "pydantic", "sqlmodel"])
 def test_the_packages_are_installed_and_imported(package: str) -> None:
     """Packages: each is required by an installation, and the program imports it."""
     assert package in required_packages()
     assert package.replace("-", "_") in imported_packages()
+
+
+def test_every_table_is_a_class_of_sqlmodel() -> None:
+    """Over SQLModel: each table of the migrations' metadata is one class with `table=True`."""
+    classes = {
+        value.__tablename__: value
+        for value in vars(records).values()
+        if isinstance(value, type) and issubclass(value, SQLModel) and hasattr(value, "__table__")
+    }
+    assert set(classes) == set(records.METADATA.tables)
+    assert {"projects", "scenes", "entities", "memory_chunks"} <= set(classes)
 
 
 def test_a_model_of_openai_is_of_langchain_openai() -> None:
