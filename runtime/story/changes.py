@@ -241,6 +241,8 @@ def restore_places(unit: UnitOfWork, change: Change) -> None:
 def keep_insertion(unit: UnitOfWork, scene: Scene | None, stood: Standing) -> Change | None:
     """Write down which scene was inserted, if any, with where everything stood that made room."""
     before, after = stood.images(Standing.of(unit))
+    if scene is None and not before["places"]:
+        return None
     told = {} if scene is None else {"title": scene.title, "text": scene.text}
     first = min(before["places"], key=stood.scenes.__getitem__, default="") if scene is None else scene.scene_id
     return unit.journal.keep_fields("scene", "insert", first, {**dict.fromkeys(told), **before}, {**told, **after})

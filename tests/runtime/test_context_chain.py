@@ -207,8 +207,8 @@ def test_a_chapters_and_the_books_memory_say_so_in_a_context(demo_stores: Memory
     context = build_context_chain(demo_stores).invoke(demo_request("demo", 5, 4))
     told = json.loads(written(demo_stores, "demo"))["relevant_memories"]
     (note,) = [each for each in told if each["content_type"] == "note"]
-    assert [each["id"] for each in note["attached_to"]][-2:] == ["chapter:5", "book"]
-    assert {each["type"] for each in note["attached_to"]} == {"character", "chapter", "book"}
+    assert [each["id"] for each in note["attached_to"]] == ["chapter:5", "book"]
+    assert [each["type"] for each in note["attached_to"]] == ["chapter", "book"]
     by_entity = [each for each in told if each["entities_mentioned"] and each is not note]
     assert by_entity
     assert all("attached_to" not in each for each in by_entity)

@@ -39,7 +39,7 @@ IN_THE_ENVIRONMENT = {
         ({"memory": {"memory_budgt": 1}}, r"'memory\.memory_budgt'; did you mean 'memory\.memory_budget'"),
         ({"memory": {"weights": {"relevanse": 1}}}, r"did you mean 'memory\.weights\.relevance'"),
         ({"vector_store": {"ulr": "x"}}, r"did you mean 'memory\.vector_store\.url'"),
-        ({"colour": "blue"}, "no setting 'colour'; there are: candidates_per_query,"),
+        ({"colour": "blue"}, "no setting 'colour'; there are: attach_notes_by_name,"),
         # Seed 000.42: other stores, misspelt names and wrong values of the names that other programs write.
         ({"vector_store": {"provider": "pinecone"}}, r"memory\.vector_store\.provider' cannot be 'pinecone'"),
         ({"vector_store": {"embedding_modl": "default"}}, r"no setting 'memory\.vector_store\.embedding_modl'"),

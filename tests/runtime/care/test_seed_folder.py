@@ -247,7 +247,7 @@ def test_a_relationship_is_shown_as_it_is_exported(stores: MemoryStores, told: s
     assert (pair["created_at"], pair["updated_at"]) == (MADE, "2024-11-05T18:50:00+00:00")
     assert pair["metadata"] == {"mood": "cold", "interaction_count": 2, "last_interaction": "S002"}
     assert pair["author_metadata"] == {"last_interaction": "S001", "interaction_count": 30}
-    ends = {"first": pair["character_a"], "second": pair["character_b"]}
+    ends = {name: pair[name] for name in ("character_a", "character_b")}
     shown = Story(stores, told).get_relationship(**ends)
     assert shown.metadata == pair["metadata"]
     assert shown.created_at == datetime.fromisoformat(pair["created_at"])

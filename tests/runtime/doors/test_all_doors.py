@@ -70,7 +70,7 @@ READS = [
     Row("get_scene", {"position": "1:1", "begin": 5, "length": 60}, "characters"),
     Row("list_summaries", {"as_of": "3:1"}, "summaries"),
     Row("list_conflicts", {"with_waived": True}, "conflicts"),
-    Row("check_draft", {"text": DRAFT, **PLACE, "scene_plan": PLAN, "use_model": False}, "Kedcacb2636eb"),
+    Row("check_draft", {"text": DRAFT, **PLACE, "scene_plan": PLAN, "use_model": False}, "Elias Marrow"),
     Row("summarize_scene", {"text": "Ines locked the shop. Rain fell. Sparrow waited at the gate."}, "rules"),
 ]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 from httpx import Response
@@ -174,3 +174,10 @@ def later_words(client: httpx.Client, project: str, as_of: str) -> list[str]:
             later.add(each["scene"]["title"])
     known = "\n".join(earlier).casefold()
     return sorted(each for each in later if each.casefold() not in known)
+
+
+def awaited(client: httpx.Client, address: str) -> Seen:
+    """Return the page of a job once it is over; its events are followed until then."""
+    job_id = parse_qs(urlsplit(address).query)["job"][0]
+    client.get(f"/v1/jobs/{job_id}/events")
+    return read(client.get(address))

@@ -12,7 +12,7 @@ from novelgen.models.context import SceneMemoryContext
 from runtime.doors.http.uploads import KeptForms
 from runtime.page.frame import CHINESE, ENGLISH
 from tests.runtime.doors.http.serving import client_of
-from tests.runtime.page.reading import HERE, Seen, assert_refused, read, take_back
+from tests.runtime.page.reading import HERE, Seen, assert_refused, awaited, read, take_back
 from tests.support.scripted_chat_model import ScriptedChatModel
 
 PLAN = {
@@ -208,13 +208,6 @@ def test_work_that_is_none_has_no_page(client: TestClient) -> None:
         read(answer)
 
 
-def _awaited(client: TestClient, address: str) -> Seen:
-    """Return a job's page once it is over; following it waits for it."""
-    job_id = parse_qs(urlsplit(address).query)["job"][0]
-    client.get(f"/v1/jobs/{job_id}/events")
-    return read(client.get(address))
-
-
 def _scripted(answers: dict[str, Any]) -> ScriptedChatModel:
     """Return a model that answers what its prompt asks for, by a word of the answer's schema."""
 
@@ -247,7 +240,7 @@ def test_a_model_checks_as_a_job_and_proposes_a_repair(demo_folder: Path) -> Non
         form = {"chapter": "3", "scene": "1", "text": DEAD, "with_model": "yes"}
         answer = client.post(CHECK, data=form, follow_redirects=False)
         assert answer.headers["location"].startswith(f"{CHECK}/job?job=")
-        seen = _awaited(client, answer.headers["location"])
+        seen = awaited(client, answer.headers["location"])
         assert "He is dead." in seen.text
         assert seen.all("mark")
         assert seen.fields("chapter")[0] == "3"
@@ -258,7 +251,7 @@ def test_a_model_checks_as_a_job_and_proposes_a_repair(demo_folder: Path) -> Non
         assert ENGLISH["compared_unjudged"] in direct.text
         job = answer.headers["location"].partition("job=")[2]
         started = client.post(f"{CHECK}/repair", data={"job": job}, follow_redirects=False)
-        proposed = _awaited(client, started.headers["location"])
+        proposed = awaited(client, started.headers["location"])
         assert mended in proposed.text
         assert proposed.all("ins")
         assert proposed.all("del")

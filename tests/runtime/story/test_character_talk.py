@@ -214,7 +214,7 @@ def test_what_a_secret_put_an_end_to_is_held_back_with_it(gregor: Character) -> 
     promise = gregor.remember("I promised the duke a sword.", event_type="promise").memory
     gregor.remember("The duke shall wait.", supersedes=promise.memory_id, details={"secret": "oath"})
     assert gregor.recall("Do you serve the duke?", to="player").items == []
-    assert len(gregor.recall("Do you serve the duke?", to=gregor.character_id).items) == 4
+    assert len(gregor.recall("Do you serve the duke?", to=gregor.character_id).items) == 3
 
 
 def test_gossip_about_something_holds_a_locked_secret_back(gregor: Character) -> None:

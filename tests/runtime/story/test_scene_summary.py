@@ -77,5 +77,5 @@ def test_the_command_reads_a_file_or_stdin(tmp_path: Path) -> None:
         "made_by": "rules",
         "issues": [],
     }
-    file.write_bytes(b"\xff\xfe\xff")
+    file.write_bytes(bytes(range(256)) * 4)
     assert CliRunner().invoke(program, ["summarize", str(file)]).exit_code == 2

@@ -5,6 +5,7 @@ import pytest
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ScenePlan
 from runtime.stores import MemoryStores
+from runtime.story.contexts import StoryContexts
 from runtime.story.ingest import StoryIngest
 from runtime.story.story import Story
 
@@ -21,11 +22,11 @@ def test_one_note_takes_no_text_from_a_book_without_records(stores: MemoryStores
     ingest = StoryIngest(stores, project)
     for number in range(1, 21):
         ingest.store_scene(chapter_index=1, scene_index=number, text=line.format(number))
-    story = Story(stores, project)
+    story, contexts = Story(stores, project), StoryContexts(stores, project)
     plan = ScenePlan(purpose=line.format(7))
     planned = MemoryContextRequest(project_id=project, chapter_index=2, scene_index=1, scene_plan=plan)
-    before = {memory.content for memory in story.look_at_context(request=planned).context.relevant_memories}
+    before = {memory.content for memory in contexts.look_at_context(request=planned).context.relevant_memories}
     assert len(before) > 12
     story.note(note, attached_to=["book"])
-    after = {memory.content for memory in story.look_at_context(request=planned).context.relevant_memories}
+    after = {memory.content for memory in contexts.look_at_context(request=planned).context.relevant_memories}
     assert before | {note} == after

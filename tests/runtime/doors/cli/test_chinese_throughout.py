@@ -15,6 +15,8 @@ COMMANDS = {
 projects
 doctor --no-network
 doctor demo-zh --no-network --repair
+trust demo-zh --yes
+trust demo-zh --remove
 index demo-zh
 reindex demo-zh
 ingest demo-zh

@@ -172,7 +172,7 @@ def test_a_terminal_gets_the_first_screen(run: Run, ingested: Path, monkeypatch:
     lines = short.stdout.splitlines()
     for heading in ("What must hold", "Where we left off", "Who is here", "What weighs most"):
         assert heading in lines
-    assert any(line.startswith("  Ada: ") for line in lines[lines.index("Who is here") :])
+    assert any(line.startswith("  Ben: ") for line in lines[lines.index("Who is here") :])
     assert lines[-1].endswith("--all; why: --explain; as JSON: --json")
     assert "short form" not in short.stdout
     assert "tokens in all" not in short.stdout

@@ -53,7 +53,7 @@ def test_a_file_that_cannot_be_read_is_named(run: Run, ingested: Path) -> None:
     cases: list[tuple[bytes, str]] = [
         (b"{", "is not JSON"),
         (b"[]", "the whole cannot be []"),
-        (b"\xff\xfe", "is not UTF-8"),
+        (b"\x81\xff\x00\x81", "scene_3_1_memory.json"),
     ]
     for content, told in cases:
         (ingested / "scene_3_1_memory.json").write_bytes(content)

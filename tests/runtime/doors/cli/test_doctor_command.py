@@ -89,7 +89,7 @@ def test_an_embedding_model_that_is_missing_or_another_is_degraded(
     monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
     changed = findings(run, PROJECT)["vector index"]
     assert changed["level"] == "degraded"
-    assert "built with 'fake:32', but 'fake:64' is configured" in changed["message"]
+    assert "built with 'fake:32' (32 dimensions), but 'fake:64' (64) is in use" in changed["message"]
     assert "0 texts embedded anew" not in run("reindex", PROJECT).stdout
     assert findings(run, PROJECT)["vector index"]["level"] == "ok"
 

@@ -2,11 +2,13 @@
 
 import json
 import re
+from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
 from runtime.page.frame import CATALOGUES
-from tests.support.browser import PHONE, Window, window_of
+from tests.support.browser import PHONE, Window, open_server, window_of
+from tests.support.scripted_judge import scripted_judge
 
 DRAFT = "雨停了。陆定波从怀里掏出鹭鸶钥匙，放在柜台上。\n\n屋里很静。"
 
@@ -74,16 +76,22 @@ def test_a_plan_file_is_dropped_on_a_phone(browser: Browser, demo_server: str) -
         expect(page.locator("h1")).to_have_text(CATALOGUES["zh"]["something_wrong"])
 
 
-def test_a_finding_is_joined_to_the_draft_waived_and_told_again(browser: Browser, own_server: str) -> None:
+def test_a_finding_is_joined_to_the_draft_waived_and_told_again(browser: Browser, demo_folder: Path) -> None:
     """Pointer, keys and tap join the words of both sides; a waiver silences a finding until it is taken back."""
     words = CATALOGUES["zh"]
-    with window_of(browser, own_server, locale="zh-CN", size=PHONE, has_touch=True) as window:
+    judge = scripted_judge(DRAFT.split("。")[1], subject="陆定波", why="钥匙不在他手里。")
+    with (
+        open_server(demo_folder, chat_model=judge) as address,
+        window_of(browser, address, locale="zh-CN", size=PHONE, has_touch=True) as window,
+    ):
         page = window.open("/page/projects/demo-zh/check?as_of=3:1")
         page.locator("textarea[name=text]").fill(DRAFT)
         page.reload()
         # An accident does not cost the draft.
         expect(page.locator("textarea[name=text]")).to_have_value(DRAFT)
+        page.locator("input[name=with_model]").check()
         page.get_by_role("button", name=words["check_draft"]).click()
+        page.wait_for_selector("#note-1")
         finding, mark = page.locator("#note-1"), page.locator("article mark").first
         mark.hover()
         expect(finding).to_have_class(re.compile(r"\blit\b"))
