@@ -1,4 +1,4 @@
-"""The gate of the server: who may come in, the bounds of bodies, whose turn it is, and requests that come again."""
+"""The gate of the server: who may come in, and requests that come again."""
 
 import asyncio
 import base64
@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from runtime.doors.http.problems import Refusal
-from runtime.doors.http.settings import Limits, ServerSettings
+from runtime.doors.http.settings import ServerSettings
 from runtime.doors.http.telemetry import Telemetry
 
 logger = logging.getLogger(__name__)
@@ -152,162 +152,6 @@ def _given_token(authorization: str) -> bytes:
 
 def _is_page(path: str) -> bool:
     return path == "/" or path.startswith("/page/")
-
-
-def _received(receive: Receive, headers: Headers, *, most_bytes: int, within_s: float) -> Receive:
-    """Receive a body of bounded length in bounded time: who sends a byte now and then must not keep a turn."""
-    told = headers.get("content-length", "")
-    too_large = Refusal(413, "too-large", f"the body is longer than {most_bytes:,} bytes; send less at once")
-    if told.isdecimal() and int(told[:20]) > most_bytes:
-        raise too_large
-    ends = asyncio.get_running_loop().time() + within_s
-    count, is_whole = 0, False
-
-    async def receive_bounded() -> Message:
-        nonlocal count, is_whole
-        if is_whole:
-            return await receive()
-        try:
-            async with asyncio.timeout_at(ends):
-                message = await receive()
-        except TimeoutError as error:
-            raise Refusal(408, "slow-body", f"the body was not there within {within_s:g} s; send it again") from error
-        count += len(message.get("body", b""))
-        if count > most_bytes:
-            raise too_large
-        is_whole = not message.get("more_body", False)
-        return message
-
-    return receive_bounded
-
-
-_REPLY = re.compile(r"/v1/projects/[^/]+/characters/[^/]+/reply")
-_AT_ONCE = OPEN_PATHS | {METRICS_PATH}
-"""Who watches over a server must see it when it is full, too."""
-
-_READS_BOOKS = re.compile(r"/page/imports/[^/]+")
-"""A preview parses what was uploaded, which may take a minute: it must not take the turns of what is quick."""
-
-_LOOKS = ("/page/", "/v1/jobs/")
-"""Below these whatever is asked has the turns of those that look."""
-
-_EVENTS = re.compile(r"/v1/jobs/[^/]+/events")
-
-
-class Lane:
-    """Lets so many requests work at once, and so many wait for so long."""
-
-    def __init__(self, at_once: int, waiting: int, waiting_s: float) -> None:
-        self._turns = asyncio.Semaphore(at_once)
-        self._room = waiting
-        self._waiting_s = waiting_s
-        self._at_once = at_once
-        self._waiting = 0
-
-    async def take(self) -> None:
-        """Wait for a turn; `give_back` ends it."""
-        if self._turns.locked() and self._waiting >= self._room:
-            raise Refusal(
-                503, "busy", f"{self._at_once} requests are at work and {self._room} wait for a turn; try later"
-            )
-        self._waiting += 1
-        try:
-            # `wait_for` asks in a task of its own before Python 3.12, and who comes meanwhile would not see it.
-            async with asyncio.timeout(self._waiting_s):
-                await self._turns.acquire()
-        except TimeoutError as error:
-            raise Refusal(503, "busy", f"no turn came within {self._waiting_s:g} s; try later") from error
-        finally:
-            self._waiting -= 1
-
-    def give_back(self) -> None:
-        """End a turn."""
-        self._turns.release()
-
-
-class Turns:
-    """Gives requests their turns, and an answer to each in its time.
-
-    A request that is out of time is answered, and keeps its turn until its work has really ended: a thread cannot be
-    stopped, and work that nobody counts would pile up.
-
-    What only looks is quick, and many may wait; the page is asked by people, who are few and shall not be sent away
-    because of programs; and who ends a job gives others room. What else stores, searches or composes shares the
-    processor for as long as it takes, so that each takes as long as all at work together: few are let in, and the
-    others told at once. Agents have turns of their own, as few, and ask again less readily: more of them may wait.
-    """
-
-    def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
-        self._app = app
-        self._limits = limits
-        self._looks = Lane(limits.looks_at_once, limits.looks_waiting, limits.waiting_s)
-        self._work = Lane(limits.at_once, limits.waiting, limits.waiting_s)
-        self._talk = Lane(limits.replies_at_once, 0, limits.waiting_s)
-        self._agents = Lane(limits.at_once, limits.agents_waiting, limits.waiting_s)
-        self._uploads = Lane(limits.uploads_at_once, limits.uploads_at_once, limits.waiting_s)
-        self._late: set[asyncio.Task[None]] = set()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        path, limits, headers = scope["path"], self._limits, Headers(scope=scope)
-        most_bytes, within_s = limits.body_bytes, limits.body_s
-        if UPLOAD_PATHS.fullmatch(path):
-            most_bytes, within_s = limits.upload_bytes, limits.request_s
-        incoming = _received(receive, headers, most_bytes=most_bytes, within_s=within_s)
-        if path in _AT_ONCE or _EVENTS.fullmatch(path):
-            await self._app(scope, incoming, send)
-        elif path == AGENTS_PATH or _REPLY.fullmatch(path):
-            # What a tool does has bounds of its own; both answers may be streams.
-            lane = self._agents if path == AGENTS_PATH else self._talk
-            await lane.take()
-            try:
-                await self._app(scope, incoming, send)
-            finally:
-                lane.give_back()
-        else:
-            await self._in_time(self._lane(scope["method"] in ("GET", "HEAD"), path), scope, incoming, send)
-
-    def _lane(self, is_get: bool, path: str) -> Lane:
-        if UPLOAD_PATHS.fullmatch(path) or (is_get and _READS_BOOKS.fullmatch(path)):
-            return self._uploads
-        return self._looks if is_get or path.startswith(_LOOKS) else self._work
-
-    async def _in_time(self, lane: Lane, scope: Scope, receive: Receive, send: Send) -> None:
-        await lane.take()
-        is_begun = is_closed = False
-
-        async def send_unless_closed(message: Message) -> None:
-            nonlocal is_begun
-            if not is_closed:
-                is_begun = True
-                await send(message)
-
-        task = asyncio.ensure_future(self._app(scope, receive, send_unless_closed))
-        task.add_done_callback(lambda _: lane.give_back())
-        try:
-            done, _ = await asyncio.wait({task}, timeout=self._limits.request_s)
-        except asyncio.CancelledError:
-            task.cancel()
-            raise
-        if done:
-            task.result()
-            return
-        self._late.add(task)
-        task.add_done_callback(self._ended_late)
-        if not is_begun:
-            is_closed = True
-            raise Refusal(
-                504, "out-of-time", f"not done within {self._limits.request_s:g} s; what it stores may still be stored"
-            )
-
-    def _ended_late(self, task: asyncio.Task[None]) -> None:
-        self._late.discard(task)
-        if not task.cancelled():
-            # Nobody waits for its outcome any more; asking for it keeps asyncio from complaining.
-            task.exception()
 
 
 WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})

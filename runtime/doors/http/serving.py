@@ -36,6 +36,10 @@ MAX_CONNECTIONS = 1_000
 HEADERS_S = 10.0
 """Longest time from the opening of a connection, or the answer before, to the end of a request's headers."""
 
+TAKING_S = 30.0
+FEWEST_TAKEN_BYTES = 1 << 16
+"""Of its answer a client takes so many bytes in so long, or it is not at all there."""
+
 MOST_WAITING = 500
 """So many connections may be at their headers; one more ends that which has been at them longest."""
 
@@ -137,11 +141,13 @@ class TimelyConnection(H11Protocol):
     they come before any token is asked for.
     """
 
-    def __init__(self, *args: Any, waiting: Waiting, headers_s: float, **options: Any) -> None:
+    def __init__(self, *args: Any, waiting: Waiting, headers_s: float, taking_s: float, **options: Any) -> None:
         super().__init__(*args, **options)
         self._waiting = waiting
         self._headers_s = headers_s
+        self._taking_s = taking_s
         self._deadline: asyncio.TimerHandle | None = None
+        self._taking_deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for headers, and make room for it."""
@@ -155,7 +161,18 @@ class TimelyConnection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
         self._stop_waiting()
+        self._stop_taking()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Begin to wait for the client to take what there is of its answer."""
+        super().pause_writing()
+        self._await_taking()
+
+    def resume_writing(self) -> None:
+        """Go on with the answer."""
+        self._stop_taking()
+        super().resume_writing()
 
     def handle_events(self) -> None:
         """Take in what came; whole headers are a request."""
@@ -184,7 +201,26 @@ class TimelyConnection(H11Protocol):
             self._deadline.cancel()
             self._deadline = None
 
+    def _await_taking(self) -> None:
+        self._stop_taking()
+        self._taking_deadline = self.loop.call_later(self._taking_s, self._end_unless_taken, self._untaken_bytes)
 
-def timely_connections(*, headers_s: float = HEADERS_S) -> Any:
+    def _end_unless_taken(self, untaken_before: int) -> None:
+        if untaken_before - self._untaken_bytes < FEWEST_TAKEN_BYTES:
+            self.transport.abort()
+        else:
+            self._await_taking()
+
+    @property
+    def _untaken_bytes(self) -> int:
+        return self.transport.get_write_buffer_size()
+
+    def _stop_taking(self) -> None:
+        if self._taking_deadline is not None:
+            self._taking_deadline.cancel()
+            self._taking_deadline = None
+
+
+def timely_connections(*, headers_s: float = HEADERS_S, taking_s: float = TAKING_S) -> Any:
     """Return what uvicorn makes the connections of one server with."""
-    return partial(TimelyConnection, waiting={}, headers_s=headers_s)
+    return partial(TimelyConnection, waiting={}, headers_s=headers_s, taking_s=taking_s)

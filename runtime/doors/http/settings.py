@@ -31,6 +31,9 @@ class Limits:
     upload_bytes: int = 64 * 2**20
     request_s: float = 60.0
     body_s: float = 15.0
+    bodies_at_once: int = 64
+    bodies_bytes: int = 32 * 2**20
+    streams_at_once: int = 64
     looks_at_once: int = 16
     looks_waiting: int = 64
     at_once: int = 4

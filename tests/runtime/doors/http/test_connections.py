@@ -15,8 +15,19 @@ from runtime.doors.http.serving import MOST_WAITING, timely_connections
 PART = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: a"
 
 
+LARGE = 64 * 2**20
+
+large_answers_ended = threading.Semaphore(0)
+
+
 async def _answer(scope: Scope, receive: Receive, send: Send) -> None:
-    await PlainTextResponse("here")(scope, receive, send)
+    if scope["path"] == "/large":
+        try:
+            await PlainTextResponse(b"." * LARGE)(scope, receive, send)
+        finally:
+            large_answers_ended.release()
+    else:
+        await PlainTextResponse("here")(scope, receive, send)
 
 
 class _Server(uvicorn.Server):
@@ -30,10 +41,11 @@ class _Server(uvicorn.Server):
 
 
 @contextlib.contextmanager
-def served(*, headers_s: float) -> Iterator[tuple[str, int]]:
-    """A server whose headers must come within so long."""
+def served(*, headers_s: float, taking_s: float = 600) -> Iterator[tuple[str, int]]:
+    """A server whose headers must come, and whose answers be taken, within so long."""
     with socket.create_server(("127.0.0.1", 0), backlog=2_000) as listener:
-        config = uvicorn.Config(_answer, http=timely_connections(headers_s=headers_s), log_config=None, lifespan="off")
+        connections = timely_connections(headers_s=headers_s, taking_s=taking_s)
+        config = uvicorn.Config(_answer, http=connections, log_config=None, lifespan="off")
         server = _Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
@@ -85,3 +97,12 @@ def test_dripping_connections_keep_nobody_out() -> None:
                 each.sendall(PART)
         assert httpx.get(f"http://{address[0]}:{address[1]}/", timeout=60).text == "here"
         assert all(_ended(each) for each in slow[:20])
+
+
+def test_an_answer_that_nobody_takes_ends_with_its_connection() -> None:
+    """The request is at work no longer; who takes the answer gets all of it."""
+    with served(headers_s=600, taking_s=1) as address:
+        with socket.create_connection(address, timeout=60) as connection:
+            connection.sendall(b"GET /large HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert large_answers_ended.acquire(timeout=60)
+        assert len(httpx.get(f"http://{address[0]}:{address[1]}/large", timeout=60).content) == LARGE

@@ -3,7 +3,6 @@
 import contextlib
 import inspect
 import json
-import selectors
 import signal
 import socket
 import sys
@@ -11,13 +10,13 @@ import threading
 from collections.abc import Iterator
 from http.client import HTTPResponse
 from pathlib import Path
-from typing import cast
 
 import httpx
 import pytest
 from filelock import FileLock
 
 from novelgen.errors import ConfigurationError
+from runtime.doors.http import serving
 from runtime.doors.http.app import CLOSING_S
 from runtime.doors.http.jobs import Jobs
 from runtime.doors.http.serving import END_AT_LAST_S, OPEN_REQUESTS_END_S, SPANS_END_MS
@@ -80,34 +79,38 @@ def test_a_folder_has_one_server(tmp_path: Path) -> None:
         pass
 
 
-def test_who_comes_when_all_turns_are_taken_is_sent_away_at_once(server: ServedProcess, tmp_path: Path) -> None:
-    """Bodies that never come take as many turns as were set, the next are told to come again; a killed one is gone."""
-    bounds = Limits(at_once=AT_ONCE, waiting=AT_ONCE)
+def test_bodies_that_never_come_keep_nobody_out(server: ServedProcess, tmp_path: Path) -> None:
+    """The next one ends that which has been coming longest, and whoever sends all of it is answered."""
     too_many = 6
     address = httpx.URL(server.url)
     asked = f"POST /v1/projects HTTP/1.1\r\nHost: {address.host}:{address.port}\r\nContent-Length: 9\r\n\r\n".encode()
-    with contextlib.ExitStack() as opened, selectors.DefaultSelector() as answers:
-        for _ in range(bounds.at_once + bounds.waiting + too_many):
-            connection = opened.enter_context(socket.create_connection((address.host, address.port), timeout=60))
-            connection.sendall(asked)
-            answers.register(connection, selectors.EVENT_READ)
-        first: list[tuple[int, str | None, bytes]] = []
-        while len(first) < too_many:
-            for key, _ in answers.select(60):
-                answers.unregister(key.fileobj)
-                answer = HTTPResponse(cast("socket.socket", key.fileobj))
-                answer.begin()
-                first.append((answer.status, answer.getheader("Retry-After"), answer.read()))
+    with contextlib.ExitStack() as opened:
+        slow = []
+        for _ in range(Limits().bodies_at_once + too_many):
+            slow.append(opened.enter_context(socket.create_connection((address.host, address.port), timeout=60)))
+            slow[-1].sendall(asked)
         assert httpx.get(f"{server.url}/health", timeout=60).status_code == 200
-    for status, again_after_s, told in first:
-        assert status == 503
-        assert again_after_s
-        assert f"{bounds.waiting} wait for a turn".encode() in told
+        for connection in slow[:too_many]:
+            answer = HTTPResponse(connection)
+            answer.begin()
+            assert (answer.status, answer.getheader("Retry-After") is not None) == (503, True)
+            assert b"send it again" in answer.read()
+        created = httpx.post(f"{server.url}/v1/projects", json={"project_id": "mill"}, timeout=60)
+        assert created.status_code == 201
     server.end(signal.SIGKILL)
     assert (tmp_path / ".server" / "server.json").exists()
     assert running_server(tmp_path) is None
     with announced(tmp_path, "http://127.0.0.1:1"):
         assert running_server(tmp_path) == "http://127.0.0.1:1"
+
+
+def test_the_server_has_as_many_turns_as_its_settings_say(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many work, and as many wait."""
+    taken: list[Limits] = []
+    monkeypatch.setattr(serving, "serve", lambda _, settings, **__: taken.append(settings.limits))
+    monkeypatch.setenv("NOVELGEN_SERVER_AT_ONCE", str(AT_ONCE))
+    run.well("serve", "--no-open")
+    assert [(limits.at_once, limits.waiting) for limits in taken] == [(AT_ONCE, AT_ONCE)]
 
 
 def _give_up_on(url: str) -> None:

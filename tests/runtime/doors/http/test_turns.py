@@ -1,16 +1,20 @@
 """How much the server takes on at once, and what it does with the rest."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from runtime.doors.http.app import refused
-from runtime.doors.http.gate import Gate, Repeats, Turns
+from runtime.doors.http.gate import Gate, Repeats
 from runtime.doors.http.problems import PROBLEM_TYPE, Refusal
+from runtime.doors.http.serving import MAX_CONNECTIONS, MOST_WAITING
 from runtime.doors.http.settings import Limits, ServerSettings
 from runtime.doors.http.telemetry import Telemetry
+from runtime.doors.http.turns import Turns
+from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN
 
 
 class HeldWork:
@@ -41,10 +45,13 @@ class HeldWork:
 async def ask(
     app: Any, method: str = "POST", path: str = "/v1/projects", *, body: bytes | None = b"", **headers: str
 ) -> tuple[int, dict[str, str], bytes]:
-    """Send one request to an ASGI application; a body that is None never comes."""
+    """Send one request to an ASGI application; a body that is None never comes, after 1,000 bytes of it."""
     sent: list[Message] = []
+    pieces = [{"type": "http.request", "body": b"." * 1_000, "more_body": True}]
 
     async def receive() -> Message:
+        if body is None and pieces:
+            return pieces.pop()
         if body is None:
             await asyncio.Event().wait()
         return {"type": "http.request", "body": body, "more_body": False}
@@ -67,11 +74,23 @@ async def ask(
     return sent[0]["status"], answered, b"".join(each.get("body", b"") for each in sent[1:])
 
 
-def behind_gate(work: Any, **limits: Any) -> Any:
+OWNER = "Bearer a-token-that-opens-everything"
+READER = "Bearer a-token-that-opens-for-reading"
+
+
+def behind_gate(work: Any, *, has_readers: bool = False, **limits: Any) -> Any:
     """Return an application as the server stacks it."""
     bounds = Limits(**limits)
     turns = Turns(Repeats(work), limits=bounds)
-    return Gate(turns, settings=ServerSettings(limits=bounds), telemetry=Telemetry(list), answer=refused)
+    tokens = {"token": TOKEN, "read_token": READ_TOKEN} if has_readers else {}
+    settings = ServerSettings(limits=bounds, **tokens)
+    return Gate(turns, settings=settings, telemetry=Telemetry(list), answer=refused)
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Let others go on until something is so."""
+    while not is_so():
+        await asyncio.sleep(0)
 
 
 def test_a_person_reads_a_refusal_on_a_page_and_a_program_as_json() -> None:
@@ -187,6 +206,77 @@ async def test_a_body_that_does_not_come_keeps_no_turn() -> None:
     status, _, body = await ask(app, "POST", body=None)
     assert (status, b"slow-body" in body) == (408, True)
     assert (await ask(app))[0] == 200
+
+
+@pytest.mark.parametrize(
+    "bound", [{"bodies_at_once": 2}, {"bodies_bytes": 2_500, "body_bytes": 2_500}], ids=["how many", "how many bytes"]
+)
+@pytest.mark.asyncio
+async def test_slow_bodies_keep_nobody_out(bound: dict[str, int]) -> None:
+    """They take no turn; one too many ends the one that has been coming longest, and a whole one is answered."""
+    work = HeldWork()
+    work.go.set()
+    app = behind_gate(work, at_once=1, waiting=0, waiting_s=60, **bound)
+    slow = [asyncio.ensure_future(ask(app, "PATCH", body=None)) for _ in range(3)]
+    await until(lambda: slow[0].done())
+    status, headers, body = slow[0].result()
+    assert (status, "retry-after" in headers, b"urn:novelgen:busy" in body) == (503, True, True)
+    assert (await ask(app, "PATCH", body=b"{}"))[0] == 200
+    for request in slow[1:]:
+        request.cancel()
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/v1/projects/mill/search"),
+        ("GET", "/v1/projects"),
+        ("GET", "/v1/jobs/4f0c/events"),
+        ("POST", "/mcp"),
+        ("POST", "/page/text"),
+    ],
+)
+@pytest.mark.asyncio
+async def test_readers_send_no_owner_away(method: str, path: str) -> None:
+    """Who may only read has turns, bodies and streams of their own, and an owner keeps theirs."""
+    work = HeldWork()
+    few = {"at_once": 1, "waiting": 0, "looks_at_once": 1, "looks_waiting": 0, "agents_waiting": 0}
+    app = behind_gate(work, has_readers=True, **few, bodies_at_once=1, streams_at_once=1, uploads_at_once=1)
+    drip = asyncio.ensure_future(ask(app, "POST", body=None, authorization=READER))
+    held = [asyncio.ensure_future(ask(app, method, path, authorization=READER)) for _ in range(4)]
+    await until(lambda: any(request.done() for request in held))
+    assert next(request.result()[0] for request in held if request.done()) == 503
+    owners = asyncio.ensure_future(ask(app, method, path, authorization=OWNER))
+    at_work = work.at_work
+    await until(lambda: work.at_work > at_work or owners.done())
+    work.go.set()
+    assert (await owners)[0] == 200
+    drip.cancel()
+    await asyncio.wait([drip, *held])
+
+
+@pytest.mark.asyncio
+async def test_streams_have_a_share_of_the_connections() -> None:
+    """One too many is told to come again, while others are answered; one that ends makes room."""
+    work = HeldWork()
+    app = behind_gate(work, streams_at_once=2)
+    streams = [asyncio.ensure_future(ask(app, "GET", "/v1/jobs/4f0c/events")) for _ in range(2)]
+    await until(lambda: work.at_work == 2)
+    assert (await ask(app, "GET", "/v1/jobs/4f0c/events"))[0] == 503
+    work.go.set()
+    assert [(await request)[0] for request in streams] == [200, 200]
+    assert (await ask(app, "GET", "/v1/jobs/4f0c/events"))[0] == 200
+
+
+def test_all_shares_leave_connections_for_who_watches() -> None:
+    """What may be open at once, with both kinds of tokens, is less than the server takes."""
+    limits = Limits()
+    owner = (
+        *(limits.at_once, limits.waiting, limits.looks_at_once, limits.looks_waiting, limits.replies_at_once),
+        *(limits.at_once, limits.agents_waiting, 2 * limits.uploads_at_once, limits.streams_at_once),
+        limits.bodies_at_once,
+    )
+    assert MOST_WAITING + 1.5 * sum(owner) < MAX_CONNECTIONS - 50
 
 
 @pytest.mark.asyncio
