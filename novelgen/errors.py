@@ -9,6 +9,7 @@ NovelgenError
 │   ├── UnknownEntityError
 │   ├── UnknownMemoryError
 │   ├── UnknownSceneError
+│   ├── StaleVersionError     what is to be changed was changed since it was read
 │   └── ConfigurationError    a setting names something that does not exist or cannot be loaded
 ├── StoreError                the world failed; retrying or repairing may help
 │   ├── DatabaseError
@@ -29,7 +30,7 @@ NovelgenError
 └── DeadlineExceededError     a call did not return in its time
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -82,6 +83,23 @@ class UnknownSceneError(UserInputError):
 
 class UnknownIdError(UserInputError):
     """No thread, conflict, waiver, secret or change of that id is stored."""
+
+
+class StaleVersionError(UserInputError):
+    """A change names a version that was changed since it was read; nothing was stored.
+
+    Args:
+        message: What was changed, and the fix.
+        version: The version that stands now.
+        stored: What stands now, under the names of what was sent.
+        sent: What the change says.
+    """
+
+    def __init__(self, message: str, *, version: str, stored: Mapping[str, Any], sent: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.version = version
+        self.stored = dict(stored)
+        self.sent = dict(sent)
 
 
 class ConfigurationError(UserInputError):

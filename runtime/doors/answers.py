@@ -95,6 +95,10 @@ _FIXES: tuple[tuple[type[errors.NovelgenError], str], ...] = (
     (errors.UnknownEntityError, "Call again with an id or name that {list_entities} tells."),
     (errors.UnknownMemoryError, "Call again with a source_id that {search_story_memory} tells."),
     (errors.UnknownSceneError, "Call again with a scene that {list_scenes} tells."),
+    (
+        errors.StaleVersionError,
+        "Compare what is stored with what you sent, then call again with this version and what should stand.",
+    ),
     (errors.ConfigurationError, "Tell the user; another call will not help."),
     (errors.UserInputError, "Correct the argument that the error names and call again."),
     (errors.ModelError, "The language model behind the memory failed, not your call; try once more later."),
@@ -120,4 +124,7 @@ def refusal(error: Exception, *, names: Mapping[str, str], folders: Sequence[Pat
     fix = next(text for kind, text in _FIXES if isinstance(error, kind)).format_map(names)
     tools = {name: tool for name, tool in names.items() if "_" in tool}
     message = with_own_ways(without_paths(str(error), folders=folders), tools)
-    return {"error": {"kind": error_kind(error), "message": message, "fix": fix}}
+    said: dict[str, Any] = {"kind": error_kind(error), "message": message, "fix": fix}
+    if isinstance(error, errors.StaleVersionError):
+        said |= {"version": error.version, "stored": error.stored, "sent": error.sent}
+    return {"error": said}

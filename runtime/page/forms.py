@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, get_origin
+from typing import Any, NamedTuple, get_origin
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from starlette.responses import RedirectResponse, Response
 
-from novelgen.errors import UnknownEntityError, UnknownSceneError, UserInputError
+from novelgen.context.lines import labels_for
+from novelgen.errors import StaleVersionError, UnknownEntityError, UnknownSceneError, UserInputError
 from novelgen.models.entity import is_entity_id
 from novelgen.models.position import StoryPosition
 from runtime.doors.arguments import arguments_of, read_arguments
@@ -75,7 +76,12 @@ class PageForm:
         if payload is None:
             return led_back(back, "same", at=sent.get("at", ""))
         kept = {name: value for name, value in payload.items() if value not in ("", None) or name in self.keeps_empty}
-        result = operation.function(visit.story, **read_arguments(model, kept))
+        if sent.get("version") and "expected_version" in model.model_fields:
+            kept["expected_version"] = sent["version"]
+        try:
+            result = operation.function(visit.story, **read_arguments(model, kept))
+        except StaleVersionError as error:
+            return _stale_page(visit, sent, error)
         number = change_number(result)
         # What has no number, or several, tells by itself what it changed.
         is_same = number is None and any(hasattr(result, name) for name in ("change", "change_id"))
@@ -88,6 +94,47 @@ class PageForm:
             undo="" if number is None else str(number),
             at=sent.get("at", ""),
         )
+
+
+class Contested(NamedTuple):
+    """A field of a form that came too late: what stands in it now, and what was sent."""
+
+    label: str
+    field: str
+    stored: str
+    sent: str
+
+
+_WORDS_OF_FIELDS = {"content": "what_holds", "text": "scene_text", "event_type": "kind_of_fact", "importance": "weight"}
+
+
+def _stale_page(visit: Visit, sent: Sent, error: StaleVersionError) -> Response:
+    """Show what stands now beside what a form sent that saw something older; it can be sent again from there."""
+    labels, names = labels_for(visit.language), visit.story.entity_names(as_of=visit.as_of)
+    contested = []
+    for name, value in error.sent.items():
+        field = next((each for each in (name, f"fields:{name}") if each in sent), "value")
+        word = visit.word_or(_WORDS_OF_FIELDS.get(name, name))
+        label = labels.attribute(name).replace("_", " ") if word == name else word
+        stored = _in_lines(error.stored.get(name), names)
+        contested.append(Contested(label, field, stored, sent.get(field, _in_lines(value, names))))
+    named = {each.field for each in contested} | {"version"}
+    rest = [(name, value) for name, value in sent.items() if name not in named]
+    return visit.page(
+        "stale",
+        status=412,
+        contested=contested,
+        rest=rest,
+        version=error.version,
+        action=visit.request.url.path + (f"?{visit.request.url.query}" if visit.request.url.query else ""),
+        back_to=own_address(sent.get("back") or visit.link(visit.view)),
+    )
+
+
+def _in_lines(value: Any, names: Mapping[str, str]) -> str:
+    """Return a stored value as a form has it, one entry of a list a line."""
+    values = value if isinstance(value, list) else [] if value is None else [value]
+    return "\n".join(names.get(each, each) for each in map(str, values))
 
 
 def _fields(visit: Visit, sent: Sent, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,10 +228,11 @@ def _fact_edited(visit: Visit, sent: Sent) -> dict[str, Any] | None:
         "event_type": fact.event_type,
         "evidence": "" if fact.span is None else (read.scene.text or "")[slice(*fact.span)].strip(),
     }
-    said = {name: sent.get(name, "").strip() for name in stood}
-    if not said["content"]:
+    # A browser with scripts sends what was changed alone.
+    said = {name: sent[name].strip() for name in stood if name in sent}
+    if said.get("content") == "":
         raise UserInputError("the fact is empty; write what holds in the story, or reject it")
-    about = names_in(sent.get("about", ""))
+    about = names_in(sent["about"]) if "about" in sent else [each.entity_id for each in fact.entities]
     standing = {each.name: each.entity_id for each in fact.entities}
     changes: dict[str, Any] = {
         **{name: value for name, value in said.items() if value != stood[name] and (value or name == "evidence")},

@@ -67,6 +67,7 @@ def _scene_page(visit: Visit, place: tuple[int, int], edit: str) -> Response:
         before=known[index - 1] if index else None,
         after=known[index + 1] if index + 1 < len(known) else None,
         edited=edit,
+        edited_version=visit.story.find_memory(edit).version if edit else "",
         with_words=RECORDED_WITH_WORDS,
         event_types=sorted(EVENT_TYPES),
         unproved=sum(not each.is_verified for each in read.facts),
@@ -124,7 +125,13 @@ def text_page(visit: Visited, chapter: int, scene: int) -> Response:
     """Show a scene's text and title in a form."""
     read = _read(visit, chapter, scene)
     return visit.page(
-        "scene_text", read=read, text=read.scene.text or "", title=read.scene.title, outcome=None, record="keep"
+        "scene_text",
+        read=read,
+        text=read.scene.text or "",
+        title=read.scene.title,
+        outcome=None,
+        record="keep",
+        version=read.version,
     )
 
 
@@ -139,14 +146,18 @@ def place_page(visit: Visited, chapter: int, scene: int) -> Response:
 @router.post("/page/projects/{project_id}/story/text/preview")
 def preview_text(visit: Visited, form: Form) -> Response:
     """Tell what a new text would do to the facts of its scene."""
-    place, text = scene_meant(visit, form), form.get("text", "")
+    place = scene_meant(visit, form)
+    read = visit.story.read_scene(position=place, as_of=visit.as_of)
+    text = form.get("text", read.scene.text or "")
     outcome = visit.story.preview_scene_text(position=place, text=text)
     return visit.page(
         "scene_text",
-        read=visit.story.read_scene(position=place, as_of=visit.as_of),
+        read=read,
         text=text,
-        title=form.get("title", ""),
+        title=form.get("title", read.scene.title),
         outcome=outcome,
+        # A preview compares with what stands; what the form saw first is what it must still meet.
+        version=form.get("version", ""),
         record="drop" if form.get("record") == "drop" else "keep",
     )
 

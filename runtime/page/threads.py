@@ -118,6 +118,7 @@ def threads_page(
     columns["dropped"] = [each for each in over if each.ending != "paid"]
     categories = sorted({each.category for each in ledger.entries if each.category})
     people = {who for each in ledger.entries for who in each.related_entities if who in names}
+    viewed = next((each for each in ledger.entries if each.loop_id == thread), None)
     return visit.page(
         "threads",
         columns=columns,
@@ -131,7 +132,8 @@ def threads_page(
         person=person,
         kind=kind,
         count=len(ledger.entries),
-        viewed=next((each for each in ledger.entries if each.loop_id == thread), None),
+        viewed=viewed,
+        version=visit.story.get_thread(thread, as_of=visit.until).version if viewed else "",
         reopenable=visit.kept(Story.reopenable_threads),
         lines=thread_lines([*(each for each in shown if each.is_waiting), *over], places),
         line_sizes=(WIDTH, HEAD),

@@ -31,6 +31,7 @@ from runtime.story.changes import (
 )
 from runtime.story.entity_fields import known_fields_of, restore_template
 from runtime.story.renaming import restore_renamed
+from runtime.story.versions import Version, card_fields, card_version, require_version
 
 
 class EntityCard(Shown, Model):
@@ -48,6 +49,7 @@ class EntityCard(Shown, Model):
         default=False,
         description="Whether its role and description are shown from its first scene on; else at the end alone.",
     )
+    version: str = Field(default="", description="Of the whole card; a change may name it.")
 
     def in_simpler_terms(self) -> ShownList[Shown]:
         """Return what a notebook shows in place of it."""
@@ -74,6 +76,7 @@ class EditedEntity(Model):
         description="Scene after which the attributes hold; None: from the start, or there are none."
     )
     change: Change | None = Field(description="By its number it is taken back; None: all was like that already.")
+    version: str = Field(default="", description="Of the card as it stands now.")
     issues: list[ReportIssue] = Field(default_factory=list, description="Who is named and has no card.")
 
 
@@ -134,6 +137,7 @@ class StoryEntities(base.StoryBase):
             states = unit.states.snapshots([found.entity_id], as_of=position)
             scenes = unit.scenes.casts(as_of=position, naming=found.entity_id)
             stored = unit.entities.get(found.entity_id)
+            version = card_version(unit, found.entity_id)
         noted = found.profile.get(METADATA)
         named = sum(found.entity_id in scene.named for scene in scenes)
         counts = {"named_count": named, **entity_counts(found.entity_id, found.entity_type, scenes)}
@@ -144,6 +148,7 @@ class StoryEntities(base.StoryBase):
             created_at=stored.created_at if stored else None,
             updated_at=stored.updated_at if stored else None,
             is_by_author=stored is not None and stored.origin == "author",
+            version=version,
         )
 
     def has_scenes(self) -> bool:
@@ -274,6 +279,7 @@ class StoryEntities(base.StoryBase):
         state: Mapping[str, Any] | None = None,
         entity_type: EntityType | None = None,
         start: base.Place = None,
+        expected_version: Version | None = None,
     ) -> EditedEntity:
         """Change fields of an entity's card and profile, and attributes of its state.
 
@@ -284,8 +290,10 @@ class StoryEntities(base.StoryBase):
             state: Attributes of the state, whatever their names look like; null clears one.
             entity_type: Only one of this type is meant.
             start: Attributes hold on entering this position; None means after the last stored scene.
+            expected_version: The `version` that was read; None changes whatever stands.
 
         Raises:
+            StaleVersionError: When the card was changed since that version was read.
             UserInputError: When a name looks misspelt, a value does not fit, or nothing is to be changed.
         """
         if not changes and not state:
@@ -294,6 +302,7 @@ class StoryEntities(base.StoryBase):
             known = base.known_entities(unit, None)
             found = base.named_entity(entity_id, known, entity_type)
             kind = found.entity_type
+            _require_card(unit, found, expected_version, {**changes, **(state or {})})
             known_fields = known_fields_of(kind, unit=unit, known=known)
             at = base.place_of_statement(unit, base.position_of(start) or END_OF_STORY)
             changed, plain, said = known_fields.with_said(unit, found, changes, at, state=state)
@@ -307,6 +316,7 @@ class StoryEntities(base.StoryBase):
             change = unit.journal.keep("edit", found.entity_id, found.name, rows) if rows else None
             told = {name: value for name, value in changed.profile.items() if name in plain}
             issues = known_fields.issues({**told, **said})
+            version = card_version(unit, found.entity_id)
         if rescanned:
             self._follow_edit()
         return EditedEntity(
@@ -315,6 +325,7 @@ class StoryEntities(base.StoryBase):
             attributes=list(said),
             holds_after=base.place_name(at) if said else None,
             change=change,
+            version=version,
             issues=issues,
         )
 
@@ -466,6 +477,19 @@ def _store(stores: MemoryStores, unit: UnitOfWork, before: Entity | None, entity
     result = store_entities_in(unit, [entity], origin=origin, stores=stores)
     unit.entities.claim_aliases(entity.entity_id, said)
     return bool(result.rescanned)
+
+
+def _require_card(unit: UnitOfWork, entity: Entity, expected: str | None, sent: Mapping[str, Any]) -> None:
+    if expected is None:
+        return
+    state = next(iter(unit.states.snapshots([entity.entity_id])), None)
+    require_version(
+        expected,
+        card_version(unit, entity.entity_id),
+        subject=f"card {entity.entity_id} ({entity.name!r})",
+        stored=card_fields(entity, {} if state is None else state.state_data),
+        sent=sent,
+    )
 
 
 def _refuse_taken_name(unit: UnitOfWork, name: str, entity_type: EntityType, as_of: StoryPosition) -> None:

@@ -1,7 +1,8 @@
 """What users do with single memories: look at them, add notes, edit, confirm, pin, ban and delete them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -29,6 +30,7 @@ from runtime.storage.memories import MemoryDecision
 from runtime.story import base
 from runtime.story.base import place_before
 from runtime.story.knowledge import knower_id
+from runtime.story.versions import Version, memory_version, require_version
 
 DEFAULT_LIMIT = 50
 
@@ -51,12 +53,14 @@ class MemoryCard(records.StoredMemory):
     occurs_nowhere: bool = Field(
         default=False, description="Whom it is about occurs in no stored scene, or is not known at all."
     )
+    version: str = Field(default="", description="A change that names it meets no later one.")
 
 
 class MemoryChange(BaseModel):
     """A memory after an author's decision."""
 
     memory: records.StoredMemory
+    version: str = Field(default="", description="Of the memory as it stands now.")
     indexing: records.IndexingResult = Field(default_factory=records.IndexingResult)
     change_id: base.ChangeNumber = None
 
@@ -130,7 +134,8 @@ class StoryMemories(base.StoryBase):
             ]
             about = attached if is_note else attached or list(memory.chunk.entities_mentioned)
             occurs_nowhere = _occurs_nowhere(unit, about)
-        return MemoryCard(**dict(memory), attachments=attachments, occurs_nowhere=occurs_nowhere)
+            version = memory_version(unit, memory)
+        return MemoryCard(**dict(memory), attachments=attachments, occurs_nowhere=occurs_nowhere, version=version)
 
     def note(
         self,
@@ -238,6 +243,7 @@ class StoryMemories(base.StoryBase):
         event_type: str | None = None,
         evidence: str | None = None,
         as_of: base.Place = None,
+        expected_version: Version | None = None,
     ) -> MemoryChange:
         """Change a memory, what it is attached to included; no ingest takes that back.
 
@@ -253,8 +259,10 @@ class StoryMemories(base.StoryBase):
             event_type: What kind of event it is.
             evidence: Words of its scene that prove it.
             as_of: Names are meant as they are known by then.
+            expected_version: The `version` that was read; None changes whatever stands.
 
         Raises:
+            StaleVersionError: When the memory was changed since that version was read.
             UserInputError: When nothing is to be changed.
             UnknownMemoryError: When there is none of that id.
             UnknownEntityError: When an entity is not stored.
@@ -279,6 +287,8 @@ class StoryMemories(base.StoryBase):
 
         def change(unit: UnitOfWork, memory: records.StoredMemory) -> records.StoredMemory:
             chunk_id = memory.chunk.chunk_id
+            said = {**edit.model_dump(exclude_none=True), **({"evidence": evidence} if evidence is not None else {})}
+            _require_memory(unit, memory, expected_version, said)
             if is_edited:
                 proven = _with_evidence(unit, memory, edit, evidence)
                 unit.memories.edit(chunk_id, self._with_mentions(unit, memory, proven))
@@ -396,7 +406,8 @@ class StoryMemories(base.StoryBase):
             with unit.journal.recording_memories([found.chunk.chunk_id]) as rows:
                 memory = change(unit, found)
             kept = unit.journal.keep_of("memory", kind, found.chunk.chunk_id, rows)
-        return MemoryChange(memory=memory, indexing=self._follow_edit(), change_id=number_of(kept))
+            version = memory_version(unit, memory)
+        return MemoryChange(memory=memory, version=version, indexing=self._follow_edit(), change_id=number_of(kept))
 
     amemories = base.async_twin(memories)
     anote = base.async_twin(note)
@@ -408,6 +419,21 @@ class StoryMemories(base.StoryBase):
     aban_memory = base.async_twin(ban_memory)
     aunban_memory = base.async_twin(unban_memory)
     adelete_memory = base.async_twin(delete_memory)
+
+
+def _require_memory(
+    unit: UnitOfWork, memory: records.StoredMemory, expected: str | None, sent: Mapping[str, Any]
+) -> None:
+    if expected is None:
+        return
+    chunk = memory.chunk
+    scene = None
+    if chunk.source_span is not None and chunk.chapter_index is not None and chunk.scene_index is not None:
+        scene = unit.scenes.get(StoryPosition(chunk.chapter_index, chunk.scene_index))
+    words = "" if scene is None or chunk.source_span is None else (scene.text or "")[slice(*chunk.source_span)].strip()
+    version = memory_version(unit, memory)
+    stored = {**chunk.model_dump(), "evidence": words}
+    require_version(expected, version, subject=f"memory {chunk.memory_id}", stored=stored, sent=sent)
 
 
 def _found(unit: UnitOfWork, project_id: str, memory_id: str) -> records.StoredMemory:

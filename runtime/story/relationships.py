@@ -14,8 +14,10 @@ from novelgen.models.record import RecordedRelationshipChange
 from novelgen.models.shown import ShownList
 from novelgen.models.state import Relationship, RelationshipDimensions, RelationshipView
 from runtime.files.file_reading import described
+from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Kept
 from runtime.story import base
+from runtime.story.versions import Version, relationship_version, require_version
 
 
 class RelationshipCard(Relationship):
@@ -29,6 +31,7 @@ class RelationshipCard(Relationship):
         default_factory=dict,
         description="What is noted of it, under the counts of the scenes before the position with both on stage.",
     )
+    version: str = Field(default="", description="Of how they stand in the end; a change may name it.")
 
 
 class AddedRelationship(Relationship):
@@ -43,6 +46,7 @@ class EditedRelationship(Relationship):
 
     success: Literal[True] = True
     updated: bool = Field(description="False: the change said nothing new.")
+    version: str = Field(default="", description="Of how they stand in the end; a change may name it.")
     change_id: base.ChangeNumber = None
 
 
@@ -126,12 +130,13 @@ class StoryRelationships(base.StoryBase):
             if found is None:
                 raise UserInputError(f"nothing is known of {one} and {other} together by then; add it first")
             notes = unit.relationships.about_pair(found.relationship_id)
+            version = _version(unit, found.character_a, found.character_b)
             scenes = unit.scenes.casts(as_of=position)
         noted = without_computed(notes.other_fields, PAIR_COUNTS).get(METADATA)
         counts = pair_counts(found.character_a, found.character_b, scenes)
         metadata = {**(noted if isinstance(noted, Mapping) else {}), **counts}
         return RelationshipCard(
-            **dict(found), created_at=notes.created_at, updated_at=notes.updated_at, metadata=metadata
+            **dict(found), created_at=notes.created_at, updated_at=notes.updated_at, metadata=metadata, version=version
         )
 
     def relationship_course(
@@ -234,6 +239,7 @@ class StoryRelationships(base.StoryBase):
         mutual_dimensions: Mapping[str, int] | None = None,
         scene_id: str | None = None,
         start: base.Place = None,
+        expected_version: Version | None = None,
     ) -> EditedRelationship:
         """Change how two characters stand, named in either order; what is not given stays as it is.
 
@@ -251,8 +257,10 @@ class StoryRelationships(base.StoryBase):
             mutual_dimensions: What both feel alike now.
             scene_id: Scene in which it happened, as S001 or 3:2.
             start: It holds on entering this position.
+            expected_version: The `version` that was read; None changes whatever stands.
 
         Raises:
+            StaleVersionError: When the relationship was changed since that version was read.
             UserInputError: When they have no relationship, or nothing is to be changed.
         """
         start = base.position_of(start)
@@ -283,6 +291,9 @@ class StoryRelationships(base.StoryBase):
                     f"{one} and {other} have no relationship yet; create it first: relationship_create, or"
                     " `novelgen relationship add`"
                 )
+            subject = f"relationship {one}–{other}"
+            version = _version(unit, one, other)
+            require_version(expected_version, version, subject=subject, stored=known.model_dump(), sent=given)
             at = base.place_of_statement(unit, as_of, scene_id=scene_id)
             change = _change({"character_a": one, "character_b": other, **given})
             kept, is_changed = Kept(), event is not None or _differs(known, change.in_order())
@@ -290,7 +301,8 @@ class StoryRelationships(base.StoryBase):
                 with unit.journal.changing_pair(one, other) as kept:
                     unit.relationships.append(change, at=at, follows_scene=scene_id is not None)
                 known = unit.relationships.between(one, other, as_of=as_of) or known
-        return EditedRelationship(**dict(known), updated=is_changed, change_id=kept.change_id)
+            version = _version(unit, one, other)
+        return EditedRelationship(**dict(known), updated=is_changed, version=version, change_id=kept.change_id)
 
     aadd_relationship = base.async_twin(add_relationship)
     arelationships = base.async_twin(relationships)
@@ -298,6 +310,11 @@ class StoryRelationships(base.StoryBase):
     aquery_relationships = base.async_twin(query_relationships)
     aget_relationship = base.async_twin(get_relationship)
     arelationship_course = base.async_twin(relationship_course)
+
+
+def _version(unit: UnitOfWork, first: str, second: str) -> str:
+    at_end = unit.relationships.between(first, second)
+    return "" if at_end is None else relationship_version(at_end)
 
 
 def _change(fields: Mapping[str, Any]) -> RecordedRelationshipChange:

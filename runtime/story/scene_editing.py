@@ -26,6 +26,7 @@ from runtime.story.base import (
     story_position,
 )
 from runtime.story.changes import changed_scene
+from runtime.story.versions import Version, require_version, scene_version
 
 KeptRecord = Literal["keep", "drop"]
 
@@ -67,6 +68,7 @@ class SceneEdit(BaseModel):
     removed: int = Field(default=0, description="Memories that went.")
     kept: int = Field(default=0, description="Memories that an author changed, and that were left alone.")
     lost: list[str] = Field(default_factory=list, description="Facts whose words are not in the text any more.")
+    version: str = Field(default="", description="Of the scene as it stands now.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
 
 
@@ -90,7 +92,13 @@ class StorySceneEditing(StoryBase):
         return TextConsequences(quotes=len(quotes), lost=_lost(quotes, new), is_same=new == (scene.text or "").strip())
 
     def edit_scene(
-        self, position: At, *, text: SceneText | None = None, title: str | None = None, record: KeptRecord = "keep"
+        self,
+        position: At,
+        *,
+        text: SceneText | None = None,
+        title: str | None = None,
+        record: KeptRecord = "keep",
+        expected_version: Version | None = None,
     ) -> SceneEdit:
         """Change the text or the title of a stored scene; `undo` takes it back.
 
@@ -99,8 +107,10 @@ class StorySceneEditing(StoryBase):
             text: The new text; None leaves it.
             title: The new title; None leaves it.
             record: "keep" or "drop": what becomes of the record when the text changes.
+            expected_version: The `version` that was read; None changes whatever stands.
 
         Raises:
+            StaleVersionError: When the scene was changed since that version was read.
             UnknownSceneError: When no scene is stored there.
             UserInputError: When the text is empty or too long.
         """
@@ -109,6 +119,14 @@ class StorySceneEditing(StoryBase):
             raise UserInputError("the scene would be empty; delete it instead, or write its text")
         with self._stores.database(self.project_id).write() as unit:
             scene = unit.scenes.require(place)
+            sent = {name: value.strip() for name, value in (("title", title), ("text", text)) if value is not None}
+            require_version(
+                expected_version,
+                scene_version(scene),
+                subject=f"scene {place}",
+                stored={"title": scene.title, "text": (scene.text or "").strip()},
+                sent=sent,
+            )
             fields: dict[str, Any] = {}
             if title is not None:
                 fields["title"] = scrub_text(title).strip()
@@ -127,7 +145,14 @@ class StorySceneEditing(StoryBase):
         return edited.model_copy(update={"lost": lost, "indexing": self._follow_edit()})
 
     def amend_recorded_fact(
-        self, *, position: At, kind: RecordedFactKind, source_id: str, text: str | None = None, as_of: Place = None
+        self,
+        *,
+        position: At,
+        kind: RecordedFactKind,
+        source_id: str,
+        text: str | None = None,
+        as_of: Place = None,
+        expected_version: Version | None = None,
     ) -> SceneEdit:
         """Take a fact out of a scene's record, or say it in other words; the record is the author's then.
 
@@ -140,8 +165,10 @@ class StorySceneEditing(StoryBase):
             text: Its new words, of a state its value, of several one a line; None takes it out. What was learnt has no
                 words of its own.
             as_of: Names in a value are meant as they are known by then; None means at the end of the story.
+            expected_version: The `version` of the scene that was read; None changes whatever stands.
 
         Raises:
+            StaleVersionError: When the scene was changed since that version was read.
             UnknownSceneError: When no scene is stored there.
             UserInputError: When the record does not hold it, the text is empty, or it has no words to change.
         """
@@ -155,12 +182,19 @@ class StorySceneEditing(StoryBase):
             if scene.record is None:
                 raise UserInputError(f"scene {position} has no record; there is nothing to correct")
             said = None if text is None else scrub_text(text).strip()
+            require_version(
+                expected_version,
+                scene_version(scene),
+                subject=f"scene {position}",
+                stored={"text": _words_in(scene.record, kind, source_id)},
+                sent={"text": said},
+            )
             if kind == "state":
                 amended = _with_state(scene.record, source_id, said, known_entities(unit, position_of(as_of)))
             else:
                 amended = _amended(scene.record, kind, source_id, said)
             if amended == scene.record:
-                return SceneEdit(position=str(position))
+                return SceneEdit(position=str(position), version=scene_version(scene))
             fields = {"record": amended.model_dump(mode="json"), "record_origin": "author"}
             edited = change_scene(unit, scene, "record", fields, stores=self._stores)
         return edited.model_copy(update={"indexing": self._follow_edit()})
@@ -178,7 +212,7 @@ def change_scene(
 
     before = unit.scenes.image(scene)
     if all(before[name] == value for name, value in fields.items()):
-        return SceneEdit(position=str(scene.position))
+        return SceneEdit(position=str(scene.position), version=scene_version(scene))
     written = replace_stored_scene(unit, changed_scene(scene, fields), stores=stores)
     after = unit.scenes.image(unit.scenes.require(scene.position))
     change = unit.journal.keep_fields("scene", kind, scene.scene_id, before, after)
@@ -188,6 +222,7 @@ def change_scene(
         added=len(written.chunks_added),
         removed=len(written.chunks_removed),
         kept=len(written.chunks_kept),
+        version=scene_version(unit.scenes.require(scene.position)),
     )
 
 
@@ -213,6 +248,19 @@ def _amended(record: SceneRecord, kind: RecordedFactKind, source_id: str, text: 
         raise _not_held(kind, source_id)
     listed[at : at + 1] = [] if text is None else [listed[at].model_copy(update={words: text})]
     return record.model_copy(update={name: listed})
+
+
+def _words_in(record: SceneRecord, kind: RecordedFactKind, source_id: str) -> str | None:
+    """Return what a record says of a fact, a state's value as it is written; None where it does not hold it."""
+    if kind == "state":
+        entity_id, _, attribute = source_id.partition(".")
+        changes = (each.changes for each in record.state_changes if each.entity_id == entity_id)
+        value = next((each[attribute] for each in changes if attribute in each), None)
+        return None if value is None else "\n".join(map(str, value if isinstance(value, list) else [value]))
+    name, words = _WORDS_OF[kind]
+    if words is None:
+        return None
+    return next((str(getattr(each, words)) for each in getattr(record, name) if _id_of(each) == source_id), None)
 
 
 def _id_of(told: Any) -> str:

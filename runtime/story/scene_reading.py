@@ -17,6 +17,7 @@ from novelgen.models.state import StateChange
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import EntityOrigin, ExtractionStatus, FactCount, MemoryStatus, Scene, SceneState
 from runtime.story.base import At, Place, StoryBase, async_twin, known_entities, position_of, story_position
+from runtime.story.versions import scene_version
 
 FactKind = Literal[
     "memory",
@@ -77,6 +78,7 @@ class ReadScene(BaseModel):
     """A scene with its text and what it established."""
 
     scene: Scene
+    version: str = Field(default="", description="Of its title, text and record; a change may name it.")
     on_stage: list[str] = Field(default_factory=list, description="Names as of the position.")
     pov: str = Field(default="", description="From whose point of view it is told, by name.")
     location: str = ""
@@ -116,6 +118,7 @@ class StorySceneReading(StoryBase):
             rejected = teller.memories(statuses=("banned", "deleted"))
         return ReadScene(
             scene=scene,
+            version=scene_version(scene),
             on_stage=[teller.name(each) for each in scene.participants],
             pov=teller.name(scene.pov or ""),
             location=teller.name(scene.location_id or ""),

@@ -13,6 +13,7 @@ from runtime.storage.journal import number_of
 from runtime.storage.records import IndexingResult, MemoryFilter, Scene
 from runtime.story.base import At, ChangeNumber, Count, SceneText, StoryBase, async_twin, story_position
 from runtime.story.changes import Standing, keep_insertion, keep_move
+from runtime.story.versions import scene_version
 
 Offset = Annotated[int, Field(ge=0, le=100_000_000)]
 """Characters into a text."""
@@ -25,6 +26,7 @@ class ListedScene(BaseModel):
     on_stage: list[str] = Field(default_factory=list)
     part: str = Field(default="", description="Title of the part, such as a volume, that its chapter stands in.")
     characters: int | None = Field(default=None, description="Of its whole text; null where that was not read.")
+    version: str = Field(default="", description="Of a scene read by itself; a change may name it.")
 
 
 class SceneChange(BaseModel):
@@ -89,7 +91,8 @@ class StoryScenes(StoryBase):
         text = listed.scene.text or ""
         part = text[begin : None if length is None else begin + length]
         told = listed.scene.model_copy(update={"text": part if text else listed.scene.text})
-        return listed.model_copy(update={"scene": told, "characters": len(text)})
+        version = scene_version(listed.scene)
+        return listed.model_copy(update={"scene": told, "characters": len(text), "version": version})
 
     def insert_scene(self, position: At, *, text: SceneText | None = None, title: str = "") -> SceneChange:
         """Make room at a place and store a new scene there; those from there on move by one.

@@ -19,6 +19,7 @@ from runtime.storage.outline import StandingSummary, StorySummaries
 from runtime.storage.records import SummaryLevel
 from runtime.story.base import ChangeNumber, Number, Place, StoryBase, async_twin, position_of
 from runtime.story.extraction import build_extraction_model
+from runtime.story.versions import Version, require_version, summary_version
 
 SummaryState = Literal["current", "outdated", "withheld", "unfinished"]
 
@@ -38,6 +39,7 @@ class ListedSummary(BaseModel):
         default="current",
         description="outdated: older than its scenes; withheld: scenes went elsewhere; unfinished: goes on.",
     )
+    version: str = Field(default="", description="Of what was written; a change may name it.")
     change_id: ChangeNumber = None
 
 
@@ -77,6 +79,7 @@ class StorySummarizing(StoryBase):
             parts = unit.story_parts(last_chapter=last, chapters_per_part=chapters_per_part)
             told = unit.story_summaries(chapters_per_part=chapters_per_part, as_of=cut)
             written = unit.summaries.list_as_of(as_of=cut)
+            own = unit.summaries.list_as_of(as_of=END_OF_STORY)
         listed = [
             ListedSummary(level="chapter", number=number, first_chapter=number, last_chapter=number)
             for number in chapters
@@ -86,7 +89,9 @@ class StorySummarizing(StoryBase):
             if any(part.holds(chapter) for chapter in chapters)
         ]
         over = max((each for each in chapters if cut.admits(each, None)), default=-1)
-        return [_completed(each, told, written, over) for each in listed]
+        return [
+            _completed(each, told, written, over).model_copy(update={"version": _version(each, own)}) for each in listed
+        ]
 
     def get_summary(self, *, level: SummaryLevel, number: int) -> ListedSummary:
         """Return one chapter or part."""
@@ -97,20 +102,28 @@ class StorySummarizing(StoryBase):
             raise UserInputError(f"nothing is stored of {level} {number!r} of {self.project_id!r}; there are {known!r}")
         return found
 
-    def write_author_summary(self, *, level: SummaryLevel, number: Number, text: str) -> ListedSummary:
+    def write_author_summary(
+        self, *, level: SummaryLevel, number: Number, text: str, expected_version: Version | None = None
+    ) -> ListedSummary:
         """Store a person's summary; an empty text takes what was written away, and the made one holds again.
 
         Args:
             level: `chapter` or `part`.
             number: Of the chapter or part.
             text: The summary; empty lets the made one hold again.
+            expected_version: The `version` that was read; None changes whatever stands.
+
+        Raises:
+            StaleVersionError: When somebody wrote another one since that version was read.
         """
         found = self.get_summary(level=level, number=number)
-        with (
-            self._stores.database(self.project_id).write() as unit,
-            unit.journal.changing_summary(level, number) as kept,
-        ):
-            _store(unit, found, text, "author")
+        with self._stores.database(self.project_id).write() as unit:
+            version = _version(found, unit.summaries.list_as_of(as_of=END_OF_STORY))
+            stored = {"text": found.written or found.told}
+            subject = f"summary of {level} {number}"
+            require_version(expected_version, version, subject=subject, stored=stored, sent={"text": text})
+            with unit.journal.changing_summary(level, number) as kept:
+                _store(unit, found, text, "author")
         return self.get_summary(level=level, number=number).model_copy(update={"change_id": kept.change_id})
 
     def write_model_summaries(
@@ -185,6 +198,12 @@ class StorySummarizing(StoryBase):
     alist_summaries = async_twin(list_summaries)
     awrite_author_summary = async_twin(write_author_summary)
     asum_up_scene = async_twin(sum_up_scene)
+
+
+def _version(summary: ListedSummary, written: Sequence[StandingSummary]) -> str:
+    return summary_version(
+        [each for each in written if (each.summary.level, each.summary.number) == (summary.level, summary.number)]
+    )
 
 
 def _store(unit: UnitOfWork, summary: ListedSummary, text: str, origin: Literal["author", "model"]) -> None:

@@ -1,7 +1,10 @@
 """What users do with threads, which a story leaves open: look, plant, move, end; and the ledger of where all stand."""
 
 from collections.abc import Iterable, Sequence
+from operator import not_
 from typing import Any
+
+from pydantic import Field
 
 from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.language.language import stated_language
@@ -18,12 +21,14 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.events import ThreadNotes
 from runtime.storage.journal import Kept, ThreadChangeKind
 from runtime.story import base
+from runtime.story.versions import Version, require_version, thread_version
 
 
 class ListedThread(OpenLoop, ThreadNotes):
     """A thread as it stands, with what its author notes of it, which is for authors and never for prompts."""
 
     change_id: base.ChangeNumber = None
+    version: str = Field(default="", exclude_if=not_, description="Of a thread read by itself; a change may name it.")
 
 
 WAITING: tuple[LoopStatus, ...] = ("open", "advanced")
@@ -56,7 +61,8 @@ class StoryThreads(base.StoryBase):
             UserInputError: When it is not planted by then.
         """
         with self._stores.database(self.project_id).read() as unit:
-            return _required(unit, self.project_id, loop_id, base.position_of(as_of) or END_OF_STORY)
+            thread = _required(unit, self.project_id, loop_id, base.position_of(as_of) or END_OF_STORY)
+            return _versioned(unit, self.project_id, thread)
 
     def add_thread(
         self,
@@ -127,6 +133,7 @@ class StoryThreads(base.StoryBase):
         due_from: base.Place = None,
         due_by: base.Place = None,
         parts: base.Number | None = None,
+        expected_version: Version | None = None,
     ) -> ListedThread:
         """Change how a thread is described and what is noted of it; what is not given stays.
 
@@ -140,8 +147,10 @@ class StoryThreads(base.StoryBase):
             due_from: From entering this scene on it is due.
             due_by: Open on entering this scene, it is overdue.
             parts: In how many parts it is to be paid, at least two.
+            expected_version: The `version` that was read; None changes whatever stands.
 
         Raises:
+            StaleVersionError: When the thread was changed since that version was read.
             UserInputError: When no such thread is stored, or nothing is to be changed.
         """
         due_from = base.position_of(due_from)
@@ -168,6 +177,13 @@ class StoryThreads(base.StoryBase):
             raise UserInputError(f"a thread cannot be paid in {parts!r} parts; give two or more")
         with self._stores.database(self.project_id).write() as unit:
             stored = _required(unit, self.project_id, loop_id, END_OF_STORY)
+            require_version(
+                expected_version,
+                thread_version(stored),
+                subject=f"thread {loop_id}",
+                stored=stored.model_dump(),
+                sent=changes,
+            )
             first, last = _stated(due_from) or stored.due_from, _stated(due_by) or stored.due_by
             if first and last and tuple(first) > tuple(last):
                 begin, end = deadline_text(first), deadline_text(last)
@@ -374,7 +390,14 @@ def _required(unit: UnitOfWork, project_id: str, loop_id: str, as_of: StoryPosit
 
 
 def _changed(unit: UnitOfWork, project_id: str, loop_id: str, as_of: StoryPosition, kept: Kept) -> ListedThread:
-    return _required(unit, project_id, loop_id, as_of).model_copy(update={"change_id": kept.change_id})
+    changed = _required(unit, project_id, loop_id, as_of).model_copy(update={"change_id": kept.change_id})
+    return _versioned(unit, project_id, changed)
+
+
+def _versioned(unit: UnitOfWork, project_id: str, thread: ListedThread) -> ListedThread:
+    """Return a thread with its version, which is that of the end of the story wherever it is read."""
+    at_end = _required(unit, project_id, thread.loop_id, END_OF_STORY)
+    return thread.model_copy(update={"version": thread_version(at_end)})
 
 
 def _noted(unit: UnitOfWork, threads: Sequence[OpenLoop], as_of: StoryPosition) -> list[ListedThread]:

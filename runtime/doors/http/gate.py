@@ -274,8 +274,11 @@ class _Tagged:
                 await self._send(start)
             await self._send(message)
             return
-        tag = f'"{sha256(message.get("body", b"")).hexdigest()[:32]}"'
         headers = MutableHeaders(scope=start)
+        # What can be edited has a version, which stands before what else the answer holds: If-Match reads it.
+        version = headers.get("etag", "").strip('"')
+        body_hash = sha256(message.get("body", b"")).hexdigest()[:32]
+        tag = f'"{version}-{body_hash}"' if version else f'"{body_hash}"'
         headers["ETag"] = tag
         headers["Cache-Control"] = "private, no-cache"
         headers["Vary"] = "Accept, Authorization"

@@ -28,6 +28,7 @@ STATUS_OF: dict[type[errors.NovelgenError], int] = {
     errors.UnknownMemoryError: 404,
     errors.UnknownSceneError: 404,
     errors.ProjectExistsError: 409,
+    errors.StaleVersionError: 412,
     errors.ConfigurationError: 409,
     errors.InvalidFileError: 422,
     errors.StoreError: 503,
@@ -45,6 +46,9 @@ RETRY_AFTER_S = 2
 LONGEST_VALUE = 200
 
 MAX_FIELDS = 20
+
+STALE_FIELDS = ("version", "stored", "sent")
+"""What a problem tells of a change that came too late."""
 
 
 class FieldProblem(BaseModel):
@@ -65,6 +69,9 @@ class Problem(BaseModel):
     is_retryable: bool = Field(default=False, description="Whether the same request may succeed later.")
     request_id: str = Field(default="", description="As in the header X-Request-Id and the server's log.")
     errors: list[FieldProblem] = Field(default_factory=list, description="Parts of the request that are wrong.")
+    version: str | None = Field(default=None, description="Of a stale version the one that stands now.")
+    stored: dict[str, Any] | None = Field(default=None, description="What stands now, by the names of what was sent.")
+    sent: dict[str, Any] | None = Field(default=None, description="What was sent and not stored.")
 
 
 class Refusal(HTTPException):
@@ -96,7 +103,8 @@ def problem_of(error: errors.NovelgenError, *, folders: Sequence[Path] = ()) -> 
     """Return what a caller is told of an error."""
     status = next(STATUS_OF[each] for each in type(error).__mro__ if each in STATUS_OF)
     detail = with_own_ways(without_paths(str(error), folders=folders), _ways())
-    return problem_like(error_kind(error), status, detail, is_retryable=error.is_retryable)
+    both = {name: getattr(error, name) for name in STALE_FIELDS} if isinstance(error, errors.StaleVersionError) else {}
+    return problem_like(error_kind(error), status, detail, is_retryable=error.is_retryable, **both)
 
 
 @cache
@@ -130,8 +138,7 @@ def invalid_request(wrong: Sequence[Mapping[str, Any]]) -> Problem:
 def problem_answer(problem: Problem, *, request_id: str = "", headers: Mapping[str, str] | None = None) -> Response:
     """Return the answer to a request that went wrong."""
     told = problem.model_copy(update={"request_id": request_id}).model_dump()
-    if not told["errors"]:
-        del told["errors"]
+    told = {name: value for name, value in told.items() if value is not None and (value or name != "errors")}
     answered = dict(headers or {})
     if problem.status in (429, 503):
         answered.setdefault("Retry-After", str(RETRY_AFTER_S))

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from fastapi import Body as InBody
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from langchain_core.language_models import BaseChatModel
@@ -70,16 +70,19 @@ def _endpoint(operation: Operation, verb: str, path: str) -> Any:
     rest: dict[str, Any] = {
         name: (info.annotation, info)
         for name, info in model.model_fields.items()
-        if name not in in_path and name != operation.position
+        if name not in in_path and name not in (operation.position, VERSION)
     }
     if operation.may_create:
         rest["create"] = (bool, InBody(default=False, description="Make who is not there yet, and the project."))
     name = "".join(each.capitalize() for each in operation.name.split("_"))
     others = create_model(f"{name}Request", __base__=Arguments, **rest) if rest else None
 
-    def endpoint(project: Project, request: Request, **given: Any) -> Any:
+    def endpoint(project: Project, request: Request, response: Response, **given: Any) -> Any:
         sent = given.pop("sent", None)
+        if_match = given.pop("if_match", None) if VERSION in model.model_fields else request.headers.get("if-match")
         values = {**operation.fixed, **given, **({} if sent is None else values_of(sent))}
+        if if_match is not None and operation.changes:
+            values |= _expected(if_match, model)
         if operation.position:
             values[operation.position] = StoryPosition(values.pop("chapter_index"), values.pop("scene_index"))
         doer: Any
@@ -92,12 +95,18 @@ def _endpoint(operation: Operation, verb: str, path: str) -> Any:
         else:
             doer = operation.part(project.stores, project.project_id, chat_model=project.house.chat_model)
         result = operation.function(doer, **values)
-        return _written(result, project, request) if operation.has_prompt else operation.answer(result)
+        if operation.has_prompt:
+            return _written(result, project, request)
+        version = getattr(result, "version", "")
+        if isinstance(version, str) and version:
+            response.headers["ETag"] = f'"{version}"'
+        return operation.answer(result)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [
         inspect.Parameter("project", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Project),
         inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Request),
+        inspect.Parameter("response", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Response),
     ]
     for each in in_path:
         if operation.is_of_character and each == "character_id":
@@ -105,6 +114,8 @@ def _endpoint(operation: Operation, verb: str, path: str) -> Any:
         else:
             annotation = _PLACE[each] if operation.position else _path_parameter(model, each)
         parameters.append(inspect.Parameter(each, keyword, annotation=annotation))
+    if VERSION in model.model_fields:
+        parameters.append(inspect.Parameter("if_match", keyword, annotation=IfMatch, default=None))
     if others is not None:
         source = Query() if verb in ("GET", "DELETE") else InBody()
         is_optional = verb not in ("GET", "DELETE") and all(
@@ -116,6 +127,34 @@ def _endpoint(operation: Operation, verb: str, path: str) -> Any:
     endpoint.__doc__ = (inspect.getdoc(operation.function) or "").partition("\n\nArgs:")[0]
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return endpoint
+
+
+VERSION = "expected_version"
+"""The argument that over HTTP stands in the header If-Match."""
+
+IfMatch = Annotated[
+    str | None,
+    Header(
+        alias="If-Match",
+        max_length=400,
+        description="The ETag of what is changed, as it was read; if that is not what stands any more, nothing is"
+        " stored and the answer, 412, has both.",
+    ),
+]
+
+_TAG = re.compile(r'(?:W/)?"([0-9a-f]+)[^"]*"')
+
+
+def _expected(if_match: str, model: type[Arguments]) -> dict[str, str]:
+    """Return the version that a header names; an operation that compares none must not seem to."""
+    if if_match.strip() == "*":
+        return {}
+    if VERSION not in model.model_fields:
+        raise Refusal(400, "invalid-request", "If-Match is not compared here; send the request without it")
+    tag = _TAG.fullmatch(if_match.strip())
+    if tag is None:
+        raise Refusal(400, "invalid-request", f"If-Match {if_match[:100]!r} is no one ETag; send it as it was read")
+    return {VERSION: tag[1]}
 
 
 def _path_parameter(model: type[Arguments], name: str) -> Any:

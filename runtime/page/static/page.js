@@ -104,3 +104,13 @@ for (const input of document.querySelectorAll("input[type=file][data-button]")) 
   input.addEventListener("change", tell);
   tell();
 }
+
+// A form for what stands sends what was changed alone, so that it takes nothing back that somebody else wrote.
+for (const form of document.querySelectorAll("form[data-changes]")) {
+  form.addEventListener("formdata", ({ formData }) => {
+    for (const field of form.elements) {
+      const isText = field.matches?.("textarea, input:not([type=hidden], [type=radio], [type=checkbox])");
+      if (isText && field.name && field.value === field.defaultValue) formData.delete(field.name);
+    }
+  });
+}

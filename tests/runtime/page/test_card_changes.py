@@ -275,3 +275,40 @@ def test_what_cannot_be_is_refused_in_words(reader: TestClient) -> None:
         *(("undo", {"undo": number}, 400) for number in ("", "x" * 5000, "OL999")),
         ("undo", {"undo": "999"}, 404),
     )
+
+
+STALE = {
+    "card/edit": (
+        {"entity_id": "C4", "description": "One."},
+        {"entity_id": "C4", "description": "Two."},
+        "description",
+    ),
+    "threads/edit": (
+        {"loop_id": "OL1", "description": "One."},
+        {"loop_id": "OL1", "description": "Two."},
+        "description",
+    ),
+    "story/text": ({"position": "1:1", "text": "One."}, {"position": "1:1", "text": "Two."}, "text"),
+}
+
+
+@pytest.mark.parametrize("address", STALE)
+def test_the_second_of_two_tabs_meets_what_the_first_wrote(client: TestClient, address: str) -> None:
+    """Nothing is stored, both texts stand side by side, and what was put together from them is stored from there."""
+    page = {
+        "card/edit": "card?entity=C4",
+        "threads/edit": "threads?thread=OL1",
+        "story/text": "story/text?chapter=1&scene=1",
+    }[address]
+    tab = read(client.get(f"{HERE}/{page}"))
+    first, second, field = STALE[address]
+    version = {"version": tab.filled(f"{HERE}/{address}")["version"]}
+    send(client, address, **first, **version)
+    late = client.post(f"{HERE}/{address}", data={**second, **version, "back": f"{HERE}/{page}"})
+    assert late.status_code == 412
+    seen = read(late)
+    assert ENGLISH["changed_meanwhile"] in seen.text
+    assert all(text in seen.text for text in ("One.", "Two."))
+    merged = seen.filled(f"{HERE}/{address}") | {field: "One. Two."}
+    assert merged["version"] != version["version"]
+    assert "One. Two." in send(client, address, **merged).text

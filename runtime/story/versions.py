@@ -1,0 +1,103 @@
+"""Versions of what can be edited: a change names the version that it saw, and one of an older version is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+from pydantic_core import to_jsonable_python
+
+from novelgen.errors import StaleVersionError
+from novelgen.models.entity import Entity
+from novelgen.models.state import Relationship
+from runtime.storage.records import Scene, StoredMemory
+
+if TYPE_CHECKING:
+    from runtime.storage.database import UnitOfWork
+    from runtime.storage.outline import StandingSummary
+    from runtime.story.threads import ListedThread
+
+Version = Annotated[str, Field(min_length=1, max_length=80)]
+"""What `version` of a read says; it is another one as soon as anything of what can be edited is."""
+
+VERSION_CHARACTERS = 16
+
+
+def version_of(*parts: Any) -> str:
+    """Return the version of what the parts say: alike for the same words, on every machine."""
+    written = json.dumps(to_jsonable_python(parts, fallback=str), sort_keys=True, ensure_ascii=True)
+    return sha256(written.encode()).hexdigest()[:VERSION_CHARACTERS]
+
+
+def require_version(
+    expected: str | None, version: str, *, subject: str, stored: Mapping[str, Any], sent: Mapping[str, Any]
+) -> None:
+    """Refuse a change of something that was changed since it was read; one that says what stands already may pass.
+
+    Args:
+        expected: The version that was read; None checks nothing.
+        version: The version that is stored.
+        subject: What is changed, by kind and id.
+        stored: What stands, under the names of what is sent.
+        sent: What the change says.
+
+    Raises:
+        StaleVersionError: When the versions differ.
+    """
+    current = {name: stored.get(name) for name in sent}
+    if expected in (None, version) or (sent and to_jsonable_python(current) == to_jsonable_python(dict(sent))):
+        return
+    raise StaleVersionError(
+        f"{subject} was changed since version {expected!r} of it was read; nothing was stored:"
+        f" look at what stands now, and send the change again with version {version!r}",
+        version=version,
+        stored=to_jsonable_python(current, fallback=str),
+        sent=to_jsonable_python(dict(sent), fallback=str),
+    )
+
+
+def card_version(unit: UnitOfWork, entity_id: str) -> str:
+    """Return the version of a card, its states included."""
+    stored = unit.entities.get(entity_id)
+    # What is said again at the same place changes nothing.
+    states = sorted({change.model_dump_json() for change in unit.states.changes_of([entity_id])})
+    return version_of(None if stored is None else stored.entity, states)
+
+
+def card_fields(entity: Entity, state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what stands on a card under the names by which it is edited."""
+    own = {name: getattr(entity, name) for name in ("name", "role", "description")}
+    aliases = [each.alias for each in entity.aliases]
+    return {**state, **entity.profile, **own, "alias": aliases, "aliases": aliases}
+
+
+def memory_version(unit: UnitOfWork, memory: StoredMemory) -> str:
+    """Return the version of a memory, with what it is attached to and what was decided about it."""
+    chunk = memory.chunk
+    attached = sorted(each.target for each in unit.attachments.attachments_of(chunk.chunk_id))
+    said = [chunk.content, chunk.short, chunk.importance, chunk.tags, chunk.event_type, chunk.source_span]
+    return version_of(said, attached, memory.status, memory.pinned)
+
+
+def thread_version(thread: ListedThread) -> str:
+    """Return the version of a thread as it stands at the end of the story."""
+    said = [thread.description, thread.category, thread.importance, thread.status, thread.related_entities]
+    return version_of(said, thread.notes, thread.pay_off, thread.due_from, thread.due_by, thread.parts)
+
+
+def scene_version(scene: Scene) -> str:
+    """Return the version of a scene: its title, text and record."""
+    return version_of(scene.title, scene.text_hash, scene.record)
+
+
+def summary_version(written: Sequence[StandingSummary]) -> str:
+    """Return the version of what somebody wrote of a chapter or part."""
+    return version_of([(each.summary.text, each.summary.origin) for each in written])
+
+
+def relationship_version(relationship: Relationship) -> str:
+    """Return the version of how two characters stand at the end of the story."""
+    return version_of(relationship)
