@@ -57,7 +57,7 @@ def check_page(visit: Visited, kept: str = "", stored: str = "") -> Response:
         return _page(visit, form, is_gone=bool(kept))
     form |= found.form
     try:
-        check = _checked(visit, form)
+        check = checked_draft(visit, form)
     except (NovelgenError, Refusal) as error:
         return _page(visit, form, problem=problem_in(visit.request, error))
     return _page(visit, form, check=check, kept_as={"kept": kept})
@@ -69,31 +69,31 @@ def check_draft(visit: Visited, form: Form) -> Response:
     blank = visit.blank(*DRAFT_FIELDS)
     filled = blank | {name: form[name] for name in blank if name in form}
     try:
-        _text_of(filled)
+        draft_text(filled)
         visit.scene_of(filled)
-        if filled["with_model"] and _has_model(visit):
+        if filled["with_model"] and has_model(visit):
             return _started(visit, filled, "check")
     except (NovelgenError, Refusal) as error:
         return _page(visit, filled, problem=problem_in(visit.request, error))
     key = visit.keep_form(filled)
     if visit.kept_form(key) is None:
-        return _page(visit, filled, check=_checked(visit, filled))
+        return _page(visit, filled, check=checked_draft(visit, filled))
     return RedirectResponse(visit.link("check", kept=key), status_code=303)
 
 
 @router.get("/page/projects/{project_id}/check/job")
 def draft_job_page(visit: Visited, job: str) -> Response:
     """Show how far the work on a draft is, and what it came to."""
-    found = _job_of(visit, job)
+    found = draft_job(visit, job)
     form = {**visit.blank(*DRAFT_FIELDS), **_draft_of(visit, found)}
     if visit.here.as_of is not None and (int(form["chapter"]), int(form["scene"])) > visit.here.next_scene:
         return _page(visit, form, is_later=True)
     if found.state != "done":
         return _page(visit, form, job=found, problem=found.problem if found.state in OVER else None)
     if found.kind == "check":
-        return _page(visit, form, check=_with_waivers(visit, DraftCheck.model_validate(found.result)), job=found)
+        return _page(visit, form, check=with_waivers(visit, DraftCheck.model_validate(found.result)), job=found)
     writing = CheckedWriting.model_validate(found.result)
-    check = _with_waivers(visit, writing.first_check or writing.check)
+    check = with_waivers(visit, writing.first_check or writing.check)
     return _page(visit, form, check=check, job=found, writing=writing)
 
 
@@ -103,7 +103,7 @@ def propose_repair(visit: Visited, form: Form) -> Response:
     kept = visit.kept_form(form.get("kept", ""))
     if kept is None and not form.get("job"):
         raise UserInputError("the draft is no longer kept here; paste it again")
-    found = kept.form if kept is not None else _draft_of(visit, _job_of(visit, form["job"]))
+    found = kept.form if kept is not None else _draft_of(visit, draft_job(visit, form["job"]))
     visit.served.speaking_model()
     return _started(visit, {**visit.blank(*DRAFT_FIELDS), **found}, "repair")
 
@@ -111,7 +111,7 @@ def propose_repair(visit: Visited, form: Form) -> Response:
 @router.post("/page/projects/{project_id}/check/cancel", openapi_extra=READS)
 def cancel_draft_job(visit: Visited, form: Form) -> Response:
     """End the work on a draft after the step at which it is."""
-    job = _job_of(visit, form.get("job", ""))
+    job = draft_job(visit, form.get("job", ""))
     if job.state not in OVER:
         visit.served.house.jobs.cancel(job.job_id)
     return RedirectResponse(visit.link("check/job", job=job.job_id), status_code=303)
@@ -163,14 +163,15 @@ def _page(
         scenes=visit.kept(Story.list_scene_states, with_counts=False),
         is_gone=is_gone,
         is_later=is_later,
-        has_model=_has_model(visit),
+        has_model=has_model(visit),
         people=[each.name for each in known if each.entity_type == "character"],
         names={each.entity_id: each.name for each in known},
         waivers=visit.story.waived_findings(),
     )
 
 
-def _checked(visit: Visit, form: Mapping[str, str]) -> DraftCheck:
+def checked_draft(visit: Visit, form: Mapping[str, str]) -> DraftCheck:
+    """Return what a draft contradicts, by rules alone where a model could be asked."""
     chapter_index, scene_index = visit.scene_of(form)
     return visit.story.check(
         text=form["text"],
@@ -178,36 +179,43 @@ def _checked(visit: Visit, form: Mapping[str, str]) -> DraftCheck:
         scene_index=scene_index,
         pov=form["pov"].strip() or None,
         # A model is asked by a job alone; that there is none is said by the check.
-        use_model=bool(form["with_model"]) and not _has_model(visit),
+        use_model=bool(form["with_model"]) and not has_model(visit),
     )
 
 
-def _text_of(form: Mapping[str, str]) -> str:
+def draft_text(form: Mapping[str, str]) -> str:
+    """Return the text of a draft, which must not be empty."""
     text = scrub_text(form["text"])
     if not text.strip():
         raise UserInputError("the draft is empty; paste its text")
     return text
 
 
-def _has_model(visit: Visit) -> bool:
+def has_model(visit: Visit) -> bool:
+    """Return whether a chat model is there to judge a draft."""
     house, settings = visit.served.house, visit.served.stores.settings
     return bool(house.chat_model or settings.memory.summarization.model or settings.model)
 
 
 def _started(visit: Visit, form: Mapping[str, str], work: DraftWork) -> Response:
+    job = start_draft_work(visit, form, work)
+    return RedirectResponse(visit.link("check/job", job=job.job_id), status_code=303)
+
+
+def start_draft_work(visit: Visit, form: Mapping[str, str], work: DraftWork) -> Job:
+    """Start the work of a model on a draft."""
     chapter_index, scene_index = visit.scene_of(form)
-    text = _text_of(form)
+    text = draft_text(form)
     asked = {"chapter_index": chapter_index, "scene_index": scene_index, "pov": form["pov"].strip()}
-    job = visit.served.house.jobs.start(
+    return visit.served.house.jobs.start(
         work,
         visit.project_id,
         {**asked, "with_model": bool(form["with_model"])},
         source=(DRAFT_FILE, text.encode("utf-8", "replace")),
     )
-    return RedirectResponse(visit.link("check/job", job=job.job_id), status_code=303)
 
 
-def _job_of(visit: Visit, job_id: str) -> Job:
+def draft_job(visit: Visit, job_id: str) -> Job:
     """Return a job on a draft of this project."""
     job = visit.served.house.jobs.get(job_id)
     if job.project_id != visit.project_id or job.kind not in ("check", "repair"):
@@ -227,7 +235,7 @@ def _draft_of(visit: Visit, job: Job) -> dict[str, str]:
     }
 
 
-def _with_waivers(visit: Visit, check: DraftCheck) -> DraftCheck:
+def with_waivers(visit: Visit, check: DraftCheck) -> DraftCheck:
     """Return a check of some time ago with what is meant so by now."""
     notes = {each.issue_id: each.note for each in visit.story.waived_findings()}
     told = [

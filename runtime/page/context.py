@@ -55,7 +55,7 @@ def request_of(visit: Visit, form: dict[str, str]) -> MemoryContextRequest:
         purpose=form["purpose"].strip(),
         key_actions=[each.strip() for each in form["key_actions"].splitlines() if each.strip()],
     )
-    if not (plan.location or plan.characters or plan.purpose or plan.key_actions):
+    if not is_planned(form):
         raise UserInputError("the plan is empty; say at least who appears, where, or what the scene is for")
     chapter_index, scene_index = visit.scene_of(form)
     place = {
@@ -158,7 +158,7 @@ def context_page(visit: Visited) -> Response:
     form = _form_asked(visit, given)
     if "built" not in given:
         return _page(visit, form)
-    look = _built(visit, form)
+    look = built_context(visit, form)
     shown = visit.keep_form(form, look.context)
     kept = visit.kept_form(given.get("before", ""))
     before = kept.context() if kept is not None else None
@@ -186,7 +186,7 @@ def plan_context(visit: Visited, form: Form) -> Response:
 def keep_context(visit: Visited, form: Form) -> Response:
     """Keep a context, and with it its plan, as a file of the project; then show it."""
     filled = plan_in(visit, form)
-    look = _built(visit, filled, write_file=True)
+    look = built_context(visit, filled, write_file=True)
     report = look.context.report or ContextReport()
     failed = next((each.message for each in report.issues if each.stage == "write"), None)
     if failed is not None:
@@ -202,7 +202,7 @@ def download_context(visit: Visited, file: ContextFile = "json") -> Response:
     kept = visit.kept_form(given.get("shown", ""))
     context = kept.context() if kept is not None and dict(kept.form) == form else None
     if context is None or not _is_open(visit, context):
-        context = _built(visit, form).context
+        context = built_context(visit, form).context
     if file == "text":
         text = context.as_prompt()
     elif file == "json":
@@ -244,7 +244,8 @@ def _page(
         "is_gone": bool(given.get("before") and before is None) or bool(given.get("kept") and not look),
     }
     if look is not None:
-        values.update(_told(visit, look))
+        values.update(context_parts(visit, look))
+        values["known"] = {name: values[name] for name in ("look", "report", "groups")}
         values["back"] = _address(visit, form, before=shown)
         values["difference"] = _told_difference(visit, before, look.context) if before else None
         values["downloads"] = {
@@ -259,7 +260,13 @@ def _form_asked(visit: Visit, given: Mapping[str, str]) -> dict[str, str]:
     return plan_in(visit, given if kept is None else kept.form)
 
 
-def _built(visit: Visit, form: dict[str, str], *, write_file: bool = False) -> ContextLook:
+def is_planned(form: Mapping[str, str]) -> bool:
+    """Return whether a form says anything of what a scene shall be."""
+    return any(form[name].strip() for name in ("location", "characters", "purpose", "key_actions"))
+
+
+def built_context(visit: Visit, form: dict[str, str], *, write_file: bool = False) -> ContextLook:
+    """Return the context of a form's plan, with the lines of its block."""
     served = visit.served
     served.house.awaken(served.project_id, served.stores)
     return StoryContexts(served.stores, served.project_id, chat_model=served.house.chat_model).look_at_context(
@@ -287,7 +294,7 @@ def _kept_or_told(visit: Visit, form: dict[str, str]) -> dict[str, str]:
     return {"kept": given if found is not None and dict(found.form) == form else visit.keep_form(form)}
 
 
-def _told(visit: Visit, look: ContextLook) -> dict[str, Any]:
+def context_parts(visit: Visit, look: ContextLook) -> dict[str, Any]:
     """Return what of a context the page shows beside its block."""
     report = look.context.report or ContextReport()
     numbered = list(enumerate(look.lines, start=1))
@@ -298,6 +305,7 @@ def _told(visit: Visit, look: ContextLook) -> dict[str, Any]:
     chosen = [line.item for line in look.lines if line.item is not None and not line.is_hidden]
     hidden_names = look.context.hidden.names if look.context.hidden else {}
     return {
+        "look": look,
         "report": report,
         "groups": groups,
         "shares": _shares(report.tokens_per_need),

@@ -71,7 +71,7 @@ THEMES = ("system", "light", "dark")
 LANGUAGE_COOKIE = "novelgen_language"
 THEME_COOKIE = "novelgen_theme"
 
-VIEWS = ("story", "threads", "cards", "relationships", "timeline", "knowledge", "context", "check", "health")
+VIEWS = ("story", "write", "threads", "cards", "relationships", "timeline", "knowledge", "context", "check", "health")
 """The views of a project, in the order of the navigation; each has its route, template and word."""
 
 POLICY = (

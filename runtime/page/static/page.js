@@ -114,3 +114,7 @@ for (const form of document.querySelectorAll("form[data-changes]")) {
     }
   });
 }
+
+// What was stored need not be kept in the tab any more.
+const stored = document.querySelector("[data-clears]");
+if (stored) sessionStorage.removeItem(`novelgen-draft-${stored.dataset.clears}`);

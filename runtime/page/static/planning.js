@@ -154,3 +154,16 @@ if (awaited) {
   };
   setTimeout(look, 700);
 }
+
+// How long a text is, as platforms count it: every Chinese character is a word, and so is every run of other letters.
+for (const area of document.querySelectorAll("textarea[data-counted]")) {
+  const told = document.getElementById(area.dataset.counted);
+  const tell = () => {
+    const chinese = area.value.match(/[\u3007\u3400-\u9fff\uf900-\ufaff]/g)?.length ?? 0;
+    const others = area.value.match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu)?.filter((word) => !/[\u3007\u3400-\u9fff\uf900-\ufaff]/.test(word)).length ?? 0;
+    told.textContent = told.dataset.words.replace("{count}", (chinese + others).toLocaleString());
+    told.hidden = !area.value;
+  };
+  area.addEventListener("input", tell);
+  tell();
+}

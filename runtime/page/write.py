@@ -1,0 +1,142 @@
+"""Writing the next chapter in one view: its plan, what the story knows, its text, what that contradicts, storing it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import RedirectResponse, Response
+
+from novelgen.errors import NovelgenError, UserInputError
+from novelgen.models.continuity import DraftCheck
+from runtime.doors.http.house import READS
+from runtime.doors.http.jobs import OVER, Job
+from runtime.doors.http.problems import Problem, Refusal
+from runtime.page.check import checked_draft, draft_job, draft_text, has_model, start_draft_work, with_waivers
+from runtime.page.context import NAMES_OFFERED, PLAN_FIELDS, built_context, context_parts, is_planned
+from runtime.page.forms import led_back
+from runtime.page.visits import Form, Visit, Visited, number_in, problem_in, router
+
+WRITE_FIELDS = (*PLAN_FIELDS, "title", "text", "with_model")
+"""The fields of the view, beside the place of the scene."""
+
+
+@router.get("/page/projects/{project_id}/write")
+def write_page(visit: Visited, kept: str = "", show: str = "", job: str = "") -> Response:
+    """Show the desk: an empty one, or one that is kept with what the story knows or what the draft contradicts."""
+    form = visit.blank(*WRITE_FIELDS)
+    found = visit.kept_form(kept) if kept else None
+    if found is None:
+        return _page(visit, form, is_gone=bool(kept))
+    form |= {name: value for name, value in found.form.items() if name in form}
+    return _shown(visit, form, show, kept=kept, job=draft_job(visit, job) if job else None)
+
+
+@router.post("/page/projects/{project_id}/write", openapi_extra=READS)
+def write_on(visit: Visited, form: Form) -> Response:
+    """Lead to the desk with what was asked for: what the story knows of the plan, or what the draft contradicts."""
+    filled = _filled(visit, form)
+    show = "check" if form.get("do") == "check" else "context"
+    try:
+        visit.scene_of(filled)
+        job = None
+        if show == "check":
+            draft_text(filled)
+            if filled["with_model"] and has_model(visit):
+                job = start_draft_work(visit, filled, "check")
+        elif not is_planned(filled):
+            raise UserInputError("the plan is empty; say at least who appears, where, or what the scene is for")
+    except (NovelgenError, Refusal) as error:
+        return _page(visit, filled, problem=problem_in(visit.request, error))
+    key = visit.keep_form(filled)
+    if visit.kept_form(key) is None:
+        return _shown(visit, filled, show, job=job)
+    address = visit.link("write", kept=key, show=show, job="" if job is None else job.job_id)
+    return RedirectResponse(f"{address}#beside", status_code=303)
+
+
+@router.post("/page/projects/{project_id}/write/store")
+def store_written(visit: Visited, form: Form) -> Response:
+    """Store the text as a scene of its own, where none stands; nothing that is stored is replaced or moved."""
+    filled = _filled(visit, form)
+    try:
+        draft_text(filled)
+        place = visit.asked_scene(filled)
+        if place in visit.here.places:
+            free = 1 + max(scene for chapter, scene in visit.here.places if chapter == place[0])
+            raise UserInputError(
+                f"scene {place[0]}:{place[1]} is stored already and stays; store this as scene {place[0]}:{free},"
+                " or give another chapter number"
+            )
+        stored = visit.story.insert_scene(position=place, text=filled["text"], title=filled["title"].strip())
+    except (NovelgenError, Refusal) as error:
+        return _page(visit, filled, problem=problem_in(visit.request, error))
+    # What was written is at hand again where the storing is taken back.
+    draft = visit.keep_form(filled)
+    undo = "" if stored.change_id is None else str(stored.change_id)
+    visit.as_of = None
+    address = visit.link("story", chapter=place[0], scene=place[1], draft=draft)
+    return led_back(address, "scene_stored", told=visit.place(*place), undo=undo)
+
+
+def _filled(visit: Visit, form: Mapping[str, str]) -> dict[str, str]:
+    blank = visit.blank(*WRITE_FIELDS)
+    # An empty number is the next one.
+    said = {name: form[name] for name in blank if name in form}
+    return blank | {name: value for name, value in said.items() if value.strip() or name not in ("chapter", "scene")}
+
+
+def _shown(visit: Visit, form: dict[str, str], show: str, *, kept: str = "", job: Job | None = None) -> Response:
+    """Show the desk with what the story knows, or with what the draft contradicts."""
+    try:
+        if job is not None and job.state != "done":
+            return _page(visit, form, kept=kept, job=job, problem=job.problem if job.state in OVER else None)
+        if job is not None:
+            check = with_waivers(visit, DraftCheck.model_validate(job.result))
+            return _page(visit, form, kept=kept, job=job, check=check)
+        if show == "check":
+            return _page(visit, form, kept=kept, check=checked_draft(visit, {**form, "with_model": ""}))
+        if is_planned(form):
+            return _page(visit, form, kept=kept, known=context_parts(visit, built_context(visit, form)))
+    except (NovelgenError, Refusal) as error:
+        return _page(visit, form, kept=kept, problem=problem_in(visit.request, error))
+    return _page(visit, form, kept=kept)
+
+
+def _page(
+    visit: Visit,
+    form: Mapping[str, str],
+    *,
+    kept: str = "",
+    known: Mapping[str, Any] | None = None,
+    check: DraftCheck | None = None,
+    job: Job | None = None,
+    problem: Problem | None = None,
+    is_gone: bool = False,
+) -> Response:
+    entities = visit.story.entities(as_of=visit.as_of)
+    kept_as = {name: key for name, key in (("kept", kept), ("job", job.job_id if job else "")) if key}
+    visit.narrowed = {"kept": kept} if kept else {}
+    chapter = number_in(form, "chapter")
+    return visit.page(
+        "write",
+        status=200 if problem is None or job is not None else problem.status,
+        form=form,
+        kept=kept,
+        known=known,
+        text=form["text"],
+        check=check,
+        found=[] if check is None else list(enumerate(check.issues, start=1)),
+        job=job,
+        is_over=job is None or job.state in OVER,
+        problem=problem,
+        kept_as=kept_as,
+        writing=None,
+        repaired=[],
+        is_gone=is_gone,
+        is_new_chapter=chapter not in {place[0] for place in visit.here.places},
+        has_model=has_model(visit),
+        people=[each.name for each in entities if each.entity_type == "character"][:NAMES_OFFERED],
+        locations=[each.name for each in entities if each.entity_type == "location"][:NAMES_OFFERED],
+        names={each.entity_id: each.name for each in entities},
+    )

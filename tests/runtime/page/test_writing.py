@@ -1,0 +1,73 @@
+"""The desk: the next chapter from its plan to where it is stored, in one view."""
+
+import pytest
+from fastapi.testclient import TestClient
+
+from runtime.page.frame import ENGLISH
+from tests.runtime.page.reading import HERE, read, send, take_back
+
+API = "/v1/projects/demo"
+
+PLAN = {"purpose": "Ines asks Sorrel for the heron key", "characters": "Ines, Sorrel"}
+
+
+def _texts(client: TestClient) -> dict[tuple[int, int], str]:
+    listed = client.get(f"{API}/scenes").json()["scenes"]
+    places = [(each["scene"]["chapter_index"], each["scene"]["scene_index"]) for each in listed]
+    return {place: client.get(f"{API}/scenes/{place[0]}/{place[1]}").json()["scene"]["text"] for place in places}
+
+
+def test_a_plan_shows_what_the_story_knows_as_a_page(client: TestClient) -> None:
+    """It is told under its needs, without marks of a prompt; the block for a model is there to be copied."""
+    seen = send(client, "write", **PLAN, do="context")
+    readable = seen.text.partition(ENGLISH["prompt_block"])[0]
+    assert ENGLISH["what_story_knows"] in readable
+    assert "Ines" in readable
+    assert "<story-data" not in readable
+    assert any(each.get("data-copy") == "prompt" for each in seen.all("button"))
+    assert client.post(f"{HERE}/write", data={"do": "context"}).status_code == 400
+
+
+def test_a_chapter_is_checked_stored_and_taken_back(client: TestClient) -> None:
+    """The text survives the check; it is stored under the number that is said, and taken back it is at hand again."""
+    before = _texts(client)
+    draft = "Elias Marrow stood in the door of the lock shop."
+    seen = send(client, "write", **PLAN, do="check", text=draft, chapter="40", scene="")
+    assert ENGLISH["touched_of_draft"] in seen.text
+    assert draft in seen.text
+    seen = send(client, "write/store", **PLAN, text=draft, chapter="40", scene="1", title="The door")
+    assert _texts(client) == before | {(40, 1): draft}
+    assert ENGLISH["did_scene_stored"].format(name="40:1") in seen.text
+    seen = take_back(client, seen)
+    assert _texts(client) == before
+    assert draft in seen.text, "the desk has the text again"
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [({"text": " "}, "the draft is empty"), ({"text": "New.", "chapter": "1", "scene": "1"}, "stays; store this as")],
+)
+def test_nothing_that_is_stored_is_replaced(client: TestClient, form: dict[str, str], told: str) -> None:
+    """An empty text and a place that is taken are refused on the desk, which keeps what was written."""
+    before = _texts(client)
+    answer = client.post(f"{HERE}/write/store", data={**PLAN, **form})
+    assert answer.status_code == 400
+    seen = read(answer)
+    assert told in seen.text
+    assert PLAN["purpose"] in seen.text
+    assert form["text"].strip() in seen.text
+    assert _texts(client) == before
+
+
+def test_an_empty_project_begins_at_the_desk(empty: TestClient) -> None:
+    """Its story leads there, the first chapter is stored, and the next number is the one after."""
+    empty.post("/v1/projects", json={"project_id": "new"})
+    begin = read(empty.get("/page/projects/new/story"))
+    assert "/page/projects/new/write" in begin.addresses
+    desk = read(empty.get("/page/projects/new/write"))
+    assert (desk.fields("chapter"), desk.fields("scene")) == (["1"], ["1"])
+    stored = empty.post(
+        "/page/projects/new/write/store", data={"text": "雨下了一夜。陈默没有睡。"}, follow_redirects=True
+    )
+    assert "雨下了一夜。" in read(stored).text
+    assert read(empty.get("/page/projects/new/write")).fields("chapter") == ["2"]
