@@ -113,17 +113,27 @@ def renamed(entity: Entity, name: str) -> Entity:
             "aliases": [before, *(alias for alias in entity.aliases if alias.alias != name)],
             "name_first_chapter": own.first_chapter,
             "name_first_scene": own.first_scene,
+            "profile": translated_under(entity, name),
         }
     )
 
 
 TRANSLATION = "translation"
+"""Key of a profile: how the name is translated, as a text or as an object of languages to texts."""
+
 ALIAS_TRANSLATIONS = "alias_translations"
+"""Key of a profile: the same of each alias."""
+
+ANY_LANGUAGE = ""
+"""Key of a translation of which nobody said the language, beside those into a language."""
+
+DATED = "dated_values"
+"""Key of a profile: values that hold from a later position on; see `dated_values.py`."""
 
 
 def profile_with_names(entity: Entity, names: Sequence[str], *, is_told: bool) -> dict[str, Any]:
     """Return a profile that translates some names only, since a translation tells a name, and no true identity."""
-    elsewhere = (TRANSLATION, ALIAS_TRANSLATIONS, SAME_AS)
+    elsewhere = (TRANSLATION, ALIAS_TRANSLATIONS, SAME_AS, DATED)
     rest = {key: value for key, value in entity.profile.items() if key not in elsewhere}
     shown: dict[str, Any] = dict(rest) if is_told else {}
     if entity.name in names and TRANSLATION in entity.profile:
@@ -132,20 +142,69 @@ def profile_with_names(entity: Entity, names: Sequence[str], *, is_told: bool) -
     if isinstance(by_alias, dict):
         translated = {name: each for name, each in by_alias.items() if name in names}
         shown |= {ALIAS_TRANSLATIONS: translated} if translated else {}
+    dated = entity.profile.get(DATED)
+    if isinstance(dated, list):
+        is_of = {TRANSLATION: lambda _: entity.name in names, ALIAS_TRANSLATIONS: lambda each: each.get("key") in names}
+        listed = [each for each in dated if is_of.get(each.get("field"), lambda _: is_told)(each)]
+        shown |= {DATED: listed} if listed else {}
     return shown
 
 
-def translation_of(entity: Entity, name: str) -> str:
-    """Return how one of an entity's names is translated; empty when nobody said."""
+def translated_under(entity: Entity, name: str) -> dict[str, Any]:
+    """Return the profile of a card that gets another display name: each name keeps its translation.
+
+    A name that had none takes over that of the old one.
+    """
+    profile = dict(entity.profile)
+    by_alias = profile.get(ALIAS_TRANSLATIONS)
+    by_alias = dict(by_alias) if isinstance(by_alias, Mapping) else {}
+    own, old = by_alias.pop(name, None), profile.get(TRANSLATION)
+    dated: list[dict[str, Any]] = profile[DATED] if isinstance(profile.get(DATED), list) else []
+    if old:
+        by_alias.setdefault(entity.name, old)
+    if own is not None:
+        profile[TRANSLATION] = own
+    profile |= {ALIAS_TRANSLATIONS: by_alias} if by_alias else {}
+    if dated:
+        of_old = [each for each in dated if each.get("field") == TRANSLATION]
+        of_new = [each for each in dated if (each.get("field"), each.get("key")) == (ALIAS_TRANSLATIONS, name)]
+        has_own = own is not None or bool(of_new)
+        rest = [each for each in dated if each not in of_new and not (has_own and each in of_old)]
+        profile[DATED] = [*rest, *(_of_alias(each, entity.name) for each in of_old), *map(_of_name, of_new)]
+    return profile
+
+
+def _of_alias(dated: Mapping[str, Any], alias: str) -> dict[str, Any]:
+    language, value = dated.get("key"), dated.get("value")
+    return {**dated, "field": ALIAS_TRANSLATIONS, "key": alias, "value": {language: value} if language else value}
+
+
+def _of_name(dated: Mapping[str, Any]) -> dict[str, Any]:
+    return {**{name: each for name, each in dated.items() if name != "key"}, "field": TRANSLATION}
+
+
+def translation_of(entity: Entity, name: str, *, into: str = "") -> str:
+    """Return how one of an entity's names is translated into a language; empty when nobody said.
+
+    A translation whose language nobody said counts for all. Where no language is asked for, the first counts.
+    """
     if name == entity.name and TRANSLATION in entity.profile:
-        return _text(entity.profile[TRANSLATION])
+        return _text(entity.profile[TRANSLATION], into)
     by_alias = entity.profile.get(ALIAS_TRANSLATIONS)
-    return _text(by_alias.get(name)) if isinstance(by_alias, dict) else ""
+    return _text(by_alias.get(name), into) if isinstance(by_alias, dict) else ""
 
 
-def _text(value: Any) -> str:
-    inner = value.get(TRANSLATION) if isinstance(value, dict) else value
-    return inner.strip() if isinstance(inner, str) else ""
+_NO_LANGUAGES = ("id", "aiModelId")
+"""Keys beside `translation` in files of other programs."""
+
+
+def _text(value: Any, into: str) -> str:
+    if not isinstance(value, Mapping):
+        return value.strip() if isinstance(value, str) else ""
+    of_any = [value.get(TRANSLATION), value.get(ANY_LANGUAGE)]
+    by_language = [each for name, each in value.items() if name not in (*_NO_LANGUAGES, TRANSLATION, ANY_LANGUAGE)]
+    wanted = [value.get(into), *of_any] if into else [*of_any, *by_language]
+    return next((each.strip() for each in wanted if isinstance(each, str) and each.strip()), "")
 
 
 SAID_FROM = "said_from"

@@ -20,6 +20,7 @@ from novelgen.language.normalise import is_description, name_key, title_free_key
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import (
     ALIAS_TRANSLATIONS,
+    DATED,
     GENERIC,
     TRANSLATION,
     Entity,
@@ -239,7 +240,7 @@ def _entity(character: Character, known: Entity | None, take_id: Callable[[], st
     base = known or Entity(entity_id=take_id(), entity_type="character", name=character.name)
     names = dict.fromkeys(name for name in [character.name, *character.aliases] if name and name != base.name)
     # What an editor said of its names: characters.json has no place for it.
-    kept = (TRANSLATION, ALIAS_TRANSLATIONS)
+    kept = (TRANSLATION, ALIAS_TRANSLATIONS, DATED)
     filled = {name: getattr(character, name) for name in _PROFILE_FIELDS}
     return base.model_copy(
         update={

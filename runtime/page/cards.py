@@ -34,7 +34,7 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 
 EMPTY: tuple[Any, ...] = (None, [], "")
 
-UNTOLD = ("metadata", "current_state", "translation", "alias_translations", "generic", "same_as")
+UNTOLD = ("metadata", "current_state", "translation", "alias_translations", "generic", "same_as", "dated_values")
 """What a profile holds for the program."""
 
 

@@ -8,6 +8,7 @@ from sqlmodel import col
 
 from novelgen.errors import UnknownEntityError
 from novelgen.language.normalise import name_key, visible_name
+from novelgen.models.dated_values import entity_at, undated
 from novelgen.models.entity import (
     SAID_FROM,
     SAME_AS,
@@ -55,9 +56,9 @@ def entity_as_of(stored: StoredEntity, mentions: FirstMentions, as_of: StoryPosi
     An entity counts from its explicit position, else from the first scene that mentions it, else always. Of
     its names only those are shown that were introduced by then; a display name that occurs later gives way to
     the earliest alias, and where there is none, to the entity's id: a name must not tell what is to come.
-    Role, description and profile are shown when an author wrote them; how a shown name is translated
-    always is. After the end of the story everything is told. Who has turned out to be somebody else by then is
-    shown as that one alone, who has the names of both.
+    Role, description and profile are shown when an author wrote them, with the values that hold by then; how a
+    shown name is translated always is. After the end of the story everything is told. Who has turned out to be
+    somebody else by then is shown as that one alone, who has the names of both.
     """
     entity = stored.entity
     first = first_appearance(entity, mentions)
@@ -66,6 +67,7 @@ def entity_as_of(stored: StoredEntity, mentions: FirstMentions, as_of: StoryPosi
     own_name = Introduction(*mentions.get((entity.entity_id, entity.name), first))
     if entity.name_first_chapter is not None:
         own_name = Introduction(entity.name_first_chapter, entity.name_first_scene)
+    entity = entity_at(entity, as_of)
     is_over = as_of == END_OF_STORY
     is_told = is_over or stored.origin == "author"
     author_aliases = frozenset(entity.names() if is_over else stored.author_aliases)
@@ -182,6 +184,7 @@ class EntityRepository(Repository):
         An author's aliases stay when another origin does not list them.
         """
         self._session.touch()
+        entity = undated(entity)
         stored = self.get(entity.entity_id)
         own_names = [] if stored is None else stored.entity.names()
         for name in entity.names():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import Text, cast, exists, func
 from sqlmodel import and_, col, or_
 
-from novelgen.models.entity import SAID_FROM
+from novelgen.models.entity import DATED, SAID_FROM
 from runtime.storage.chunks import ChunkWriter
 from runtime.storage.records import EVENT_TABLES, PLACE, EntityRow, LoopEvent, MemoryRow, NameMention, ScenePlace
 from runtime.storage.session import Place, Record, StorageSession, columns_of, table_name
@@ -196,11 +196,16 @@ class SaidPlaces:
         for row in self._session.select([LoopEvent.row_id, LoopEvent.detail], told):
             positions = {name: row.detail[name] for name in _ENTERED if row.detail.get(name)}
             fields[f"{table_name(LoopEvent)}:{row.row_id}"].update(positions)
+        dated = cast(EntityRow.profile, Text).contains(f'"{DATED}"')
+        for card in self._session.read(EntityRow, dated):
+            fields[f"{table_name(EntityRow)}:{card.row_id}"].update(
+                {f"{DATED}:{number}": start for number, start in _starts(card.profile[DATED])}
+            )
         for card in self._session.read(EntityRow, _is_said_of_cards()):
             said, stands_at = card.profile.get(SAID_FROM) or (None, None)
             place = [card.first_chapter, card.first_scene]
             is_named_there = [card.name_first_chapter, card.name_first_scene] == place
-            fields[f"{table_name(EntityRow)}:{card.row_id}"] = {
+            fields[f"{table_name(EntityRow)}:{card.row_id}"] |= {
                 "place": place,
                 **({"name": place} if is_named_there else {}),
                 **({SAID_FROM: said} if stands_at == place else {}),
@@ -231,18 +236,39 @@ class SaidPlaces:
 
     def _write_cards(self, fields: Mapping[int, PlaceFields]) -> None:
         for row in self._rows(EntityRow, fields):
-            positions = fields[row.row_id or 0]
-            chapter, scene = positions["place"] or (None, None)
-            values: dict[str, Any] = {"first_chapter": chapter, "first_scene": scene}
+            positions, values = fields[row.row_id or 0], dict[str, Any]()
+            starts = {
+                number: positions[key]
+                for number, _ in _starts(row.profile.get(DATED))
+                if (key := f"{DATED}:{number}") in positions
+            }
+            profile = dict(row.profile)
+            if starts:
+                listed = enumerate(profile[DATED])
+                profile[DATED] = [
+                    {**each, "start": starts[number]} if number in starts else each for number, each in listed
+                ]
+            chapter, scene = positions.get("place") or (None, None)
+            if "place" in positions:
+                values |= {"first_chapter": chapter, "first_scene": scene}
             if "name" in positions:
                 values |= {"name_first_chapter": chapter, "name_first_scene": scene}
             if SAID_FROM in positions:
-                values["profile"] = {**row.profile, SAID_FROM: [positions[SAID_FROM], [chapter, scene]]}
+                profile[SAID_FROM] = [positions[SAID_FROM], [chapter, scene]]
+            if profile != row.profile:
+                values["profile"] = profile
             self._session.update(EntityRow, EntityRow.row_id == row.row_id, **values)
 
     def _rows(self, table: type[Record], numbers: Iterable[int]) -> list[Record]:
         columns: Any = table
         return self._session.read(table, self._session.among(columns.row_id, numbers))
+
+
+def _starts(values: object) -> Iterator[tuple[int, list[int | None]]]:
+    """Yield where the dated values of a card begin, by their number."""
+    for number, each in enumerate(values if isinstance(values, list) else ()):
+        if each.get("start"):
+            yield number, list(each["start"])
 
 
 def _is_said_of_cards() -> Any:
@@ -264,7 +290,7 @@ def moved_positions(fields: PlaceFields, order: StoryOrder) -> PlaceFields:
     for name, place in fields.items():
         if place is None or place[0] is None:
             moved[name] = place
-        elif name in _ENTERED:
+        elif name in _ENTERED or name.startswith(DATED):
             moved[name] = list(order.position_after_move(place[0], place[1] or 0))
         else:
             moved[name] = list(order.place_after_move((place[0], place[1])))

@@ -37,6 +37,7 @@ from novelgen.errors import (
 )
 from novelgen.language.normalise import name_key, title_free_key
 from novelgen.language.resolver import NameResolver
+from novelgen.models.dated_values import entity_at
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, SCENE_LABEL, StoryPosition
 from novelgen.nearest import did_you_mean, listed_entities, near_names
@@ -350,7 +351,7 @@ def known_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity
     """Return the entities as the story has shown them before a position; None means all of them, whole."""
     if as_of is not None:
         return unit.entities.list_as_of(as_of=as_of)
-    return [stored.entity for stored in unit.entities.list_all()]
+    return [entity_at(stored.entity, END_OF_STORY) for stored in unit.entities.list_all()]
 
 
 def resolved_entity(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:

@@ -10,6 +10,7 @@ from novelgen.errors import UserInputError
 from novelgen.language.normalise import name_key, visible_name
 from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
+from novelgen.models.dated_values import entity_at, with_values_from
 from novelgen.models.entity import METADATA, Entity, EntityAlias, EntityType, entity_counts
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
@@ -29,7 +30,7 @@ from runtime.story.changes import (
     restore_scene,
     restore_taken,
 )
-from runtime.story.entity_fields import known_fields_of, restore_template
+from runtime.story.entity_fields import known_fields_of, refuse_places, restore_template, with_names_from
 from runtime.story.renaming import restore_renamed
 from runtime.story.versions import Version, card_fields, card_version, require_version
 
@@ -72,6 +73,9 @@ class EditedEntity(Model):
     entity: Entity
     updated_fields: list[str] = Field(description="Fields and attributes in the order given.")
     attributes: list[str] = Field(description="Those of them that are attributes of its state.")
+    dated: list[str] = Field(
+        default_factory=list, description="Fields of its card whose new value holds from the position on."
+    )
     holds_after: str | None = Field(
         description="Scene after which the attributes hold; None: from the start, or there are none."
     )
@@ -289,7 +293,8 @@ class StoryEntities(base.StoryBase):
                 `current_state` is an object of attributes of the state, and so is every other name one.
             state: Attributes of the state, whatever their names look like; null clears one.
             entity_type: Only one of this type is meant.
-            start: Attributes hold on entering this position; None means after the last stored scene.
+            start: All of it holds on entering this position, and before it what was said before; None means after the
+                last stored scene.
             expected_version: The `version` that was read; None changes whatever stands.
 
         Raises:
@@ -304,26 +309,37 @@ class StoryEntities(base.StoryBase):
             kind = found.entity_type
             _require_card(unit, found, expected_version, {**changes, **(state or {})})
             known_fields = known_fields_of(kind, unit=unit, known=known)
-            at = base.place_of_statement(unit, base.position_of(start) or END_OF_STORY)
-            changed, plain, said = known_fields.with_said(unit, found, changes, at, state=state)
+            begins = base.position_of(start)
+            at = base.place_of_statement(unit, begins or END_OF_STORY)
+            stored = unit.entities.require(found.entity_id).entity
+            shown = found if begins is None else entity_at(stored, begins)
+            edited, plain, said = known_fields.with_said(unit, shown, changes, at, state=state)
+            if begins is None or at == END_OF_STORY:
+                dated, changed = [], with_values_from(stored, shown, edited, start=None, is_first=begins is not None)
+            else:
+                refuse_places(plain)
+                dated = [name for name in plain if name not in said]
+                begun = (begins.chapter_index or 0, 1 if begins.scene_index is None else begins.scene_index)
+                changed = with_values_from(stored, shown, with_names_from(shown, edited, at), start=begun)
             if name_key(changed.name) not in map(name_key, found.names()):
                 _refuse_taken_name(unit, changed.name, found.entity_type, END_OF_STORY)
             with unit.journal.recording_card(found.entity_id) as rows:
-                rescanned = changed != found and _store(self._stores, unit, found, changed)
+                rescanned = changed != stored and _store(self._stores, unit, stored, changed)
                 if said:
                     unit.states.append(_state_changes(changed, said, at), follows_scene=False)
                     unit.entities.mark_updated(found.entity_id)
             change = unit.journal.keep("edit", found.entity_id, found.name, rows) if rows else None
-            told = {name: value for name, value in changed.profile.items() if name in plain}
+            told = {name: value for name, value in edited.profile.items() if name in plain}
             issues = known_fields.issues({**told, **said})
             version = card_version(unit, found.entity_id)
         if rescanned:
             self._follow_edit()
         return EditedEntity(
-            entity=changed,
+            entity=entity_at(changed, END_OF_STORY),
             updated_fields=list(dict.fromkeys([*plain, *said])),
             attributes=list(said),
-            holds_after=base.place_name(at) if said else None,
+            dated=dated,
+            holds_after=base.place_name(at) if said or dated else None,
             change=change,
             version=version,
             issues=issues,

@@ -14,7 +14,7 @@ from novelgen.language.language import StoryLanguage, stated_language, story_lan
 from novelgen.language.resolver import NameResolver
 from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
-from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
+from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType, translated_under
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
 from novelgen.models.state import PRESENCE_ATTRIBUTE
@@ -200,17 +200,42 @@ def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
         raise UserInputError(
             f"{ALIAS_TRANSLATIONS} cannot be {card[ALIAS_TRANSLATIONS]!r}: write an object of alias to translation"
         )
-    profile = dict(entity.profile)
+    is_other_name = own.get("name", entity.name) != entity.name
+    profile = translated_under(entity, own["name"]) if is_other_name else dict(entity.profile)
     for name, value in card.items():
-        before = profile.get(name)
-        both = isinstance(before, Mapping) and isinstance(value, Mapping)
-        profile[name] = {**before, **value} if both else value  # type: ignore[dict-item]
+        profile[name] = _merged(profile.get(name), value, levels=2 if name == ALIAS_TRANSLATIONS else 1)
     read = {name: value for name, value in profile.items() if name in PROFILE_MODELS[entity.entity_type].model_fields}
     try:
         profile_of(entity.entity_type, read)
         return Entity.model_validate(entity.model_dump() | own | {"profile": profile})
     except ValidationError as error:
         raise _misfit(error) from error
+
+
+def refuse_places(fields: Iterable[str]) -> None:
+    """Refuse fields that say themselves from where on, beside a position from which all holds."""
+    places = [name for name in fields if name in _PLACE_FIELDS]
+    if places:
+        raise UserInputError(f"{places[0]!r} says itself from where on; leave out the position at which it begins")
+
+
+def with_names_from(shown: Entity, edited: Entity, at: StoryPosition) -> Entity:
+    """Return an edited card whose new names count after a place, where nobody said another one."""
+    place = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
+    known = shown.names()
+    aliases = [
+        each.model_copy(update=place) if each.alias not in known and each.first_chapter is None else each
+        for each in edited.aliases
+    ]
+    own = {} if edited.name in known else {f"name_{field}": value for field, value in place.items()}
+    return edited.model_copy(update={"aliases": aliases, **own})
+
+
+def _merged(before: Any, value: Any, *, levels: int) -> Any:
+    """Return an object with the keys of both, as deep as that, else the new value."""
+    if not levels or not isinstance(before, Mapping) or not isinstance(value, Mapping):
+        return value
+    return {**before, **{key: _merged(before.get(key), each, levels=levels - 1) for key, each in value.items()}}
 
 
 def _first_shown(entity: Entity, given: Mapping[str, Any]) -> dict[str, Any]:

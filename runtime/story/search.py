@@ -22,7 +22,7 @@ from novelgen.errors import NovelgenError
 from novelgen.language.language import idf
 from novelgen.memory.query_scores import unit_rows
 from novelgen.memory.search import RankedMemory
-from novelgen.models.entity import Entity
+from novelgen.models.entity import DATED, Entity
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import ShownList
@@ -289,7 +289,7 @@ def _hit(card: Card, score: float, words: _CardWords) -> CardHit:
 
 def _entity_card(entity: Entity, state: EntityStateSnapshot | None, names: Mapping[str, str], labels: Labels) -> Card:
     aliases = labels.list_separator.join(alias.alias for alias in entity.aliases)
-    profile = [_field(name, value, names, labels) for name, value in entity.profile.items() if value]
+    profile = [_field(name, value, names, labels) for name, value in entity.profile.items() if value and name != DATED]
     stated = {} if state is None else state.state_data
     return Card(
         entity_id=entity.entity_id,

@@ -402,7 +402,8 @@ def _consolidation_asked(view: View, payload: Mapping[str, Any]) -> str:
 @does("show", "get_entity")
 def _show_entity(card: Any, view: View) -> None:
     from novelgen.context.lines import render_value
-    from novelgen.models.entity import METADATA
+    from novelgen.models.dated_values import dated_values
+    from novelgen.models.entity import DATED, METADATA
     from runtime.doors.cli.views import print_states
     from runtime.story.attachments import StoryAttachments
 
@@ -410,8 +411,11 @@ def _show_entity(card: Any, view: View) -> None:
     profile = {
         name: render_value(value, view.names, prompt)
         for name, value in found.profile.items()
-        if name != "current_state" and (name != METADATA or not isinstance(value, dict))
+        if name not in ("current_state", DATED) and (name != METADATA or not isinstance(value, dict))
     }
+    for each in dated_values(found):
+        key, place = f" {each.key}" if each.key else "", labels.place(*(each.start or (None, None)))
+        profile[f"{labels.field(each.field)}{key} ({place})"] = render_value(each.value, view.names, prompt)
     # Of a thing it is counted alone where it is named.
     untold = () if found.entity_type in ("character", "location") else ("scene_count",)
     counts = {name: value for name, value in card.metadata.items() if name not in untold}
@@ -456,7 +460,7 @@ def _show_edited_entity(result: Any, view: View) -> None:
         start = view.values.get("start")
         view.say(
             "holds_from" if start else "holds_after",
-            attributes=", ".join(map(view.labels.field, result.attributes)),
+            attributes=", ".join(map(view.labels.field, [*result.dated, *result.attributes])),
             place=start or result.holds_after,
         )
 

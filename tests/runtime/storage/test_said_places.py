@@ -58,6 +58,7 @@ def tell(story: Story, start: Scene) -> str:
     story.note(f"The note {mark}.", start=start, always=True, attached_to=["book"], known_by=["Ada"])
     story.add_thread(f"thread {mark}", start=start)
     story.edit_entity("Ada", {}, state={f"mood {mark}": mark}, start=start)
+    story.edit_entity("Ben", {"description": f"Said to be {mark}."}, start=start)
     story.edit_relationship("Ada", "Ben", event=mark, status=mark, start=start)
     story.add_card(f"Card {mark}", start=start)
     _keyed(story).put_keyed_note(target="book", key=f"key {mark}", content=f"Lore {mark}.", as_of=start)
@@ -72,13 +73,14 @@ def read(story: Story, as_of: Scene | None) -> dict[str, str]:
         "threads": str(story.threads(as_of=as_of)),
         "states": str(story.state("Ada", as_of=as_of)),
         "relationships": str(story.relationship_course("Ada", "Ben", as_of=as_of)),
-        "cards": str(story.entities(as_of=as_of)),
+        "cards": str(story.entities(name="Card", as_of=as_of)),
+        "card fields": str(story.entity("Ben", as_of=as_of)),
         "knowledge": str(story.knowledge("Ada", as_of=as_of)),
         "lore": str([note.content for note in lore if note is not None]),
     }
 
 
-KINDS = ("notes", "threads", "states", "relationships", "cards", "knowledge", "lore")
+KINDS = ("notes", "threads", "states", "relationships", "cards", "card fields", "knowledge", "lore")
 
 
 def expected_start(order: Sequence[Scene], start: Scene, moved: set[Scene]) -> Scene | None:

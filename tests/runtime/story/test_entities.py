@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from novelgen.errors import InvalidPositionError, UnknownEntityError, UserInputError
+from novelgen.models.entity import translation_of
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.context_chain import build_chunk_context
 from runtime.stores import MemoryStores
@@ -204,3 +205,43 @@ def test_values_that_do_not_fit_change_nothing(guild: Story) -> None:
         with pytest.raises(UserInputError, match=message):
             guild.edit_entity(entity_id=entity_id, changes={"role": "x", **changes})
         assert (guild.entity(entity_id=entity_id).entity.role != "x", _facts(guild)) == (True, before)
+
+
+def test_a_card_field_holds_from_a_position_on(stores: MemoryStores, project: str, guild: Story) -> None:
+    """Names, translations and descriptions alike; before it stands what stood, and undo takes it back."""
+    guild.edit_entity("Marcus Vale", {"translation": "马库斯", "description": "a mapmaker"}, start=(1, 1))
+    before = guild.entity("Marcus Vale", as_of=(2, 1)).entity
+    said = {
+        "translation": "韦尔",
+        "description": "the drowned king",
+        "alias": {"alias": "Old King", "translation": "老王"},
+    }
+    edited = guild.edit_entity("Marcus Vale", said, start=(2, 2))
+    assert (edited.dated, edited.holds_after) == (["translation", "description", "alias"], "2:1")
+    assert guild.entity("Marcus Vale", as_of=(2, 1)).entity == before
+    for as_of in ((2, 2), None):
+        card = guild.entity("Marcus Vale", as_of=as_of).entity
+        assert (card.description, card.names()) == ("the drowned king", ["Marcus Vale", "Old King"])
+    assert "drowned" not in build_chunk_context(project, "Marcus Vale", 2, stores=stores).model_dump_json()
+    guild.edit_entity("Marcus Vale", {"description": "the drowned prince"})
+    assert guild.entity("Marcus Vale", as_of=(2, 1)).entity == before
+    assert guild.entity("Marcus Vale").entity.description == "the drowned prince"
+    guild.undo()
+    assert edited.change is not None
+    guild.undo(edited.change.change_id)
+    assert guild.entity("Marcus Vale").entity.description == "a mapmaker"
+    with pytest.raises(UserInputError, match="'first_chapter' says itself from where on"):
+        guild.edit_entity("Marcus Vale", {"first_chapter": 3}, start=(2, 2))
+
+
+def test_a_new_name_counts_from_a_position_on(guild: Story) -> None:
+    """Before it the card has its old one, with the translation that it had; a rename keeps that, too."""
+    guild.edit_entity("Marcus Vale", {"translation": "马库斯"})
+    guild.edit_entity("Marcus Vale", {"name": "King Vale"}, start=(2, 2))
+    assert guild.entity("Marcus Vale", as_of=(2, 1)).entity.names() == ["Marcus Vale"]
+    card = guild.entity("Marcus Vale", as_of=(2, 2)).entity
+    assert (card.name, [translation_of(card, name) for name in card.names()]) == ("King Vale", ["马库斯"] * 2)
+    guild.rename_card("King Vale", "Lord Vale", is_applied=True)
+    card = guild.entity("King Vale").entity
+    assert card.name == "Lord Vale"
+    assert {translation_of(card, name) for name in card.names()} == {"马库斯"}

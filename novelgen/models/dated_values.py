@@ -1,0 +1,146 @@
+"""Values of a card that hold from a position of the story on."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import Field, TypeAdapter
+
+from novelgen.models.base import Model
+from novelgen.models.entity import ANY_LANGUAGE, DATED, TRANSLATION, Entity
+from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
+
+CARD_TEXTS = ("role", "description")
+"""Fields of a card beside its profile that may have other values later in the story."""
+
+Path = tuple[str, str | None]
+"""A field, and within an object its key."""
+
+
+class DatedValue(Model):
+    """A value of a field, or of one key of an object in it, from a position on."""
+
+    field: str = Field(min_length=1)
+    key: str | None = Field(default=None, description="Of an object: the alias, the language.")
+    value: Any = None
+    start: tuple[ChapterIndex, SceneIndex] | None = Field(
+        default=None, description="It holds on entering this scene; None: until the first that has a position."
+    )
+
+    @property
+    def path(self) -> Path:
+        """The field and the key."""
+        return self.field, self.key
+
+    def holds_at(self, position: StoryPosition) -> bool:
+        """Tell whether it has begun at a position."""
+        return self.start is None or StoryPosition(*self.start) <= position
+
+
+_VALUES = TypeAdapter(list[DatedValue])
+
+
+def dated_values(entity: Entity) -> list[DatedValue]:
+    """Return the dated values of a card, in story order, those without a position first."""
+    listed = entity.profile.get(DATED)
+    values = _VALUES.validate_python(listed) if isinstance(listed, list) else []
+    return _in_order(values)
+
+
+def _in_order(values: Iterable[DatedValue]) -> list[DatedValue]:
+    return sorted(values, key=lambda each: each.start or (-1, -1))
+
+
+def entity_at(entity: Entity, position: StoryPosition) -> Entity:
+    """Return a card with the values that hold at a position.
+
+    What it had before is kept beside them, so that the result can be read at an earlier position again. Of values
+    that begin later nothing is left.
+    """
+    values = dated_values(entity)
+    if not values:
+        return entity
+    first = undated(entity)
+    begun = [each for each in values if each.start is not None and each.holds_at(position)]
+    before = _values(first)
+    earlier = [
+        DatedValue(field=field, key=key, value=before.get((field, key)))
+        for field, key in dict.fromkeys(each.path for each in begun)
+    ]
+    return _with_values(first, begun, dated=[*earlier, *begun])
+
+
+def undated(entity: Entity) -> Entity:
+    """Return a card as it is stored: with its first values, and the later ones beside them."""
+    values = dated_values(entity)
+    first = [each for each in values if each.start is None]
+    if not first:
+        return entity
+    return _with_values(entity, first, dated=[each for each in values if each.start is not None])
+
+
+def with_values_from(
+    stored: Entity, shown: Entity, changed: Entity, *, start: tuple[int, int] | None, is_first: bool = False
+) -> Entity:
+    """Return a stored card with new values that hold from a position on.
+
+    Args:
+        stored: The card as it is stored.
+        shown: The same as it is read where the values begin.
+        changed: What was shown, with the new values; its names and places are taken as they are.
+        start: Where they begin; None: in the place of the newest value of each field.
+        is_first: They begin with the story.
+    """
+    before = _values(shown)
+    new = {path: value for path, value in _values(changed).items() if value != before.get(path)}
+    values = [each for each in dated_values(stored) if each.start is not None]
+    first: list[DatedValue] = []
+    for (field, key), value in new.items():
+        newest = (
+            None
+            if is_first
+            else next((number for number in range(len(values))[::-1] if values[number].path == (field, key)), None)
+        )
+        if start is not None:
+            values = [each for each in values if (each.start, each.path) != (start, (field, key))]
+            values.append(DatedValue(field=field, key=key, value=value, start=start))
+        elif newest is not None:
+            values[newest] = values[newest].model_copy(update={"value": value})
+        else:
+            first.append(DatedValue(field=field, key=key, value=value))
+    texts = {name: getattr(stored, name) for name in CARD_TEXTS}
+    return _with_values(changed.model_copy(update={**texts, "profile": dict(stored.profile)}), first, dated=values)
+
+
+def _values(entity: Entity) -> dict[Path, Any]:
+    """Return each value of a card, those of an object by their keys."""
+    values: dict[Path, Any] = {(name, None): getattr(entity, name) for name in CARD_TEXTS}
+    for name, value in entity.profile.items():
+        if name == DATED:
+            continue
+        keyed = value if isinstance(value, Mapping) and value else {None: value}
+        values |= {(name, key): inner for key, inner in keyed.items()}
+    return values
+
+
+def _with_values(entity: Entity, values: Iterable[DatedValue], *, dated: Iterable[DatedValue]) -> Entity:
+    texts: dict[str, Any] = {}
+    profile = {name: value for name, value in entity.profile.items() if name != DATED}
+    for each in values:
+        if each.field in CARD_TEXTS:
+            texts[each.field] = each.value or ""
+        elif each.key is not None:
+            inner = dict(_keyed(profile.get(each.field), each.field)) | {each.key: each.value}
+            profile[each.field] = {key: value for key, value in inner.items() if value is not None}
+        else:
+            profile[each.field] = each.value
+        if profile.get(each.field, "") in (None, {}):
+            del profile[each.field]
+    listed = [each.model_dump(mode="json", exclude_none=True) for each in _in_order(dated)]
+    return entity.model_copy(update={**texts, "profile": {**profile, **({DATED: listed} if listed else {})}})
+
+
+def _keyed(value: Any, field: str) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return value
+    # A translation of which nobody said the language counts beside one into a language.
+    return {ANY_LANGUAGE: value} if field == TRANSLATION and isinstance(value, str) and value else {}
