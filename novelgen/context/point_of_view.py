@@ -244,7 +244,8 @@ class PointOfViewCut:
         view = self._view
         for loop in self.found.outline.open_loops:
             planted_as = loop.first_worded or loop.description
-            if not view.saw(planted_as, loop.chapter_index, loop.scene_index):
+            place = (loop.chapter_index, loop.scene_index)
+            if not view.saw(planted_as, *place) and not view.is_own_thread(planted_as, loop.related_entities, *place):
                 continue
             if loop.worded_in and not view.was_in(*loop.worded_in):
                 loop = loop.model_copy(update={"description": planted_as, "first_worded": "", "worded_in": None})

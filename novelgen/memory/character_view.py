@@ -159,6 +159,23 @@ class CharacterView:
             text, chapter_index, scene_index, about=about
         )
 
+    def is_own_thread(
+        self, text: str, about: Sequence[str], chapter_index: int | None, scene_index: int | None
+    ) -> bool:
+        """Tell whether a thread is their own and began before their eyes: its words name them first."""
+        if self.character_id not in about or not self.was_in(chapter_index, scene_index) or self._tells_secret(text):
+            return False
+        names = self.shared.rules.story.names
+        places = {
+            each: min((text.find(name) for name in names.get(each, ()) if name in text), default=-1) for each in about
+        }
+        named = {
+            each: place
+            for each, place in places.items()
+            if place >= 0 and each in self.shared.rules.story.character_ids
+        }
+        return self.character_id == (min(named, key=lambda each: named[each]) if named else about[0])
+
     def saw_told(self, text: str, chapter_index: int | None, scene_index: int | None) -> bool:
         """Tell whether they saw what a narrator tells of a scene: where it has secrets, nothing but what they know."""
         if not self.saw(text, chapter_index, scene_index):

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, Literal
 
 from novelgen.language.language import significant_words, stated_language, word_pattern
+from novelgen.language.sentences import Span
 from novelgen.memory.attributes import is_death
+from novelgen.memory.earshot import hears, is_said, takes_part
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.knowledge import (
     READER,
@@ -35,6 +37,13 @@ INNER_EVENTS = frozenset({"relationship_change", "goal_change", "decision", "oth
 """Kinds of memories that may tell what goes on in somebody's mind."""
 
 _INNER = word_pattern("knowledge_rules_inner")
+_APART = word_pattern("knowledge_rules_apart")
+"""What is done or said so that not all who are there perceive it."""
+
+APART_EVENTS = frozenset(
+    {"secret_learned", "secret_kept", "secret_revealed", "confession", "deception", "theft", "disguise"}
+)
+"""Kinds of memories that are between those whom they are about, whoever else is there."""
 
 SETTLED_AMONG_OTHERS = frozenset({"plan", "promise_made", "decision", "goal_change"})
 """What those present agree on: somebody absent whom it is about does not know it by that."""
@@ -45,6 +54,8 @@ FOUND_OUT_EVENTS = frozenset({"discovery", "rule_or_canon", "secret_revealed", "
 DONE_CERTAINTY = 0.95
 WITNESSED_CERTAINTY = 0.9
 ABSENT_CERTAINTY = 0.8
+TAKING_PART_CERTAINTY = 0.7
+GUESSED_PRESENCE_CERTAINTY = 0.6
 OFF_STAGE_CERTAINTY = 0.5
 MIN_TOLD_CERTAINTY = 0.5
 MAX_TOLD_CERTAINTY = 0.75
@@ -84,6 +95,7 @@ class KnowledgeRules:
     """Tells who knows what in a story."""
 
     story: KnowledgeStory
+    _taking_part: dict[tuple[StoryPosition, str], bool] = field(default_factory=dict, init=False, compare=False)
 
     def of_character(self, character_id: str, memories: Iterable[KnowledgeMemory] | None = None) -> CharacterKnowledge:
         """Return what a character knows and does not know."""
@@ -109,6 +121,8 @@ class KnowledgeRules:
             return _by_event(memory, character_id, said)
         if character_id == READER:
             return Knowing(memory.source_id, READER, knows=True, how="read", since=memory.position)
+        if self._is_dead_by(character_id, memory):
+            return self._unknown(character_id, memory, "dead")
         if memory.position is None:
             return self._of_note(character_id, memory)
         if said is not None or memory.tells_knowers:
@@ -178,12 +192,31 @@ class KnowledgeRules:
         about = [each for each in memory.entities if each in self.story.character_ids]
         if not about or character_id in about:
             return knowing
-        # A note was made of the last scene before it holds.
-        end = bisect_right(self._positions, memory.noted_at) if memory.noted_at is not None else 0
-        scene = self.story.scenes[end - 1] if end else None
-        if scene is not None and character_id in scene.present and not scene.present.isdisjoint(about):
-            return replace(knowing, how="witnessed", since=scene.position, certainty=WITNESSED_CERTAINTY)
+        scene = next(
+            (each for each in self._scenes_of_note(memory) if self._is_of_note(each, character_id, about)), None
+        )
+        if scene is not None and not (_APART.search(memory.content) or _INNER.search(memory.content)):
+            certainty = WITNESSED_CERTAINTY if scene.has_record else GUESSED_PRESENCE_CERTAINTY
+            return replace(knowing, how="witnessed", since=scene.position, certainty=certainty)
         return self._unknown(character_id, memory, "absent")
+
+    def _scenes_of_note(self, memory: KnowledgeMemory) -> Iterator[KnowledgeScene]:
+        """Return the scenes that a note was made of: the last before it holds, and the one that it holds from."""
+        if memory.noted_at is None:
+            return
+        end = bisect_right(self._positions, memory.noted_at)
+        if end:
+            yield self.story.scenes[end - 1]
+        start = read_from(memory.noted_at.chapter_index or 0, memory.noted_at.scene_index)
+        if start in self.story.scene_at:
+            yield self.story.scene_at[start]
+
+    def _is_of_note(self, scene: KnowledgeScene, character_id: str, about: Sequence[str]) -> bool:
+        """Tell whether somebody was in a scene that has one of those whom a note is about, or names one."""
+        if character_id not in scene.present:
+            return False
+        names = (name for each in about for name in self.story.names.get(each, ()))
+        return not scene.present.isdisjoint(about) or any(name in scene.text for name in names)
 
     def _at_once(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Tell whether somebody knows a memory by the scene that it comes from."""
@@ -194,6 +227,10 @@ class KnowledgeRules:
         if is_inner and subject not in (None, character_id):
             return self._unknown(character_id, memory, "inner")
         if character_id not in memory.entities:
+            if is_present and self._witnesses(character_id, memory, scene):
+                return _known(
+                    memory, character_id, "witnessed", TAKING_PART_CERTAINTY, since=memory.position, quote=memory.quote
+                )
             return self._unknown(character_id, memory, "present" if is_present else "absent")
         if not is_present and memory.event_type in SETTLED_AMONG_OTHERS and subject != character_id:
             return self._unknown(character_id, memory, "settled")
@@ -206,6 +243,20 @@ class KnowledgeRules:
             # Who is merely named while away was no witness: nothing tells how they know what concerns them.
             how, certainty = "author", ABSENT_CERTAINTY
         return _known(memory, character_id, how, certainty, since=memory.position, quote=memory.quote)
+
+    def _witnesses(self, character_id: str, memory: KnowledgeMemory, scene: KnowledgeScene) -> bool:
+        """Tell whether who takes part in a scene perceives what happens there, though it is not about them."""
+        if memory.event_type in APART_EVENTS or _APART.search(memory.content) or _INNER.search(memory.content):
+            return False
+        key = (scene.position, character_id)
+        names = self.story.names.get(character_id, ())
+        if key not in self._taking_part:
+            self._taking_part[key] = takes_part(scene, character_id, names)
+        if not self._taking_part[key]:
+            return False
+        number = bisect_left(self._positions, scene.position)
+        told = self.retellings.best(memory.content, _bits(number, number + 1))
+        return told is None or hears(scene, told.piece, character_id, names)
 
     def _subject(self, memory: KnowledgeMemory) -> str | None:
         """Return the character whom a memory names first; None when it names none."""
@@ -255,6 +306,26 @@ class KnowledgeRules:
     def _positions(self) -> Sequence[StoryPosition]:
         return [scene.position for scene in self.story.scenes]
 
+    def _is_dead_by(self, character_id: str, memory: KnowledgeMemory) -> bool:
+        """Tell whether somebody was dead when a memory came to be: a record alone lets the dead walk."""
+        died = self.story.dead.get(character_id)
+        place = memory.position or memory.noted_at
+        if died is None or place is None or place < died:
+            return False
+        if place == died:
+            return memory.event_type == "death" and self._subject(memory) == character_id
+        scene = self.story.scene_at.get(place)
+        return scene is None or not scene.has_record or character_id not in scene.present
+
+    def _alive_scenes(self, character_id: str) -> int:
+        """Return the scenes before somebody died, and those whose record lets them walk after it, a bit a scene."""
+        died = self.story.dead[character_id]
+        return sum(
+            1 << index
+            for index, scene in enumerate(self.story.scenes)
+            if scene.position <= died or (scene.has_record and character_id in scene.present)
+        )
+
     def _meetings(
         self, character_id: str, others: Iterable[str], *, after: StoryPosition, before: StoryPosition
     ) -> int:
@@ -286,14 +357,28 @@ class KnowledgeRules:
             return stated
         inside = {*self._scene(memory).present, *memory.entities}
         later = self._meetings(character_id, inside, after=after, before=before) & self._silent
+        if character_id in self.story.dead:
+            later &= self._alive_scenes(character_id)
         for event in self.story.events_by_memory.get(memory.source_id, ()):
             # Where it is said who learnt it, nobody else did.
             place = _place(event)
             later &= ~_bits(bisect_left(self._positions, place), bisect_right(self._positions, place))
-        found = self.retellings.best(memory.content, later) if later else None
+
+        def counts(scene: KnowledgeScene, piece: Span) -> bool:
+            names = self.story.names
+            return (
+                is_said(scene.text, piece)
+                and any(
+                    hears(scene, piece, teller, names.get(teller, ()))
+                    for teller in scene.present & inside - {character_id}
+                )
+                and hears(scene, piece, character_id, names.get(character_id, ()))
+            )
+
+        found = self.retellings.best(memory.content, later, counts=counts) if later else None
         if found is None:
             return None
-        position, share = found
+        position, _, share = found
         tellers = sorted((self.story.scene_at[position].present - {character_id}) & inside)
         about = [each for each in tellers if each in memory.entities]
         return _told(memory, character_id, position, share=share, learned_from=(about or tellers)[0])

@@ -7,12 +7,13 @@ import sys
 import unicodedata
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from novelgen.language.language import CJK_RANGES, FUNCTION_WORDS, is_cjk, rarity_of, significant_words
-from novelgen.language.sentences import chunk_text
+from novelgen.language.sentences import Span, chunk_text
 from novelgen.memory.search import Candidate
 from novelgen.memory.story import KnowledgeScene
 from novelgen.models.memory import StoryMemoryChunk
@@ -107,8 +108,19 @@ Little, since a memory says in other words what a scene says; that somebody is t
 """
 
 
+PIECES_TRIED = 8
+"""Of a memory so many of the pieces that tell it most plainly are looked at for who hears them."""
+
 MANY_PIECES = 1_000
 """From so many pieces on numpy finds the best in less time than it takes to be loaded; where it is, always."""
+
+
+class Retelling(NamedTuple):
+    """A piece of a scene that tells a memory, and how plainly, 0-1."""
+
+    position: StoryPosition
+    piece: Span
+    share: float
 
 
 @dataclass
@@ -118,29 +130,44 @@ class Retellings:
     scenes: Sequence[KnowledgeScene]
     _pieces_with: defaultdict[str, array[int]] = field(default_factory=lambda: defaultdict(lambda: array("q")))
     _scene_of: array[int] = field(default_factory=lambda: array("q"))
+    _first_piece: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for index, scene in enumerate(self.scenes):
-            for words in _words_of_pieces(scene.text):
+            self._first_piece.append(len(self._scene_of))
+            for _, words in _words_of_pieces(scene.text):
                 piece = len(self._scene_of)
                 for word in words:
                     self._pieces_with[word].append(piece)
                 self._scene_of.append(index)
 
-    def best(self, content: str, wanted: int) -> tuple[StoryPosition, float] | None:
-        """Return which scene, of those with a bit in `wanted`, tells a memory most plainly, and how plainly (0-1)."""
+    def best(
+        self, content: str, wanted: int, *, counts: Callable[[KnowledgeScene, Span], bool] = lambda scene, piece: True
+    ) -> Retelling | None:
+        """Return the piece of the wanted scenes, a bit each, that tells a memory most plainly.
+
+        Args:
+            content: The memory.
+            wanted: The scenes to look in.
+            counts: Tells whether a piece that tells it counts; asked of the plainest ones.
+        """
         rarities = self._rarities(content)
         whole = sum(rarities.values())
         if not whole or not len(self._scene_of):
             return None
         is_light = len(self._scene_of) < MANY_PIECES and "numpy" not in sys.modules
-        best, told = (_best_of_few if is_light else _best_of_many)(
+        plainest = (_best_of_few if is_light else _best_of_many)(
             [(self._pieces_with[word], weight) for word, weight in rarities.items() if word in self._pieces_with],
             self._scene_of,
             wanted,
+            MIN_RETOLD * whole,
         )
-        share = told / whole
-        return (self.scenes[self._scene_of[best]].position, share) if share >= MIN_RETOLD else None
+        for piece, told in plainest:
+            scene = self._scene_of[piece]
+            span, _ = _words_of_pieces(self.scenes[scene].text)[piece - self._first_piece[scene]]
+            if counts(self.scenes[scene], span):
+                return Retelling(self.scenes[scene].position, span, told / whole)
+        return None
 
     def first_known(
         self, content: str, learnt: Iterable[tuple[StoryPosition, frozenset[str]]], *, min_share: float
@@ -163,7 +190,7 @@ class Retellings:
     def share_retold(self, content: str, text: str, *, leaving_out: Iterable[str] = ()) -> float:
         """Return the same of the one piece of a text that says most of it."""
         weights = self.weights(content, leaving_out=leaving_out)
-        return max((sum(weights.get(word, 0.0) for word in words) for words in _words_of_pieces(text)), default=0.0)
+        return max((sum(weights.get(word, 0.0) for word in words) for _, words in _words_of_pieces(text)), default=0.0)
 
     def weights(self, content: str, *, leaving_out: Iterable[str] = ()) -> dict[str, float]:
         """Return the words of a memory, each with its share of what the memory says, by rarity."""
@@ -184,18 +211,22 @@ class Retellings:
         }
 
 
-def _best_of_few(words: Sequence[tuple[array[int], float]], scene_of: array[int], wanted: int) -> tuple[int, float]:
-    """Return the first piece of the wanted scenes that holds most of words that weigh so much each, and how much."""
+def _best_of_few(
+    words: Sequence[tuple[array[int], float]], scene_of: array[int], wanted: int, least: float
+) -> list[tuple[int, float]]:
+    """Return the pieces of the wanted scenes that hold most of words that weigh so much each, and how much."""
     shared = [0.0] * len(scene_of)
     for pieces, weight in words:
         for piece in pieces:
             shared[piece] += weight
     told = [share if wanted >> scene & 1 else 0.0 for share, scene in zip(shared, scene_of, strict=True)]
-    best = max(range(len(told)), key=told.__getitem__)
-    return best, told[best]
+    enough = [piece for piece, share in enumerate(told) if share >= least]
+    return [(piece, told[piece]) for piece in sorted(enough, key=lambda piece: -told[piece])[:PIECES_TRIED]]
 
 
-def _best_of_many(words: Sequence[tuple[array[int], float]], scene_of: array[int], wanted: int) -> tuple[int, float]:
+def _best_of_many(
+    words: Sequence[tuple[array[int], float]], scene_of: array[int], wanted: int, least: float
+) -> list[tuple[int, float]]:
     """Return the same of a long story."""
     import numpy as np  # noqa: PLC0415
 
@@ -204,14 +235,15 @@ def _best_of_many(words: Sequence[tuple[array[int], float]], scene_of: array[int
         shared[np.frombuffer(pieces, dtype=np.int64)] += weight
     bits = np.frombuffer(wanted.to_bytes(max(scene_of[-1], wanted.bit_length()) // 8 + 1, "little"), dtype=np.uint8)
     shared *= np.unpackbits(bits, bitorder="little")[np.frombuffer(scene_of, dtype=np.int64)]
-    best = int(np.argmax(shared))
-    return best, float(shared[best])
+    enough = np.flatnonzero(shared >= least)
+    first = enough[np.argsort(-shared[enough], kind="stable")[:PIECES_TRIED]]
+    return [(int(piece), float(shared[piece])) for piece in first]
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
-def _words_of_pieces(text: str) -> tuple[tuple[str, ...], ...]:
-    """Return the words of each piece of a scene: a story is read anew after every write, its texts are the same."""
+def _words_of_pieces(text: str) -> tuple[tuple[Span, tuple[str, ...]], ...]:
+    """Return each piece of a scene with its words: a story is read anew after every write, its texts are the same."""
     return tuple(
-        tuple(map(sys.intern, significant_words(text[start:end])))
-        for start, end in chunk_text(text, target_characters=PIECE_CHARACTERS)
+        (piece, tuple(map(sys.intern, significant_words(text[piece.start : piece.end]))))
+        for piece in chunk_text(text, target_characters=PIECE_CHARACTERS)
     )

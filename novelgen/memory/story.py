@@ -20,6 +20,8 @@ class KnowledgeScene:
     has_record: bool = True
     """Whether a record tells who was there; else it is guessed by the text."""
     learnt: Mapping[str, str] = field(default_factory=dict)
+    pov: str = ""
+    """Id of whom its record says it is seen through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class KnowledgeStory:
     character_ids: frozenset[str] = frozenset()
     events: Sequence[KnowledgeEvent] = ()
     language: str = ""
+    dead: Mapping[str, StoryPosition] = field(default_factory=dict)
+    """Who is dead by then, with where they died."""
 
     @cached_property
     def scene_at(self) -> Mapping[StoryPosition, KnowledgeScene]:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Text, cast
 from sqlmodel import case, col
 
+from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import ALL_LIVED
@@ -16,6 +17,7 @@ from novelgen.models.memory import BOOK, is_entity_target, linked_targets
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
+from runtime.storage.events import StateRepository
 from runtime.storage.records import SCENE_RECORD, WITHOUT_RECORD, Knowledge, MemoryRow, Project, Scene, State
 from runtime.storage.session import (
     Repository,
@@ -102,7 +104,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     stored = [each.entity for each in entities.list_all()]
     unmasked = entities.masks_as_of(as_of)
     said = [_as_one(each, unmasked) for each in _said(session, before(as_of, Knowledge))]
-    names = ("scene_id", "chapter_index", "scene_index", "text", "record_origin")
+    names = ("scene_id", "chapter_index", "scene_index", "text", "record_origin", "pov")
     is_readable = readable_json(session, col(Scene.record))
     is_read = case((is_readable, SCENE_RECORD["knowledge_read"].as_boolean())).label("is_read")
     columns = [*columns_of(Scene, names), is_read, cast(col(Scene.participants), Text)]
@@ -125,6 +127,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
                 tells_knowledge=bool(row.is_read) or (position in telling and row.record_origin != "extracted"),
                 has_record=row.record_origin != WITHOUT_RECORD,
                 learnt=learnt.get(position, {}),
+                pov=unmasked.get(row.pov or "", row.pov or ""),
             )
             for row, present in zip(scenes, decoded, strict=True)
         ],
@@ -135,6 +138,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
         ),
         events=[each.event() for each in said if each.source_id == ALL_LIVED or _is_told_by_then(each, positions)],
         language=language or "",
+        dead=_dead(session, as_of, unmasked),
     )
 
 
@@ -196,6 +200,16 @@ def _learnt(
             place = StoryPosition(row.chapter_index, row.scene_index)
             found[place][unmasked.get(row.entity_id, row.entity_id)] = str(row.value)
     return found
+
+
+def _dead(session: StorageSession, as_of: StoryPosition, unmasked: Mapping[str, str]) -> dict[str, StoryPosition]:
+    """Return who is dead by then, with where they died; of who has always been dead nothing tells it."""
+    stated = StateRepository(session).stated(as_of=as_of, attributes=STATUS_ATTRIBUTES)
+    return {
+        unmasked.get(entity_id, entity_id): StoryPosition(change.chapter_index, change.scene_index)
+        for entity_id, change in deaths(stated).items()
+        if change.chapter_index is not None
+    }
 
 
 def _names_shown(

@@ -50,7 +50,7 @@ def test_what_is_plotted_against_somebody_away_cannot_be_shown_to_be_known_to_th
 @pytest.mark.parametrize(
     ("text", "is_shown"),
     [
-        ("Lady Osric and Pell Harrow bowed to Mira and praised the weather.", False),
+        ("“Lady Osric and Pell Harrow bow to Mira,” they said, and praised the weather.", False),
         ("Pell Harrow owned that he was promised forty ducats for ruining her.", True),
     ],
 )

@@ -113,6 +113,74 @@ def test_a_later_scene_tells_it_to_who_is_there() -> None:
     assert (unknown.might_know, unknown.might_know_from) == (True, "C1")
 
 
+STREET = "Ada walked down to the quay. The boat of Gregor lay there, half sunk. Ada called out, and Gregor came. " * 8
+SANK = memory("The boat of Gregor sank at the quay.", "C4")
+
+
+@pytest.mark.parametrize(
+    ("text", "pov", "knows"),
+    [
+        ("", "", True),
+        (STREET, "", True),
+        (STREET.replace("Ada", "She"), "C3", True),
+        (STREET.replace("Ada", "I"), "C3", True),
+        (STREET.replace("Ada", "Ines"), "", False),
+        ("Ada slept in the mill. " * 20 + "\n\n***\n\n" + STREET.replace("Ada", "Ines"), "C3", False),
+    ],
+)
+def test_who_takes_part_in_a_scene_knows_what_happens_in_it(text: str, pov: str, knows: bool) -> None:
+    """Who is named all through it, and whom it is seen through, though a memory is not about them."""
+    story = rules(scene(1, 1, "C3 C4", text, pov=pov), about=SANK)
+    assert story.knows("C3", SANK).knows is knows
+    assert not story.knows("C1", SANK).knows
+
+
+@pytest.mark.parametrize(
+    ("content", "event_type"),
+    [
+        ("Gregor secretly sinks his boat.", "event"),
+        ("Gregor fears that his boat sinks.", "other"),
+        ("Gregor takes the oars.", "theft"),
+        ("格雷戈悄悄凿沉了船。", "event"),
+    ],
+)
+def test_what_is_done_apart_is_not_perceived_by_all_who_are_there(content: str, event_type: str) -> None:
+    """What is hidden, thought or said apart is between those whom it is about, even before the point of view."""
+    apart = memory(content, "C4", event_type)
+    story = rules(scene(1, 1, "C3 C4", STREET, pov="C3"), about=apart)
+    assert not story.knows("C3", apart).knows
+    assert story.knows("C4", apart).knows
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ines and Ben stood by the stair. Under it lay the heron key that she had hidden there.",
+        "“Good day,” said Ben, and slept. " * 30 + "\n\n※※※\n\n" + RETOLD * 2,
+        "“Good day,” said Ben, and slept. " * 30 + "\n\nMeanwhile Ines was at home. " + RETOLD,
+    ],
+)
+def test_what_nobody_says_to_somebody_tells_them_nothing(text: str) -> None:
+    """Narration tells nobody, and what is said at another place of the scene not who is elsewhere."""
+    assert not rules(scene(1, 1, "C1"), scene(2, 1, "C1 C2", text), about=HID).knows("C2", HID).knows
+
+
+def test_the_dead_learn_nothing() -> None:
+    """Neither by words of a later scene nor as part of what happens to them; whom a record lets walk does."""
+    guessed = scene(2, 1, "C1 C2", RETOLD, has_record=False)
+    for later, knows in ((guessed, False), (scene(2, 1, "C1 C2", RETOLD), True)):
+        story = KnowledgeStory(at(9, 1), [scene(1, 1, "C1"), later], [HID], NAMES, PEOPLE, dead={"C2": at(1, 1)})
+        assert KnowledgeRules(story).knows("C2", HID).knows is knows
+    died = memory("Ben died of a fever.", "C2", "death", position=at(1, 1))
+    buried = memory("Ben was buried by Ines.", "C2 C1", position=at(1, 2))
+    story = KnowledgeStory(
+        at(9, 1), [scene(1, 1, "C1 C2"), scene(1, 2, "C1")], [died, buried], NAMES, PEOPLE, dead={"C2": at(1, 1)}
+    )
+    known = KnowledgeRules(story)
+    assert [known.knows("C2", each).reason for each in (died, buried)] == ["dead", "dead"]
+    assert known.knows("C1", buried).knows
+
+
 def test_what_a_record_says_somebody_knows_now_is_known() -> None:
     """From that scene on; where a record tells who learnt what, words shared with a memory add nothing."""
     learnt = {"C2": "that the heron key is hidden under the stair"}
@@ -196,12 +264,16 @@ def test_who_is_named_as_a_knower_alone_knows_it() -> None:
         ("C1", {}, False),
         ("C1", {"noted_at": at(3, 1)}, True),
         ("C1", {"noted_at": at(2, 9)}, False),
+        ("C4", {"noted_at": at(3, 1)}, False),
+        ("C4", {"noted_at": at(4, 1)}, True),
+        ("C4", {"noted_at": at(4, 0)}, True),
     ],
 )
 def test_notes_are_known_to_whom_they_concern(entities: str, more: dict[str, Any], knows: bool) -> None:
-    """One on the world to all, one about people to those and to who was with them, one about nobody to nobody."""
+    """One on the world to all, one about people to those and to who was in its scene, one about nobody to nobody."""
     note = memory("Nobody can swim.", entities, position=None, **more)
-    story = rules(scene(2, 1, "C1"), scene(3, 1, "C1 C2"), about=note)
+    body = scene(4, 1, "C2", "Ben found Gregor under the oak.")
+    story = rules(scene(2, 1, "C1"), scene(3, 1, "C1 C2"), body, about=note)
     assert story.knows("C2", note).knows is knows
 
 
