@@ -20,6 +20,15 @@ MAX_PROJECT_ID_LENGTH = 100
 SCENE_LABEL = re.compile(r"S[0-9]{1,9}")
 """An id of a scene, which it keeps wherever it is moved."""
 
+LONGEST_CHAPTER_NAME = 200
+
+CHAPTER_NAME = (
+    r"(?:.{0,200}[\u00c0-\u024f\u0370-\u052f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af].{0,200}"
+    r"|(?:[Nn]ext|[Cc]h(?:ap(?:ter)?)?|[Ee]p(?:isode)?|[Pp](?:rologue|reface|art)|[Ee]pilogue|[Ii]nterlude|[Ff]oreword"
+    r"|[Aa](?:fterword|ct)|[Bb]ook|[Vv]olume|[Ss]tave|[Cc]anto)(?:[^A-Za-z].{0,200})?)"
+)
+"""The form of a name by which authors call a chapter: 第8章, 番外, Chapter 8, Prologue; in any dialect of patterns."""
+
 _FORBIDDEN = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]')
 
 _DEVICE_NAMES = frozenset(

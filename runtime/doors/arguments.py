@@ -7,7 +7,7 @@ defaults and descriptions are the same everywhere, and stand once.
 import inspect
 import re
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -21,6 +21,7 @@ from pydantic import (
     Field,
     ValidationError,
     WithJsonSchema,
+    WrapValidator,
     create_model,
     model_validator,
 )
@@ -28,9 +29,9 @@ from pydantic import (
 from novelgen.errors import InvalidPositionError, InvalidRequestError, UserInputError
 from novelgen.language.normalise import DEEPEST, is_deeper
 from novelgen.models.memory import BOOK, chapter_target
-from novelgen.models.position import SCENE_LABEL, StoryPosition
+from novelgen.models.position import CHAPTER_NAME, GREATEST_INDEX, LONGEST_CHAPTER_NAME, SCENE_LABEL, StoryPosition
 from runtime.files.file_reading import described
-from runtime.story.base import story_position
+from runtime.story.base import PLACE_NUMBERS, story_position
 
 LONGEST_TEXT = 20_000
 """Characters of a text where a method says nothing else."""
@@ -46,8 +47,13 @@ GREATEST_NUMBER = 2_000_000_000
 
 
 def position_from(text: str) -> StoryPosition | str:
-    """Return the position that a text names; the id of a scene is left to the story, which knows where it stands."""
-    return text if SCENE_LABEL.fullmatch(text) else story_position(text)
+    """Return the position that a text names; ids and headings are left to the story, which knows where they stand."""
+    return story_position(text) if _NUMBERED_PLACE.fullmatch(text) else text
+
+
+def place_from(chapter: int | str, scene: int) -> StoryPosition | str:
+    """Return the position of a scene whose chapter is named by number or heading."""
+    return StoryPosition(chapter, scene) if isinstance(chapter, int) else f"{chapter}:{scene}"
 
 
 def moment(text: str) -> tuple[int, int] | datetime:
@@ -72,10 +78,36 @@ def _shallow(value: dict[str, Any]) -> dict[str, Any]:
 
 _INDEX = "(1000000|[0-9]{1,6})"
 
-POSITION_PATTERN = f"^({_INDEX}(:{_INDEX})?|{SCENE_LABEL.pattern})$"
+_NUMBERED_PLACE = re.compile(f"{_INDEX}(:{_INDEX})?")
+
+POSITION_PATTERN = rf"^({_INDEX}(:{_INDEX})?|{SCENE_LABEL.pattern}|{CHAPTER_NAME})$"
 
 PositionText = Annotated[str, Field(pattern=POSITION_PATTERN, examples=["3:2"]), AfterValidator(position_from)]
-"""`3:2` is on entering scene 2 of chapter 3, `3` on entering chapter 3, `S001` on entering the scene of that id."""
+"""`3:2` is on entering scene 2 of chapter 3, `3` on entering chapter 3, `S001` on entering the scene of that id.
+
+`第8章:1` is where the author's own heading says so.
+"""
+
+
+def _chapter(value: object, read: Callable[[object], Any]) -> Any:
+    """Return a chapter's number, or the heading by which the story knows it."""
+    return value if isinstance(value, str) and re.fullmatch(CHAPTER_NAME, value) else read(value)
+
+
+Chapter = Annotated[
+    int,
+    Field(ge=0, le=GREATEST_INDEX),
+    WrapValidator(_chapter),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": GREATEST_INDEX},
+                {"type": "string", "maxLength": LONGEST_CHAPTER_NAME},
+            ]
+        }
+    ),
+]
+"""The number of a chapter in the order of the story, or its heading, such as 第8章."""
 
 MomentText = Annotated[str, Field(max_length=40, json_schema_extra={"format": "moment"}), AfterValidator(moment)]
 """`2:5` is turn 5 of session 2; else a time such as `2031-03-01T18:00:00Z`."""
@@ -148,10 +180,15 @@ class Arguments(BaseModel):
 def forms_of(model: type[Arguments]) -> dict[str, list[Schema]]:
     """Return the schemas of the forms that each argument may have, beside null."""
     properties = model.model_json_schema().get("properties", {})
-    return {
-        name: [form for form in told.get("anyOf", [told]) if form != {"type": "null"}]
-        for name, told in properties.items()
-    }
+    return {name: list(_forms_in(told)) for name, told in properties.items()}
+
+
+def _forms_in(told: Schema) -> Iterator[Schema]:
+    for form in told.get("anyOf", [told]):
+        if "anyOf" in form:
+            yield from _forms_in(form)
+        elif form != {"type": "null"}:
+            yield form
 
 
 @cache
@@ -165,6 +202,8 @@ def arguments_of(method: Method, without: tuple[str, ...] = ()) -> type[Argument
     fields: dict[str, Any] = {}
     for name, parameter in list(inspect.signature(method).parameters.items())[1:]:
         annotation = _targets(hints[name]) if name in TARGETS else _for_doors(hints[name])
+        if name == PLACE_NUMBERS[0]:
+            annotation = Chapter | None if type(None) in get_args(annotation) else Chapter
         if annotation is None or name in without or parameter.kind is inspect.Parameter.VAR_KEYWORD:
             continue
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default

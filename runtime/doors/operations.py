@@ -153,6 +153,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "scenes",
         _row("list_scenes", "scenes", "GET /scenes", key="scenes"),
         _row("get_scene", "scenes", f"GET {_SCENE}", position="position"),
+        _row("store_text", "ingest", "POST /scenes"),
         _row("ingest_scene", "ingest.ingest_finished_scene", f"PUT {_SCENE}", position="position"),
         _row("move_scene", "scenes", f"POST {_SCENE}/move", position="source"),
         _row("delete_scene", "scenes", f"DELETE {_SCENE}", position="position"),

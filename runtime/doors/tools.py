@@ -22,9 +22,18 @@ from novelgen.context.difference_block import difference_lines
 from novelgen.errors import UnknownEntityError
 from novelgen.models.position import GREATEST_INDEX, StoryPosition
 from runtime.doors.answers import told
-from runtime.doors.arguments import Arguments, Method, Schema, arguments_of, forms_of, read_arguments
+from runtime.doors.arguments import (
+    Arguments,
+    Chapter,
+    Method,
+    Schema,
+    arguments_of,
+    forms_of,
+    place_from,
+    read_arguments,
+)
 from runtime.doors.operations import BY_NAME, Operation
-from runtime.story.base import StoryBase, stored_position
+from runtime.story.base import PLACE_NUMBERS, StoryBase, named_place, stored_position
 
 BLOCK = "block"
 """Under which the text stands that an agent reads in place of a result."""
@@ -39,7 +48,7 @@ CUTS = ("as_of", "until", "start")
 """Arguments that name a position up to which is read, or from which on holds what is said."""
 
 _PLACE: dict[str, Any] = {
-    "chapter_index": (int, Field(ge=0, le=GREATEST_INDEX, description="Chapter of the scene.")),
+    "chapter_index": (Chapter, Field(description="Chapter of the scene, by number or heading; next: after the last.")),
     "scene_index": (int, Field(ge=0, le=GREATEST_INDEX, description="Number of the scene within its chapter.")),
 }
 """Arguments of an agent in place of a scene's position."""
@@ -147,7 +156,7 @@ class Tool:
         given = dict(values) if limit is None else _cut(story, values, self.operation.function, limit)
         of: Any = story
         if self.operation.position:
-            given[self.operation.position] = StoryPosition(given.pop("chapter_index"), given.pop("scene_index"))
+            given[self.operation.position] = place_from(given.pop("chapter_index"), given.pop("scene_index"))
         if self.operation.is_of_character:
             who = given.pop("character_id")
             of = _character_of(story, who, given.get("story_as_of")) if isinstance(who, str) else who
@@ -202,6 +211,8 @@ def _cut(story: StoryBase, values: Mapping[str, Any], method: Method, limit: Sto
         if name in fields:
             asked = cut.get(name)
             cut[name] = limit if asked is None else min(stored_position(story, asked, name=name), limit)
+    if "scene_index" in fields:
+        cut |= named_place(story, {name: cut[name] for name in PLACE_NUMBERS if name in cut})
     place = StoryPosition(cut.get("chapter_index"), cut.get("scene_index")) if "scene_index" in fields else limit
     if place > limit:
         cut |= {"chapter_index": limit.chapter_index, "scene_index": limit.scene_index or 0}

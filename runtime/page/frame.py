@@ -25,8 +25,8 @@ from novelgen.words import filled
 from novelgen.words.messages import message_in
 from runtime.doors.http.house import house_of
 from runtime.doors.http.problems import told
+from runtime.files.chapter_names import ChapterNames
 from runtime.story.projects import list_project_ids
-from runtime.story.scene_plans import next_place
 
 PageLanguage = Literal["en", "zh"]
 
@@ -103,6 +103,8 @@ class Here(NamedTuple):
 
     as_of: StoryPosition | None
     places: tuple[tuple[int, int], ...]
+    names: ChapterNames = ChapterNames()
+    """What the author calls the chapters."""
 
     @property
     def known(self) -> int:
@@ -120,7 +122,7 @@ class Here(NamedTuple):
     def next_scene(self) -> tuple[int, int]:
         """Chapter and scene that would be written at the position; at the end as the command line proposes."""
         if self.as_of is None or self.as_of.chapter_index is None:
-            return next_place(self.places)
+            return self.names.next_chapter, 1
         if self.as_of.scene_index is not None:
             return self.as_of.chapter_index, self.as_of.scene_index
         # On entering a chapter nothing of it is known, whatever number its first scene has.
@@ -206,6 +208,9 @@ class Frame:
 
     def place(self, chapter_index: int | None, scene_index: int | None = None) -> str:
         """Return a place of the story as everybody is shown it; a chapter says that it is one."""
+        label = self.here.names.label(chapter_index, scene_index) if self.here and chapter_index is not None else ""
+        if label and self.here:
+            return self.here.names.place(chapter_index, scene_index)
         if chapter_index is not None and scene_index is None:
             return self.word("chapter", number=chapter_index)
         return place_text(chapter_index, scene_index, always=self.always)

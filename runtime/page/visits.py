@@ -106,7 +106,8 @@ class Visit(Frame):
     @cached_property
     def here(self) -> Here:
         """The point of the story as of which the view tells."""
-        return Here(self.as_of, tuple(self.story.scene_places()))
+        names = self.story.chapter_names()
+        return Here(self.as_of, tuple(names.places), names)
 
     def blank(self, *fields: str) -> dict[str, str]:
         """Return a form for the scene that would be written at the position, with these fields empty."""

@@ -346,6 +346,11 @@ class SceneRepository(Repository):
         """Return chapter and scene of every scene in story order, and nothing else of them."""
         return sorted(self._places())
 
+    def titles(self) -> list[tuple[int, int, str]]:
+        """Return chapter, scene and title of every scene in story order, and nothing else of them."""
+        columns = [col(Scene.chapter_index), col(Scene.scene_index), col(Scene.title)]
+        return sorted((row[0], row[1], row[2]) for row in self._session.select(columns))
+
     def census(self) -> SceneCensus:
         """Count chapters, scenes, what they are long, and how far they were read, without reading them."""
         has_record = col(Scene.record).is_not(None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import re
 import types
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import cache, cached_property, wraps
@@ -39,7 +40,7 @@ from novelgen.language.normalise import name_key, title_free_key
 from novelgen.language.resolver import NameResolver
 from novelgen.models.dated_values import entity_at
 from novelgen.models.entity import Entity, EntityType
-from novelgen.models.position import END_OF_STORY, SCENE_LABEL, StoryPosition
+from novelgen.models.position import CHAPTER_NAME, END_OF_STORY, SCENE_LABEL, StoryPosition
 from novelgen.nearest import did_you_mean, listed_entities, near_names
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import ChangeNumber as ChangeNumber
@@ -49,6 +50,7 @@ from runtime.stores import MemoryStores
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from runtime.files.chapter_names import ChapterNames
     from runtime.memory_tools import StoryMemoryTools
 
 
@@ -77,11 +79,17 @@ def with_read_arguments(method: Method) -> Method:
     @wraps(method)
     def called(*args: Any, **given: Any) -> Any:
         readers, names = _readers(method), _names(method)
-        if not readers:
+        if not readers and not _has_place(method):
             return method(*args, **given)
         part = args[0]
         read = [readers[name](part, name, value) if name in readers else value for name, value in zip(names, args)]  # noqa: B905
         named = {name: readers[name](part, name, value) if name in readers else value for name, value in given.items()}
+        placed = {name: value for name, value in zip(names, read, strict=False) if name in PLACE_NUMBERS}
+        placed |= {name: value for name, value in named.items() if name in PLACE_NUMBERS}
+        if any(isinstance(value, str) for value in placed.values()):
+            resolved = named_place(part, placed, of_scene="scene_index" in inspect.signature(method).parameters)
+            read = [resolved.pop(name, value) for name, value in zip(names, read, strict=False)]
+            named |= resolved
         return method(*read, *args[len(names) :], **named)
 
     return called  # type: ignore[return-value]
@@ -109,14 +117,75 @@ _SPELLINGS = "write (5, 4) or '5:4' for entering scene 4 of chapter 5, 5 for ent
 
 
 def stored_position(part: StoryBase, place: object, *, name: str = "as_of") -> StoryPosition:
-    """Return the point of a part's story that is meant, also by the id of a stored scene."""
-    if not isinstance(place, str) or not SCENE_LABEL.fullmatch(place):
+    """Return the point of a part's story that is meant, also by the id of a stored scene or a chapter's heading."""
+    if not isinstance(place, str) or _NUMBERED_PLACE.fullmatch(place):
         return story_position(place, name=name)
+    if not SCENE_LABEL.fullmatch(place):
+        if not re.fullmatch(CHAPTER_NAME, place):
+            return story_position(place, name=name)
+        return chapter_names_of(part._stores, part.project_id).position_of(place)
     with part._stores.database(part.project_id).read() as unit:
         position = unit.scenes.position_of_label(place)
     if position is None:
         raise UnknownSceneError(f"no scene {place!r} is stored; write a place such as '3:2'")
     return position
+
+
+def chapter_names_of(stores: MemoryStores, project_id: str) -> ChapterNames:
+    """Return what the author of a project calls its chapters; nothing where none is stored."""
+    from runtime.files.chapter_names import ChapterNames, TitledScene
+
+    try:
+        with stores.database(project_id).read() as unit:
+            return ChapterNames.of(TitledScene(*row) for row in unit.scenes.titles())
+    except UnknownProjectError:
+        return ChapterNames()
+
+
+_NUMBERED_PLACE = re.compile(r"[0-9]+(?::[0-9]+)?")
+
+
+PLACE_NUMBERS = ("chapter_index", "scene_index")
+"""Arguments that are the two numbers of a place; a chapter may be said by its heading, a scene by its whole place.
+
+StoryPosition itself says what is wrong with numbers.
+"""
+
+
+@cache
+def _has_place(method: Callable[..., Any]) -> bool:
+    return not set(PLACE_NUMBERS).isdisjoint(inspect.signature(method).parameters)
+
+
+def named_place(part: StoryBase, placed: Mapping[str, Any], *, of_scene: bool = True) -> dict[str, int | None]:
+    """Return the numbers of a place whose chapter is said by its heading, or which one text says whole.
+
+    Args:
+        part: The part of the story whose chapters have the headings.
+        placed: `chapter_index` and `scene_index`, each where it is said.
+        of_scene: Whether a scene is wanted beside the chapter.
+
+    Raises:
+        InvalidPositionError: When it is no place, or two different ones.
+        UnknownSceneError: When no chapter is called so.
+    """
+    chapter, scene = (
+        int(value) if isinstance(value, str) and value.isascii() and value.isdecimal() else value
+        for value in map(placed.get, PLACE_NUMBERS)
+    )
+    if isinstance(scene, str):
+        place = stored_position(part, scene, name="scene_index")
+        if (
+            chapter is not None
+            and named_place(part, {"chapter_index": chapter})["chapter_index"] != place.chapter_index
+        ):
+            raise InvalidPositionError(f"scene {scene!r} is not in chapter {chapter!r}; leave one of them out")
+    elif isinstance(chapter, str):
+        place = stored_position(part, chapter if scene is None else f"{chapter}:{scene}", name="chapter_index")
+    else:
+        place = StoryPosition(chapter, scene)
+    numbers = {"chapter_index": place.chapter_index, "scene_index": place.scene_index}
+    return numbers if of_scene else {"chapter_index": place.chapter_index}
 
 
 @cache
@@ -133,12 +202,8 @@ def _readers(method: Callable[..., Any]) -> dict[str, Reader]:
     except NameError:
         # Its types are imported for type checkers alone; such methods are not for programs.
         return {}
-    readers = {name: _reader(hint) for name, hint in hints.items() if name not in ("return", *_OF_PLACES)}
+    readers = {name: _reader(hint) for name, hint in hints.items() if name not in ("return", *PLACE_NUMBERS)}
     return {name: reader for name, reader in readers.items() if reader is not None}
-
-
-_OF_PLACES = ("chapter_index", "scene_index")
-"""StoryPosition itself says what is wrong with these."""
 
 
 def _reader(hint: Any) -> Reader | None:
@@ -176,7 +241,8 @@ def _reader(hint: Any) -> Reader | None:
 
 At = StoryPosition | tuple[int, int] | list[int] | int | str
 """A point of the story: `(5, 4)` or `"5:4"` on entering scene 4 of chapter 5, `5` on entering chapter 5, `"S001"` on
-entering the stored scene of that id. A list is what JSON, and the checkpoint of a graph, make of a pair.
+entering the stored scene of that id, `"第8章:1"` or `"Chapter 8"` where the author calls it so. A list is what JSON,
+and the checkpoint of a graph, make of a pair.
 """
 
 Place = At | None
@@ -319,6 +385,10 @@ class StoryBase(ReadsArguments):
         """Return the display names of all entities by id; see `list_entities`."""
         with self._stores.database(self.project_id).read() as unit:
             return {each.entity_id: each.name for each in known_entities(unit, position_of(as_of))}
+
+    def chapter_names(self) -> ChapterNames:
+        """Return what the author calls the chapters, beside their places in the order."""
+        return chapter_names_of(self._stores, self.project_id)
 
     def await_index(self) -> None:
         """Let the vector index load its libraries before a search with a short deadline asks it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -20,6 +20,7 @@ from novelgen.models.user_file import Settings, StoryPart
 from runtime.care.importing import import_story
 from runtime.care.novel_gen_folder import read_chapter_memory
 from runtime.files.chapter_headings import Remark
+from runtime.files.chapter_names import NEXT, ChapterNames, UnwrittenPosition
 from runtime.files.file_reading import described
 from runtime.files.paths import ProjectPaths, bring_demo
 from runtime.files.project_files import (
@@ -36,12 +37,30 @@ from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import IndexingResult, drain_outbox, rebuild_if_bloated, stored_otherwise
 from runtime.ingest.ingest import IngestResult
-from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
+from runtime.ingest.scene_input import SceneInput, bare_text, scenes_of_chapter
+from runtime.storage.records import Scene
 from runtime.stores import MemoryStores
-from runtime.story.base import At, ChangeNumber, Progress, SceneText, StoryBase, async_twin, story_position
+from runtime.story.base import (
+    At,
+    ChangeNumber,
+    Progress,
+    SceneText,
+    StoryBase,
+    async_twin,
+    stored_position,
+    story_position,
+)
+from runtime.story.changes import Standing, keep_insertion
 from runtime.story.condition import StoryCondition, StoryUpkeep
 from runtime.story.projects import follow_language
 from runtime.story.story_difference import StoryDifferences
+from runtime.story.text_placing import (
+    StoredPlace,
+    another_chapter,
+    placed_text,
+    read_finished_text,
+    require_replaceable,
+)
 from runtime.story.threads import StoryThreads
 
 
@@ -69,6 +88,9 @@ class IngestReport(BaseModel):
         description="What the scenes that were taken in changed; of many the last one, with totals of all.",
     )
 
+    place: StoredPlace | None = Field(
+        default=None, exclude_if=is_unsaid, description="Of one text: where it was stored, or would be."
+    )
     change_id: ChangeNumber = None
 
     @classmethod
@@ -95,6 +117,8 @@ class StoryIngest(StoryBase):
         chapter_index: int | None = None,
         scene_index: int | None = None,
         title: str = "",
+        at: str | None = None,
+        replace: bool = False,
         records: bool | None = None,
         progress: Progress | None = None,
     ) -> IngestReport:
@@ -110,6 +134,8 @@ class StoryIngest(StoryBase):
             chapter_index: Chapter of the text; with files, only this chapter.
             scene_index: Scene of the text within its chapter.
             title: Title of that scene.
+            at: Place of the text in place of the two numbers: `next`, `13`, `13:1`, `第13章`; see `store_text`.
+            replace: Whether the text may take the place of a chapter with another heading.
             records: Of files: True wants their records, False leaves them, None takes those that are there.
             progress: Called after each scene with the scenes done and the scenes in all.
 
@@ -120,6 +146,10 @@ class StoryIngest(StoryBase):
             UserInputError: When a text comes without its place, or the record is none.
             DatabaseError: When the database fails.
         """
+        if text is not None and at is not None:
+            if files or chapter_index is not None or scene_index is not None:
+                raise UserInputError("a text has one place; pass `at`, or chapter_index and scene_index")
+            return self.store_text(text, at=at, title=title, record=record, replace=replace)
         if text is None and record is None:
             # Chapter files, those of a folder in its place.
             paths = [Path(files)] if isinstance(files, str | Path) else [Path(each) for each in files]
@@ -137,8 +167,97 @@ class StoryIngest(StoryBase):
         if chapter_index is None or scene_index is None:
             raise UserInputError("a scene's text or record needs its place; pass chapter_index and scene_index")
         return self.ingest_finished_scene(
-            position=StoryPosition(chapter_index, scene_index), text=text, record=record, title=title
+            position=StoryPosition(chapter_index, scene_index), text=text, record=record, title=title, replace=replace
         )
+
+    def store_text(
+        self,
+        text: SceneText,
+        *,
+        at: Annotated[str, Field(min_length=1, max_length=400)] = NEXT,
+        title: Annotated[str, Field(max_length=500)] = "",
+        record: SceneRecord | Mapping[str, Any] | None = None,
+        replace: bool = False,
+        keep_remarks: bool = False,
+        dry_run: bool = False,
+    ) -> IngestReport:
+        """Store a finished text as the next chapter or scene, or at a place.
+
+        A heading on top of the text becomes its title. As a chapter (`next`, `13`, `第13章`) the text is cut at its
+        scene breaks; as a scene (`13:1`, `12:next`) it is stored whole. The next chapter stands after the last one and
+        before 番外 and afterwords at the end, which move on by one. The same text again changes nothing. With
+        `dry_run` the report tells in `place` where the text would go, what it would replace, and nothing is stored; so
+        a page shows `place`, asks where `place.needs_replace`, and stores.
+
+        Args:
+            text: The whole text.
+            at: Where: `next`, a chapter such as `13` or `第13章`, a scene such as `13:1`, `12:next` for the next scene
+                of chapter 12.
+            title: Title, in place of the heading on top of the text.
+            record: What it established, where it is one scene; None leaves that to be read by a model.
+            replace: Whether it may take the place of a scene or chapter with another text.
+            keep_remarks: Whether what the author says to readers stays in the text.
+            dry_run: Only tell in `place` where it would go.
+
+        Raises:
+            UserInputError: When there is no text, it holds several chapters, or another text stands there.
+            InvalidPositionError: When `at` is no place.
+        """
+        finished = read_finished_text(text, title=title, keep_remarks=keep_remarks)
+        names = self.chapter_names()
+        position = self._place_for(at, names)
+        stored: list[Scene] = []
+        with suppress(UnknownProjectError), self._stores.database(self.project_id).read() as unit:
+            stored = unit.scenes.list_as_of(with_text=True)
+        placed = placed_text(finished, at, names=names, stored=stored, position=position)
+        report = IngestReport(project_id=self.project_id, place=placed.place, remarks=list(finished.remarks))
+        if dry_run:
+            return report
+        if placed.place.needs_replace and not replace:
+            first = next(each for each in stored if str(each.position) == placed.place.replaced[0].split(" ", 1)[0])
+            raise another_chapter(str(first.position), first.title, first.text or "")
+        scenes = list(placed.scenes)
+        if record is not None:
+            if len(scenes) != 1:
+                raise UserInputError(f"the text has {len(scenes)} scenes and one record; store it at a scene: 13:1")
+            where = {"chapter_index": scenes[0].chapter_index, "scene_index": scenes[0].scene_index}
+            read = read_given(SceneRecord, record, by=partial(given_record, **where))
+            scenes = [scenes[0].model_copy(update={"record": read})]
+        self._follow_settings(load_settings_file(self._stores.paths(self.project_id).settings_file))
+        self._make_room(placed.gap)
+        result = ingesting.ingest_scenes(self._stores, self.project_id, scenes, run_id=ingesting.new_run())
+        counted = IngestReport.of(self.project_id, result)
+        counted = counted.model_copy(update={"place": report.place, "remarks": report.remarks})
+        counted.warnings += self._absent(scenes) if position.scene_index is None else []
+        return _counted(self._stores, counted, tell_changes=False)
+
+    def _place_for(self, at: str, names: ChapterNames) -> StoryPosition:
+        """Return the place of a text that is to be stored; a chapter alone is a chapter."""
+        told = at.strip()
+        chapter, sign, last = told.rpartition(":")
+        if told.casefold() == NEXT:
+            return UnwrittenPosition(names.next_chapter)
+        if sign and last.strip().casefold() == NEXT:
+            number = stored_position(self, chapter.strip(), name="at").chapter_index or 0
+            return StoryPosition(number, max((scene for at, scene in names.places if at == number), default=0) + 1)
+        return stored_position(self, told, name="at")
+
+    def _make_room(self, chapter_index: int | None) -> None:
+        """Let the chapters from one on move up, so that undo knows of it."""
+        if chapter_index is None:
+            return
+        with self._stores.database(self.project_id).write() as unit:
+            stood = Standing.of(unit)
+            unit.scenes.insert_gap(StoryPosition(chapter_index))
+            keep_insertion(unit, None, stood)
+
+    def _absent(self, scenes: Sequence[SceneInput]) -> list[str]:
+        """Tell which scenes are stored of chapters that have them no more."""
+        return [
+            f"scene {place} is stored, but its chapter has it no more; "
+            f"`novelgen scene delete {self.project_id} {place}`"
+            for place in ingesting.absent_scenes(self._stores, self.project_id, scenes)
+        ]
 
     def ingest_project(
         self,
@@ -171,11 +290,7 @@ class StoryIngest(StoryBase):
         with _noting_failure(report):
             report.warnings += _remember(self._stores, paths)
         report.warnings += [issue.message for scene in report.scenes for issue in scene.issues]
-        report.warnings += [
-            f"scene {place} is stored, but its chapter has it no more; "
-            f"`novelgen scene delete {self.project_id} {place}`"
-            for place in ingesting.absent_scenes(self._stores, self.project_id, scenes)
-        ]
+        report.warnings += self._absent(scenes)
         report.indexing = rebuild_if_bloated(
             self._stores, self.project_id, drain_outbox(self._stores, self.project_id, progress=index_progress)
         )
@@ -221,6 +336,7 @@ class StoryIngest(StoryBase):
         text: SceneText | None = None,
         record: SceneRecord | Mapping[str, Any] | None = None,
         title: Annotated[str, Field(max_length=500)] = "",
+        replace: bool = False,
     ) -> IngestReport:
         """Take one finished scene in; a changed one takes the place of what came from it before, and of nothing else.
 
@@ -233,9 +349,11 @@ class StoryIngest(StoryBase):
             record: What it established, as a scene record: characters_present, summary, memories, state_changes, …;
                 None leaves that to be read by a model.
             title: Title of the scene.
+            replace: Whether it may take the place of a chapter with another heading.
 
         Raises:
-            UserInputError: When there is neither text nor record, or the record is none.
+            UserInputError: When there is neither text nor record, the record is none, or a chapter with another heading
+                stands there.
         """
         position = story_position(position)
         if position.chapter_index is None or position.scene_index is None:
@@ -249,8 +367,30 @@ class StoryIngest(StoryBase):
             with self._stores.database(self.project_id).read() as unit:
                 stored = unit.scenes.require(position)
             text, title = stored.text or "", title or stored.title
+        else:
+            position = self._free_place(position, text=text, title=title, replace=replace)
+            place = {"chapter_index": position.chapter_index or 0, "scene_index": position.scene_index or 0}
         result = self.store_scene(**place, text=text, title=title, record=read)
         return _counted(self._stores, IngestReport.of(self.project_id, result), tell_changes=False)
+
+    def _free_place(self, position: StoryPosition, *, text: str, title: str, replace: bool) -> StoryPosition:
+        """Return where a text is stored, after room was made for a next chapter; that of the same text, if stored.
+
+        Raises:
+            UserInputError: When a chapter with another heading stands there.
+        """
+        with self._stores.database(self.project_id).read() as unit:
+            there = unit.scenes.get(position)
+            stored = unit.scenes.list_as_of(with_text=True) if isinstance(position, UnwrittenPosition) else []
+        if isinstance(position, UnwrittenPosition):
+            same = next((each for each in reversed(stored) if bare_text(each.text or "") == bare_text(text)), None)
+            if same is not None:
+                return same.position
+            self._make_room(position.chapter_index if there is not None else None)
+        elif not replace:
+            place = {"chapter_index": position.chapter_index, "scene_index": position.scene_index}
+            require_replaceable(SceneInput.model_validate({**place, "title": title, "text": text}), there)
+        return position
 
     def _require_stored_or_demo(self) -> None:
         try:
@@ -278,6 +418,7 @@ class StoryIngest(StoryBase):
                 unit.projects.update(name=name, language=language, settings=told)
 
     aingest = async_twin(ingest)
+    astore_text = async_twin(store_text)
     aingest_finished_scene = async_twin(ingest_finished_scene)
 
 

@@ -1,14 +1,14 @@
 """Plans of scenes: the next scene to write and its plan, in a file, in the project or said in words."""
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from novelgen.errors import InvalidFileError, UnknownProjectError
+from novelgen.errors import InvalidFileError
 from novelgen.models.plan import ChapterPlan, ScenePlan, given_fields
 from novelgen.models.position import ChapterIndex, SceneIndex
 from runtime.files.file_reading import (
@@ -101,26 +101,18 @@ class StoryScenePlans(StoryProjects):
     def scene_to_write(self, chapter_index: int | None, scene_index: int | None) -> tuple[int, int]:
         """Return the scene that is meant: after the last stored one of a chapter, or of all, where a part is left out.
 
-        Where each chapter is one scene, a chapter means that.
+        番外 and afterwords at the end do not count: what is written next stands before them. Where each chapter is one
+        scene, a chapter means that.
         """
         if chapter_index is not None and scene_index is not None:
             return chapter_index, scene_index
-        try:
-            with self._stores.database(self.project_id).read() as unit:
-                places = [(each.chapter_index, each.scene_index) for each in unit.scenes.list_as_of()]
-        except UnknownProjectError:
-            places = []
+        names = self.chapter_names()
         if chapter_index is None:
-            next_chapter, next_scene = next_place(places)
-            return next_chapter, next_scene if scene_index is None else scene_index
+            return names.next_chapter, 1 if scene_index is None else scene_index
+        places = names.places
         if len(places) > 2 and all(scene == 1 for _, scene in places):
             return chapter_index, 1
         return chapter_index, max((scene for chapter, scene in places if chapter == chapter_index), default=0) + 1
-
-
-def next_place(places: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """Return the scene that is written next where nobody says which: the first of the chapter after all others."""
-    return max((chapter for chapter, _ in places), default=0) + 1, 1
 
 
 def find_own_plan(paths: ProjectPaths, *, chapter_index: int, scene_index: int) -> tuple[ScenePlan, ChapterPlan | None]:

@@ -31,7 +31,7 @@ from runtime.context_chain import build_chunk_context
 from runtime.files.project_files import in_first_shape, own_scene_plan
 from runtime.memory_tools import DEFAULT_TOP_K
 from runtime.story.attachments import StoryAttachments
-from runtime.story.base import Given, Number, Passage, Place, async_twin, position_of
+from runtime.story.base import PLACE_NUMBERS, Given, Number, Passage, Place, async_twin, named_place, position_of
 from runtime.story.changes import StoryChanges
 from runtime.story.character import Character
 from runtime.story.character_news import StoryCharacterNews
@@ -380,6 +380,8 @@ class Story(
             raise UserInputError(
                 f"a context of project {given['project_id']!r} was asked of {self!r}; ask memory.story for it"
             )
+        if isinstance(given.get("chapter_index"), str):
+            given |= named_place(self, {name: given.get(name) for name in PLACE_NUMBERS})
         place = StoryPosition(given.get("chapter_index"), given.get("scene_index"))
         if place.chapter_index is None or place.scene_index is None:
             raise UserInputError("a context needs its place; pass chapter_index and scene_index")

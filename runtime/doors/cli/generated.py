@@ -167,7 +167,7 @@ def _first_part(operation: Operation) -> str:
 
 
 def _argument(name: str, info: FieldInfo, forms: Sequence[Schema], *, is_last: bool) -> Described:
-    kind, is_many = _taken(forms)
+    kind, is_many = ("chapter", False) if name == "chapter_index" else _taken(forms)
     many = is_many and is_last
     called = {
         "position": "C:S",
@@ -183,7 +183,7 @@ def _argument(name: str, info: FieldInfo, forms: Sequence[Schema], *, is_last: b
 
 
 def _option(name: str, info: FieldInfo, forms: Sequence[Schema], offer: Offer) -> Described:
-    kind, is_many = _taken(forms)
+    kind, is_many = ("chapter", False) if name == "chapter_index" else _taken(forms)
     own = "--" + name.replace("_", "-")
     spelling = offer.spellings.get(name) or SPELLINGS.get(name) or ""
     # What an argument is, as its method says it, and its default in the words of a command line.

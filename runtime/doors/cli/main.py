@@ -36,7 +36,7 @@ _KINDS: dict[str, click.ParamType] = {
     "folder": parameters.FOLDER,
     "path": click.Path(path_type=Path),
     "story_text": parameters.StoryText(),
-    "chapter": click.IntRange(min=0),
+    "chapter": parameters.ChapterParameter(min=0),
     "count": parameters.COUNT,
     "tokens": click.IntRange(min=0, max=1_000_000),
 }

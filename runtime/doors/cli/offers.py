@@ -761,7 +761,14 @@ def _record_aside(found: Any, view: View) -> None:
         view.remark("unverified", fact=fact)
 
 
-def summary_place(chapter: int | None, part: int | None) -> tuple[Any, int] | None:
+def numbered_chapter(stores: MemoryStores, project: str, chapter: Any) -> Any:
+    """Return the number in the order of a chapter that is named by it or by its heading."""
+    from runtime.story.base import StoryBase, named_place
+
+    return named_place(StoryBase(stores, project), {"chapter_index": chapter})["chapter_index"]
+
+
+def summary_place(chapter: Any, part: int | None) -> tuple[Any, Any] | None:
     """Return which summary is meant by --chapter or --part; None where neither is given."""
     if chapter is not None and part is not None:
         raise click.UsageError("give --chapter or --part, not both")
@@ -783,7 +790,8 @@ def _summaries(view: View) -> Any:
     place = summary_place(view.asked["chapter"], view.asked["part"])
     if place is None:
         return view.part.list_summaries(**view.values)
-    return [view.part.get_summary(level=place[0], number=place[1])]
+    level, number = place
+    return [view.part.get_summary(level=level, number=numbered_chapter(view.stores, view.project, number))]
 
 
 @cell

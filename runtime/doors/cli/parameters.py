@@ -75,16 +75,26 @@ class Typed(click.ParamType):
 
 
 def _position(text: str) -> str:
-    from novelgen.models.position import SCENE_LABEL, StoryPosition
+    from novelgen.models.position import CHAPTER_NAME, SCENE_LABEL, StoryPosition
 
-    if not SCENE_LABEL.fullmatch(text):
-        parts = text.split(":")
-        if len(parts) > 2 or not all(_NUMBER.fullmatch(part) for part in parts):
-            raise UserInputError(
-                f"{text[:80]!r} is no position; write chapter:scene such as 3:2, or a chapter such as 3"
-            )
+    parts = text.split(":")
+    if len(parts) <= 2 and all(_NUMBER.fullmatch(part) for part in parts):
         StoryPosition(*map(int, parts))
+    elif not (SCENE_LABEL.fullmatch(text) or re.fullmatch(CHAPTER_NAME, text)):
+        raise UserInputError(f"{text[:80]!r} is no position; write chapter:scene such as 3:2, or a chapter such as 3")
     return text
+
+
+class ChapterParameter(click.IntRange):
+    """A number, the heading of a chapter, which the story knows, or the whole place of a scene."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number, or the text."""
+        from novelgen.models.position import CHAPTER_NAME
+
+        if isinstance(value, str) and (re.fullmatch(CHAPTER_NAME, value) or re.fullmatch(r"[0-9]+:[0-9]+", value)):
+            return value
+        return super().convert(value, param, ctx)
 
 
 def _moment(text: str) -> str:

@@ -6,10 +6,12 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query, Request
 from langchain_core.language_models import BaseChatModel
+from pydantic import WithJsonSchema
 
 from novelgen.errors import ConfigurationError, NovelgenError
+from novelgen.models.position import GREATEST_INDEX
 from runtime.context_chain import configured_chat_model
-from runtime.doors.arguments import PositionText
+from runtime.doors.arguments import Chapter, PositionText
 from runtime.doors.http.jobs import Jobs
 from runtime.doors.http.problems import Refusal
 from runtime.doors.http.settings import ServerSettings
@@ -150,7 +152,12 @@ Project = Annotated[ServedProject, Depends(_served)]
 TheHouse = Annotated[House, Depends(_house)]
 
 AsOf = Annotated[PositionText | None, Query(description="Only what lies strictly before this position of the story.")]
-ChapterNumber = Annotated[int, Path(ge=0, le=1_000_000, description="The chapter.", examples=[3])]
+ChapterNumber = Annotated[
+    Chapter,
+    Path(description="The chapter; its heading, such as 第8章, will do.", examples=[3]),
+    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": GREATEST_INDEX}),
+]
+"""Described as a number, which is what generated clients can put into a path."""
 SceneNumber = Annotated[int, Path(ge=0, le=1_000_000, description="The scene within its chapter.", examples=[1])]
 EntityName = Annotated[
     str, Path(min_length=1, max_length=400, description="Id, name or alias; the id where a name holds a slash.")

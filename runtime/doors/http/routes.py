@@ -13,9 +13,18 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field, create_model
 
 from novelgen.models.context import SceneMemoryContext
-from novelgen.models.position import MAX_PROJECT_ID_LENGTH, ChapterIndex, StoryPosition, require_project_id
+from novelgen.models.position import MAX_PROJECT_ID_LENGTH, require_project_id
 from runtime.context_chain import context_json
-from runtime.doors.arguments import POSITION_PATTERN, Arguments, MomentText, PositionText, arguments_of, values_of
+from runtime.doors.arguments import (
+    POSITION_PATTERN,
+    Arguments,
+    Chapter,
+    MomentText,
+    PositionText,
+    arguments_of,
+    place_from,
+    values_of,
+)
 from runtime.doors.http.house import (
     READS,
     ChapterNumber,
@@ -84,7 +93,7 @@ def _endpoint(operation: Operation, verb: str, path: str) -> Any:
         if if_match is not None and operation.changes:
             values |= _expected(if_match, model)
         if operation.position:
-            values[operation.position] = StoryPosition(values.pop("chapter_index"), values.pop("scene_index"))
+            values[operation.position] = place_from(values.pop("chapter_index"), values.pop("scene_index"))
         doer: Any
         if operation.is_of_character:
             create = values.pop("create", False)
@@ -326,14 +335,14 @@ JobId = Annotated[str, Path(min_length=1, max_length=64, description="The job.")
 class IngestFiles(Arguments):
     """Which files of the project's own folder to take in."""
 
-    chapter_index: ChapterIndex | None = Field(default=None, description="Only this chapter.")
+    chapter_index: Chapter | None = Field(default=None, description="Only this chapter.")
     records: bool | None = Field(default=None, description="true wants the records, false leaves them.")
 
 
 class ExtractScenes(Arguments):
     """Which scenes a model shall read."""
 
-    chapter_index: ChapterIndex | None = Field(default=None, description="Only this chapter.")
+    chapter_index: Chapter | None = Field(default=None, description="Only this chapter.")
     scenes: list[Annotated[str, Field(pattern=POSITION_PATTERN)]] = Field(
         default_factory=list,
         max_length=10_000,

@@ -12,6 +12,7 @@ from httpx import Response
 
 from novelgen.models.position import StoryPosition
 from runtime.doors.http.settings import ServerSettings
+from runtime.files.chapter_names import ChapterNames, TitledScene
 from runtime.page.frame import CHINESE, ENGLISH, VIEWS, Here
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.page.reading import HERE, Seen, later_words, read
@@ -125,7 +126,8 @@ def _with(address: str, as_of: str) -> dict[str, str]:
 )
 def test_the_scene_at_the_position_is_never_read(as_of: StoryPosition | None, following: tuple[int, int]) -> None:
     """What a plan or a draft is for stands right at the position, also in chapters that begin with a scene 0."""
-    here = Here(as_of, ((1, 1), (3, 0), (3, 1), (3, 2)))
+    places = ((1, 1), (3, 0), (3, 1), (3, 2))
+    here = Here(as_of, places, ChapterNames.of(TitledScene(*place) for place in places))
     assert here.next_scene == following
     assert [place for place in here.places if place < following] == list(here.places[: here.known])
 

@@ -14,10 +14,72 @@ from runtime.doors.cli.labels import ViewLabels, in_words
 from runtime.story.ingest import IngestReport, StoryIngest
 from runtime.story.transfer import ProjectImport, StoredText, StoryTransfer
 
+_OF_ONE_TEXT = ("at", "title", "replace", "dry_run")
+"""Options of one text that is stored at a place."""
 
-def ingest(session: parameters.CliSession, project: str, *, as_json: bool, chapter: int | None, **asked: Any) -> None:
+
+def ingest(
+    session: parameters.CliSession, project: str, *, as_json: bool, chapter: int | str | None, **asked: Any
+) -> None:
     """Do `novelgen ingest`."""
+    of_text = {name: asked.pop(name) for name in _OF_ONE_TEXT}
+    if of_text["at"] is not None:
+        if chapter is not None or asked["records"] is not None or len(asked["files"]) != 1:
+            raise click.UsageError("--as stores one FILE, or - for stdin; leave out --chapter and --records")
+        _store_text(session, project, asked["files"][0], keep_remarks=asked["keep_remarks"], as_json=as_json, **of_text)
+        return
+    if given := [name for name in _OF_ONE_TEXT if of_text[name]]:
+        raise click.UsageError(f"--{given[0].replace('_', '-')} goes with --as PLACE")
     _taken_in(session, project, StoryIngest.ingest_project, as_json=as_json, chapter_index=chapter, **asked)
+
+
+def _store_text(
+    session: parameters.CliSession,
+    project: str,
+    file: Path,
+    *,
+    at: str,
+    title: str | None,
+    replace: bool,
+    dry_run: bool,
+    keep_remarks: bool,
+    as_json: bool,
+) -> None:
+    """Store one text at a place; what would take the place of another text is asked first."""
+    text = parameters.StoryText().convert(str(file), None, None)
+    asked: dict[str, Any] = {"at": at, "title": title or "", "keep_remarks": keep_remarks}
+    with parameters.opened_stores(session, project) as stores:
+        story = StoryIngest(stores, project)
+        report = story.store_text(text, **asked, dry_run=True)
+        place = report.place
+        if not dry_run:
+            if place is not None and place.needs_replace and not replace:
+                there = "; ".join(place.replaced)
+                if not parameters.can_ask():
+                    raise UserInputError(
+                        f"another text is stored there: {there}; add --replace to let the new text take its place, or "
+                        "store it --as next"
+                    )
+                parameters.require_confirmation(f"let the new text take the place of {there}", is_confirmed=False)
+            report = story.store_text(text, **asked, replace=True)
+            place = report.place
+        labels = parameters.labels_where_stored(stores, project, else_of=text)
+    for warning in report.warnings:
+        output.report_warning(warning)
+    if as_json:
+        output.print_json(report)
+        return
+    output.print_remarks(report.remarks, labels)
+    if place is not None:
+        is_same = not dry_run and not any(each.outcome != "unchanged" for each in report.scenes)
+        key = "would_be_stored_as" if dry_run else "is_stored_as_before" if is_same else "stored_as"
+        shown = f"{place.position} {place.title}" if place.title else place.called
+        output.print_text(labels[f"line.{key}"].format(place=shown, scenes=place.scenes, words=place.words))
+        for line in place.replaced:
+            output.print_text(labels["line.in_place_of"].format(line))
+        if place.moved:
+            output.print_text(labels["line.makes_room"].format(place.moved))
+    output.print_undo(report.change_id, project, labels)
 
 
 def import_book(session: parameters.CliSession, project: str, *, as_json: bool, **asked: Any) -> None:

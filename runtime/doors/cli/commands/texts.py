@@ -12,7 +12,7 @@ from runtime.context_chain import build_chunk_context
 from runtime.doors.cli import output
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels
-from runtime.doors.cli.offers import summary_name, summary_place
+from runtime.doors.cli.offers import numbered_chapter, summary_name, summary_place
 from runtime.doors.cli.parameters import CliSession, opened_project, opened_stores, story_labels
 from runtime.doors.operations import change_number
 from runtime.files.file_reading import read_text_file
@@ -53,7 +53,12 @@ def _told(result: Any, line: str, project: str, labels: ViewLabels, *, as_json: 
 
 
 def edit_summary(
-    session: CliSession, project: str, chapter: int | None, part: int | None, text_file: Path | None, as_json: bool
+    session: CliSession,
+    project: str,
+    chapter: int | str | None,
+    part: int | None,
+    text_file: Path | None,
+    as_json: bool,
 ) -> None:
     """Do `novelgen summary edit`."""
     place = summary_place(chapter, part)
@@ -61,6 +66,7 @@ def edit_summary(
         raise click.UsageError("give one of --chapter N and --part N")
     level, number = place
     with opened_project(session, project) as stores:
+        number = numbered_chapter(stores, project, number)
         labels, summaries = story_labels(stores, project), StorySummarizing(stores, project)
         shown = summaries.get_summary(level=level, number=number)
         text = _written(text_file, shown.written or shown.told)
@@ -72,11 +78,12 @@ def edit_summary(
 
 
 def write_summaries(
-    session: CliSession, project: str, chapter: int | None, part: int | None, model: str | None, as_json: bool
+    session: CliSession, project: str, chapter: int | str | None, part: int | None, model: str | None, as_json: bool
 ) -> None:
     """Do `novelgen summary write`."""
     place = summary_place(chapter, part)
     with opened_project(session, project) as stores:
+        place = place and (place[0], numbered_chapter(stores, project, place[1]))
         labels = story_labels(stores, project)
         with output.progress_bars("summaries") as (progress,):
             result = StorySummarizing(stores, project).write_model_summaries(only=place, model=model, progress=progress)
@@ -95,13 +102,14 @@ def write_summaries(
 
 
 def chunk_context(
-    session: CliSession, project: str, text_file: str, chapter: int | None, as_json: bool, **asked: Any
+    session: CliSession, project: str, text_file: str, chapter: int | str | None, as_json: bool, **asked: Any
 ) -> None:
     """Do `novelgen chunk-context`."""
     text = _of_bounded_size(text_file)
     with opened_project(session, project) as stores:
         StorySearch(stores, project).await_index()
-        context = build_chunk_context(project, text, chapter, stores=stores, **asked)
+        number = numbered_chapter(stores, project, chapter)
+        context = build_chunk_context(project, text, number, stores=stores, **asked)
         labels = story_labels(stores, project)
     if as_json:
         output.print_json(context)

@@ -168,6 +168,7 @@ def _walk_scenes(walker: Walker, here: dict[str, str]) -> None:
     }
     text = "The shutters were up. Elias Marrow stood behind the vice, and Ines could not speak."
     walker.call("ingest_scene", {"text": text, "record": record, "title": "The shutters"}, **here, **place)
+    walker.call("store_text", {"text": "Chapter 9 The weir\n\nThe weir ran high.", "dry_run": True}, **here)
     walker.call("list_scenes", **here)
     walker.call("get_scene", **here, **place)
     walker.call("get_scene_record", **here, **place)

@@ -1,0 +1,204 @@
+"""Finished texts on their way into a story: the heading on top, the place, and what stands there already."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UserInputError
+from novelgen.models.position import StoryPosition
+from runtime.files.chapter_headings import Remark, heading_of, numbered_headings, without_remarks
+from runtime.files.chapter_names import TITLE_PARTS, ChapterNames, UnwrittenPosition, chapter_name, chapter_part
+from runtime.files.chapter_text import SCENE_TITLE_FIELD, chapter_from_text, count_words
+from runtime.ingest.likeness import are_alike
+from runtime.ingest.scene_input import SceneInput, bare_text
+from runtime.storage.records import Scene
+
+OPENING_CHARACTERS = 40
+
+
+class StoredPlace(BaseModel):
+    """The place of a text in the story, and what it does to what is stored there."""
+
+    position: str = Field(description="Of its first scene in the order, such as 13:1.")
+    called: str = Field(default="", description="The same as the author calls it, such as 第12章:1 (13:1).")
+    title: str = Field(default="", description="The heading that was on top of the text, or that was given.")
+    scenes: int = Field(default=1, description="Scenes that the text is cut into.")
+    words: int = Field(default=0, description="字数: Chinese characters and words of other scripts.")
+    moved: int = Field(default=0, description="Scenes that make room: of 番外 and afterwords behind it.")
+    replaced: list[str] = Field(
+        default_factory=list, description="Stored scenes with another text whose place it takes, each with its opening."
+    )
+    needs_replace: bool = Field(
+        default=False, description="Whether it is stored only with `replace`: another chapter stands there."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedText:
+    """A text as it came, read as one scene or as the scenes of a chapter."""
+
+    title: str
+    body: str
+    remarks: Sequence[Remark] = ()
+
+
+def read_finished_text(text: str, *, title: str = "", keep_remarks: bool = False) -> FinishedText:
+    """Take a heading from the top of a text, and what its author says to readers out of it.
+
+    Raises:
+        UserInputError: When there is no text, or the text holds several chapters.
+    """
+    lines = text.strip("\n").split("\n")
+    if not text.strip():
+        raise UserInputError("there is no text; nothing was stored")
+    headings = numbered_headings(lines)
+    if len({heading.title for heading in headings}) > 1:
+        raise UserInputError(
+            f"the text holds several chapters: {headings[0].title!r}, {headings[1].title!r}, …; import it"
+        )
+    first = next(index for index, line in enumerate(lines) if line.strip())
+    on_top = heading_of(lines[first])
+    if on_top is not None and any(line.strip() for line in lines[first + 1 :]):
+        title, lines = title or on_top.title, lines[first + 1 :]
+    body = "\n".join(lines)
+    body, remarks = (body, []) if keep_remarks else without_remarks(body, chapter_number=0)
+    return FinishedText(title, body.strip(), remarks)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedText:
+    """Scenes to be stored, with what has to happen for them."""
+
+    scenes: Sequence[SceneInput]
+    place: StoredPlace
+    gap: int | None = None
+    """Chapter for which others make room first."""
+    is_stored: bool = False
+    """Whether the same text stands there already."""
+
+
+def placed_text(
+    finished: FinishedText, at: str, *, names: ChapterNames, stored: Sequence[Scene], position: StoryPosition
+) -> PlacedText:
+    """Return where a text goes: `13:1` takes it whole as one scene, `13` or `next` as a chapter of its scenes.
+
+    Args:
+        finished: The text.
+        at: Where its caller wants it; `next`, `12:next`, a place or a heading.
+        names: What the author calls the chapters.
+        stored: The scenes of the story with their texts.
+        position: What `at` means in numbers.
+    """
+    chapter_index = position.chapter_index or 0
+    is_chapter = position.scene_index is None
+    here = {scene.scene_index: scene for scene in stored if scene.chapter_index == chapter_index}
+    if isinstance(position, UnwrittenPosition) and (same := _stored_already(finished, names, stored)) is not None:
+        place = StoredPlace(position=str(same.position), title=finished.title, words=count_words(finished.body))
+        return PlacedText((), _called(place, names, same.position), is_stored=True)
+    if isinstance(position, UnwrittenPosition):
+        _require_new(finished, names, stored)
+    gap = chapter_index if isinstance(position, UnwrittenPosition) and here else None
+    texts = _scenes_of(finished) if is_chapter else [("", finished.body)]
+    first = 1 if position.scene_index is None else position.scene_index
+    scenes = [
+        SceneInput(
+            chapter_index=chapter_index,
+            scene_index=first + rank,
+            title=TITLE_PARTS.join(filter(None, (finished.title, own))),
+            text=body,
+        )
+        for rank, (own, body) in enumerate(texts)
+    ]
+    others = [] if gap is not None else [here[each.scene_index] for each in scenes if each.scene_index in here]
+    given = {scene.scene_index: scene for scene in scenes}
+    changed = [each for each in others if bare_text(each.text or "") != bare_text(given[each.scene_index].text)]
+    place = StoredPlace(
+        position=str(StoryPosition(chapter_index, first)),
+        title=finished.title,
+        scenes=len(scenes),
+        words=sum(count_words(scene.text) for scene in scenes),
+        moved=0 if gap is None else sum(each.chapter_index >= chapter_index for each in stored),
+        replaced=[f"{each.position} {each.title} “{opening(each.text or '')}”" for each in changed],
+        needs_replace=any(not are_alike(each.text or "", given[each.scene_index].text) for each in changed),
+    )
+    return PlacedText(scenes, _called(place, names, StoryPosition(chapter_index, first), finished.title), gap)
+
+
+def _called(place: StoredPlace, names: ChapterNames, position: StoryPosition, title: str = "") -> StoredPlace:
+    name = chapter_name(title) if title else None
+    if name is not None and name.is_heading and name.number != position.chapter_index:
+        called = f"{name.label} ({position})"
+    else:
+        called = names.place(position.chapter_index, position.scene_index)
+    return place.model_copy(update={"called": called})
+
+
+def _stored_already(finished: FinishedText, names: ChapterNames, stored: Sequence[Scene]) -> Scene | None:
+    """Return the first scene of the chapter that holds the very text that comes as a new one."""
+    wanted = bare_text("\n".join(body for _, body in _scenes_of(finished)))
+    for chapter in reversed(names.chapters):
+        scenes = [
+            each
+            for each in stored
+            if each.chapter_index == chapter.chapter_index and each.scene_index in chapter.scene_indexes
+        ]
+        if bare_text("\n".join(each.text or "" for each in scenes)) == wanted:
+            return scenes[0]
+    return None
+
+
+def _require_new(finished: FinishedText, names: ChapterNames, stored: Sequence[Scene]) -> None:
+    """Refuse a chapter as a further one that is a stored one edited."""
+    name = chapter_name(finished.title) if finished.title else None
+    for chapter in names.chapters if name is not None else ():
+        if chapter.name is None or name is None or not name.is_same(chapter.name):
+            continue
+        text = "\n".join(
+            each.text or ""
+            for each in stored
+            if each.chapter_index == chapter.chapter_index and each.scene_index in chapter.scene_indexes
+        )
+        if are_alike(text, finished.body):
+            raise UserInputError(
+                f"{finished.title!r} is stored as chapter {chapter.chapter_index} already, with a text like this; "
+                f"store it at '{chapter.chapter_index}' to let it follow"
+            )
+
+
+def _scenes_of(finished: FinishedText) -> list[tuple[str, str]]:
+    chapter = chapter_from_text(finished.body, chapter_number=0)
+    scenes = [(str(scene.extra.get(SCENE_TITLE_FIELD) or ""), scene.content) for scene in chapter.scenes]
+    inner = chapter.chapter_title
+    return [(own or (inner if rank == 0 else ""), body) for rank, (own, body) in enumerate(scenes)]
+
+
+def require_replaceable(scene: SceneInput, stored: Scene | None) -> None:
+    """Refuse a text at the place of a chapter with another heading, unless it is that chapter edited.
+
+    Raises:
+        UserInputError: When another chapter stands there.
+    """
+    if stored is None or not stored.text or bare_text(stored.text) == bare_text(scene.text):
+        return
+    first = next((line for line in scene.text.split("\n") if line.strip()), "")
+    given = chapter_name(chapter_part(scene.title) or first)
+    there = chapter_name(chapter_part(stored.title))
+    if given is None or there is None or not (given.is_heading and there.is_heading):
+        return
+    if not given.is_same(there) and not are_alike(stored.text, scene.text):
+        raise another_chapter(str(stored.position), stored.title, stored.text)
+
+
+def another_chapter(place: str, title: str, text: str) -> UserInputError:
+    """Return the error of a text at a place where another one stands."""
+    return UserInputError(
+        f"{place} is stored as {title!r}, “{opening(text)}”; to let the new text take its place, say replace; to store "
+        "it as a further chapter, store it as 'next'"
+    )
+
+
+def opening(text: str) -> str:
+    """Return the first words of a text."""
+    told = " ".join(text[: OPENING_CHARACTERS * 4].split())
+    return told if len(told) <= OPENING_CHARACTERS else f"{told[:OPENING_CHARACTERS]}…"
