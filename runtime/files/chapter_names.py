@@ -286,7 +286,7 @@ class ChapterNames:
         if name is None or not name.is_heading:
             raise InvalidPositionError(
                 f"{text[:80]!r} is no place of the story; write chapter:scene such as 3:2, a chapter such as 3, or a "
-                "heading of the story such as 第8章:1"
+                "heading of the story such as Chapter 8:1"
             )
         if name.number is not None:
             numbers = [each.name.number for each in self.chapters if each.name and each.name.number is not None]
