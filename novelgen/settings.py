@@ -75,6 +75,9 @@ class ContextSettings(Model):
     planner_rounds: int = Field(
         default=1, ge=1, le=2, description="2: a planning model sees the first hits and asks on."
     )
+    planner_list_tokens: int = Field(
+        default=8000, ge=200, le=1_000_000, description="Tokens for what a planning model is told of the story."
+    )
     selector: Literal["rules", "model"] = Field(
         default="rules", description="model: a chat model also chooses from the list of all memories, in one more call."
     )

@@ -74,7 +74,7 @@ class SummarizationSettings(Model):
     max_tokens: int = Field(default=4000, ge=16, le=200_000, description="Longest answer of the model.")
     window_characters: int = Field(default=6000, ge=200, description="Longest piece that is read at once.")
     prompt_list_tokens: int = Field(
-        default=4000, ge=200, le=200_000, description="What a prompt lists of the story so far, in all."
+        default=12_000, ge=200, le=200_000, description="What a prompt lists of the story so far, in all."
     )
     workers: int = Field(default=1, ge=1, le=64, description="Scenes that the model reads at once.")
     reconcile_chapters: bool = Field(

@@ -162,7 +162,8 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         self._memory = protocol.as_story_memory(memory)
         self._takes_names = isinstance(self._memory, protocol.PartialStoryMemory)
         self._settings = settings or ContextSettings()
-        self._planner = ModelPlanner(model, timeout_s=model_timeout_s) if model else None
+        list_tokens = self._settings.planner_list_tokens
+        self._planner = ModelPlanner(model, timeout_s=model_timeout_s, list_tokens=list_tokens) if model else None
         chooser = selector_model or model
         self._selector = ModelSelector(chooser, timeout_s=model_timeout_s) if chooser else None
         self._writer = writer

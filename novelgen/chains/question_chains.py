@@ -25,6 +25,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.record import SHORT_FORM_LIMIT, RecordedMemory
 from novelgen.reading import chapter_reading
+from novelgen.reading.prompt_lists import PROMPT_LIST_TOKENS
 from novelgen.reading.request import SceneResult
 
 SHORTS_STAGE = "short forms"
@@ -299,8 +300,11 @@ class ChapterPassChain(StepwiseChain[chapter_reading.ChapterRequest | Mapping[st
     model or its server does is raised.
     """
 
-    def __init__(self, model: BaseChatModel, *, timeout_s: float = 180.0) -> None:
+    def __init__(
+        self, model: BaseChatModel, *, timeout_s: float = 180.0, prompt_list_tokens: int = PROMPT_LIST_TOKENS
+    ) -> None:
         self._timeout_s = timeout_s
+        self._lists = partial(chapter_reading.ChapterLists, list_tokens=prompt_list_tokens)
         self._question = Question(
             model,
             chapter_reading.ModelChapter,
@@ -313,11 +317,11 @@ class ChapterPassChain(StepwiseChain[chapter_reading.ChapterRequest | Mapping[st
 
     def prompt_tokens(self, request: chapter_reading.ChapterRequest) -> int:
         """Estimate the tokens of the prompt that a chapter makes."""
-        return self._question.prompt_tokens(request.language, chapter_reading.ChapterLists(request).texts)
+        return self._question.prompt_tokens(request.language, self._lists(request).texts)
 
     def _reconciled(self, given: chapter_reading.ChapterRequest | Mapping[str, Any]) -> ChapterPassResult:
         request = chapter_reading.ChapterRequest.model_validate(given)
-        lists = chapter_reading.ChapterLists(request)
+        lists = self._lists(request)
         reading, work = self._question.answer(
             request.language,
             lists.texts,

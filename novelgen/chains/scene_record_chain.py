@@ -283,7 +283,8 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
         self._cut = partial(
             knowledge_reading.SceneKnowledgeRequest.cut, window_characters=WINDOWS_AT_ONCE * window_characters
         )
-        self._earlier_tokens = prompt_list_tokens
+        # The text is longer by as many windows, so that the prompt as a whole is not.
+        self._earlier_tokens = prompt_list_tokens // WINDOWS_AT_ONCE
         super().__init__(RunnableLambda(self._read).with_config(run_name="read_knowledge"))
 
     def prompt_tokens(self, given: KnowledgeInput) -> list[int]:

@@ -124,7 +124,9 @@ class FirstRound:
 class ModelPlanner:
     """Plans retrieval with a chat model; keep one per model, since it remembers which format its server takes."""
 
-    def __init__(self, model: BaseChatModel, *, timeout_s: float = 20.0) -> None:
+    def __init__(
+        self, model: BaseChatModel, *, timeout_s: float = 20.0, list_tokens: int = planning.PLANNER_LIST_TOKENS
+    ) -> None:
         self._question = Question(
             model,
             planning.ModelRetrievalPlan,
@@ -134,6 +136,7 @@ class ModelPlanner:
             keys=("entities", "queries"),
         )
         self._timeout_s = timeout_s
+        self._list_tokens = list_tokens
 
     def plan(
         self,
@@ -146,7 +149,11 @@ class ModelPlanner:
     ) -> FirstRound:
         """Ask the model what to look up, with at most one call to repair a bad answer."""
         told = planning.story_sections(
-            story or planning.StorySoFar(StoryOutline(project_id=request.project_id)), request, entities, language
+            story or planning.StorySoFar(StoryOutline(project_id=request.project_id)),
+            request,
+            entities,
+            language,
+            max_tokens=self._list_tokens,
         )
         scene_text = planning.scene_plan_text(request.scene_plan, language)
         example = read_prompt_example(_PROMPT, language)

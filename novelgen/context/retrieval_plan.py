@@ -8,8 +8,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
 from novelgen.context.lines import labels_for, render_states, render_value
-from novelgen.language.language import StoryLanguage, estimate_tokens, folded
+from novelgen.language.language import StoryLanguage, estimate_tokens, folded, significant_words
 from novelgen.language.normalise import name_key
+from novelgen.memory.attributes import DESCRIPTION_ATTRIBUTE
 from novelgen.memory.outline import OutlineScene, StoryOutline, StoryRecap
 from novelgen.memory.pay_off import SceneAhead, threads_by_pay_off
 from novelgen.memory.search import SearchQuery, SearchResult
@@ -210,12 +211,15 @@ def _joined(names: Iterable[str], language: StoryLanguage) -> str:
 SECTION_TOKENS: dict[str, int] = {
     "last_scenes": 450,
     "chapter_so_far": 350,
-    "threads": 1000,
-    "states": 500,
-    "known_entities": 1500,
+    "threads": 2600,
+    "states": 600,
+    "known_entities": 4000,
     "first_hits": 800,
 }
 """Estimated tokens that a section of the prompt takes at most; a line enters whole or not at all."""
+
+PLANNER_LIST_TOKENS = sum(tokens for name, tokens in SECTION_TOKENS.items() if name != "first_hits")
+"""What all that the first prompt lists of the story takes at most; of fewer every section has its share."""
 
 MAX_LAST_SCENES = 4
 
@@ -248,9 +252,14 @@ class StorySoFar:
 class PromptSections:
     """The prompt's sections by the name of their variable, what each costs, and how many lines had no room."""
 
+    share: float = 1.0
     texts: dict[str, str] = field(default_factory=dict)
     tokens: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
+
+    def budget(self, name: str) -> int:
+        """Return the most tokens of a section."""
+        return int(self.share * SECTION_TOKENS[name])
 
     def add(self, name: str, text: str, *, left_out: int = 0) -> None:
         """Add a section as it stands in the prompt."""
@@ -261,10 +270,15 @@ class PromptSections:
 
 
 def story_sections(
-    story: StorySoFar, request: MemoryContextRequest, entities: Sequence[Entity], language: StoryLanguage
+    story: StorySoFar,
+    request: MemoryContextRequest,
+    entities: Sequence[Entity],
+    language: StoryLanguage,
+    *,
+    max_tokens: int = PLANNER_LIST_TOKENS,
 ) -> PromptSections:
     """Return what the prompt tells of the story: scenes, chapter, threads, states, entities, newcomers, filters."""
-    sections = PromptSections()
+    sections = PromptSections(share=min(1.0, max_tokens / PLANNER_LIST_TOKENS))
     names = {entity.entity_id: as_data(entity.name) for entity in entities}
     last = [*story.recap.scenes[-MAX_LAST_SCENES:]]
     _add_lines(sections, "last_scenes", [*_last_scenes(last, names, language)], language, from_the_end=True)
@@ -282,14 +296,19 @@ def story_sections(
     by_id = {state.entity_id: state for state in story.states}
     wanted = [by_id[each] for each in story.state_ids if each in by_id]
     rendered = render_states(
-        wanted, names, labels=labels_for(language), budget_tokens=SECTION_TOKENS["states"], count_tokens=estimate_tokens
+        wanted,
+        names,
+        labels=labels_for(language),
+        budget_tokens=sections.budget("states"),
+        count_tokens=estimate_tokens,
     )
     text = (
         "\n".join(as_data(line) for line in (*rendered.lines.values(), *rendered.minds.values())) or NOTHING[language]
     )
     sections.add("states", text, left_out=sum(map(len, rendered.dropped.values())))
     notes = _Notes(story, names, language)
-    ordered = listing_order(entities, story.outline, touched_ids=story.touched_ids)
+    text = scene_plan_text(scene, language)
+    ordered = listing_order(entities, story.outline, touched_ids=story.touched_ids, text=text)
     _add_lines(sections, "known_entities", [notes.line(each) for each in ordered], language)
     sections.add("newcomers", _joined(map(as_data, story.newcomers), language) or NOTHING[language])
     sections.add("content_types", _joined(story.recap.content_types, language) or NOTHING[language])
@@ -297,8 +316,10 @@ def story_sections(
     return sections
 
 
-def listing_order(entities: Sequence[Entity], outline: StoryOutline, *, touched_ids: Sequence[str]) -> list[Entity]:
-    """Return the entities: what the plan touches, what the last scenes showed and hold, then the others by weight."""
+def listing_order(
+    entities: Sequence[Entity], outline: StoryOutline, *, touched_ids: Sequence[str], text: str = ""
+) -> list[Entity]:
+    """Return the entities: what the plan touches or says words of, what the last scenes showed and hold, the others."""
     by_id = {entity.entity_id: entity for entity in entities}
     recent: list[str] = []
     for scene in reversed(outline.scenes[-RECENT_SCENES_OF_A_LISTING:]):
@@ -307,7 +328,9 @@ def listing_order(entities: Sequence[Entity], outline: StoryOutline, *, touched_
     weights = _weights(outline)
     shown = {entity.entity_id: sort_key(entity.first_chapter, entity.first_scene) for entity in entities}
     others = sorted(by_id, key=lambda each: (weights[each], shown[each], each), reverse=True)
-    ordered = dict.fromkeys([*touched_ids, *recent, *held, *others])
+    said = significant_words(text)
+    worded = [entity.entity_id for entity in entities if significant_words(" ".join(entity.names())) & said]
+    ordered = dict.fromkeys([*touched_ids, *worded, *recent, *held, *others])
     return [by_id[each] for each in ordered if each in by_id]
 
 
@@ -347,7 +370,7 @@ def _add_lines(
     sections: PromptSections, name: str, lines: Sequence[str], language: StoryLanguage, *, from_the_end: bool = False
 ) -> None:
     ordered = lines[::-1] if from_the_end else lines
-    shown = listed(ordered, str, SECTION_TOKENS[name], stops_at_first=True)
+    shown = listed(ordered, str, sections.budget(name), stops_at_first=True)
     text = "\n".join(shown.lines[::-1] if from_the_end else shown.lines)
     sections.add(name, text or NOTHING[language], left_out=shown.left_out)
 
@@ -420,7 +443,10 @@ class _Notes:
 
     def _said(self, entity: Entity) -> list[str]:
         catalogue = words("context", self._language, "planner")
-        told = _clipped(entity.description or entity.role, MAX_NOTE_CHARACTERS[self._language])
+        now = self._states.get(entity.entity_id, {}).get(DESCRIPTION_ATTRIBUTE)
+        told = _clipped(
+            now if isinstance(now, str) else entity.description or entity.role, MAX_NOTE_CHARACTERS[self._language]
+        )
         status = self._states.get(entity.entity_id, {}).get("status")
         holder = self._names.get(self._holders.get(entity.entity_id, ""))
         scene = self._last_scenes.get(entity.entity_id)

@@ -125,12 +125,15 @@ INVENTORY_ATTRIBUTE = "inventory"
 MEMBERS_ATTRIBUTE = "members"
 """Who belongs to a group: ids of characters, and words for those that have none."""
 
+DESCRIPTION_ATTRIBUTE = "description"
+"""Who or what somebody or something is by now; it stands in lists in place of the first description."""
+
 ATTRIBUTES: Mapping[str, str] = {
     "status": "alive, dead, missing, rank or trade",
     LOCATION_ATTRIBUTE: "place: id, name, or words such as: in a cab, on the road to York",
     HOLDER_ATTRIBUTE: "of a thing: who has it, or the thing or place it is in",
     "condition": "of a thing or place: broken, locked, burnt",
-    "physical_state": "injury, illness, body",
+    "physical_state": "injury, illness, body; add: beside what else the body has, remove: what is healed",
     "emotional_state": "mood",
     PASSING_ATTRIBUTE: "posture, dress or doings that end with the scene",
     "goals": "list",
@@ -138,6 +141,7 @@ ATTRIBUTES: Mapping[str, str] = {
     INVENTORY_ATTRIBUTE: "list of things that have no id",
     "disguise": "as whom, or how",
     "identity": "who it really is",
+    DESCRIPTION_ATTRIBUTE: "who or what it is by now, where its line in the list is no longer true",
     MEMBERS_ATTRIBUTE: "list: who belongs to a group",
 }
 """The vocabulary as a model is told it; any other short name is allowed, too."""
@@ -150,7 +154,9 @@ LIST_ATTRIBUTES = frozenset(
 )
 """Attributes that hold several things side by side."""
 
-SINGLE_ATTRIBUTES = frozenset({LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, HOLDER_ATTRIBUTE, "status", "disguise"})
+SINGLE_ATTRIBUTES = frozenset(
+    {LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, HOLDER_ATTRIBUTE, "status", "disguise", DESCRIPTION_ATTRIBUTE}
+)
 """Attributes of which only one value can be true at a time, so that adding one sets it."""
 
 MAX_ENTRIES: Mapping[str, int] = {"goals": 8, "knowledge": 8}

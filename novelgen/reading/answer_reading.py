@@ -22,7 +22,15 @@ from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
 from novelgen.reading import model_record
 from novelgen.reading.change_reading import RelationshipReader, StateReader
 from novelgen.reading.knowledge_reading import LearningReader
-from novelgen.reading.known_story import Placer, References, SceneSoFar, looks_like_an_id, meant_thread, names_an_id
+from novelgen.reading.known_story import (
+    Placer,
+    References,
+    SceneSoFar,
+    looks_like_an_id,
+    means_everybody,
+    meant_thread,
+    names_an_id,
+)
 from novelgen.reading.prompt_lists import PromptLists
 from novelgen.reading.request import NewName, ProposedEntity, SameEntities, ScenePart, UnplacedItem, dropped
 from novelgen.reading.scene_touch import name_evidence
@@ -97,6 +105,8 @@ class AnswerReader:
         self._here, self._before = QuoteFinder(part.text), QuoteFinder(part.context)
         self._listed = QuoteFinder("\n".join(lists.texts.values()))
         self._memory_ids = {number.casefold(): each for number, each in lists.memory_ids.items()}
+        self._new_ids: dict[str, str] = {}
+        """The memories of the answer by their numbers: n1, n2."""
         self._told_before: list[str] = []
         self._issues: list[ReportIssue] = []
 
@@ -117,6 +127,8 @@ class AnswerReader:
         new_names = [*proposals.names, *self._known_names(answer.known_names)]
         same_entities = self._same_entities(answer.same_entities)
         present = self._placer.people(answer.characters_present, field="characters_present")
+        self._placer.present = tuple(present)
+        memories = self._memories(answer, present)
         record = records.SceneRecord(
             chapter_index=self._request.chapter_index,
             scene_index=self._request.scene_index,
@@ -133,7 +145,7 @@ class AnswerReader:
             relationship_changes=self._relationships(answer.relationship_changes),
             open_loops_created=self._loops_created(answer),
             learned=self._learned(answer),
-            **self._memories(answer, present),
+            **memories,
             **self._loops_moved(answer),
         )
         self._report("unresolved", "ids and names that nobody bears were dropped", [*self._placer.unknown])
@@ -299,7 +311,7 @@ class AnswerReader:
         return not is_told_before
 
     def _learned(self, answer: model_record.ModelSceneRecord) -> list[records.RecordedLearning]:
-        reader = LearningReader(self._placer, self._memory_ids, text=self._text)
+        reader = LearningReader(self._placer, {**self._memory_ids, **self._new_ids}, text=self._text)
         learned = reader.read([each for each in answer.learned if self._is_of_this_window(each.quote)])
         self._report("degraded", "what was learnt is less sure without its quote", reader.unproved)
         return learned
@@ -313,8 +325,10 @@ class AnswerReader:
                 continue
             if known := self._known_memories(each.repeats, field=f"{field}.repeats"):
                 repeated += [records.RecordedRepetition(memory_id=one, evidence=each.evidence or None) for one in known]
+                self._new_ids[f"n{number + 1}"] = known[0]
             elif each.content:
                 new.append(self._memory(each, present, field=field))
+                self._new_ids[f"n{number + 1}"] = new[-1].memory_id
         return {"memories": new, "memories_repeated": repeated}
 
     def _known_memories(self, said: str, *, field: str) -> list[str]:
@@ -365,6 +379,8 @@ class AnswerReader:
         """What presence does not tell; who is absent and knows it is said beside those who had part in it."""
         absent = self._placer.people(memory.known_by, field=f"{field}.known_by")
         hidden_from = self._placer.people(memory.hidden_from, field=f"{field}.hidden_from")
+        if any(map(means_everybody, memory.hidden_from)):
+            hidden_from = [each for each in hidden_from if each not in absent]
         had_part = [each for each in entities if each in present]
         known_by = dict.fromkeys([*had_part, *absent] if absent else [])
         return {"known_by": [each for each in known_by if each not in hidden_from], "hidden_from": hidden_from}

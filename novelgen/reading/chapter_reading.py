@@ -19,6 +19,7 @@ from novelgen.models.record import RecordedLoopResolution
 from novelgen.models.state import LOOP_WEIGHTS, OpenLoop
 from novelgen.reading.known_story import References, meant_thread
 from novelgen.reading.model_record import HIGHEST_IMPORTANCE, LOWEST_IMPORTANCE, LoopOutcomeWord, ModelSameEntities
+from novelgen.reading.prompt_lists import PROMPT_LIST_TOKENS
 from novelgen.reading.request import NewName, PromptMemory, SameEntities
 from novelgen.reading.scene_touch import name_evidence
 
@@ -26,10 +27,12 @@ CHAPTER_STAGE = "reconcile"
 MAX_IDENTITIES = 16
 LEAST_DRIFT = 2
 MAX_NEW_TOKENS = 2500
-MAX_KNOWN_TOKENS = 2500
+MAX_KNOWN_TOKENS = 6000
 MAX_THREAD_TOKENS = 2500
 MAX_EVENT_TOKENS = 3000
 MAX_MEMORY_TOKENS = 4000
+"""These bounds hold for lists of PROMPT_LIST_TOKENS or more; for shorter ones every list has its share."""
+
 MAX_QUOTE_CHARACTERS = 120
 MAX_DESCRIPTION_CHARACTERS = 120
 MAX_NAMES_SHOWN = 8
@@ -164,8 +167,9 @@ class ModelChapter(ModelPart):
 class ChapterLists:
     """The lists of a chapter's prompt, each line whole or left out, and the numbers of its memories."""
 
-    def __init__(self, request: ChapterRequest) -> None:
+    def __init__(self, request: ChapterRequest, *, list_tokens: int = PROMPT_LIST_TOKENS) -> None:
         self._request = request
+        self._share = min(1.0, list_tokens / PROMPT_LIST_TOKENS)
         self.issues: list[ReportIssue] = []
         self.memories = self._chosen_memories()
         new = [each for each in request.entities if each.is_new]
@@ -190,7 +194,7 @@ class ChapterLists:
         spent = 0
         for each in sorted(self._request.memories, key=lambda memory: -memory.importance):
             spent += estimate_tokens(each.says) + 8
-            if spent > MAX_MEMORY_TOKENS:
+            if spent > self._share * MAX_MEMORY_TOKENS:
                 self._report_cut("memories", len(kept), len(self._request.memories))
                 break
             kept.add(each.memory_id)
@@ -210,7 +214,7 @@ class ChapterLists:
         return sorted(known, key=nearness)
 
     def _listed(self, name: str, items: Sequence[Item], line_of: Callable[[Item], str], max_tokens: int) -> str:
-        shown = listed(items, line_of, max_tokens, stops_at_first=True)
+        shown = listed(items, line_of, self._share * max_tokens, stops_at_first=True)
         if shown.left_out:
             self._report_cut(name, len(shown.items), len(items))
         return shown.text(self._request.language)

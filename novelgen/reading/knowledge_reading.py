@@ -19,7 +19,7 @@ from novelgen.model_calls.prompt_data import NOTHING, as_data, listed, piped, pl
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.record import RecordedLearning, SceneRecord
-from novelgen.reading.known_story import Placer
+from novelgen.reading.known_story import Placer, means_everybody
 from novelgen.reading.model_record import ModelLearning
 from novelgen.reading.prompt_lists import PromptLists
 from novelgen.reading.request import PromptMemory, SceneRequest, dropped
@@ -241,6 +241,8 @@ class LearningReader:
             field = f"learned[{number}]"
             who = self._placer.people(each.who, field=f"{field}.who")
             teller = self._placer.one(each.from_whom, "character", field=f"{field}.from_whom")
+            if any(map(means_everybody, each.who)):
+                who = [one for one in who if one != teller]
             is_everything = any(one.casefold() in EVERYTHING for one in each.memories)
             memory_ids = [] if is_everything else self._memories(each.memories, field=f"{field}.memories")
             if not who or not (memory_ids or (is_everything and teller)):
@@ -291,6 +293,7 @@ class KnowledgeAnswerReader:
         present: Sequence[str],
         text: str,
     ) -> None:
+        placer.present = tuple(present)
         self._placer = placer
         self._learning = LearningReader(placer, memory_ids, text=text)
         self._asked = asked

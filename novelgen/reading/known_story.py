@@ -14,7 +14,7 @@ from novelgen.models.entity import GENERIC, ID_PREFIXES, Entity, EntityAlias
 from novelgen.models.folds import standing_after
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import OpenLoop, Relationship
-from novelgen.reading.model_record import ModelNewEntity
+from novelgen.reading.model_record import EVERYBODY, ModelNewEntity
 from novelgen.reading.request import NewName, ProposedEntity, SceneRecordRequest, UnplacedItem
 from novelgen.reading.scene_touch import StoryClock, name_evidence
 
@@ -201,7 +201,12 @@ class References:
         ]
 
 
-NOBODY = "neither a listed id nor a name that somebody known bears"
+NOBODY = "neither an id of the list nor a plain name of anybody known or new"
+
+_EVERYBODY = frozenset({EVERYBODY, "everyone", "everybody present", "everyone present", "all present"}) | frozenset(
+    {"所有人", "众人", "在场的人", "所有在场的人", "在场众人", "全体在场"}
+)
+"""In a list of people: all who are present."""
 
 
 class Placer:
@@ -209,6 +214,8 @@ class Placer:
 
     def __init__(self, references: References, *, members: Mapping[str, Sequence[str]] | None = None) -> None:
         self.references = references
+        self.present: tuple[str, ...] = ()
+        """Whom "everybody" means."""
         self._members = dict(members or {})
         self.unplaced: dict[UnplacedItem, None] = {}
         """What could not be placed, in the order in which it was met."""
@@ -240,11 +247,13 @@ class Placer:
         return list(dict.fromkeys(each for each in found if each is not None))
 
     def people(self, said: Iterable[str], *, field: str) -> list[str]:
-        """Return which characters a list means, each once; a group stands for those known to belong to it."""
+        """Return which characters a list means, each once; a group stands for its members."""
         found: list[str] = []
         for number, each in enumerate(said):
             group = self.meant(each, ("faction",))
-            if group is not None:
+            if group is None and means_everybody(each):
+                found += self.present
+            elif group is not None:
                 found += self._members.get(group, ())
             elif (one := self.one(each, "character", field=f"{field}[{number}]")) is not None:
                 found.append(one)
@@ -305,6 +314,11 @@ class Proposals:
 
 def _may_be_any(new_entity: ModelNewEntity) -> bool:
     return new_entity.entity_type == "location" and is_any_place(new_entity.name)
+
+
+def means_everybody(said: str) -> bool:
+    """Tell whether an entry of a list of people means all who are present."""
+    return said.strip().casefold() in _EVERYBODY
 
 
 def looks_like_an_id(said: str) -> bool:

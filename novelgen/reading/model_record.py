@@ -22,6 +22,12 @@ LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE = 1, 10
 _BOUNDS_TOLD = ", ".join(f"{name} {bound}" for name, bound in DELTA_BOUNDS.items())
 
 
+WHO = "id of the list, or plain name"
+"""How a model may say whom or what it means; instructions, schema and corrections say the same."""
+
+EVERYBODY = "everybody"
+"""In a list of people: all who are present."""
+
 LoopOutcome = Literal["advanced", "part", "resolved", "abandoned"]
 IdentityHow = Literal["same", "unmasked"]
 LearningKind = Literal["knows", "deceived", "doubts"]
@@ -59,7 +65,9 @@ class ModelNewEntity(ModelPart):
     entity_type: EntityTypeWord
     aliases: Annotated[Texts, AtMost(MAX_NAMES)] = Field(default_factory=list, description="other names in the scene")
     description: Text = Field(default="", description="what tells it apart, and where it is")
-    same_as: Text = Field(default="", description="id of the known entity that this name belongs to; else empty")
+    same_as: Text = Field(
+        default="", description="known entity that this name belongs to: id, or plain name; else empty"
+    )
     generic: bool = Field(default=False, description="true: one of a kind, known by no name of its own")
     quote: Text = Field(default="", description="words of the scene that give the name, if it is not there as such")
 
@@ -67,17 +75,17 @@ class ModelNewEntity(ModelPart):
 class ModelKnownName(ModelPart):
     """A new name of somebody or something in the list of known entities."""
 
-    entity: Text = Field(description="id of a known entity")
+    entity: Text = Field(description=WHO)
     name: Text
     quote: Text = Field(default="", description="words copied from the scene that give it the name")
-    former: Text = Field(default="", description="id of who bore it until now, of a title that passes on; else empty")
+    former: Text = Field(default="", description="who bore it until now, of a title that passes on; else empty")
 
 
 class ModelSameEntities(ModelPart):
     """Two ids that are one."""
 
-    a: Text = Field(description="id")
-    b: Text = Field(description="id or new name")
+    a: Text = Field(description=WHO)
+    b: Text = Field(description=WHO)
     how: IdentityWord = Field(
         default="same", description="unmasked: readers learn it in this scene; same: they were one all along"
     )
@@ -87,7 +95,7 @@ class ModelSameEntities(ModelPart):
 class ModelStateChange(ModelPart):
     """One attribute of one entity, or of several alike, that took a new value in the scene."""
 
-    entity: Text = Field(default="", description="id of a known entity, or name of a new one")
+    entity: Text = Field(default="", description=WHO)
     entities: Annotated[Texts, AtMost(MAX_NAMES)] = Field(
         default_factory=list, description="instead of entity: all who change alike, as a group that moves"
     )
@@ -117,8 +125,8 @@ class ModelDimensionChange(ModelPart):
 class ModelRelationshipChange(ModelPart):
     """How two characters stand after the scene."""
 
-    character_a: Text = Field(description="id")
-    character_b: Text = Field(description="id")
+    character_a: Text = Field(description=WHO)
+    character_b: Text = Field(description=WHO)
     role_a: Text = Field(default="", description="what a is to b where they are not alike")
     role_b: Text = Field(default="", description="what b is to a")
     relationship_type: Text = Field(default="", description="where they are alike: friends, rivals")
@@ -136,7 +144,7 @@ class ModelLoop(ModelPart):
     description: Text
     category: Text = ""
     importance: Annotated[LoopImportance, _words("importances")] = "medium"
-    entities: Annotated[Texts, AtMost(MAX_NAMES)] = Field(default_factory=list, description="ids")
+    entities: Annotated[Texts, AtMost(MAX_NAMES)] = Field(default_factory=list, description=WHO)
     pay_off: Text = Field(default="", description="the term or condition that the text sets; mostly empty")
 
 
@@ -147,22 +155,24 @@ class ModelLoopMove(ModelPart):
     note: Text = Field(default="", description="what happened to it")
     description: Text = Field(default="", description="what is open now, whole, where that has grown; mostly empty")
     outcome: LoopOutcomeWord = Field(
-        default="advanced", description="part: one part of it is answered; abandoned also when it is moot"
+        default="advanced",
+        description="advanced also: a standing promise kept once more; part: one part of it is answered; "
+        "abandoned also when it is moot",
     )
 
 
 class ModelLearning(ModelPart):
     """Some came to know what memories say, or to believe the contrary."""
 
-    who: Annotated[Texts, as_list, AtMost(MAX_KNOWERS)] = Field(description="ids of all who learn it")
+    who: Annotated[Texts, as_list, AtMost(MAX_KNOWERS)] = Field(description=f"all who learn it: {WHO}, or {EVERYBODY}")
     memories: Annotated[Texts, as_list] = Field(
-        description="numbers of the memories; all: everything that from_whom has lived through"
+        description="numbers: M of known memories, N of those in this answer; all: what from_whom has lived through"
     )
     kind: Annotated[LearningKind, _words("learning_kinds")] = Field(
         default="knows", description="deceived: believes the contrary; doubts: does not believe it"
     )
     how: Annotated[LearningHow, _words("ways_of_learning")] = "told"
-    from_whom: Text = Field(default="", description="id of who told or wrote it")
+    from_whom: Text = Field(default="", description="who told or wrote it, or lied")
     certainty: Annotated[float, within(0.0, 1.0)] = Field(default=1.0, description="1 sure, 0.5 a rumour or a guess")
     quote: Text = Field(default="", description="words copied from the scene that show it")
 
@@ -174,7 +184,7 @@ class ModelMemory(ModelPart):
     short: Text = Field(default="", description="the same fact in about 60 characters, 18 in Chinese")
     event_type: Text = Field(default="other", json_schema_extra={"enum": [*sorted(EVENT_TYPES)]})
     importance: Annotated[int, within(LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE)] = 5
-    entities: Annotated[Texts, AtMost(MAX_NAMES)] = Field(default_factory=list, description="ids of all it speaks of")
+    entities: Annotated[Texts, AtMost(MAX_NAMES)] = Field(default_factory=list, description=f"all it speaks of: {WHO}")
     tags: Annotated[Texts, AtMost(4)] = Field(default_factory=list)
     slot: Text = Field(
         default="", description="id.attribute where only one value can be true at a time: I1.holder; else empty"
@@ -183,8 +193,10 @@ class ModelMemory(ModelPart):
     repeats: Text = Field(default="", description="M numbers of the known memories that tell it; else empty")
     supersedes: Text = Field(default="", description="M number of the known memory that this ends or corrects")
     contradicts: Text = Field(default="", description="M number of the known memory that this cannot stand beside")
-    known_by: Annotated[Texts, as_list, AtMost(MAX_KNOWERS)] = Field(default_factory=list)
-    hidden_from: Annotated[Texts, as_list, AtMost(MAX_KNOWERS)] = Field(default_factory=list)
+    known_by: Annotated[Texts, as_list, AtMost(MAX_KNOWERS)] = Field(default_factory=list, description=WHO)
+    hidden_from: Annotated[Texts, as_list, AtMost(MAX_KNOWERS)] = Field(
+        default_factory=list, description=f"{WHO}, or {EVERYBODY}: all who are there and not in known_by"
+    )
 
 
 class ModelSceneRecord(ModelPart):
@@ -194,14 +206,14 @@ class ModelSceneRecord(ModelPart):
     """
 
     title: Text = ""
-    pov: Text = Field(default="", description="id of who tells or sees the scene")
-    location: Text = Field(default="", description="where it plays: id or name of a place, or words such as: in a cab")
+    pov: Text = Field(default="", description=f"who tells or sees the scene: {WHO}")
+    location: Text = Field(default="", description=f"where it plays: {WHO} of a place, or words such as: in a cab")
     story_time: Text = Field(
         default="", description="when it plays, in a few words: day, hour, how long after the scene before"
     )
     is_flashback: bool = Field(default=False, description="all of it plays at an earlier time")
     characters_present: Annotated[Texts, AtMost(16)] = Field(
-        default_factory=list, description="ids or names of who is on stage, not of who is only spoken of"
+        default_factory=list, description=f"who is on stage, not who is only spoken of: {WHO}"
     )
     new_entities: Annotated[list[ModelNewEntity], AtMost(MAX_NEW_ENTITIES)] = Field(default_factory=list)
     known_names: Annotated[list[ModelKnownName], AtMost(MAX_IDENTITIES)] = Field(default_factory=list)
@@ -215,7 +227,8 @@ class ModelSceneRecord(ModelPart):
     open_loops_moved: Annotated[list[ModelLoopMove], AtMost(16)] = Field(default_factory=list)
     memories: Annotated[list[ModelMemory], AtMost(MAX_MEMORIES)]
     learned: Annotated[list[ModelLearning], AtMost(12)] = Field(
-        default_factory=list, description="who learns in the scene what known memories say"
+        default_factory=list,
+        description="who learns in the scene what memories say, or is made to believe the contrary",
     )
 
     def has_facts(self) -> bool:

@@ -1,7 +1,9 @@
 """What a prompt lists of the story so far: chosen by what the scene touches, in whole lines, within a budget.
 
 Every list has a share of the budget that no other can take; what one does not need goes to the others. What did
-not find room is counted by list. Who was seen long ago, mattered little and is not touched is not offered at all.
+not find room is counted by list. Room goes first to what the text names or shares words with, last to who was seen
+long ago and mattered little. The entities stand in the order in which the story showed them, with what seldom changes
+alone, so that a provider's prompt cache serves that list again for the next scene.
 """
 
 from __future__ import annotations
@@ -14,22 +16,25 @@ from math import log
 from typing import Any, Literal
 
 from novelgen.language.language import StoryLanguage, estimate_tokens, significant_words
-from novelgen.memory.attributes import is_death
+from novelgen.memory.attributes import DESCRIPTION_ATTRIBUTE, is_death
 from novelgen.model_calls import prompt_data
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders
+from novelgen.models.position import Place
 from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, OpenLoop, Relationship, RelationshipDimension
 from novelgen.reading.known_story import SceneSoFar
 from novelgen.reading.request import PromptMemory, SceneBefore
 from novelgen.reading.scene_touch import recency, touches, weight_in_story
 
-PROMPT_LIST_TOKENS = 4000
+PROMPT_LIST_TOKENS = 12_000
+"""With instructions, text, answer and one correction as much as a model of 32,000 tokens takes."""
+
 ListKind = Literal["entities", "threads", "states", "relationships", "memories", "scenes"]
 
 SHARES: Mapping[ListKind, float] = {
     "threads": 0.25,
-    "entities": 0.29,
-    "states": 0.15,
+    "entities": 0.24,
+    "states": 0.2,
     "relationships": 0.08,
     "memories": 0.13,
     "scenes": 0.1,
@@ -44,8 +49,7 @@ REPORTED: Mapping[ListKind, str] = {
 }
 """Lists whose want of room is reported; of memories and scenes before never more than a few are shown."""
 
-MAX_MEMORY_TOKENS = 500
-MEMORIES_IN_FULL = 6
+MEMORIES_IN_FULL = 12
 """So many of those that are likeliest to be told again stand whole: a short form does not say what all is told."""
 
 MAX_RANKED_MEMORIES = 99
@@ -58,11 +62,11 @@ MAX_STATE_LINE_TOKENS = 160
 MAX_DESCRIPTION_TOKENS = 24
 WALK_ON_SCENES = 2
 FORGOTTEN_AFTER_SCENES = 12
-"""Who was in fewer scenes than three, and in none of the last twelve, is listed only where the scene touches it."""
+"""Who was in fewer scenes than three, and in none of the last twelve, is listed last unless the scene touches it."""
 
 DEAD_AFTER_SCENES = 3
 FADED_AFTER_SCENES = 30
-"""A thread of low importance that nothing moved for so long is listed only where the scene touches it."""
+"""A thread of low importance that nothing moved for so long is listed last where the scene does not touch it."""
 
 LEAST_TOUCH = 0.1
 LEAST_MEMORY_TOUCH = 0.12
@@ -73,10 +77,19 @@ UNREAD: Mapping[StoryLanguage, str] = {"en": "not read yet", "zh": "尚未读"}
 HELD = "holds"
 """Under which name a state line tells the things that have somebody or something as their holder."""
 
-ON_ENTITY_LINE = ("status", "holder", "location_id", "place")
-"""Attributes that tell an entity apart and where it is; they stand on its line and not among the states."""
+STANDING = ("status", "holder", "location_id", "place")
+"""Attributes that tell an entity apart and where it is; they stand first in its line of states."""
 
-FIRST_ATTRIBUTES = ("identity", "disguise", "physical_state", "goals", "inventory", "knowledge", "emotional_state")
+FIRST_ATTRIBUTES = (
+    *STANDING,
+    "identity",
+    "disguise",
+    "physical_state",
+    "goals",
+    "inventory",
+    "knowledge",
+    "emotional_state",
+)
 _ORDINARY_STATUSES = frozenset({"alive", "living", "活着", "在世"})
 
 
@@ -104,11 +117,11 @@ def chosen_lists(
     """Choose what the prompt of a scene lists."""
     choice = _Choice(text, so_far, language)
     budgets = _budgets(choice, max_tokens)
-    entities = _fitting_entities(choice, budgets["entities"])
+    shown = prompt_data.listed(choice.entities(), choice.entity_line, budgets["entities"])
+    choice.listed = dict.fromkeys(entity.entity_id for entity in shown.items)
     lists = choice.lists()
     chosen: dict[ListKind, prompt_data.Listed[Any]] = {
-        kind: entities if kind == "entities" else prompt_data.listed(items, line_of, budgets[kind])
-        for kind, (items, line_of) in lists.items()
+        kind: prompt_data.listed(items, line_of, budgets[kind]) for kind, (items, line_of) in lists.items()
     }
     left_out = {
         kind: sum(choice.is_touched(each) for each in items if each not in chosen[kind].items)
@@ -118,6 +131,7 @@ def chosen_lists(
     numbered = dict(enumerate(sorted(memories, key=lambda each: each.order), start=1))
     lines: dict[ListKind, list[str]] = {
         **{kind: each.lines for kind, each in chosen.items()},
+        "entities": choice.in_order_of_appearance(chosen["entities"]),
         "memories": [prompt_data.as_data(choice.memory_line(each, number=at)) for at, each in numbered.items()],
         "scenes": choice.scene_lines(budgets["scenes"]),
     }
@@ -129,20 +143,10 @@ def chosen_lists(
     )
 
 
-def _fitting_entities(choice: _Choice, max_tokens: int) -> prompt_data.Listed[Entity]:
-    """A line speaks of others by id where they are listed, else by name: so it depends on which are."""
-    chosen = choice.entities()
-    choice.listed = dict.fromkeys(entity.entity_id for entity in chosen)
-    while True:
-        fitting = prompt_data.listed(chosen, choice.entity_line, max_tokens)
-        choice.listed = dict.fromkeys(entity.entity_id for entity in fitting.items)
-        if not fitting.left_out:
-            return fitting
-        chosen = fitting.items
-
-
 def _budgets(choice: _Choice, max_tokens: int) -> dict[ListKind, int]:
     needs = choice.needs()
+    # More of them than their share are a burden, whatever room there is.
+    needs["memories"] = min(needs["memories"], int(SHARES["memories"] * max_tokens))
     budgets = {kind: min(needs[kind], int(share * max_tokens)) for kind, share in SHARES.items()}
     spare = max_tokens - sum(budgets.values())
     for wanted in (choice.needs(touched=True), needs):
@@ -167,7 +171,7 @@ class _Choice:
         self._entities = {entity.entity_id: entity for entity in so_far.entities}
         self._touch = touches(text, so_far.entities, sightings=so_far.request.sightings, clock=so_far.clock)
         self._present = {entity_id: rank for rank, entity_id in enumerate(so_far.present_ids)}
-        self._proposed = {each.temporary_id for each in so_far.proposed}
+        self._proposed = dict.fromkeys(each.temporary_id for each in so_far.proposed)
         self.listed: dict[str, None] = {}
 
     @cached_property
@@ -184,20 +188,20 @@ class _Choice:
         }
 
     def needs(self, *, touched: bool = False) -> dict[ListKind, int]:
-        """What the lists would cost whole, memories and scenes up to their bounds; of the others what is touched."""
+        """What the lists would cost whole, scenes up to their bound; of the others what is touched."""
         self.listed = dict.fromkeys(entity.entity_id for entity in self.entities())
 
         def cost(items: Iterable[Any], line_of: Callable[[Any], str]) -> int:
             return _sum(line_of(each) for each in items if not touched or self.is_touched(each))
 
         needs: dict[ListKind, int] = {kind: cost(*each) for kind, each in self.lists().items()}
-        needs["memories"] = min(MAX_MEMORY_TOKENS, _sum(map(self.memory_line, self.memories)))
+        needs["memories"] = _sum(map(self.memory_line, self.memories))
         needs["scenes"] = _sum(self.scene_lines(MAX_SCENES_BEFORE * MAX_SCENE_TOKENS))
         self.listed = {}
         return needs
 
     def entities(self) -> list[Entity]:
-        """Whom the scene may need, the surest first."""
+        """All who are known, the surest to be needed first, last who is forgotten or dead."""
         # Things that somebody touched holds, and where the touched are.
         tied: dict[str, float] = {}
         for entity_id, state in self._so_far.states.items():
@@ -206,27 +210,41 @@ class _Choice:
                 if isinstance(other, str) and other in self._entities:
                     near, touched = (entity_id, other) if attribute == "holder" else (other, entity_id)
                     tied[near] = max(tied.get(near, 0.0), min(1.0, self._touch.get(touched, 0.0)))
-        scored = {
-            each: 2.5 * self._touch.get(each, 0.0)
-            + self._recency(each)
-            + 0.5 * weight_in_story(self._sightings.get(each))
-            + 0.4 * tied.get(each, 0.0)
+        ranks = {
+            each: (
+                self._is_forgotten(each),
+                -2.5 * self._touch.get(each, 0.0)
+                - self._recency(each)
+                - 0.5 * weight_in_story(self._sightings.get(each))
+                - 0.4 * tied.get(each, 0.0),
+                each,
+            )
             for each in self._entities
-            if self._is_worth_a_line(each)
         }
-        return [self._entities[each] for each in sorted(scored, key=lambda each: (-scored[each], each))]
+        return [self._entities[each] for each in sorted(ranks, key=lambda each: ranks[each])]
 
-    def _is_worth_a_line(self, entity_id: str) -> bool:
+    def in_order_of_appearance(self, chosen: prompt_data.Listed[Entity]) -> list[str]:
+        """Return the lines of entities as the story showed them, those of this scene last."""
+        new = {entity_id: number for number, entity_id in enumerate(self._proposed, start=1)}
+
+        def appearance(entity: Entity) -> tuple[int, Place, str]:
+            first = (entity.first_chapter or 0, entity.first_scene or 0)
+            return new.get(entity.entity_id, 0), first, entity.entity_id
+
+        pairs = sorted(zip(chosen.items, chosen.lines, strict=True), key=lambda each: appearance(each[0]))
+        return [line for _, line in pairs]
+
+    def _is_forgotten(self, entity_id: str) -> bool:
         if self._touch.get(entity_id, 0.0) >= LEAST_TOUCH or entity_id in self._present or entity_id in self._told_of:
-            return True
+            return False
         sighting = self._sightings.get(entity_id)
         if sighting is None or entity_id in self._proposed:
-            return True
+            return False
         ago = self._so_far.clock.scenes_since(sighting.chapter_index, sighting.scene_index) or 1
         state = self._so_far.states.get(entity_id, {})
         if any(is_death(attribute, value) for attribute, value in state.items()):
-            return ago <= DEAD_AFTER_SCENES
-        return ago <= FORGOTTEN_AFTER_SCENES or sighting.scenes > WALK_ON_SCENES
+            return ago > DEAD_AFTER_SCENES
+        return ago > FORGOTTEN_AFTER_SCENES and sighting.scenes <= WALK_ON_SCENES
 
     @cached_property
     def _told_of(self) -> frozenset[str]:
@@ -242,21 +260,20 @@ class _Choice:
         return max(recency(seen), on_stage)
 
     def threads(self) -> list[OpenLoop]:
-        """Open threads, first those that run, that the scene touches and that are due."""
-        scored: list[tuple[float, OpenLoop]] = []
+        """Open threads, first those that share people or words with the scene, that run and that are due."""
+        ranked: list[tuple[bool, float, OpenLoop]] = []
         for loop in self._so_far.open_loops:
             place = _last_move(loop)
             ago = self._so_far.clock.scenes_since(*place)
             has_faded = loop.importance == "low" and ago is not None and ago > FADED_AFTER_SCENES
-            if has_faded and not self.is_touched(loop):
-                continue
             # A thread without a place was opened by an earlier window of this scene.
             recent = 1.0 if place[0] is None else recency(ago)
             touch, overlap = self._touch_of(loop.related_entities), self._overlap(significant_words(loop.description))
             weight = LOOP_WEIGHTS[loop.importance] / 4
             age = min(1.0, (loop.age_scenes or 0) / 40)
-            scored.append((1.2 * recent + 0.6 * touch + 1.5 * overlap + 0.6 * weight + 0.3 * weight * age, loop))
-        return [loop for _, loop in sorted(scored, key=lambda each: -each[0])]
+            score = 1.2 * recent + 0.6 * touch + 1.5 * overlap + 0.6 * weight + 0.3 * weight * age
+            ranked.append((has_faded and not self.is_touched(loop), -score, loop))
+        return [loop for _, _, loop in sorted(ranked, key=lambda each: each[:2])]
 
     def _touch_of(self, entity_ids: Sequence[str]) -> float:
         strongest = sorted((self._touch.get(each, 0.0) for each in entity_ids), reverse=True)[:2]
@@ -278,8 +295,8 @@ class _Choice:
         return all(self._touch.get(each, 0.0) >= LEAST_TOUCH for each in ids)
 
     def with_states(self) -> list[str]:
-        """Listed entities that have more states than their line says, those that the scene touches first."""
-        return [each for each in self.listed if self._states_of(each)]
+        """Listed entities of which something holds or that were seen, those that the scene touches first."""
+        return [each for each in self.listed if self._states_of(each) or each in self._sightings]
 
     def relationships(self) -> list[Relationship]:
         """How those stand who may meet in the scene, first those of whom both are surest to."""
@@ -317,18 +334,12 @@ class _Choice:
         return [each[2] for each in ranked[:MAX_RANKED_MEMORIES]]
 
     def entity_line(self, entity: Entity) -> str:
-        """Names and what tells the entity apart: who or what it is, when it was last seen, how and where it stands."""
-        names = "; ".join(name[:60] for name in prompt_data.telling_names(entity, self._text))
-        sighting = self._sightings.get(entity.entity_id)
-        seen = f"@{sighting.chapter_index}:{sighting.scene_index}" if sighting else ""
-        state = self._so_far.states.get(entity.entity_id, {})
-        stands = [
-            f"{name}: {self._shown(state[name])}"
-            for name in ON_ENTITY_LINE
-            if state.get(name) is not None and str(state[name]).casefold() not in _ORDINARY_STATUSES
-        ]
-        told = few_words(entity.description or entity.role)
-        return prompt_data.piped(entity.entity_id, entity.entity_type, names, told, *stands, seen)
+        """Names and who or what it is: the same for every scene, while no name is new."""
+        telling = prompt_data.telling_names(entity, self._text)
+        names = "; ".join(name[:60] for name in entity.names() if name in telling)
+        now = self._so_far.states.get(entity.entity_id, {}).get(DESCRIPTION_ATTRIBUTE)
+        told = few_words(now if isinstance(now, str) else entity.description or entity.role)
+        return prompt_data.piped(entity.entity_id, entity.entity_type, names, told)
 
     def thread_line(self, loop: OpenLoop) -> str:
         """Id, kind, weight, where it began and last moved, whom it concerns, what is open."""
@@ -339,7 +350,7 @@ class _Choice:
         return prompt_data.piped(loop.loop_id, loop.category, loop.importance, places, about, loop.description)
 
     def state_line(self, entity_id: str) -> str:
-        """Whole attributes, those first that the scene touches; the others are named at the end."""
+        """Where it was last seen, and whole attributes, those first that the scene touches; the others are named."""
         state = self._states_of(entity_id)
         parts: list[str] = []
         unshown: list[str] = []
@@ -353,18 +364,22 @@ class _Choice:
             parts.append(part)
         if unshown:
             parts.append(f"… ({', '.join(unshown)})")
-        return f"{entity_id} | {'; '.join(parts)}"
+        sighting = self._sightings.get(entity_id)
+        seen = f"@{sighting.chapter_index}:{sighting.scene_index}" if sighting else ""
+        return prompt_data.piped(entity_id, seen, "; ".join(parts))
 
-    def _attribute_rank(self, name: str, value: Any) -> tuple[float, int]:
+    def _attribute_rank(self, name: str, value: Any) -> tuple[bool, float, int]:
         first = FIRST_ATTRIBUTES.index(name) if name in FIRST_ATTRIBUTES else len(FIRST_ATTRIBUTES)
-        return -round(self._overlap(significant_words(str(value))), 1), first
+        return name not in STANDING, -round(self._overlap(significant_words(str(value))), 1), first
 
     def _states_of(self, entity_id: str) -> dict[str, Any]:
         state = {
             name: value
             for name, value in self._so_far.states.get(entity_id, {}).items()
-            if name not in (PRESENCE_ATTRIBUTE, *ON_ENTITY_LINE) and value is not None and value != []
+            if name not in (PRESENCE_ATTRIBUTE, DESCRIPTION_ATTRIBUTE) and value is not None and value != []
         }
+        if str(state.get("status", "")).casefold() in _ORDINARY_STATUSES:
+            del state["status"]
         held = self._held.get(entity_id)
         return {**state, HELD: held} if held else state
 

@@ -172,7 +172,8 @@ def _reconciled(
             _note(unit, chapter_index, mark)
         return done
     # The model takes its time; no transaction is open meanwhile.
-    chain = ChapterPassChain(model, timeout_s=stores.settings.memory.summarization.timeout_s)
+    bounds = stores.settings.memory.summarization
+    chain = ChapterPassChain(model, timeout_s=bounds.timeout_s, prompt_list_tokens=bounds.prompt_list_tokens)
     result = chain.invoke(request)
     done = done.model_copy(update={**result.work(), "issues": [*done.issues, *result.issues]})
     with database.write() as unit:

@@ -277,7 +277,7 @@ def estimate_extraction(
     """Estimate what extracting the records of scenes will take; no model is asked.
 
     The prompts are really made, without the story's lists; those count as long as they are now, and while the
-    story is read for the first time as half of what they may be, for they grow with it.
+    story is read for the first time as a third of what they may be, for they grow with it.
     """
     chain = SceneRecordChain(UnavailableChatModel(reason=scene_passes.NOTHING_ASKED), **scene_passes.bounds_of(stores))
     summarization = stores.settings.memory.summarization
@@ -301,7 +301,7 @@ def estimate_extraction(
         for scene in chosen
     ]
     prompts = [tokens for request in requests for tokens in chain.prompt_tokens(request)]
-    lists = max(round(fmean(lists_now)) if lists_now else 0, summarization.prompt_list_tokens // 2)
+    lists = max(round(fmean(lists_now)) if lists_now else 0, summarization.prompt_list_tokens // 3)
     input_tokens = sum(tokens.all for tokens in prompts) + lists * len(prompts)
     text_tokens = sum(tokens.text for tokens in prompts)
     output_tokens = round(ANSWER_TOKENS * len(prompts) + ANSWER_TOKENS_PER_TEXT_TOKEN * text_tokens)

@@ -180,7 +180,8 @@ def test_the_prompt_shows_what_is_known_but_no_presence() -> None:
     shown = model.prompts[0][1].text
     for line in (
         "C1 | character | Ben;",
-        "I0 | item | the brass key; 铜钥匙 | holder: C0",
+        "I0 | item | the brass key; 铜钥匙",
+        "I0 | holder: C0",
         "OL0 | promise | medium | Will Ben",
         "C0 C1 | neutral",
         TEXT[:40],
@@ -508,6 +509,35 @@ def test_who_knows_it_though_absent_is_kept_beside_who_had_part_in_it() -> None:
     assert all(each.known_by == [] and each.hidden_from == [] for each in rest)
     assert "C99" in messages_of(result)
     assert result.model_calls == 1
+
+
+def test_who_learns_what_the_same_scene_established_is_told_by_the_number_of_the_answer() -> None:
+    """N1 is the first memory of the answer; a lie is believed by everybody present but the liar."""
+    learned = [
+        {"who": ["Mr. Thorne"], "memories": ["N1"], "quote": "came past at two in the morning"},
+        {"who": ["everybody"], "memories": ["N1"], "kind": "deceived", "from_whom": "C1", "quote": "Ben took the key"},
+        {"who": ["C0"], "memories": ["N40"]},
+    ]
+    result = answer_that_tells_who_knows(learned=learned)
+    assert result.record is not None
+    first = result.record.memories[0].memory_id
+    assert [(each.character_id, each.memory_ids, each.kind, each.from_id) for each in result.record.learned] == [
+        ("new-1", [first], "knows", None),
+        ("C0", [first], "deceived", "C1"),
+    ]
+    assert "N40" in messages_of(result)
+
+
+@pytest.mark.parametrize("everybody", ["everybody", "在场的人"])
+def test_what_is_hidden_from_everybody_is_hidden_from_those_present_who_are_not_said_to_know_it(everybody: str) -> None:
+    """An unspoken thought has one who knows it."""
+    first, *others = ANSWER["memories"]
+    memories = [{**first, "known_by": ["C1"], "hidden_from": [everybody]}, *others]
+    result = answer_that_tells_who_knows(memories=memories)
+    assert result.record is not None
+    kept = result.record.memories[0]
+    assert (kept.known_by, kept.hidden_from) == (["C1"], ["C0"])
+    assert not result.unplaced
 
 
 def test_who_learns_a_known_memory_is_told_with_its_quote() -> None:

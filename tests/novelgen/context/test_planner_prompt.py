@@ -70,12 +70,21 @@ def test_an_entity_has_a_line_with_what_tells_it_apart() -> None:
     english = sections_of(story, entities=[mara, compass, gate])
     assert english.texts["known_entities"].splitlines() == [
         "I1 | item | the brass compass | cracked glass; broken; held by Mara Venn",
-        "L2 | location | the Salt Gate | last seen 1:4",
         "C1 | character | Mara Venn; Mara | last seen 1:4 the Salt Gate",
+        "L2 | location | the Salt Gate | last seen 1:4",
     ]
     chinese = sections_of(story, entities=[mara, compass, gate], language="zh")
     assert "在Mara Venn手里" in chinese.texts["known_entities"]
     assert "最近见于 1:4 the Salt Gate" in chinese.texts["known_entities"]
+
+
+def test_a_smaller_bound_gives_every_section_its_share() -> None:
+    """A model of a small context is told less of each; what had no room is counted."""
+    entities = [known(f"C{number}", "character", f"Person Number {number}") for number in range(400)]
+    request = MemoryContextRequest(project_id="p", chapter_index=1, scene_index=90, scene_plan=ScenePlan())
+    told = story_sections(StorySoFar(outline(scenes=[scene(4, "C1")])), request, entities, "en", max_tokens=2000)
+    assert 0 < told.tokens["known_entities"] <= SECTION_TOKENS["known_entities"] / 4
+    assert told.left_out["known_entities"] > 0
 
 
 def test_those_seen_last_are_listed_however_many_are_known() -> None:

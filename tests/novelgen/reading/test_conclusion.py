@@ -59,7 +59,7 @@ def test_what_is_not_corrected_is_listed() -> None:
     [wrong] = unplaced(location="C0")
     [unknown] = unplaced(pov="Atlantis")
     assert wrong.reason == "C0 is a character, not a location"
-    assert "nor a name" in unknown.reason
+    assert "nor a plain name" in unknown.reason
 
 
 def test_only_what_was_asked_about_is_taken() -> None:

@@ -142,15 +142,17 @@ def ids_in(text: str) -> list[str]:
     return [line.split(" | ")[0] for line in text.splitlines()]
 
 
-def test_who_is_named_or_seen_lately_stands_above_all(lists: PromptLists) -> None:
+def test_room_goes_first_to_who_is_named_or_seen_lately(lists: PromptLists) -> None:
     """Named, titled or touched in part, then the newest; a common word or one long gone pulls nobody up."""
-    assert set(ids_in(lists.texts["entities"])[:3]) == {"C900", "C901", "I902"}
+    scarce = chosen_lists(TEXT, long_story(), language="en", max_tokens=300)
+    assert {"C900", "C901", "I902"} <= set(scarce.shown_ids)
+    assert set(lists.shown_ids[:3]) == {"C900", "C901", "I902"}
     assert ids_in(lists.texts["threads"])[0] == "OL900"
     assert "OL900 | pursuit | low | 50:4 | C900 | Somebody follows Orme." in lists.texts["threads"]
-    listed = ids_in(lists.texts["entities"])
+    listed = list(lists.shown_ids)
     assert "C295" in listed
     assert "I903" not in listed or listed.index("I903") > listed.index("C295")
-    walkers = [int(each[1:]) for each in ids_in(lists.texts["entities"]) if each[1:] < "900" and each[0] == "C"]
+    walkers = [int(each[1:]) for each in listed if each[1:] < "900" and each[0] == "C"]
     assert walkers
     assert min(walkers) > 250
     places = [place_of(number) for number in walkers]
@@ -162,7 +164,7 @@ def test_lines_are_whole_the_budget_is_kept_and_no_list_starves(lists: PromptLis
     texts = lists.texts
     assert sum(estimate_tokens(line) + 1 for text in texts.values() for line in text.splitlines()) <= 2100
     assert all(line.endswith("went?") or line.startswith("OL900") for line in texts["threads"].splitlines())
-    assert all("@" in line.split(" | ")[-1] for line in texts["entities"].splitlines())
+    assert all("@" in line.split(" | ")[1] for line in texts["states"].splitlines())
     assert all(text != "(none)" for text in lists.texts.values())
     assert "C900 C901 | old enemies" in lists.texts["relationships"]
     assert ids_in(lists.texts["relationships"]) == ["C900 C901"]
@@ -190,8 +192,8 @@ def test_memories_and_scenes_are_told_as_they_can_be_followed(lists: PromptLists
     ]
 
 
-def test_the_dead_of_long_ago_are_listed_only_when_spoken_of() -> None:
-    """They keep no line, however much they mattered; a name brings them back, and a memory that may be told again."""
+def test_the_dead_of_long_ago_are_listed_last_unless_spoken_of() -> None:
+    """Where room is scarce others have it; a name brings them back, and a memory that may be told again."""
     dead = Entity(entity_id="C1", entity_type="character", name="Isidore Vane")
     state = EntityStateSnapshot(
         project_id=PROJECT, entity_type="character", entity_id="C1", timestamp=NOW, state_data={"status": "dead"}
@@ -200,14 +202,53 @@ def test_the_dead_of_long_ago_are_listed_only_when_spoken_of() -> None:
         memory_id="m1", says="Isidore Vane hid the grey ledger behind the stove.", entities=["C1"], chapter_index=2
     )
 
-    def listed(text: str, **known: list[PromptMemory]) -> str:
-        seen = {"C1": EntitySighting(chapter_index=40, scene_index=1, scenes=30)}
-        given = request(text, entities=[dead], states=[state], story_places=SCENES, sightings=seen, **known)
-        return chosen_lists(text, SceneSoFar.on_entering(given), language="en").texts["entities"]
+    others = [Entity(entity_id=f"C{number}", entity_type="character", name=f"Walker{number}") for number in range(2, 9)]
 
-    assert listed(TEXT) == "(none)"
-    assert listed(f"{TEXT} Vane!") == "C1 | character | Isidore Vane | status: dead | @40:1"
-    assert listed("She found the grey ledger behind the stove.", memories=[told]).startswith("C1 |")
+    def listed(text: str, **known: list[PromptMemory]) -> PromptLists:
+        seen = {each.entity_id: EntitySighting(chapter_index=45, scene_index=1, scenes=3) for each in others}
+        seen["C1"] = EntitySighting(chapter_index=40, scene_index=1, scenes=30)
+        given = request(text, entities=[dead, *others], states=[state], story_places=SCENES, sightings=seen, **known)
+        return chosen_lists(text, SceneSoFar.on_entering(given), language="en")
+
+    assert listed(TEXT).shown_ids[-1] == "C1"
+    named = listed(f"{TEXT} Vane!")
+    assert named.shown_ids[0] == "C1"
+    assert "C1 | character | Isidore Vane" in named.texts["entities"].splitlines()
+    assert "C1 | @40:1 | status: dead" in named.texts["states"].splitlines()
+    assert listed("She found the grey ledger behind the stove.", memories=[told]).shown_ids[0] == "C1"
+
+
+def test_the_list_of_entities_stays_the_same_from_scene_to_scene() -> None:
+    """It is in the order of appearance and tells nothing of places, so that a provider's prompt cache knows it."""
+    story = long_story()
+    moved = [
+        EntityStateSnapshot(
+            project_id=PROJECT, entity_type="character", entity_id="C3", timestamp=NOW, state_data={"place": "a cab"}
+        )
+    ]
+    seen = {**story.request.sightings, "C3": EntitySighting(chapter_index=51, scene_index=1)}
+    later = SceneSoFar.on_entering(story.request.model_copy(update={"states": moved, "sightings": seen}))
+    texts = [
+        chosen_lists(text, one, language="en", max_tokens=60_000).texts["entities"]
+        for text, one in ((TEXT, story), ("Stone7 sang. The cloak was dry.", later))
+    ]
+    assert texts[0] == texts[1]
+
+
+def test_a_description_that_is_no_longer_true_gives_way_to_what_was_said_since() -> None:
+    """The line tells who somebody is by now, and the states do not say it twice."""
+    widow = Entity(entity_id="C1", entity_type="character", name="Ada", description="A widow.")
+    state = EntityStateSnapshot(
+        project_id=PROJECT,
+        entity_type="character",
+        entity_id="C1",
+        timestamp=NOW,
+        state_data={"description": "Wife of the miller."},
+    )
+    given = request("Ada sang.", entities=[widow], states=[state], relationships=[], open_loops=[])
+    texts = chosen_lists("Ada sang.", SceneSoFar.on_entering(given), language="en").texts
+    assert texts["entities"] == "C1 | character | Ada | Wife of the miller."
+    assert texts["states"] == "(none)"
 
 
 def test_whole_attributes_are_shown_and_the_others_named() -> None:

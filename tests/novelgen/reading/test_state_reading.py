@@ -123,6 +123,19 @@ def test_lists_grow_and_shrink_by_entries(held: Any, said: dict[str, Any], after
     assert list(stated(result).values()) == [after]
 
 
+def test_injuries_stand_beside_each_other_until_they_heal() -> None:
+    """A fever does not overwrite a lost toe, and what heals goes alone; a new description is one value."""
+    hurt = read(change("C1", "physical_state", "fever", op="add"), before={"C1": {"physical_state": "a toe is lost"}})
+    assert stated(hurt) == {"C1.physical_state": ["a toe is lost", "fever"]}
+    healed = read(
+        change("C1", "physical_state", "fever", op="remove"),
+        before={"C1": {"physical_state": ["a toe is lost", "fever"]}},
+    )
+    assert stated(healed) == {"C1.physical_state": "a toe is lost"}
+    told = read(change("C1", "description", "keeper of the light", op="add"), before={"C1": {"description": "a boy"}})
+    assert stated(told) == {"C1.description": "keeper of the light"}
+
+
 def test_what_is_not_there_cannot_be_removed() -> None:
     """The model is not asked again for it; a guess is kept as unverified, without its quote."""
     result = read(

@@ -53,7 +53,7 @@ def test_no_line_speaks_of_the_mask() -> None:
     )
     texts = chosen_lists("Ada and Ben met.", SceneSoFar.on_entering(story), language="en").texts
     assert MASK not in "\n".join(texts.values())
-    assert "C1 | goals: [cross at night]; holds: [I0]" in texts["states"]
+    assert "C1 | @1:1 | goals: [cross at night]; holds: [I0]" in texts["states"]
     assert texts["relationships"].startswith("C0 C1 | passenger and ferryman")
     assert "OL1 | medium | C1 | Who rows at night?" in texts["threads"]
     assert texts["scenes"] == "1:1 | C0, C1"
