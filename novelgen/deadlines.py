@@ -41,6 +41,7 @@ SHARES: Mapping[str, Share] = MappingProxyType(
         "knowers": Share(
             "context", 0.5, "who knows what is told by rules once all is found; choosing and writing come after", 0.05
         ),
+        "memory_list": Share("context", 0.4, "a list of what the search found stands in for it", 0.05),
         "write": Share("context", 1.0, "nothing comes after it", 0.1),
         "search": Share("retrieval", 0.9, "it must be back in time to be heard, with what answered", 0.05),
         "knowledge": Share("retrieval", 0.9, "read beside the search; the context comes without it", 0.05),

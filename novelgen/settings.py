@@ -78,11 +78,19 @@ class ContextSettings(Model):
     planner_list_tokens: int = Field(
         default=8000, ge=200, le=1_000_000, description="Tokens for what a planning model is told of the story."
     )
-    selector: Literal["rules", "model"] = Field(
-        default="rules", description="model: a chat model also chooses from the list of all memories, in one more call."
+    selector: Literal["rules", "model"] | None = Field(
+        default=None,
+        description="model: a chat model also chooses from the list of all memories, in one more call; None: so "
+        "where one is configured.",
     )
     selector_tokens: int = Field(
         default=16_000, ge=0, le=1_000_000, description="Tokens for the list that the selecting model reads."
+    )
+    selector_candidates: int = Field(
+        default=400,
+        ge=1,
+        le=10_000,
+        description="Most memories of that list where not all before the scene fit: the best of the search.",
     )
     tool_timeout_s: float = Field(default=8.0, gt=0, le=600, description="Deadline of each retrieval tool.")
     chain_timeout_s: float = Field(default=10.0, gt=0, le=3600, description="Budget without the model.")

@@ -101,7 +101,7 @@ def build_context_chain(
         stores: Open stores; the chain does not close them.
         model: Chat model for planning; None takes that of the settings, and rules where they name none. One that
             the settings name and that cannot be built costs its part: rules plan, and each report says why.
-        selector_model: Chat model for the selection where `memory.selector` is `model`; None takes that of planning.
+        selector_model: Chat model for the selection, unless `memory.selector` is `rules`; None takes that of planning.
         write_files: Whether each context is written to the project's folder.
         top_k: At most so many memories in a context, beside their budget; None takes the setting's, which by default
             knows no such bound.

@@ -273,6 +273,11 @@ class StoryMemoryTools:
         with self._stores.database(require_project_id(project_id)).read() as unit:
             return unit.recap(as_of=as_of, last_scenes=last_scenes)
 
+    def memories_before(self, project_id: str, *, as_of: StoryPosition, most: int) -> list[StoryMemoryChunk]:
+        """Return all memories and notes before the position in story order; none where there are more than `most`."""
+        with self._stores.database(require_project_id(project_id)).read() as unit:
+            return unit.memories.distilled_before(as_of, most=most)
+
     def knowledge(self, project_id: str, *, as_of: StoryPosition) -> KnowledgeStory:
         """Return the story before the position as it bears on who knows what."""
         return knowledge_story(self._stores, require_project_id(project_id), as_of=as_of)

@@ -25,8 +25,9 @@ from pydantic import ValidationError
 import novelgen
 from novelgen.chains import stepwise_chain
 from novelgen.context import scene_planning
+from novelgen.context.memory_list import LEAST_LINE_TOKENS, MemoryList, best_list, whole_list
 from novelgen.context.model_planner import ModelPlanner
-from novelgen.context.model_selector import ModelSelection, ModelSelector, list_memories
+from novelgen.context.model_selector import ModelSelection, ModelSelector
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut, decided_point_of_view, marked_items
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_context import admitted_candidates, assemble_context, selection_scene
@@ -40,7 +41,7 @@ from novelgen.memory import answers, protocol
 from novelgen.memory.character_view import StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.outline import OutlineScene, StoryChanges, StoryOutline, StoryRecap
-from novelgen.memory.search import SearchRequest, SearchResult
+from novelgen.memory.search import Candidate, SearchRequest, SearchResult
 from novelgen.memory.select import rank_candidates
 from novelgen.memory.story import KnowledgeStory
 from novelgen.memory.weights import QuotaName
@@ -53,7 +54,7 @@ from novelgen.models.context import (
     SceneMemoryContext,
 )
 from novelgen.models.entity import Entity, EntityType
-from novelgen.models.memory import DISTILLED_TYPES
+from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
 from novelgen.models.plan import foreign_field_names
 from novelgen.models.position import require_project_id, story_place, utc_now
 from novelgen.models.state import EntityStateSnapshot
@@ -136,8 +137,8 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         model: Chat model for planning; None plans by rules.
         writer: Keeps the finished context; None keeps nothing.
         settings: Budgets and deadlines.
-        selector_model: Chat model that chooses memories where `selector` of request or settings is "model"; None takes
-            `model`.
+        selector_model: Chat model that chooses memories unless `selector` of request or settings is "rules"; None
+            takes `model`.
         model_timeout_s: Seconds for all calls of the model for one plan, and again for its selection.
         count_tokens: Token counter of the budgets.
         known_issues: What every context has to say of how the chain was built.
@@ -459,7 +460,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
 
     def _assemble(self, run: ContextRun) -> SceneMemoryContext:
         run, cut = self._cut(run)
-        run, selection = self._select(run, cut)
+        run, cut, selection = self._select(run, cut)
         started_s = time.monotonic()
         context = assemble_context(
             run.request,
@@ -491,36 +492,68 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         run = run.with_timings({"total": time.monotonic() - run.started_s})
         return _with_report(context, issues=list(run.issues), timings_s=run.timings_s)
 
-    def _select(self, run: ContextRun, cut: PointOfViewCut | None) -> tuple[ContextRun, ModelSelection | None]:
-        """Let the model choose from what may be told of the story before the scene."""
+    def _select(
+        self, run: ContextRun, cut: PointOfViewCut | None
+    ) -> tuple[ContextRun, PointOfViewCut | None, ModelSelection | None]:
+        """Let the model choose from what may be told of the story before the scene; what it chose is found, too."""
         request, settings = run.request, self._settings
-        if (request.selector or settings.selector) != "model":
-            return run, None
+        chosen_by = request.selector or settings.selector or ("model" if self._selector else "rules")
+        if chosen_by != "model" or run.is_unknown_project:
+            return run, cut, None
         if self._selector is None:
             message = "no chat model is configured, so that the rules chose the memories; set model, or selector: rules"
-            return run.with_issues(ReportIssue(stage="select", kind="unavailable", message=message)), None
+            return run.with_issues(ReportIssue(stage="select", kind="unavailable", message=message)), cut, None
+        run, listed = self._memory_list(run, cut)
+        if not listed.lines:
+            return run, cut, None
         story = cut.known.outline if cut else scene_planning.known_story(request, run.outline)
-        search = cut.known.search if cut else run.search
-        scene = selection_scene(scene_planning.known_story(request, run.outline), run.plan, search)
-        ranked = [
-            candidate.chunk
-            for candidate in rank_candidates(admitted_candidates(search, request), scene, weights=settings.weights)
-            if candidate.chunk.content_type in DISTILLED_TYPES
-        ]
-        memories = list_memories(ranked, budget_tokens=settings.selector_tokens, count_tokens=self._count_tokens)
-        if not memories:
-            return run, None
         started_s = time.monotonic()
         selection = self._selector.select(
-            request,
-            memories,
-            open_loops=story.open_loops,
-            language=language_of(request, story),
-            unlisted=len(ranked) - len(memories),
+            request, listed, open_loops=story.open_loops, language=language_of(request, story)
         )
         took_s = time.monotonic() - started_s
         run = replace(run, deadline=run.deadline.later(took_s)).with_timings({"selector": took_s})
-        return run.with_issues(*selection.issues), selection
+        run = run.with_issues(*selection.issues)
+        found_ids = {candidate.chunk.chunk_id for candidate in run.search.candidates}
+        chosen_ids = set(selection.chunk_ids) - found_ids
+        chosen = tuple(each for each in listed.candidates if each.chunk.chunk_id in chosen_ids)
+        if not chosen:
+            return run, cut, selection
+        search = replace(run.search, candidates=(*run.search.candidates, *chosen))
+        run = replace(run, found=stepwise_chain.untraced_search(search))
+        return run, cut and replace(cut, found=replace(cut.found, search=search)), selection
+
+    def _memory_list(self, run: ContextRun, cut: PointOfViewCut | None) -> tuple[ContextRun, MemoryList]:
+        """Return the list of all memories before the scene, or of the best that the search found."""
+        request, settings, memory = run.request, self._settings, self._memory
+        budget_tokens, count_tokens = settings.selector_tokens, self._count_tokens
+        if isinstance(memory, protocol.ListedMemories):
+            read = partial(
+                memory.memories_before,
+                request.project_id,
+                as_of=request.position,
+                most=budget_tokens // LEAST_LINE_TOKENS,
+            )
+            run, memories = self._called(
+                run, "memory_list", lambda: answers.read_list("memories_before", read(), StoryMemoryChunk), of="select"
+            )
+            found = {candidate.chunk.chunk_id: candidate for candidate in run.search.candidates}
+            stored = [found.get(chunk.chunk_id) or Candidate(chunk) for chunk in memories or ()]
+            candidates = admitted_candidates(SearchResult(candidates=tuple(stored)), request)
+            candidates = cut.known_candidates(candidates) if cut else candidates
+            candidates.sort(key=lambda candidate: story_place(candidate.chunk))
+            whole = whole_list(candidates, budget_tokens=budget_tokens, count_tokens=count_tokens)
+            if candidates and whole is not None:
+                return run, whole
+        search = cut.known.search if cut else run.search
+        scene = selection_scene(scene_planning.known_story(request, run.outline), run.plan, search)
+        ranked = [
+            candidate
+            for candidate in rank_candidates(admitted_candidates(search, request), scene, weights=settings.weights)
+            if candidate.chunk.content_type in DISTILLED_TYPES
+        ]
+        most = settings.selector_candidates
+        return run, best_list(ranked, budget_tokens=budget_tokens, most=most, count_tokens=count_tokens)
 
     def _with_knowers(self, run: ContextRun, context: SceneMemoryContext) -> tuple[ContextRun, SceneMemoryContext]:
         """Say on every receipt who of the planned cast knows the memory."""

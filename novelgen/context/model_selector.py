@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from langchain_core.language_models import BaseChatModel
 from pydantic import Field
 
+from novelgen.context.memory_list import MemoryList
 from novelgen.context.retrieval_plan import background_text, scene_plan_text
 from novelgen.errors import DeadlineExceededError, ModelError
-from novelgen.language.language import StoryLanguage, TokenCounter
+from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import Question, issue_kind_of
 from novelgen.models.base import Model
 from novelgen.models.context import MemoryContextRequest, ReportIssue, SelectorReport
-from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.position import story_place
 from novelgen.models.state import UNRESOLVED_STATUSES, OpenLoop
 
 MOST_NUMBERS = 60
@@ -36,21 +35,6 @@ class ModelSelection:
     chunk_ids: tuple[str, ...]
     report: SelectorReport
     issues: tuple[ReportIssue, ...] = ()
-
-
-def list_memories(
-    ranked: Sequence[StoryMemoryChunk], *, budget_tokens: int, count_tokens: TokenCounter
-) -> list[StoryMemoryChunk]:
-    """Return the memories that fit the list, in story order; where some must stay out, the last of the ranking."""
-    listed: list[StoryMemoryChunk] = []
-    left = budget_tokens
-    for memory in ranked:
-        cost = count_tokens(_line(len(ranked), memory))
-        if cost > left:
-            break
-        left -= cost
-        listed.append(memory)
-    return sorted(listed, key=lambda memory: (story_place(memory), memory.chunk_id))
 
 
 class ModelSelector:
@@ -75,58 +59,51 @@ class ModelSelector:
     def select(
         self,
         request: MemoryContextRequest,
-        memories: Sequence[StoryMemoryChunk],
+        listed: MemoryList,
         *,
         open_loops: Sequence[OpenLoop],
         language: StoryLanguage,
-        unlisted: int = 0,
     ) -> ModelSelection:
         """Ask the model which of the memories the planned scene needs.
 
         Args:
             request: The planned scene.
-            memories: The memories to choose from, in story order; all must lie before the scene.
+            listed: The memories to choose from; all must lie before the scene.
             open_loops: The threads that are open before the scene.
             language: Language of the prompt.
-            unlisted: Memories that had no room in the list, for the report.
 
         Returns:
             The selection; after a failure it is empty, and an issue gives the reason.
         """
-        lines = [_line(number, memory) for number, memory in enumerate(memories, start=1)]
         threads = [
             f"- {loop.description}"
             for loop in open_loops
             if loop.status in UNRESOLVED_STATUSES and loop.said_from is None
         ]
         values = {
-            "memories": "\n".join(lines),
+            "memories": "\n".join(listed.lines),
             "threads": "\n".join(threads),
             "background": background_text(request, language),
             "scene_plan": scene_plan_text(request.scene_plan, language),
             "most": str(MOST_NUMBERS),
         }
-        listing = {
-            "listed": len(memories),
-            "unlisted": unlisted,
+        counts = {
+            "listed": len(listed.lines),
+            "unlisted": listed.unlisted,
             "prompt_tokens": self._question.prompt_tokens(language, values),
+            "timeout_s": self._timeout_s,
         }
         conversation = self._question.begin(self._timeout_s)
         try:
             numbers, faults = self._question.ask(
-                conversation, language, values, accept=lambda answer: _usable_numbers(answer, len(memories))
+                conversation, language, values, accept=lambda answer: _usable_numbers(answer, len(listed.lines))
             )
         except (ModelError, DeadlineExceededError) as error:
             issue = ReportIssue(stage="select", kind=issue_kind_of(error), message=f"the rules chose alone: {error}")
-            report = SelectorReport(used="rules", reason=f"the model's selection was not used: {error}", **listing)
+            report = SelectorReport(used="rules", reason=f"the model's selection was not used: {error}", **counts)
             return ModelSelection((), report, (issue,))
-        report = SelectorReport(used="llm", chosen=len(numbers), **listing, **faults)
-        return ModelSelection(tuple(memories[number - 1].chunk_id for number in numbers), report)
-
-
-def _line(number: int, memory: StoryMemoryChunk) -> str:
-    text = " ".join(memory.content.split())
-    return f"{number}. [{memory.chapter_index}:{memory.scene_index}] {text}"
+        report = SelectorReport(used="llm", chosen=len(numbers), **counts, **faults)
+        return ModelSelection(tuple(listed.chunk_ids[number - 1] for number in numbers), report)
 
 
 def _usable_numbers(answer: SelectionAnswer, count: int) -> tuple[list[int], dict[str, int]]:

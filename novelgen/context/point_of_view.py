@@ -199,17 +199,21 @@ class PointOfViewCut:
 
     # --- Memories ---
 
-    @cached_property
-    def _known_candidates(self) -> list[Candidate]:
+    def known_candidates(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """Return those of some memories that they know, each as it holds for them."""
         view = self._view
         # A memory that something replaced of which they do not know still holds for them.
         return [
-            each
-            if each.chunk.superseded_by is None or view.knows_source(each.chunk.superseded_by)
-            else replace(each, chunk=each.chunk.model_copy(update={"superseded_by": None}))
-            for each in self.found.search.candidates
-            if view.knows(each.chunk)
+            candidate
+            if candidate.chunk.superseded_by is None or view.knows_source(candidate.chunk.superseded_by)
+            else replace(candidate, chunk=candidate.chunk.model_copy(update={"superseded_by": None}))
+            for candidate in candidates
+            if view.knows(candidate.chunk)
         ]
+
+    @cached_property
+    def _known_candidates(self) -> list[Candidate]:
+        return self.known_candidates(self.found.search.candidates)
 
     # --- Names ---
 

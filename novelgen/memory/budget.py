@@ -60,6 +60,52 @@ def choose_form(
     return ChosenForm("short", short, count_tokens(short))
 
 
+SURE_PLACES = 20
+"""So many of those that a model chose have room, in short forms if need be, before the foremost become full.
+
+Measured on the English book as read, of 0 to 60 (docs/measured.md)."""
+
+
+def forms_of_chosen(
+    chunks: Sequence[StoryMemoryChunk], budget_tokens: int, count_tokens: TokenCounter
+) -> dict[str, ChosenForm]:
+    """Choose the forms of memories that a model chose, by chunk id: full from the first on as far as the budget goes.
+
+    Args:
+        chunks: The memories, the most needed first.
+        budget_tokens: Tokens for all of them.
+        count_tokens: Token counter of the budget.
+
+    Returns:
+        The form of each; from the first short one on all are short, but those without a short form that tells enough.
+    """
+    forms: dict[str, ChosenForm] = {}
+    fulls = {chunk.chunk_id: _full_form(chunk, count_tokens) for chunk in chunks}
+    shorts = {chunk.chunk_id: _short_form(chunk, count_tokens) or fulls[chunk.chunk_id] for chunk in chunks}
+    left = budget_tokens - sum(shorts[chunk.chunk_id].tokens for chunk in chunks[:SURE_PLACES])
+    is_room = True
+    for place, chunk in enumerate(chunks):
+        full, short = fulls[chunk.chunk_id], shorts[chunk.chunk_id]
+        reserved = short.tokens if place < SURE_PLACES else 0
+        is_room = is_room and full.tokens - reserved <= left
+        left -= full.tokens - reserved if is_room else 0
+        forms[chunk.chunk_id] = full if is_room else short
+    return forms
+
+
+def _full_form(chunk: StoryMemoryChunk, count_tokens: TokenCounter) -> ChosenForm:
+    full = chunk.content.strip()
+    return ChosenForm("full", full, count_tokens(full), "chosen by the model")
+
+
+def _short_form(chunk: StoryMemoryChunk, count_tokens: TokenCounter) -> ChosenForm | None:
+    """Return the short form where it can stand for the full one."""
+    short = (chunk.short or "").strip()
+    if short_form_defect(short, chunk.content.strip(), count_tokens):
+        return None
+    return ChosenForm("short", short, count_tokens(short))
+
+
 def short_form_defect(short: str, full: str, count_tokens: TokenCounter) -> str:
     """Tell why a short form cannot stand for the full one."""
     if not short:

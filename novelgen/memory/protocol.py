@@ -78,6 +78,15 @@ class RecapMemory(Protocol):
 
 
 @runtime_checkable
+class ListedMemories(Protocol):
+    """A memory that can also list all of its memories before a position."""
+
+    def memories_before(self, project_id: str, *, as_of: StoryPosition, most: int) -> list[StoryMemoryChunk]:
+        """Return all memories and notes strictly before the position in story order; none where more than `most`."""
+        ...
+
+
+@runtime_checkable
 class TextNames(Protocol):
     """A memory that may also say which names, though no entity bears them, stand in the story's text."""
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from novelgen.language.language import TokenCounter, estimate_tokens, rarity_of
 from novelgen.memory import query_scores
-from novelgen.memory.budget import ChosenForm, Filling, Priced, choose_form, fill, gain_per_token
+from novelgen.memory.budget import ChosenForm, Filling, Priced, choose_form, fill, forms_of_chosen, gain_per_token
 from novelgen.memory.query_scores import MIN_DISTILLED, CandidateTable, Column, lay_out, standardise, unit_rows
 from novelgen.memory.retelling import DuplicateFinder
 from novelgen.memory.search import KEYWORD_RETRIEVER, LEXICAL_RETRIEVER, Candidate, SelectionScene
@@ -294,8 +294,9 @@ def select_memories(
     top_k: int | None = None,
     first_ids: Sequence[str] = (),
 ) -> Selection:
-    """Choose what the planned scene must remember; `first_ids` go before all others, in that order and in full."""
-    ranked = _Ranked.of(merge_candidates(candidates), scene, weights, count_tokens).with_first(first_ids, count_tokens)
+    """Choose what the planned scene must remember; `first_ids` go before all others, in that order."""
+    by_score = _Ranked.of(merge_candidates(candidates), scene, weights, count_tokens)
+    ranked = by_score.with_first(first_ids, count_tokens, budget_tokens=budget_tokens)
     unlikely = ranked.unlikely()
     filling = fill(
         {each: price for each, price in ranked.prices.items() if each not in unlikely},
@@ -367,18 +368,15 @@ class _Ranked:
         )
         return cls(table, scores, weights, rows, forms, prices, untold=untold)
 
-    def with_first(self, first_ids: Sequence[str], count: TokenCounter) -> _Ranked:
+    def with_first(self, first_ids: Sequence[str], count: TokenCounter, *, budget_tokens: int) -> _Ranked:
         """Return the same with these before all others; ids of no candidate are passed over."""
         first = {chunk_id: rank for rank, chunk_id in enumerate(first_ids, start=1) if chunk_id in self.rows}
         if not first:
             return self
-        forms, prices = dict(self.forms), dict(self.prices)
-        above = max(price.gain for price in prices.values()) + len(first_ids) + 1
-        for chunk_id, rank in first.items():
-            full = self.candidate(chunk_id).chunk.content.strip()
-            forms[chunk_id] = ChosenForm("full", full, count(full), "chosen by the model")
-            prices[chunk_id] = Priced(above - rank, forms[chunk_id].tokens)
-        return replace(self, forms=forms, prices=prices, first=first)
+        chosen = forms_of_chosen([self.candidate(chunk_id).chunk for chunk_id in first], budget_tokens, count)
+        above = max(price.gain for price in self.prices.values()) + len(first_ids) + 1
+        prices = {chunk_id: Priced(above - rank, chosen[chunk_id].tokens) for chunk_id, rank in first.items()}
+        return replace(self, forms={**self.forms, **chosen}, prices={**self.prices, **prices}, first=first)
 
     def score(self, chunk_id: str) -> float:
         return float(self.scores.total[self.rows[chunk_id]])
@@ -414,7 +412,7 @@ class _Ranked:
             tokens=chosen.tokens,
             prompt_index=0,
             reasons=[*strong, f"full form: {chosen.why}"] if chosen.why else strong,
-            arm_ranks=candidate.best_ranks(),
+            arm_ranks=({"selector": self.first[chunk_id]} if chunk_id in self.first else {}) | candidate.best_ranks(),
             score=round(self.score(chunk_id) + (lifted or 0), 3),
             score_parts=parts,
         )

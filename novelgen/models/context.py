@@ -149,6 +149,7 @@ class SelectorReport(Model):
     unknown: int = Field(default=0, ge=0, description="Numbers of the answer that are not in the list.")
     repeated: int = Field(default=0, ge=0, description="Numbers that the answer repeats.")
     prompt_tokens: int = Field(default=0, ge=0, description="Estimated, of the whole prompt.")
+    timeout_s: float = Field(default=0.0, ge=0, description="Seconds that the model had.")
 
 
 class ReportedQuery(Model):
@@ -196,7 +197,10 @@ class ContextItem(Model):
         description="Section of the prompt that tells this memory, so that it has no line and no tokens of its own.",
     )
     reasons: list[str] = Field(default_factory=list)
-    arm_ranks: dict[str, int] = Field(default_factory=dict, description="Best rank per retriever, from 1.")
+    arm_ranks: dict[str, int] = Field(
+        default_factory=dict,
+        description="Best rank per retriever, from 1; of what the model chose also its rank there, `selector`.",
+    )
     score: float = 0.0
     score_parts: dict[str, float] = Field(
         default_factory=dict, description="Points per part; told where `full_report` asks for it."

@@ -13,6 +13,7 @@ from novelgen.language.resolver import NameResolver
 from novelgen.lorebook import KEY_TAG
 from novelgen.models.memory import (
     BOOK,
+    DISTILLED_TYPES,
     Attachment,
     ContentType,
     StoryMemoryChunk,
@@ -287,6 +288,12 @@ class MemoryRepository(Repository):
             limit=MAX_RECENT,
         )
         return self._chunks(rows, as_of)
+
+    def distilled_before(self, as_of: StoryPosition, *, most: int) -> list[StoryMemoryChunk]:
+        """Return all memories and notes before a position in story order; none where there are more than `most`."""
+        distilled = _of_types(DISTILLED_TYPES)
+        rows = self._active(visible(self.project_id, as_of), *distilled, order=IN_ORDER, limit=most + 1)
+        return self._chunks(rows, as_of) if len(rows) <= most else []
 
     def pinned_or_keyed_notes(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StoryMemoryChunk]:
         """Return the author's notes before a position that are pinned or have keys, in story order."""

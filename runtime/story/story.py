@@ -140,7 +140,7 @@ class Story(
                 settings', and `separate` where they say nothing.
             top_k: At most so many memories, beside their budget; None takes the setting's, by default no such bound.
             selector: `model` lets the chat model also choose from the list of the memories before the scene, in one
-                more call; `rules` does not; None takes the setting's, by default `rules`.
+                more call; `rules` does not; None takes the setting's, by default `model` where there is one.
             write_file: Keep the context as `scene_<chapter>_<scene>_memory.json` in the project's folder, too.
 
         Returns:

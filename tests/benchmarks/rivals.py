@@ -208,6 +208,9 @@ def recorded_model(book: BenchBook) -> BaseChatModel:
     return ScriptedChatModel(answer=answer)
 
 
+_LINE_OF_LIST = re.compile(r"^(?P<number>\d+)\. \[(?P<chapter>\d+):(?P<scene>\d+)\] (?P<text>.*)$", re.MULTILINE)
+
+
 def recorded_selections(book: BenchBook, file: Path) -> tuple[BaseChatModel, frozenset[str]]:
     """Return a model that chooses for each plan the memories of a file, and the plans that the file has.
 
@@ -222,7 +225,10 @@ def recorded_selections(book: BenchBook, file: Path) -> tuple[BaseChatModel, fro
     unknown = chosen.keys() - {plan.plan_id for plan in book.plans}
     if unknown:
         raise UserInputError(f"{str(file)!r} has the plan {min(unknown)!r}, which {book.folder.name!r} lacks")
-    texts = {str(memory.record_id): "".join(memory.text.split()) for memory in memory_texts(book)}
+    texts = {
+        str(memory.record_id): [(memory.place, "".join(text.split())) for text in (memory.text, memory.short)]
+        for memory in memory_texts(book)
+    }
     purposes = {"".join(plan.scene_plan.purpose.split()): plan.plan_id for plan in book.plans if plan.plan_id in chosen}
 
     def answer(messages: list[BaseMessage]) -> str:
@@ -230,11 +236,11 @@ def recorded_selections(book: BenchBook, file: Path) -> tuple[BaseChatModel, fro
         squeezed = "".join(prompt.split())
         plan_id = next(plan_id for purpose, plan_id in purposes.items() if purpose in squeezed)
         numbers = {
-            "".join(match["text"].split()): int(match["number"])
-            for match in re.finditer(r"^(?P<number>\d+)\. \[\d+:\d+\] (?P<text>.*)$", prompt, re.MULTILINE)
+            ((int(match["chapter"]), int(match["scene"])), "".join(match["text"].split())): int(match["number"])
+            for match in _LINE_OF_LIST.finditer(prompt)
         }
-        found = [numbers[texts[name]] for name in chosen[plan_id] if texts.get(name) in numbers]
-        return json.dumps({"numbers": found})
+        said = (numbers.get(text) for name in chosen[plan_id] for text in texts.get(name, ()))
+        return json.dumps({"numbers": list(dict.fromkeys(number for number in said if number is not None))})
 
     return ScriptedChatModel(answer=answer), frozenset(chosen)
 

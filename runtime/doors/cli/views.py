@@ -18,6 +18,7 @@ from novelgen.models.context import (
     HiddenContext,
     ReportIssue,
     SceneMemoryContext,
+    SelectorReport,
     StateDifference,
     TimelineDifference,
 )
@@ -167,6 +168,7 @@ def print_summary(report: ContextReport, labels: ViewLabels, written_to: Path | 
     print_pairs(
         {
             "planner": f"{labels.reason(report.planner.used)}{reason}",
+            "selector": _selected(report.selector, labels),
             "total": f"{sum(report.tokens.values())} ({spent})" if spent else "0",
             "unresolved": ", ".join(_strangers(report)),
             "issues": "" if report.issues or report.unresolved_names else labels["head.no_issues"],
@@ -174,6 +176,13 @@ def print_summary(report: ContextReport, labels: ViewLabels, written_to: Path | 
         },
         labels,
     )
+
+
+def _selected(selector: SelectorReport | None, labels: ViewLabels) -> str:
+    """Return by whom the memories were chosen and of how many; empty where no model was asked."""
+    if selector is None:
+        return ""
+    return f"{labels.reason(selector.used)} ({selector.chosen} / {selector.listed})"
 
 
 def _strangers(report: ContextReport) -> list[str]:

@@ -188,7 +188,7 @@ def run_chain(
     selector_model: BaseChatModel | None = None,
 ) -> list[PlannedContext]:
     """Build the context of every plan; nothing is written."""
-    bounds = {"selector": "model"} if selector_model is not None else {}
+    bounds = {"selector": "rules" if selector_model is None else "model"}
     chain = build_context_chain(stores, model=model, selector_model=selector_model, write_files=False, bounds=bounds)
     return [PlannedContext(plan, chain.invoke(plan_request(project_id, plan))) for plan in plans]
 

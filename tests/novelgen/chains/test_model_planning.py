@@ -42,9 +42,10 @@ def report_of(
     settings: ContextSettings = TWO_ROUNDS,
     **options: Any,
 ) -> ContextReport:
-    """Build a context with a planning model and return its report."""
+    """Build a context that a model plans and rules choose, and return its report."""
+    by_rules = patient(settings).model_copy(update={"selector": "rules"})
     chain = MemoryContextChain(
-        memory or lighthouse_memory(), model=model, settings=patient(settings), propagate_bugs=True, **options
+        memory or lighthouse_memory(), model=model, settings=by_rules, propagate_bugs=True, **options
     )
     report = chain.invoke(request or lighthouse_request()).report
     assert report is not None
@@ -237,7 +238,8 @@ def test_threads_that_the_model_expects_come_first_in_the_context() -> None:
 
     def listed(said: dict[str, Any]) -> list[str]:
         model = answering(json.dumps({"entities": [], "queries": [{"query": "the harbour wakes"}], **said}))
-        context = MemoryContextChain(memory, model=model, propagate_bugs=True).invoke(request)
+        by_rules = patient(ContextSettings(selector="rules"))
+        context = MemoryContextChain(memory, model=model, settings=by_rules, propagate_bugs=True).invoke(request)
         return [each["loop_id"] for each in (context.timeline_context or {})["open_loops"]]
 
     assert listed({}) == ["OL5", "OL4", "OL3", "OL2", "OL1"]

@@ -2,17 +2,23 @@
 
 import json
 import re
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
-from novelgen.context.model_selector import list_memories
+from novelgen.context.memory_list import best_list, memory_line, whole_list
+from novelgen.errors import DatabaseError
 from novelgen.language.language import estimate_tokens
+from novelgen.memory.search import KEYWORD_RETRIEVER, Candidate, RetrieverHit, SearchRequest, SearchResult
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import StoryPosition
 from novelgen.settings import ContextSettings
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
-from tests.support.stored_story import patient
-from tests.support.stories import PROJECT, lighthouse_memory, lighthouse_request
+from tests.support.stored_story import StoredStory, patient
+from tests.support.stories import ENTITIES, MEMORIES, PROJECT, RECORDS, lighthouse_memory, lighthouse_request
 
 BY_MODEL = ContextSettings(selector="model", full_report=True)
 
@@ -96,7 +102,7 @@ def test_a_model_that_cannot_be_reached_leaves_the_choice_of_the_rules() -> None
 
 def test_rules_ask_no_model_and_report_no_selection() -> None:
     model = answering('{"numbers": [1]}')
-    context = context_with(model, settings=ContextSettings())
+    context = context_with(model, settings=ContextSettings(selector="rules"))
     assert model.prompts == []
     assert context.report is not None
     assert "selector" not in context.report.model_dump()
@@ -106,7 +112,7 @@ def test_a_request_decides_over_the_settings() -> None:
     """Both ways: a model that the settings leave out, and rules where they have one."""
     model = answering('{"numbers": [1]}')
     asked = lighthouse_request().model_copy(update={"selector": "model"})
-    context_with(model, settings=ContextSettings(), request=asked)
+    context_with(model, settings=ContextSettings(selector="rules"), request=asked)
     assert len(model.prompts) == 1
     context_with(model, request=asked.model_copy(update={"selector": "rules"}))
     assert len(model.prompts) == 1
@@ -133,9 +139,104 @@ def test_the_list_lacks_what_the_point_of_view_does_not_know() -> None:
     assert {memory.content for memory in context.relevant_memories} >= listed
 
 
+def prompt_of(model: ScriptedChatModel) -> str:
+    """The last prompt up to the end of its list."""
+    prompt = "\n".join(str(message.content) for message in model.prompts[-1])
+    return prompt[: prompt.index("\n===== open threads")]
+
+
+def test_the_list_of_a_scene_begins_with_that_of_the_scene_before() -> None:
+    """So a provider's prompt cache serves it again; the plans and what the search found differ."""
+    model = ScriptedChatModel(answer=lambda _: '{"numbers": [1]}')
+    prompts: list[str] = []
+    for place in ((1, 2), (2, 1), (2, 2), (3, 1), (3, 2)):
+        request = lighthouse_request(*place)
+        plan = request.scene_plan.model_copy(update={"purpose": f"Purpose {len(prompts)}", "key_actions": []})
+        context_with(model, request=request.model_copy(update={"scene_plan": plan}))
+        prompts.append(prompt_of(model))
+    for earlier, later in pairwise(prompts):
+        assert later.startswith(earlier)
+    assert prompts[0] != prompts[-1]
+
+
+def test_the_list_has_what_no_retriever_found() -> None:
+    """It is chosen, too, and comes first."""
+
+    class Forgetful(StoredStory):
+        def search(self, request: SearchRequest) -> SearchResult:
+            result = super().search(request)
+            return replace(result, candidates=result.candidates[:1])
+
+    story = Forgetful.of_chunks(PROJECT, MEMORIES, records=RECORDS, entities=ENTITIES)
+    model = answering('{"numbers": [3]}')
+    chain = MemoryContextChain(story, selector_model=model, settings=patient(BY_MODEL), propagate_bugs=True)
+    context = chain.invoke(lighthouse_request())
+    assert len(list_of(model)) == 3
+    assert context.report is not None
+    assert context.report.items[0].source_id == "M3"
+
+
+def test_a_model_that_is_configured_chooses_and_rules_do_without_one() -> None:
+    model = answering('{"numbers": [1]}')
+    context_with(model, settings=ContextSettings())
+    assert len(model.prompts) == 1
+    alone = MemoryContextChain(lighthouse_memory(), settings=patient(ContextSettings()), propagate_bugs=True)
+    report = alone.invoke(lighthouse_request()).report
+    assert report is not None
+    assert report.selector is None
+    assert not [issue for issue in report.issues if issue.stage == "select"]
+
+
+def test_a_list_that_cannot_be_read_is_made_of_what_the_search_found() -> None:
+    class Broken(StoredStory):
+        def memories_before(self, project_id: str, *, as_of: StoryPosition, most: int) -> list[StoryMemoryChunk]:
+            raise DatabaseError("the disk is gone")
+
+    story = Broken.of_chunks(PROJECT, MEMORIES, records=RECORDS, entities=ENTITIES)
+    model = answering('{"numbers": [1]}')
+    chain = MemoryContextChain(story, selector_model=model, settings=patient(BY_MODEL), propagate_bugs=True)
+    context = chain.invoke(lighthouse_request())
+    assert len(list_of(model)) == 3
+    assert context.report is not None
+    assert [issue.kind for issue in context.report.issues if issue.stage == "select"] == ["unavailable"]
+
+
+def test_a_list_that_leaks_is_cut_once_more() -> None:
+    class Leaking(StoredStory):
+        def memories_before(self, project_id: str, *, as_of: StoryPosition, most: int) -> list[StoryMemoryChunk]:
+            return super().memories_before(project_id, as_of=StoryPosition(), most=most)
+
+    story = Leaking.of_chunks(PROJECT, MEMORIES, records=RECORDS, entities=ENTITIES)
+    model = answering('{"numbers": [1]}')
+    MemoryContextChain(story, selector_model=model, settings=patient(BY_MODEL), propagate_bugs=True).invoke(
+        lighthouse_request()
+    )
+    assert len(list_of(model)) == 3
+
+
+def candidate_of(memory: StoryMemoryChunk, retriever: str = "semantic") -> Candidate:
+    """A memory that one retriever found."""
+    return Candidate(memory, (RetrieverHit(retriever, 1),))
+
+
 def test_a_list_without_room_keeps_the_best_of_the_ranking_in_story_order() -> None:
-    ranked = list(lighthouse_memory().search_story_memory(PROJECT, "the brass key"))[:3]
-    room = sum(estimate_tokens(f"3. [1:1] {memory.content}") for memory in ranked[:2])
-    listed = list_memories(ranked, budget_tokens=room, count_tokens=estimate_tokens)
-    assert {memory.chunk_id for memory in listed} == {memory.chunk_id for memory in ranked[:2]}
-    assert list_memories(ranked, budget_tokens=0, count_tokens=estimate_tokens) == []
+    ranked = [candidate_of(memory) for memory in reversed(MEMORIES)]
+    listed = best_list(ranked, most=2, budget_tokens=1000, count_tokens=estimate_tokens)
+    assert listed.chunk_ids == ("k-M3", "k-M4")
+    assert listed.unlisted == 2
+    assert best_list(ranked, most=4, budget_tokens=0, count_tokens=estimate_tokens).chunk_ids == ()
+    assert whole_list(ranked, budget_tokens=20, count_tokens=estimate_tokens) is None
+
+
+def test_called_notes_are_listed_before_the_best_of_the_ranking() -> None:
+    ranked = [candidate_of(memory) for memory in MEMORIES[:3]]
+    ranked.append(candidate_of(MEMORIES[3], KEYWORD_RETRIEVER))
+    listed = best_list(ranked, most=1, budget_tokens=1000, count_tokens=estimate_tokens)
+    assert listed.chunk_ids == ("k-M4",)
+
+
+def test_a_line_has_the_short_form_unless_that_is_a_label() -> None:
+    told = MEMORIES[0].model_copy(update={"short": "Ada hid the brass key under the stair."})
+    label = MEMORIES[0].model_copy(update={"short": "The key"})
+    assert memory_line(7, told, estimate_tokens) == "7. [1:1] Ada hid the brass key under the stair."
+    assert memory_line(7, label, estimate_tokens) == f"7. [1:1] {MEMORIES[0].content}"

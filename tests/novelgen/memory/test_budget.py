@@ -3,7 +3,7 @@
 import pytest
 
 from novelgen.language.language import estimate_tokens
-from novelgen.memory.budget import Priced, choose_form, fill, is_cut, short_form_defect
+from novelgen.memory.budget import Priced, choose_form, fill, forms_of_chosen, is_cut, short_form_defect
 from novelgen.memory.weights import SelectionWeights
 from tests.novelgen.memory.build import chunk
 
@@ -82,3 +82,20 @@ def test_a_taken_passage_lifts_those_that_stand_beside_it() -> None:
     priced = {"long": Priced(9.0, 50), "near": Priced(7.0, 10), "far": Priced(7.5, 10)}
     filling = fill(priced, 10, lambda _: None, beside={"long": ("near",)}, beside_points=2.0)
     assert filling.taken == ("far",)
+
+
+@pytest.mark.parametrize(
+    ("budget_tokens", "fulls"),
+    [(10, 0), (20 * 10, 0), (20 * 10 + 14, 1), (20 * 24, 20), (20 * 24 + 23, 20), (30 * 24, 30)],
+)
+def test_what_a_model_chose_is_full_where_there_is_room_and_short_where_not(budget_tokens: int, fulls: int) -> None:
+    """The first twenty have room in short forms before the foremost become full; after a short one all are short."""
+    chosen = [chunk(f"m{number:02}", content=FULL, short=SHORT) for number in range(30)]
+    assert (estimate_tokens(FULL), estimate_tokens(SHORT)) == (24, 10)
+    forms = [form.form for form in forms_of_chosen(chosen, budget_tokens, estimate_tokens).values()]
+    assert forms == ["full"] * fulls + ["short"] * (30 - fulls)
+
+
+def test_what_a_model_chose_has_no_short_form_that_is_a_label() -> None:
+    forms = forms_of_chosen([chunk("m", content=FULL, short="The dog")], 1, estimate_tokens)
+    assert (forms["m"].form, forms["m"].text) == ("full", FULL)

@@ -1,0 +1,84 @@
+"""The numbered list of memories from which a model chooses for a planned scene."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from novelgen.language.language import TokenCounter
+from novelgen.memory.budget import short_form_defect
+from novelgen.memory.search import KEYWORD_RETRIEVER, Candidate
+from novelgen.models.memory import StoryMemoryChunk, memory_place_text
+from novelgen.models.position import story_place
+
+LEAST_LINE_TOKENS = 8
+"""No line of the list takes fewer tokens, so that a budget bounds how many memories are read for it."""
+
+ALWAYS_LISTED = frozenset({KEYWORD_RETRIEVER, "loop", "recent"})
+"""Retrievers that answer without a query: pinned and called notes, due threads, important recent memories."""
+
+
+@dataclass(frozen=True)
+class MemoryList:
+    """The memories of the list in story order, their lines, and how many had no room."""
+
+    candidates: tuple[Candidate, ...] = ()
+    lines: tuple[str, ...] = ()
+    unlisted: int = 0
+
+    @property
+    def chunk_ids(self) -> tuple[str, ...]:
+        """The ids of the memories; the line of number n has the id at n - 1."""
+        return tuple(candidate.chunk.chunk_id for candidate in self.candidates)
+
+
+def whole_list(candidates: Sequence[Candidate], *, budget_tokens: int, count_tokens: TokenCounter) -> MemoryList | None:
+    """Return the list of all memories before a scene, as given in story order; None where it does not fit.
+
+    Nothing of a line depends on the plan or on later scenes: the list of a scene begins as that of the scene before.
+    """
+    lines = _lines(candidates, count_tokens)
+    if sum(map(count_tokens, lines)) > budget_tokens:
+        return None
+    return MemoryList(tuple(candidates), lines)
+
+
+def best_list(ranked: Sequence[Candidate], *, budget_tokens: int, most: int, count_tokens: TokenCounter) -> MemoryList:
+    """Return the list of the first `most` of a ranking that fit, in story order.
+
+    Pinned and called notes come before all others, and a quarter of the places is kept for memories of due threads and
+    important recent ones.
+    """
+    taken: list[Candidate] = []
+    left = budget_tokens
+    for candidate in _in_turn(ranked, most):
+        cost = count_tokens(memory_line(len(ranked), candidate.chunk, count_tokens))
+        if cost <= left:
+            left -= cost
+            taken.append(candidate)
+    taken.sort(key=lambda candidate: (story_place(candidate.chunk), candidate.chunk.chunk_id))
+    return MemoryList(tuple(taken), _lines(taken, count_tokens), unlisted=len(ranked) - len(taken))
+
+
+def memory_line(number: int, memory: StoryMemoryChunk, count_tokens: TokenCounter) -> str:
+    """Return the line of a memory: its number, its place, and its short form where that tells enough."""
+    full, short = memory.content.strip(), (memory.short or "").strip()
+    text = full if short_form_defect(short, full, count_tokens) else short
+    return f"{number}. [{memory_place_text(memory, always='*')}] {' '.join(text.split())}"
+
+
+def _lines(candidates: Iterable[Candidate], count_tokens: TokenCounter) -> tuple[str, ...]:
+    return tuple(memory_line(number, candidate.chunk, count_tokens) for number, candidate in enumerate(candidates, 1))
+
+
+_KEPT_SHARE = 0.25
+
+
+def _in_turn(ranked: Sequence[Candidate], most: int) -> list[Candidate]:
+    """Return those that may be listed, in the order in which they get room."""
+    called = [candidate for candidate in ranked if _is_found_by(candidate, frozenset({KEYWORD_RETRIEVER}))]
+    kept = [candidate for candidate in ranked if _is_found_by(candidate, ALWAYS_LISTED)][: int(most * _KEPT_SHARE)]
+    in_turn = {candidate.chunk.chunk_id: candidate for candidate in [*called, *kept, *ranked]}
+    return list(in_turn.values())[:most]
+
+
+def _is_found_by(candidate: Candidate, retrievers: frozenset[str]) -> bool:
+    return any(hit.retriever in retrievers for hit in candidate.hits)
