@@ -11,6 +11,7 @@ from novelgen.errors import UserInputError
 from runtime.doors.cli.error_handling import run_guarded
 from runtime.doors.cli.output import print_heading, print_json, print_pairs, print_table
 from runtime.doors.cli.parameters import COUNT, FILE, FOLDER, settle_imports
+from tests.benchmarks.pages import RECORDED, PageReport, measure_pages, page_rows
 from tests.benchmarks.retrieval.book import load_bench_book
 from tests.benchmarks.retrieval.quality import QualityReport, SystemScores
 from tests.benchmarks.rivals import measure_with_rivals
@@ -18,7 +19,8 @@ from tests.benchmarks.rivals import measure_with_rivals
 _EXAMPLES = """\b
 Examples:
   python -m tests.benchmarks books/sign_of_four --work-dir bench-work
-  python -m tests.benchmarks books/sign_of_four --no-records --budgets 1000,2000"""
+  python -m tests.benchmarks books/sign_of_four --no-records --budgets 1000,2000
+  python -m tests.benchmarks books/sign_of_four_read --pages"""
 
 
 @click.command(epilog=_EXAMPLES)
@@ -41,6 +43,12 @@ Examples:
 @click.option(
     "--selections", type=FILE, help="With --selector recorded: the memories of each plan; only its plans count."
 )
+@click.option(
+    "--pages",
+    is_flag=True,
+    help="Instead the share of the needed facts on whole pages; by the selections of the plans that are recorded for "
+    "the book, or of --selections.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")
 def bench(
     folder: Path,
@@ -53,6 +61,7 @@ def bench(
     planner: str,
     selector: str,
     selections: Path | None,
+    pages: bool,
     as_json: bool,
 ) -> None:
     """Measure retrieval on a book with an answer key.
@@ -61,12 +70,18 @@ def bench(
     fact in other words, covers.jsonl and shorts.jsonl. far@B is the share of the facts from more than three
     scenes back that stand within the first B tokens.
     """
-    if (selector == "recorded") != (selections is not None):
+    if not pages and (selector == "recorded") != (selections is not None):
         raise UserInputError("--selector recorded and --selections FILE go together; give both or neither")
     book = load_bench_book(folder)
     tokens = _budgets(budgets)
     settle_imports()
     with tempfile.TemporaryDirectory(prefix="novelgen-bench-") as temporary:
+        if pages:
+            recorded = RECORDED / f"{folder.resolve().name}.selections.jsonl"
+            known = selections or (recorded if recorded.exists() else None)
+            told = measure_pages(book, work_dir or Path(temporary), selections=known)
+            print_json(told) if as_json else print_pages(told)
+            return
         report = measure_with_rivals(
             book,
             work_dir or Path(temporary),
@@ -101,6 +116,12 @@ def print_quality(report: QualityReport) -> None:
         print_pairs(report.states.model_dump())
     for problem in report.problems:
         print_pairs({"problem": problem})
+
+
+def print_pages(report: PageReport) -> None:
+    """Print what pages convey: a row per kind, a column per length."""
+    print_heading(f"{report.book}, {report.plans} plans: all facts · those from far back (tokens)")
+    print_table(["page", *(f"{page:,}" for page in report.pages)], page_rows(report))
 
 
 def _quality_headings(budgets: Sequence[int]) -> list[str]:

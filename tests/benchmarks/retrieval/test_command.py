@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks import cost, whole_page
+from tests.benchmarks import cost
 from tests.benchmarks.__main__ import main
+from tests.benchmarks.retrieval.book import load_bench_book
 
 BOOK = str(Path(__file__).parents[2] / "data" / "bench_book")
 
@@ -33,12 +34,20 @@ def test_a_recorded_selector_needs_its_file(
     assert "--selections FILE" in capsys.readouterr().err
 
 
-def test_a_page_is_measured_beside_a_recap(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Both are told with what they convey and what they cost."""
-    assert whole_page.main([BOOK, "--work-dir", str(tmp_path)]) == 0
-    recap, context = capsys.readouterr().out.splitlines()
-    assert (recap.split()[0], context.split()[0]) == ("recap", "context")
-    assert float(context.split()[2]) > 0
+def test_pages_are_measured_beside_what_programs_do_without_a_memory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One table for people: what each kind of page conveys at each length, and what it costs."""
+    plan = load_bench_book(Path(BOOK)).plans[0]
+    selections = tmp_path / "selections.jsonl"
+    selections.write_text(json.dumps({"plan_id": plan.plan_id, "memory_ids": ["M001"]}), "utf-8")
+    monkeypatch.setattr(sys, "argv", ["bench", BOOK, "--pages", "--selections", str(selections)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    told = capsys.readouterr().out
+    kinds = ("rules", "selection by a model", "text alone, no record", "recap", "plain chunks", "whole text")
+    assert all(kind in told for kind in ("bench_book, 1 plans", "1,000", "2,000", "3,300", *kinds))
 
 
 def test_cost_is_measured_at_the_sizes_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
