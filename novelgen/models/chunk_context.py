@@ -92,3 +92,7 @@ class ChunkContext(Model):
     more: int = Field(default=0, ge=0, description="How many further memories fit and are not shown.")
     text: str = Field(default="", description="Block for a prompt; empty when there is nothing to say.")
     issues: list[ReportIssue] = Field(default_factory=list)
+
+    def as_prompt(self) -> str:
+        """Return the block for a prompt, as every other context does."""
+        return self.text

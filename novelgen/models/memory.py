@@ -3,11 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from operator import not_
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from novelgen.models.base import Model
+from novelgen.models.entity import ID_PREFIXES
 from novelgen.models.position import Place, StoryPosition, UtcDatetime, place_text, place_told, utc_now
 from novelgen.models.shown import Shown
 
@@ -173,6 +174,29 @@ def chapter_of_target(target: str) -> int | None:
     """Return the chapter that a target stands for, or None when it stands for none."""
     match = _CHAPTER.fullmatch(target.strip())
     return int(match[1]) if match else None
+
+
+Target = str | Mapping[str, Any]
+"""What a memory is attached to, as a caller says it: id, name, `character:Ada`, `chapter:3`, `book`, `{type, id}`."""
+
+_TARGET_TYPES = ("type", "kind", "entity_type")
+_TARGET_IDS = ("id", "target", "entity_id", "name", "chapter_index")
+"""What answers call the type and the id of a thing, the words of attachments first."""
+
+
+def target_text(value: object) -> object:
+    """Return a target as a text: `{type, id}`, as answers tell it, becomes `character:C0`."""
+    if not isinstance(value, Mapping):
+        return value
+    kind = next((value[name] for name in _TARGET_TYPES if value.get(name)), None)
+    target = next((value[name] for name in _TARGET_IDS if value.get(name) not in (None, "")), None)
+    if kind == BOOK:
+        return BOOK if target in (None, BOOK) else f"{BOOK}:{target}"
+    if kind == "chapter" and not isinstance(target, bool) and str(target).isdecimal():
+        return chapter_target(int(str(target)))
+    if isinstance(target, str):
+        return f"{kind}:{target}" if kind in ID_PREFIXES else target
+    raise ValueError(f'{value!r} names no target; write {{"type": "character", "id": "C0"}}, chapter:3 or book')
 
 
 def is_entity_target(target: str) -> bool:

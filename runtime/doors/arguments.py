@@ -28,8 +28,9 @@ from pydantic import (
 
 from novelgen.errors import InvalidPositionError, InvalidRequestError, UserInputError
 from novelgen.language.normalise import DEEPEST, is_deeper
-from novelgen.models.memory import BOOK, chapter_target
+from novelgen.models.memory import target_text
 from novelgen.models.position import CHAPTER_NAME, GREATEST_INDEX, LONGEST_CHAPTER_NAME, SCENE_LABEL, StoryPosition
+from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described
 from runtime.story.base import PLACE_NUMBERS, story_position
 
@@ -121,18 +122,6 @@ def _written(value: object) -> object:
     return value
 
 
-def _target(value: object) -> object:
-    """Return what a memory is attached to in a word, where it comes as memories tell it: `{type, id}`."""
-    if not isinstance(value, Mapping):
-        return value
-    kind, said = value.get("type"), value.get("id")
-    if kind == BOOK:
-        return BOOK if said in (None, "", BOOK) else f"{BOOK}:{said}"
-    if kind == "chapter" and not isinstance(said, bool) and str(said).isdecimal():
-        return chapter_target(int(str(said)))
-    return said if isinstance(said, str) else value
-
-
 def _as_list(value: object) -> object:
     """Return one target as a list of it."""
     return [value] if isinstance(value, str | Mapping) else value
@@ -143,7 +132,7 @@ _TARGET_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "object", "required": [
 Target = Annotated[
     str,
     Field(min_length=1, max_length=400),
-    BeforeValidator(_target),
+    BeforeValidator(target_text),
     WithJsonSchema(_TARGET_SCHEMA, mode="validation"),
 ]
 """What a memory is attached to: an id, a name, `chapter:3` or `book`, or an object as memories tell it."""
@@ -165,6 +154,17 @@ class Arguments(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
+    def _names_in_any_case(cls, given: Any) -> Any:
+        """Take attachedTo for attached_to; the rest is left to be refused."""
+        if not isinstance(given, Mapping):
+            return given
+        by_letters = {_letters(name): name for name in cls.model_fields}
+        renamed = {name: by_letters.get(_letters(name), name) for name in given if name not in cls.model_fields}
+        free = {name: own for name, own in renamed.items() if own not in given}
+        return {free.get(name, name): value for name, value in given.items()}
+
+    @model_validator(mode="before")
+    @classmethod
     def _numbers_are_no_answers(cls, given: Any) -> Any:
         """Refuse 0 where yes or no is asked for, and false where a number is: who sends it means something else."""
         for name, value in given.items() if isinstance(given, Mapping) else ():
@@ -174,6 +174,10 @@ class Arguments(BaseModel):
             if isinstance(value, int | float) and not isinstance(value, bool) and kinds == {"boolean"}:
                 raise ValueError(f"{name} takes true or false, not {value!r}")
         return given
+
+
+def _letters(name: object) -> str:
+    return str(name).replace("_", "").casefold()
 
 
 @cache
@@ -222,7 +226,18 @@ def read_arguments(model: type[Arguments], payload: Mapping[str, Any]) -> dict[s
     try:
         return values_of(model.model_validate(payload))
     except ValidationError as error:
-        raise InvalidRequestError(described(error)) from error
+        raise InvalidRequestError(_unknown_argument(error, model) or described(error)) from error
+
+
+def _unknown_argument(error: ValidationError, model: type[Arguments]) -> str:
+    """Say which argument there is none of, what is missing and what is taken; empty where all names are right."""
+    problems = error.errors(include_url=False)
+    unknown = next((each["loc"][0] for each in problems if each["type"] == "extra_forbidden"), None)
+    if unknown is None:
+        return ""
+    missing = [str(each["loc"][0]) for each in problems if each["type"] == "missing" and len(each["loc"]) == 1]
+    told = did_you_mean(str(unknown), model.model_fields) or (f"; {missing[0]} is missing" if missing else "")
+    return f"there is no argument {unknown!r}{told}; there are: {', '.join(model.model_fields)}"
 
 
 _IN_PLACE: dict[Any, Any] = {

@@ -66,7 +66,10 @@ def build_story_tools(
                 f"there is no {kind} {name!r}{did_you_mean(name, offered)}; there are: {', '.join(offered)}"
             )
     chosen = list(offered.values()) if names is None else [offered[name] for name in names]
-    return [_langchain_tool(each, stores, story, limit=as_of) for each in chosen]
+    return [
+        _langchain_tool(each, stores, story, limit=as_of, bound=each.operation.for_readers if reads_only else None)
+        for each in chosen
+    ]
 
 
 def build_character_tools(

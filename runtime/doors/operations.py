@@ -39,6 +39,7 @@ class Operation:
         without: Arguments that no door but Python offers.
         position: Path parameters `chapter_index` and `scene_index` are this one argument.
         fixed: Arguments that HTTP gives by itself.
+        for_readers: Arguments of who may only read, whatever the settings say.
         has_prompt: Whether who accepts plain text is given the result as a block for a prompt.
         may_create: Whether `create` in the body makes the character, and the project, where there is none.
     """
@@ -54,6 +55,7 @@ class Operation:
     without: tuple[str, ...] = ()
     position: str = ""
     fixed: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    for_readers: Mapping[str, Any] = field(default_factory=dict, hash=False)
     has_prompt: bool = False
     may_create: bool = False
     tags: tuple[str, ...] = field(default=())
@@ -143,7 +145,14 @@ OPERATIONS: tuple[Operation, ...] = (
     *_of(
         "writing",
         _row("build_context", "story.context", "POST /context", is_read=True, without=("write_file",), has_prompt=True),
-        _row("build_chunk_context", "story.chunk_context", "POST /chunk-context", is_read=True, fixed={"touch": False}),
+        _row(
+            "build_chunk_context",
+            "story.chunk_context",
+            "POST /chunk-context",
+            is_read=True,
+            for_readers={"touch": False},
+            has_prompt=True,
+        ),
         _row("summarize_scene", "summaries.sum_up_scene", "POST /summarize", is_read=True),
         _row("get_entity_state", "states.state", "GET /states/{entity_id}", key="state"),
         _row("search_story_memory", "search.search", "POST /search", key="memories", has_issues=True, is_read=True),

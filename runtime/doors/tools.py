@@ -211,11 +211,13 @@ def _cut(story: StoryBase, values: Mapping[str, Any], method: Method, limit: Sto
         if name in fields:
             asked = cut.get(name)
             cut[name] = limit if asked is None else min(stored_position(story, asked, name=name), limit)
-    if "scene_index" in fields:
-        cut |= named_place(story, {name: cut[name] for name in PLACE_NUMBERS if name in cut})
-    place = StoryPosition(cut.get("chapter_index"), cut.get("scene_index")) if "scene_index" in fields else limit
-    if place > limit:
-        cut |= {"chapter_index": limit.chapter_index, "scene_index": limit.scene_index or 0}
+    within = [name for name in PLACE_NUMBERS if name in fields]
+    if not within or not (fields.keys().isdisjoint(CUTS) or "scene_index" in fields):
+        return cut
+    cut |= named_place(story, {name: cut[name] for name in within if name in cut}, of_scene="scene_index" in within)
+    if StoryPosition(cut.get("chapter_index"), cut.get("scene_index")) > limit:
+        at = {"chapter_index": limit.chapter_index, "scene_index": limit.scene_index or 0}
+        cut |= {name: at[name] for name in within}
     return cut
 
 
@@ -298,6 +300,7 @@ def _included(include: Any, name: str) -> Any:
 
 _BLOCKS: dict[str, Callable[[Any], str]] = {
     "build_context": lambda context: context.as_prompt(),
+    "build_chunk_context": lambda context: context.as_prompt(),
     "list_changes": lambda difference: "\n".join(difference_lines(difference)),
     "extract_scenes": lambda report: "" if report.changes is None else "\n".join(difference_lines(report.changes)),
     "recall_memories": lambda recall: recall.as_prompt(),

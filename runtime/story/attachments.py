@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
 from novelgen.language.resolver import NameResolver
-from novelgen.models.memory import DISTILLED_TYPES, Attachment, StoryMemoryChunk
+from novelgen.models.memory import DISTILLED_TYPES, Attachment, StoryMemoryChunk, Target
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.shown import Shown, ShownList
 from runtime.storage.database import UnitOfWork
@@ -63,7 +63,7 @@ MAX_BY_NAME = 200
 class StoryAttachments(base.StoryBase):
     """What users do with the links of memories to what they are about: entities, chapters and the whole book."""
 
-    def attach_memories(self, memory_ids: Sequence[str], targets: Sequence[str]) -> AttachmentChange:
+    def attach_memories(self, memory_ids: Sequence[str], targets: Sequence[Target]) -> AttachmentChange:
         """Attach memories to entities, chapters or the book by hand.
 
         Args:
@@ -72,7 +72,7 @@ class StoryAttachments(base.StoryBase):
         """
         return self._linked(memory_ids, targets, AttachmentRepository.attach)
 
-    def detach_memories(self, memory_ids: Sequence[str], targets: Sequence[str]) -> AttachmentChange:
+    def detach_memories(self, memory_ids: Sequence[str], targets: Sequence[Target]) -> AttachmentChange:
         """Take memories off entities, chapters or the book, whether an author or an ingest attached them.
 
         The chapter in which a memory stands, and the book of a memory that is attached to nothing else, stay.
@@ -140,7 +140,7 @@ class StoryAttachments(base.StoryBase):
             entity_id=meant.entity_id, memories=ranked[:limit], more=max(0, count + len(named) - len(ranked[:limit]))
         )
 
-    def _linked(self, memory_ids: Sequence[str], targets: Sequence[str], link: _Linking) -> AttachmentChange:
+    def _linked(self, memory_ids: Sequence[str], targets: Sequence[Target], link: _Linking) -> AttachmentChange:
         if not memory_ids or not targets:
             raise UserInputError("name at least one memory and one target: an entity, a chapter as chapter:3, or book")
         with self._stores.database(self.project_id).write() as unit:

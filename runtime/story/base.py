@@ -38,8 +38,10 @@ from novelgen.errors import (
 )
 from novelgen.language.normalise import name_key, title_free_key
 from novelgen.language.resolver import NameResolver
+from novelgen.models.chunk_context import MAX_CHUNK_CHARACTERS
 from novelgen.models.dated_values import entity_at
-from novelgen.models.entity import Entity, EntityType
+from novelgen.models.entity import ID_PREFIXES, Entity, EntityType
+from novelgen.models.memory import Target, target_text
 from novelgen.models.position import CHAPTER_NAME, END_OF_STORY, SCENE_LABEL, StoryPosition
 from novelgen.nearest import did_you_mean, listed_entities, near_names
 from runtime.storage.database import UnitOfWork
@@ -261,7 +263,7 @@ DRAFT_CHARACTERS = 100_000
 
 Draft = Annotated[str, Field(min_length=1, max_length=DRAFT_CHARACTERS)]
 
-Passage = Annotated[str, Field(min_length=1, max_length=200_000)]
+Passage = Annotated[str, Field(min_length=1, max_length=MAX_CHUNK_CHARACTERS)]
 """A paragraph to a few pages."""
 
 Given = Mapping[str, Any] | Any
@@ -459,16 +461,43 @@ def resolved_ids(names: Sequence[str], known: Sequence[Entity], entity_type: Ent
 
 
 def resolved_targets(
-    unit: UnitOfWork, names: Sequence[str], as_of: StoryPosition | None, *, by_whole_name: bool = False
+    unit: UnitOfWork, targets: Target | Sequence[Target], as_of: StoryPosition | None, *, by_whole_name: bool = False
 ) -> list[str]:
     """Return what names of things that memories are attached to mean at a position, without repeats."""
+    names = _target_texts(targets)
     beyond = {each: target for each in names if (target := unit.attachments.beyond_entities(each)) is not None}
     known = known_entities(unit, as_of) if len(beyond) < len(set(names)) else []
     meant = named_entity if by_whole_name else resolved_entity
     try:
-        return list(dict.fromkeys(beyond.get(each) or meant(each, known).entity_id for each in names))
+        return list(dict.fromkeys(beyond.get(each) or _typed_entity(each, known, meant).entity_id for each in names))
     except UnknownEntityError as error:
         raise UnknownEntityError(f"{error}; a chapter is written chapter:3, the whole book: book") from error
+
+
+def _target_texts(targets: Target | Sequence[Target]) -> list[str]:
+    """Return targets as texts; one alone is a list of it."""
+    listed = [targets] if isinstance(targets, str | Mapping) else targets
+    try:
+        texts = [target_text(each) for each in listed]
+    except ValueError as error:
+        raise UserInputError(str(error)) from error
+    wrong = next((each for each in texts if not isinstance(each, str)), None)
+    if wrong is not None:
+        raise UserInputError(f"{wrong!r} names no target; write an id, a name, chapter:3 or book")
+    return [str(each) for each in texts]
+
+
+def _typed_entity(name: str, known: Sequence[Entity], meant: Callable[..., Entity]) -> Entity:
+    """Return the entity that a name means; `character:Ada` means a character alone."""
+    prefix, _, own_name = name.partition(":")
+    kind = next((each for each in ID_PREFIXES if each == prefix), None)
+    if kind is None or not own_name.strip() or any(bears_name(each, name) for each in known):
+        return meant(name, known)
+    own_name = own_name.strip()
+    other = next((each for each in known if bears_name(each, own_name)), None)
+    if other is not None and not any(each.entity_type == kind and bears_name(each, own_name) for each in known):
+        raise UnknownEntityError(f"{own_name!r} is no {kind} but a {other.entity_type}: {other.entity_id}")
+    return meant(own_name, known, kind)
 
 
 def place_of_statement(unit: UnitOfWork, as_of: StoryPosition, *, scene_id: str | None = None) -> StoryPosition:

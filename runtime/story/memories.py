@@ -19,6 +19,7 @@ from novelgen.models.memory import (
     Attachment,
     ContentType,
     StoryMemoryChunk,
+    Target,
     is_entity_target,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
@@ -83,7 +84,7 @@ class StoryMemories(base.StoryBase):
     def memories(
         self,
         *,
-        attached_to: Sequence[str] = (),
+        attached_to: Sequence[Target] = (),
         content_types: Sequence[ContentType] = (),
         status: records.MemoryStatus = "active",
         limit: base.Count | None = DEFAULT_LIMIT,
@@ -141,7 +142,7 @@ class StoryMemories(base.StoryBase):
         self,
         content: str,
         *,
-        attached_to: Sequence[str] | None = None,
+        attached_to: Sequence[Target] | None = None,
         start: base.Place = None,
         short: str | None = None,
         importance: base.Weight | None = None,
@@ -237,9 +238,9 @@ class StoryMemories(base.StoryBase):
         short: str | None = None,
         importance: base.Weight | None = None,
         tags: Sequence[str] | None = None,
-        attach: Sequence[str] = (),
-        detach: Sequence[str] = (),
-        attached_to: Sequence[str] | None = None,
+        attach: Sequence[Target] = (),
+        detach: Sequence[Target] = (),
+        attached_to: Sequence[Target] | None = None,
         event_type: str | None = None,
         evidence: str | None = None,
         as_of: base.Place = None,
@@ -496,15 +497,20 @@ def _with_evidence(
     return edit.model_copy(update={"source_span": _span_of(unit, evidence, place), "verified": True})
 
 
-def _said_targets(unit: UnitOfWork, attached_to: Sequence[str] | None, as_of: StoryPosition | None) -> list[str]:
+def _said_targets(unit: UnitOfWork, attached_to: Sequence[Target] | None, as_of: StoryPosition | None) -> list[str]:
     """Return the targets that were said; an empty list says the whole book."""
     if attached_to is None:
         return []
-    return base.resolved_targets(unit, attached_to, as_of) or [BOOK]
+    return base.resolved_targets(unit, attached_to, as_of, by_whole_name=as_of is None) or [BOOK]
 
 
 def _reattach(
-    unit: UnitOfWork, chunk_id: str, *, attach: Sequence[str], detach: Sequence[str], attached_to: Sequence[str] | None
+    unit: UnitOfWork,
+    chunk_id: str,
+    *,
+    attach: Sequence[str],
+    detach: Sequence[str],
+    attached_to: Sequence[Target] | None,
 ) -> None:
     gone, added = list(detach), list(attach)
     if attached_to is not None:

@@ -182,7 +182,7 @@ class Story(
         text: Passage,
         *,
         chapter_index: Number | None = None,
-        limit: Annotated[int, Field(ge=1, le=200)] | None = None,
+        limit: Annotated[int, Field(ge=0, le=200)] | None = None,
         language: Annotated[str, Field(max_length=20)] | None = None,
         priority: MemoryPriority | None = None,
         touch: bool | None = None,

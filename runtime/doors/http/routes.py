@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -92,6 +92,8 @@ def _endpoint(operation: Operation, verb: str, path: str) -> Any:
         values = {**operation.fixed, **given, **({} if sent is None else values_of(sent))}
         if if_match is not None and operation.changes:
             values |= _expected(if_match, model)
+        if request.scope.get("access") == "read":
+            values |= _of_reader(operation, values)
         if operation.position:
             values[operation.position] = place_from(values.pop("chapter_index"), values.pop("scene_index"))
         doer: Any
@@ -164,6 +166,14 @@ def _expected(if_match: str, model: type[Arguments]) -> dict[str, str]:
     if tag is None:
         raise Refusal(400, "invalid-request", f"If-Match {if_match[:100]!r} is no one ETag; send it as it was read")
     return {VERSION: tag[1]}
+
+
+def _of_reader(operation: Operation, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what counts for who may only read; what would be written is refused where it was asked for."""
+    refused = next((name for name, value in operation.for_readers.items() if values.get(name, value) != value), None)
+    if refused is not None:
+        raise Refusal(403, "read-only", f"this token may only read: leave {refused} out, or send the other token")
+    return operation.for_readers
 
 
 def _path_parameter(model: type[Arguments], name: str) -> Any:

@@ -103,7 +103,9 @@ _EFFECTS = {"PUT": "replaces", "PATCH": "replaces", "DELETE": "replaces"}
 def build_tools(shelf: Shelf, *, offer: MCPOffer, is_read_only: bool) -> list[SdkTool]:
     """Return the tools over the stories of a shelf that belong to an offer."""
     chosen = [each for each in MCP_TOOLS if offer in each.shelves and (each.reads or not is_read_only)]
-    offered: list[SdkTool] = [_story_tool(shelf, each) for each in chosen]
+    offered: list[SdkTool] = [
+        _story_tool(shelf, each, bound=each.operation.for_readers if is_read_only else {}) for each in chosen
+    ]
     return [_listing(shelf), *offered] if shelf.project_id is None else offered
 
 
@@ -132,11 +134,11 @@ def text_of(tool: Tool, answer: Mapping[str, Any]) -> str:
     return "\n".join([answer[BLOCK].rstrip() or "(nothing is known by then)", *missing])
 
 
-def _story_tool(shelf: Shelf, tool: Tool) -> StoryTool:
-    arguments = tool.arguments(PROJECT if shelf.project_id is None else {})
+def _story_tool(shelf: Shelf, tool: Tool, *, bound: Mapping[str, Any]) -> StoryTool:
+    arguments = tool.arguments(PROJECT if shelf.project_id is None else {}, bound=bound)
 
     def call(given: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        values = tool.read(arguments, given)
+        values = {**tool.read(arguments, given), **bound}
         answer = tool.answer(shelf.story(values.pop("project_id", None)), values, folders=shelf.folders)
         return answer, text_of(tool, answer)
 

@@ -12,7 +12,8 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 import novelgen
 from novelgen.errors import UserInputError
 from novelgen.models.position import StoryPosition
-from runtime.doors.langchain import attachment_guidance, build_memory_tools
+from novelgen.settings import ChunkContextSettings
+from runtime.doors.langchain import attachment_guidance, build_memory_tools, build_story_tools
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
 from runtime.story.threads import StoryThreads
@@ -145,6 +146,40 @@ def test_a_model_keeps_attachments(stores: MemoryStores, project: str, call: Cal
     assert (looked["is_attached"], len(looked["memories"])) == (False, 1)
     assert call("memory_attach_by_mention", entity_id="C0", is_applied=True)["is_attached"] is True
     assert call("memory_attach_by_mention", entity_id="C0")["memories"] == []
+
+
+def test_a_translator_is_told_what_a_passage_needs(stores: MemoryStores, project: str, call: Call) -> None:
+    """Seed 003: glossary and memories in one block; who is shown what is noted where that is asked for."""
+    Story(stores, project).edit_entity("Elena Thorne", {"translation": "艾琳娜"})
+    rule = call("create_memory", content="Elena Thorne is always called by her first name.")["note"]["source_id"]
+    told = call("build_chunk_context", text="Elena Thorne left.", chapter_index=2)
+    assert "- Elena Thorne → 艾琳娜 (character)" in told["block"]
+    assert "always called by her first name" in told["block"]
+    assert rule in [each["chunk"]["source_id"] for each in told["memories"]]
+
+
+@pytest.mark.parametrize("reads_only", [True, False])
+def test_a_reader_notes_nothing(stores: MemoryStores, project: str, reads_only: bool) -> None:
+    """Where the settings note what was shown, tools that store nothing do not."""
+    touching = ChunkContextSettings(touch=True)
+    memory = stores.settings.memory.model_copy(update={"chunk_context": touching})
+    with MemoryStores(stores.settings.model_copy(update={"memory": memory})) as opened:
+        story = Story(opened, project)
+        rule = story.note("Elena Thorne is always called by her first name.").note.chunk_id
+        tools = build_story_tools(opened, story, "attachments", reads_only=reads_only)
+        {each.name: each for each in tools}["build_chunk_context"].invoke({"text": "Elena Thorne left."})
+        with opened.database(project).read() as unit:
+            assert (rule in unit.memories.read_moments([rule])) is not reads_only
+
+
+def test_a_chunk_context_reads_nothing_of_later(stores: MemoryStores, project: str) -> None:
+    """A position cuts the chapter that a call names, and the whole book."""
+    tools = build_story_tools(stores, Story(stores, project), "attachments", as_of=HERE)
+    chunk = {each.name: each for each in tools}["build_chunk_context"]
+    for asked in ({}, {"chapter_index": 9}):
+        told = chunk.invoke({"text": "Odile Brandt left the frozen lake.", **asked})
+        assert (told["chapter_index"], told["memories"]) == (2, [])
+        assert "smuggler" not in told["block"]
 
 
 def test_what_goes_wrong_is_data(call: Call) -> None:

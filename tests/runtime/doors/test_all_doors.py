@@ -71,6 +71,8 @@ READS = [
     Row("list_summaries", {"as_of": "3:1"}, "summaries"),
     Row("list_conflicts", {"with_waived": True}, "conflicts"),
     Row("check_draft", {"text": DRAFT, **PLACE, "scene_plan": PLAN, "use_model": False}, "Elias Marrow"),
+    Row("build_chunk_context", {"text": "Sparrow rang.", "chapter_index": 3, "limit": 200}, "M0"),
+    Row("build_chunk_context", {"text": "Sparrow rang.", "limit": 0}, "more"),
     Row("summarize_scene", {"text": "Ines locked the shop. Rain fell. Sparrow waited at the gate."}, "rules"),
 ]
 
@@ -91,6 +93,9 @@ REFUSALS = [
     Row("search_story_memory", {"query": ""}, kind="invalid-request"),
     Row("search_story_memory", {"query": "   "}, kind="user-input"),
     Row("search_story_memory", {"query": "key", "path": "/etc/passwd"}, kind="invalid-request"),
+    Row("build_chunk_context", {"text": "x" * 100_001}, kind="invalid-request"),
+    Row("build_chunk_context", {"text": "Sparrow", "limit": 201}, kind="invalid-request"),
+    Row("build_chunk_context", {"chapter_index": 3}, kind="invalid-request"),
     Row("check_draft", PLACE, kind="invalid-request"),
     Row("check_draft", {"text": DRAFT, **PLACE, "scene_plan": MISSPELT}, kind="user-input"),
     Row("build_context", {**PLACE, "scene_plan": MISSPELT}, kind="user-input"),
@@ -98,6 +103,7 @@ REFUSALS = [
     Row("add_note", {"content": "x", "importance": 11}, kind="invalid-request"),
     Row("add_note", {"content": "x", "importance": 2**63}, kind="invalid-request"),
     Row("add_note", {"content": "x", "attached_to": [{"type": "character"}]}, kind="invalid-request"),
+    Row("add_note", {"content": "x", "attached_to": [{"type": "faction", "id": "Ines"}]}, kind="unknown-entity"),
     Row("edit_memory", {"memory_id": "M001", "attached_to": ["Nobody"]}, kind="unknown-entity"),
     Row(
         "edit_entity",

@@ -1,5 +1,6 @@
 """What doors take as an argument: bounds that hold, and no number for yes or no."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -50,3 +51,26 @@ def test_a_delay_is_a_time_or_a_number_of_turns() -> None:
     model = arguments_of(BY_NAME["tell_world_event"].function)
     read = read_arguments(model, {"content": "Fire!", "delay": "P120D", "delay_per_distance": 2})
     assert (read["delay"], read["delay_per_distance"]) == (timedelta(days=120), 2)
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "said"),
+    [
+        ("add_note", {"text": "It rains."}, "there is no argument 'text'; content is missing; there are: content,"),
+        ("edit_memory", {"id": "M001", "content": "x"}, "there is no argument 'id'; memory_id is missing"),
+        ("add_note", {"content": "x", "attached": ["Ines"]}, "no argument 'attached'; did you mean 'attached_to'?"),
+        ("build_chunk_context", {"text": "x", "chapter": 2}, "no argument 'chapter'; there are: text, chapter_index"),
+    ],
+)
+def test_a_wrong_name_is_told_the_right_ones(operation: str, arguments: dict[str, Any], said: str) -> None:
+    """The next call can be right: what is missing and what there is stands in the error."""
+    with pytest.raises(InvalidRequestError, match=re.escape(said)):
+        read_arguments(arguments_of(BY_NAME[operation].function), arguments)
+
+
+def test_names_count_whatever_their_case() -> None:
+    """Seed 003 writes attachedTo; two spellings of one name are refused."""
+    model = arguments_of(BY_NAME["add_note"].function)
+    assert read_arguments(model, {"content": "x", "attachedTo": ["Ines"]})["attached_to"] == ["Ines"]
+    with pytest.raises(InvalidRequestError, match="there is no argument 'attachedTo'"):
+        read_arguments(model, {"content": "x", "attachedTo": ["Ines"], "attached_to": ["Ada"]})

@@ -1,5 +1,7 @@
 """Attaching memories by hand, as code does it."""
 
+from typing import Any
+
 import pytest
 
 from novelgen.errors import UnknownEntityError, UserInputError
@@ -81,6 +83,44 @@ def test_a_book_by_its_id_and_a_chapter_ahead_are_targets(project: str, guild: S
     assert noted(guild, "chapter:9") == [ahead]
     with pytest.raises(UserInputError, match=r"'book:other' is another book than this one; write 'book'"):
         guild.note("x", attached_to=["book:other"])
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("Marcus Vale", "C1"),
+        ({"type": "character", "id": "Marcus Vale"}, "C1"),
+        ([{"type": "character", "name": "Marcus Vale"}], "C1"),
+        ([{"entity_type": "location", "entity_id": "L0"}], "L0"),
+        ([{"kind": "character", "target": "C1", "name": "Marcus Vale", "origin": "manual"}], "C1"),
+        ("character:Marcus Vale", "C1"),
+        ([{"type": "chapter", "id": 9}], "chapter:9"),
+        ([{"type": "chapter", "id": "chapter:9"}], "chapter:9"),
+        ({"type": "chapter", "chapter_index": 9}, "chapter:9"),
+        ({"type": "book"}, "book"),
+    ],
+)
+def test_a_target_may_be_an_object(guild: Story, said: Any, meant: str) -> None:
+    """One alone or a list of them, as the seed writes them and as answers tell them."""
+    note = guild.note("It rains.", attached_to=said).note.chunk_id
+    assert [each["id"] for each in told(guild, note)] == [meant]
+    assert note in [each.chunk.chunk_id for each in guild.memories(attached_to=said).memories]
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        ({"type": "faction", "id": "Marcus Vale"}, "'Marcus Vale' is no faction but a character: C1; a chapter is"),
+        ({"type": "term", "id": "the Sect"}, "no term 'the Sect' is known"),
+        ({"type": "character"}, "names no target"),
+        ([7], "7 names no target"),
+    ],
+)
+def test_a_target_of_another_type_is_refused(guild: Story, said: Any, error: str) -> None:
+    """Whoever is meant: nothing is attached to somebody else without a word."""
+    with pytest.raises(UserInputError, match=error):
+        guild.note("It rains.", attached_to=said)
+    assert guild.memories(content_types=["note"]).total == 0
 
 
 def test_a_name_of_later_attaches_nothing_before(stores: MemoryStores, project: str, guild: Story) -> None:

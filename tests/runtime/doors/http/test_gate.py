@@ -101,6 +101,22 @@ def test_the_token_opens_everything(guarded: TestClient) -> None:
     assert guarded.post("/v1/projects", headers=ALL, json={"project_id": "mine"}).status_code == 201
 
 
+def test_a_reader_does_not_note_what_was_read(guarded: TestClient) -> None:
+    """Whoever may only read cannot touch; with the other token what is asked for again brings others."""
+    asked = {"text": "Ines rang.", "limit": 2, "priority": "least_recently_read", "touch": True}
+    refused = guarded.post("/v1/projects/demo/chunk-context", json=asked, headers=READ)
+    assert (refused.status_code, refused.json()["type"]) == (403, "urn:novelgen:read-only")
+    assert "leave touch out" in refused.json()["detail"]
+
+    def shown(headers: dict[str, str], **more: bool) -> set[str]:
+        answer = guarded.post("/v1/projects/demo/chunk-context", json=asked | more, headers=headers)
+        return {each["chunk"]["chunk_id"] for each in answer.json()["memories"]}
+
+    first = shown(READ, touch=False)
+    assert first == shown(READ, touch=False) == shown(ALL)
+    assert first.isdisjoint(shown(ALL))
+
+
 def test_the_read_token_opens_what_changes_nothing(guarded: TestClient) -> None:
     """With the read token one reads, also by POST where a body asks; every write is refused."""
     assert guarded.get("/v1/projects/demo/memories", headers=READ).status_code == 200
