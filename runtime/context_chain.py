@@ -13,7 +13,7 @@ from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import ConfigurationError, StoreError, UnknownProjectError
 from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest, MemoryPriority
 from novelgen.models.context import SceneMemoryContext, context_document
-from novelgen.models.position import require_project_id
+from novelgen.models.position import StoryPosition, require_project_id
 from runtime.files.paths import ProjectPaths, write_text_atomically
 from runtime.memory_tools import StoryMemoryTools
 from runtime.model_providers.chat_models import UnavailableChatModel, build_chat_model
@@ -163,6 +163,8 @@ def build_chunk_context(
     language: str | None = None,
     priority: MemoryPriority | None = None,
     touch: bool | None = None,
+    scene_index: int | None = None,
+    with_left_out: bool = False,
 ) -> ChunkContext:
     """Build the glossary and the memories that a translator or editor of a piece of text must know.
 
@@ -170,7 +172,7 @@ def build_chunk_context(
         project_id: The project, a plain string.
         text: The piece of text, a paragraph to a few pages.
         chapter_index: The chapter in which it stands: only what lies before that chapter counts, and of
-            whom the chapter first shows only the names in the text. None means the whole book.
+            names that the chapter first shows those in the text. None means the whole book.
         limit: At most so many memories; None, as for all that follows, takes the project's setting, by default 10.
         stores: Stores to use; None opens those of the settings.
         language: Language of the headings, `zh…` or `en`; None takes the story's.
@@ -178,22 +180,28 @@ def build_chunk_context(
             was not for longest.
         touch: Note on the memories shown that they were read now, as far as that can be done; by default
             nothing is written.
+        scene_index: The scene of the chapter; what its earlier scenes established counts then, too.
+        with_left_out: List the memories that fit beyond the limit, as far as they were retrieved.
 
     Returns:
         The context. What fails in the stores leaves its part empty and stands in `issues`.
 
     Raises:
         ValidationError: When the limit, the chapter or the length of the text is out of bounds.
+        InvalidPositionError: When a scene comes without its chapter.
         InvalidProjectIdError: When the project id is not a plain, path-free string.
         UnknownProjectError: When no such project is stored.
     """
     require_project_id(project_id)
+    StoryPosition(chapter_index, scene_index)
     with stores_or_default(stores) as lent:
         settings = lent.settings.memory.chunk_context
         request = ChunkContextRequest(
             project_id=project_id,
             text=text,
             chapter_index=chapter_index,
+            scene_index=scene_index,
+            with_left_out=with_left_out,
             limit=settings.limit if limit is None else limit,
             language=language,
             priority=priority or settings.priority,

@@ -12,6 +12,7 @@ from langchain_core.runnables import RunnableLambda
 
 from novelgen.chains import stepwise_chain
 from novelgen.context import chunk_memories
+from novelgen.context.text_glossary import TextMention, mentioned_in
 from novelgen.deadlines import Deadline, run_concurrently
 from novelgen.language.language import story_language
 from novelgen.memory.outline import StoryOutline
@@ -20,7 +21,7 @@ from novelgen.memory.search import SearchResult
 from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
-from novelgen.models.position import StoryPosition, require_project_id
+from novelgen.models.position import require_project_id
 
 ChunkInput = ChunkContextRequest | Mapping[str, Any]
 
@@ -31,7 +32,7 @@ class _Run:
 
     request: ChunkContextRequest
     language: str = ""
-    mentions: tuple[chunk_memories.TextMention, ...] = ()
+    mentions: tuple[TextMention, ...] = ()
     known: tuple[Entity, ...] = ()
     found: stepwise_chain.Untraced[SearchResult] = stepwise_chain.NOTHING_FOUND
     read_at: Mapping[str, datetime] = field(default_factory=dict)
@@ -64,27 +65,43 @@ class ChunkContextChain(stepwise_chain.StepwiseChain[ChunkInput, ChunkContext]):
     def _find_names(self, given: ChunkInput) -> _Run:
         request = ChunkContextRequest.model_validate(given)
         require_project_id(request.project_id)
-        read = partial(self._memory.outline, request.project_id)
-        calls: dict[str, Callable[[], StoryOutline]] = {"outline": partial(read, as_of=request.position)}
-        if request.chapter_index is not None:
-            calls["outline_of_chapter"] = partial(read, as_of=StoryPosition(request.chapter_index + 1))
-        outcomes = run_concurrently(calls, timeouts_s=dict.fromkeys(calls, self._timeout_s))
-        issues = [
-            stepwise_chain.issue_of(stage, each, propagate_bugs=self._propagate_bugs)
-            for stage, each in outcomes.items()
-        ]
-        story: StoryOutline | None = outcomes["outline"].value
-        chapter = outcomes["outline_of_chapter"].value if "outline_of_chapter" in outcomes else None
-        mentions = chunk_memories.mentioned_in(
+        outcomes, issues = self._outlines(request)
+        story: StoryOutline | None = outcomes["outline"]
+        chapter = outcomes.get("outline_of_chapter")
+        if request.scene_index is None and request.chapter_index is not None:
+            begins_with_zero = story is not None and any(
+                each.chapter_index == request.chapter_index for each in story.scenes
+            )
+            if story is None or begins_with_zero:
+                request = request.model_copy(update={"scene_index": 0})
+            if begins_with_zero:
+                story = self._outlines(request)[0]["outline"]
+        mentions = mentioned_in(
             request.text,
             story.entities if story is not None else (),
             # Without the story before, nobody could tell who is new.
             newly_shown=chapter.entities if story is not None and chapter is not None else (),
+            position=request.position,
         )
         language = request.language or (story.language if story else "") or story_language(request.text)
         known = tuple(story.entities) if story is not None else ()
         run = _Run(request, language=language, mentions=tuple(mentions), known=known)
         return run.with_issues(*issues)
+
+    def _outlines(
+        self, request: ChunkContextRequest
+    ) -> tuple[dict[str, StoryOutline | None], list[ReportIssue | None]]:
+        """Read the story where the text begins, and where it is over."""
+        read = partial(self._memory.outline, request.project_id)
+        calls: dict[str, Callable[[], StoryOutline]] = {"outline": partial(read, as_of=request.position)}
+        if request.chapter_index is not None:
+            calls["outline_of_chapter"] = partial(read, as_of=request.end)
+        outcomes = run_concurrently(calls, timeouts_s=dict.fromkeys(calls, self._timeout_s))
+        issues = [
+            stepwise_chain.issue_of(stage, outcome, propagate_bugs=self._propagate_bugs)
+            for stage, outcome in outcomes.items()
+        ]
+        return {stage: outcome.value for stage, outcome in outcomes.items()}, issues
 
     def _retrieve(self, run: _Run) -> _Run:
         deadline = Deadline.after(self._timeout_s, stage="retrieval")
@@ -113,7 +130,7 @@ class ChunkContextChain(stepwise_chain.StepwiseChain[ChunkInput, ChunkContext]):
 
 def _choose(run: _Run) -> ChunkContext:
     search = run.found.value
-    memories, more = chunk_memories.choose_for_chunk(
+    memories, more, left_out = chunk_memories.choose_for_chunk(
         run.request, run.mentions, search.candidates, known=run.known, linked=search.linked, read_at=run.read_at
     )
     glossary = [mention.entry for mention in run.mentions]
@@ -123,6 +140,7 @@ def _choose(run: _Run) -> ChunkContext:
         glossary=glossary,
         memories=memories,
         more=more,
+        left_out=left_out if run.request.with_left_out else [],
         text=chunk_memories.render_chunk_context(glossary, memories, more=more, language=run.language),
         issues=list(run.issues),
     )

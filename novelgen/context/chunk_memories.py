@@ -1,76 +1,24 @@
-"""Whom and what a piece of text names, and which memories it needs."""
+"""Which memories a piece of text needs, and the block of a prompt that holds them."""
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-
-from pydantic import BaseModel, Field
+from typing import NamedTuple
 
 from novelgen.context.lines import labels_for, place_of
 from novelgen.context.prompt_block import fence_mark, fenced
+from novelgen.context.text_glossary import TextMention
 from novelgen.language.language import StoryLanguage
-from novelgen.language.resolver import Mention, NameResolver
-from novelgen.language.sentences import chunk_text, split_sentences
+from novelgen.language.resolver import NameResolver
+from novelgen.language.sentences import chunk_text
 from novelgen.memory.retelling import DuplicateFinder
 from novelgen.memory.search import NAMES_PURPOSE, Candidate, SearchQuery, SearchRequest
 from novelgen.models.chunk_context import ChunkContextRequest, ChunkMemory, GlossaryEntry, GlossaryName
-from novelgen.models.entity import Entity, is_entity_id, translation_of
+from novelgen.models.entity import Entity
 from novelgen.models.memory import BOOK, DISTILLED_TYPES, PASSAGE_TYPES, chapter_of_target, targets_of
 from novelgen.words import words
-
-
-class TextMention(BaseModel):
-    """An entity that a text names, and the sentences that do."""
-
-    entry: GlossaryEntry
-    sentences: list[str] = Field(default_factory=list, description="In the order of the text.")
-
-
-def mentioned_in(text: str, known: Sequence[Entity], *, newly_shown: Sequence[Entity] = ()) -> list[TextMention]:
-    """Find the entities that a text names."""
-    known_ids = {entity.entity_id for entity in known}
-    new = [entity for entity in newly_shown if entity.entity_id not in known_ids]
-    entities = {entity.entity_id: entity for entity in [*known, *new]}
-    found: dict[str, list[Mention]] = {}
-    for mention in NameResolver([*known, *new]).find_mentions(text):
-        found.setdefault(mention.entity_id, []).append(mention)
-    speakers = {entity.entity_id: entity.name for entity in known}
-    told = []
-    for entity_id, mentions in found.items():
-        entity = entities[entity_id]
-        if entity_id in known_ids:
-            entry = _entry(entity, entity.names(), speakers, entity.description or entity.role)
-        else:
-            entry = _entry(entity, dict.fromkeys(mention.name for mention in mentions), speakers)
-        spans = [each for each in split_sentences(text) if any(each.start <= one.start < each.end for one in mentions)]
-        told.append(TextMention(entry=entry, sentences=[text[span.start : span.end] for span in spans]))
-    return told
-
-
-def _entry(entity: Entity, names: Iterable[str], speakers: Mapping[str, str], description: str = "") -> GlossaryEntry:
-    first, *others = names
-    return GlossaryEntry(
-        entity_id=entity.entity_id,
-        entity_type=entity.entity_type,
-        name=first,
-        translation=translation_of(entity, first),
-        aliases=[_name(entity, each, speakers) for each in others],
-        description=description,
-    )
-
-
-def _name(entity: Entity, name: str, speakers: Mapping[str, str]) -> GlossaryName:
-    alias = next((each for each in entity.aliases if each.alias == name), None)
-    speaker = (alias and alias.speaker) or ""
-    if is_entity_id(speaker):
-        # Who is not known yet is not told to use it.
-        speaker = speakers.get(speaker, "")
-    return GlossaryName(
-        name=name, translation=translation_of(entity, name), language=(alias and alias.language) or "", speaker=speaker
-    )
-
 
 WHOLE_TEXT_QUERIES = 4
 """Pieces of the text that are searched for as they are, from its beginning, evenly spread."""
@@ -104,12 +52,13 @@ def chunk_search(request: ChunkContextRequest, mentions: Sequence[TextMention], 
     queries = _text_queries(request, mentions)
     named = [
         SearchQuery(text=" ".join(_names(mention.entry))[:QUERY_CHARACTERS], purpose=NAMES_PURPOSE)
-        for mention in mentions[:ENTITY_QUERIES]
+        for mention in _asked_for(mentions)
     ]
+    meant = [mention.entry.entity_id for mention in mentions if mention.is_meant]
     return SearchRequest(
         project_id=request.project_id,
         queries=[*queries, *named] if queries else [],
-        entity_ids=[*(mention.entry.entity_id for mention in mentions), *request.targets],
+        entity_ids=[*meant, *request.targets],
         as_of=request.position,
         candidates_per_query=max(50, 3 * request.limit),
         timeout_s=timeout_s,
@@ -129,12 +78,24 @@ def _text_queries(request: ChunkContextRequest, mentions: Sequence[TextMention])
             purpose="character",
             entities=[mention.entry.entity_id],
         )
-        for mention in mentions[:ENTITY_QUERIES]
+        for mention in _asked_for(mentions)
     ]
+
+
+def _asked_for(mentions: Sequence[TextMention]) -> list[TextMention]:
+    return [mention for mention in mentions if mention.is_meant][:ENTITY_QUERIES]
 
 
 def _names(entry: GlossaryEntry) -> list[str]:
     return [entry.name, *(alias.name for alias in entry.aliases)]
+
+
+class ChosenMemories(NamedTuple):
+    """Memories for a piece of text, how many more fit, and those of them that were retrieved."""
+
+    memories: list[ChunkMemory]
+    more: int
+    left_out: list[ChunkMemory]
 
 
 def choose_for_chunk(
@@ -145,12 +106,9 @@ def choose_for_chunk(
     known: Sequence[Entity] = (),
     linked: int | None = None,
     read_at: Mapping[str, datetime] = MappingProxyType({}),
-) -> tuple[list[ChunkMemory], int]:
-    """Choose by ranks, by what names or is attached to whom the text names, the rarer the more, and by importance.
-
-    Returned are the memories, best first, and how many more fit.
-    """
-    here = {mention.entry.entity_id for mention in mentions}
+) -> ChosenMemories:
+    """Choose by ranks, by what names or is attached to whom the text names, the rarer the more, and by importance."""
+    here = {mention.entry.entity_id for mention in mentions if mention.is_meant}
     targets = here.union(request.targets)
     named = _naming(candidates, here, known)
     own_text = _unspaced(request.text)
@@ -159,7 +117,9 @@ def choose_for_chunk(
         for each in candidates
         if _fits(each, request, targets, named) and _unspaced(each.chunk.content) not in own_text
     ]
-    pool = [each for each in fitting if each.chunk.content_type not in PASSAGE_TYPES] or fitting
+    told = [each for each in fitting if each.chunk.content_type not in PASSAGE_TYPES]
+    # What holds for the whole book says nothing of this text, which a passage does.
+    pool = told if any(targets_of(each.chunk) - {BOOK} or each.chunk.chunk_id in named for each in told) else fitting
     telling = len(_text_queries(request, mentions))
     is_by_score = request.priority == "score"
 
@@ -175,7 +135,10 @@ def choose_for_chunk(
 
     ranked = sorted(_scored(pool, targets, named, telling_queries=telling), key=order)
     finder = DuplicateFinder(pool, DUPLICATE_OVERLAP)
-    unique = [each for each in ranked if finder.take(each.chunk.chunk_id) is None]
+    # Two notes of an author may differ by the one word that matters.
+    unique = [
+        each for each in ranked if finder.take(each.chunk.chunk_id, by_words=each.chunk.content_type != "note") is None
+    ]
     chosen = _varied(unique, request.limit) if is_by_score else unique[: request.limit]
     # A retriever lists so many and no more, so that none may have brought a linked memory.
     found = sum(
@@ -183,7 +146,9 @@ def choose_for_chunk(
         for each in candidates
     )
     more = len(unique) - len(chosen) + max(0, (linked or 0) - found)
-    return sorted(chosen, key=order), more
+    shown = {each.chunk.chunk_id for each in chosen}
+    left_out = [each for each in unique if each.chunk.chunk_id not in shown]
+    return ChosenMemories(sorted(chosen, key=order), more, left_out)
 
 
 def _naming(candidates: Sequence[Candidate], here: set[str], known: Sequence[Entity]) -> dict[str, list[str]]:
@@ -193,7 +158,7 @@ def _naming(candidates: Sequence[Candidate], here: set[str], known: Sequence[Ent
         each.chunk.chunk_id: [
             entity_id
             for entity_id in resolver.entity_ids_in(each.chunk.content, also_present=present)
-            if entity_id in here
+            if entity_id in here and entity_id not in each.chunk.taken_off
         ]
         for each in candidates
         if here.isdisjoint(each.chunk.entities_mentioned)
@@ -208,12 +173,20 @@ def _fits(
     is_before = request.position.admits(chunk.chapter_index, chunk.scene_index)
     is_found = any(hit.query_index is not None and hit.rank <= FOUND_BY_RANK for hit in candidate.hits)
     is_own = chunk.project_id == request.project_id
+    is_taken_off = not targets.isdisjoint(chunk.taken_off)
     about = targets_of(chunk)
+    if is_taken_off and any(each.is_default for each in chunk.attached_to):
+        # That nothing else is left does not bring it back.
+        about = about - {BOOK}
     is_about = not targets.isdisjoint(about)
-    # What an author attached to chapters alone holds there alone, whomever its words name.
-    is_elsewhere = request.chapter_index is not None and bool(about) and None not in map(chapter_of_target, about)
-    is_near = chunk.chunk_id in named or is_found
+    # What an author attached to something holds there alone, whomever its words name; in the whole book anywhere.
+    is_elsewhere = chunk.is_attached_by_hand and not (request.chapter_index is None and _is_of_chapters(about))
+    is_near = chunk.chunk_id in named or (is_found and not is_taken_off)
     return is_own and is_before and (is_about or (is_near and not is_elsewhere))
+
+
+def _is_of_chapters(targets: set[str]) -> bool:
+    return None not in map(chapter_of_target, targets)
 
 
 def _unspaced(text: str) -> str:
@@ -299,7 +272,7 @@ def render_chunk_context(
         if lines:
             counted = [said["more"].format(rest)] if rest else []
             blocks.append("\n".join([f"## {said[heading]}", *fenced(lines, mark), *counted]))
-    return "\n\n".join([labels.note, *blocks]) + "\n" if blocks else ""
+    return "\n\n".join([said["note"], *blocks]) + "\n" if blocks else ""
 
 
 def _entry_line(entry: GlossaryEntry, language: StoryLanguage) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice, pairwise
@@ -94,13 +95,15 @@ class NameFinder:
     A Latin name matches whole words only: "Jones" is found in "Jones's" but not in "Joneses" or
     "Smith-Jones". A single capitalised word matches as written or in capitals; a name of two and more words
     that holds a capital matches in any case; a name without capitals matches as written or with a capital
-    first letter. A Chinese name matches wherever it is not part of a longer known name; one of a single
-    character only where no Chinese character stands beside it. Width, apostrophes, white space, full
-    stops after abbreviations and traditional or simplified characters do not count.
+    first letter. A Chinese name matches wherever it is neither part of a longer known name nor made of the ends of
+    two words (林晚 in 树林晚上); one of a single character only where no Chinese character stands beside it, unless it
+    is among `within_words`. Width, apostrophes, white space, full stops after abbreviations and traditional or
+    simplified characters do not count.
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], *, within_words: Collection[str] = ()) -> None:
         self._last: tuple[str, Sequence[NameMatch]] = ("", ())
+        self._within_words = within_words
         self._chinese: dict[str, list[tuple[str, str]]] = {}
         self._latin: dict[str, dict[str, list[LatinName]]] = {}
         self._most_words = 0
@@ -151,8 +154,13 @@ class NameFinder:
             NameMatch(name, hit.start(), hit.start() + len(form))
             for hit in self._chinese_start.finditer(text)
             for form, name in self._chinese[hit.group()]
-            if text.startswith(form, hit.start()) and (len(form) > 1 or _stands_alone(text, hit.start(), hit.end()))
+            if text.startswith(form, hit.start()) and self._is_name_here(text, hit.start(), form, name)
         ]
+
+    def _is_name_here(self, text: str, start: int, form: str, name: str) -> bool:
+        if len(form) == 1:
+            return name in self._within_words or _stands_alone(text, start, start + 1)
+        return not _is_of_two_words(text, start, start + len(form))
 
     def _find_latin(self, text: str) -> list[NameMatch]:
         if self._latin_start is None:
@@ -174,14 +182,39 @@ class NameFinder:
 
 
 @lru_cache(maxsize=4)
-def name_finder(names: frozenset[str]) -> NameFinder:
+def name_finder(names: frozenset[str], *, within_words: frozenset[str] = frozenset()) -> NameFinder:
     """Return a finder of names; taking them apart costs more than finding them, and scene after scene has the same."""
-    return NameFinder(names)
+    return NameFinder(names, within_words=within_words)
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
     beside = text[max(0, start - 1) : start] + text[end : end + 1]
     return not any(is_cjk(character) for character in beside)
+
+
+_WORDS_AROUND = 6
+"""So many characters on either side of a name are cut into words."""
+
+_COMMON_WORDS = 1_000_000
+"""Two words are a likelier reading than the name between them when the product of their frequencies is greater."""
+
+
+def _is_of_two_words(text: str, start: int, end: int) -> bool:
+    """Tell whether what looks like a name is the end of one common word and the beginning of another."""
+    if not (start > 0 and end < len(text) and is_cjk(text[start - 1]) and is_cjk(text[end])):
+        return False
+    import rjieba  # noqa: PLC0415
+
+    at = max(0, start - _WORDS_AROUND)
+    words: list[str] = []
+    for word in rjieba.cut(text[at : end + _WORDS_AROUND], False):
+        if at < start < at + len(word) or at < end < at + len(word):
+            words.append(word)
+        elif at in (start, end):
+            return False
+        at += len(word)
+    # A word that the dictionary lacks would be rarer than any.
+    return len(words) == 2 and math.prod(map(rjieba.suggest_freq, words)) > _COMMON_WORDS
 
 
 _LEAST = 2

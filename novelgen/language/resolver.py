@@ -178,6 +178,8 @@ class Mention:
     name: str
     start: int
     end: int
+    is_meant: bool = True
+    """Whether it is this one's name here, as far as the text tells, of several who bear it."""
 
 
 class NameResolver:
@@ -185,17 +187,27 @@ class NameResolver:
 
     A name that several bear means the one who is present; who is present is said by the caller and by the
     unambiguous names in the same text. Without that it stays ambiguous, with all candidates listed.
+
+    Args:
+        entities: Whom names may mean.
+        present_ids: Who is present, the last on stage first.
+        literal_names: Names that mention all who bear them wherever they stand, descriptions and single characters
+            as well.
     """
 
-    def __init__(self, entities: Sequence[Entity], *, present_ids: Sequence[str] = ()) -> None:
+    def __init__(
+        self, entities: Sequence[Entity], *, present_ids: Sequence[str] = (), literal_names: Collection[str] = ()
+    ) -> None:
         self._index = NameIndex(entities)
         self._present_ids = tuple(present_ids)
+        self._literal_names = frozenset(literal_names)
         self._types = {entity.entity_id: entity.entity_type for entity in entities}
         self._entities = tuple(entities)
 
     @cached_property
     def _finder(self) -> NameFinder:
-        return name_finder(frozenset(name for entity in self._entities for name in entity.names()))
+        names = frozenset(name for entity in self._entities for name in entity.names())
+        return name_finder(names, within_words=self._literal_names)
 
     def resolve(self, name: str, *, entity_types: Collection[str] = ()) -> Resolution:
         """Resolve one name."""
@@ -246,7 +258,12 @@ class NameResolver:
         ambiguous: list[str] = []
         for match, ids in matches:
             entity_id = self._meant(match, ids, nearby)
-            if entity_id is not None:
+            if match.name in self._literal_names:
+                mentions += [
+                    Mention(each, match.name, match.start, match.end, entity_id in (None, each))
+                    for each in self._index.by_alias(match.name)
+                ]
+            elif entity_id is not None:
                 mentions.append(Mention(entity_id, match.name, match.start, match.end))
             else:
                 ambiguous += ids
@@ -259,7 +276,8 @@ class NameResolver:
 
     def _needs_presence(self, match: NameMatch, ids: list[str]) -> bool:
         """A description of a person ("the porter", 老儿) counts only where that person is about."""
-        return self._types[ids[0]] == "character" and normalise.is_description(match.name)
+        is_guess = match.name not in self._literal_names
+        return is_guess and self._types[ids[0]] == "character" and normalise.is_description(match.name)
 
     def _meant(self, match: NameMatch, ids: list[str], nearby: Collection[str]) -> str | None:
         if len(ids) == 1 and not self._needs_presence(match, ids):

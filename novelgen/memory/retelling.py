@@ -58,10 +58,15 @@ class DuplicateFinder:
             self._chunks[candidate.chunk.chunk_id] = candidate.chunk
             self._mates[candidate.chunk.place].append(candidate.chunk.chunk_id)
 
-    def take(self, chunk_id: str) -> str | None:
-        """Take a candidate unless another stands for it."""
+    def take(self, chunk_id: str, *, by_words: bool = True) -> str | None:
+        """Take a candidate unless another stands for it.
+
+        Args:
+            chunk_id: One of the candidates.
+            by_words: Whether one stands for it that has most of its words, not only one with the same text.
+        """
         text = "".join(_RUNS.findall(_plain(self._chunks[chunk_id].content)))
-        twin = self._texts.get(text) or self._twin(chunk_id)
+        twin = self._texts.get(text) or (self._twin(chunk_id) if by_words else None)
         if twin is None:
             self._taken.add(chunk_id)
             self._texts[text] = chunk_id

@@ -1,17 +1,21 @@
 """What a translator or editor of a piece of text must know: its names, and the memories about them."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import BOOK, StoryMemoryChunk, chapter_target
-from novelgen.models.position import ChapterIndex, StoryPosition
+from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
 from novelgen.models.record import is_unsaid
 
 MAX_CHUNK_CHARACTERS = 100_000
+
+FIRST_SCENE = 1
+"""Chapters begin with it, unless a scene 0 is stored."""
+
 MemoryPriority = Literal["score", "least_recently_read"]
 
 
@@ -25,8 +29,12 @@ class ChunkContextRequest(Model):
     chapter_index: ChapterIndex | None = Field(
         default=None, description="The chapter that it stands in: only what lies before counts. None: the book."
     )
+    scene_index: SceneIndex | None = Field(
+        default=None, description="The scene of the chapter: what its earlier scenes established counts, too."
+    )
     limit: int = Field(default=10, ge=0, le=200, description="At most so many memories.")
     language: str | None = Field(default=None, description="Of the headings; None: that of the story.")
+    with_left_out: bool = Field(default=False, description="List the memories that fit beyond the limit, too.")
     priority: MemoryPriority = Field(
         default="score", description="Which of the memories that fit come first; see the settings."
     )
@@ -38,8 +46,24 @@ class ChunkContextRequest(Model):
 
     @property
     def position(self) -> StoryPosition:
-        """Where the memory is read."""
-        return StoryPosition(self.chapter_index)
+        """Where the memory is read: on entering the scene, of a chapter its first one."""
+        is_whole_chapter = self.chapter_index is not None and self.scene_index is None
+        return StoryPosition(self.chapter_index, FIRST_SCENE if is_whole_chapter else self.scene_index)
+
+    @property
+    def end(self) -> StoryPosition:
+        """Where the text is over."""
+        if self.chapter_index is None:
+            return StoryPosition()
+        if self.scene_index is None:
+            return StoryPosition(self.chapter_index + 1)
+        return StoryPosition(self.chapter_index, self.scene_index + 1)
+
+    @model_validator(mode="after")
+    def _is_in_the_story(self) -> Self:
+        # Refuses a scene without its chapter.
+        StoryPosition(self.chapter_index, self.scene_index)
+        return self
 
 
 class GlossaryName(Model):
@@ -54,8 +78,7 @@ class GlossaryName(Model):
 class GlossaryEntry(Model):
     """Somebody or something that the text names.
 
-    One that the story first shows in the text's own chapter has only the names that stand in the text, and no
-    description.
+    Of names that the story first shows in the text's own chapter it has those that stand in the text.
     """
 
     entity_id: str
@@ -90,6 +113,11 @@ class ChunkContext(Model):
     glossary: list[GlossaryEntry] = Field(default_factory=list, description="In the order of the text.")
     memories: list[ChunkMemory] = Field(default_factory=list, description="Best first, at most `limit`.")
     more: int = Field(default=0, ge=0, description="How many further memories fit and are not shown.")
+    left_out: list[ChunkMemory] = Field(
+        default_factory=list,
+        exclude_if=is_unsaid,
+        description="Those of them that were retrieved, best first; only where they are asked for.",
+    )
     text: str = Field(default="", description="Block for a prompt; empty when there is nothing to say.")
     issues: list[ReportIssue] = Field(default_factory=list)
 

@@ -174,6 +174,19 @@ def translated_under(entity: Entity, name: str) -> dict[str, Any]:
     return profile
 
 
+def translated_as(profile: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a profile in which new names are translated as the old aliases are in whose place they stand."""
+    by_alias, dated = profile.get(ALIAS_TRANSLATIONS), profile.get(DATED)
+    copied = dict(profile)
+    if isinstance(by_alias, Mapping):
+        new = {names[name]: value for name, value in by_alias.items() if name in names}
+        copied[ALIAS_TRANSLATIONS] = {**new, **by_alias}
+    if isinstance(dated, list):
+        of_old = [each for each in dated if each.get("field") == ALIAS_TRANSLATIONS and each.get("key") in names]
+        copied[DATED] = [*dated, *({**each, "key": names[each["key"]]} for each in of_old)]
+    return copied
+
+
 def _of_alias(dated: Mapping[str, Any], alias: str) -> dict[str, Any]:
     language, value = dated.get("key"), dated.get("value")
     return {**dated, "field": ALIAS_TRANSLATIONS, "key": alias, "value": {language: value} if language else value}

@@ -88,6 +88,12 @@ class StoryMemoryChunk(Shown, Model):
         description="Entities, chapters set by hand, and the book: by hand, or since there is nothing else. Empty "
         "where nobody looked.",
     )
+    is_attached_by_hand: bool = Field(
+        default=False,
+        exclude=True,
+        description="Whether its author said what it is attached to, and so to nothing else.",
+    )
+    taken_off: list[str] = Field(default_factory=list, exclude=True, description="What its author took it off.")
     tags: list[str] = Field(default_factory=list)
     embedding_id: str | None = Field(default=None, description="Its id in the vector index; None means its chunk_id.")
     is_indexed: bool = Field(

@@ -124,6 +124,8 @@ def chunk_of(
     return StoryMemoryChunk.model_construct(
         **fields,
         attached_to=[] if known is None else attached_to(linked, known),
+        is_attached_by_hand=bool(row.attached),
+        taken_off=row.detached or [],
         source_span=row.source_span,
         superseded_by=superseded_by,
     )

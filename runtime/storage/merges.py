@@ -8,7 +8,17 @@ from sqlmodel import col, or_
 
 from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.language.normalise import name_key
-from novelgen.models.entity import Entity, EntityAlias, RevealedIdentity, revealed_identity
+from novelgen.models.entity import (
+    ALIAS_TRANSLATIONS,
+    DATED,
+    TRANSLATION,
+    Entity,
+    EntityAlias,
+    RevealedIdentity,
+    profile_with_names,
+    revealed_identity,
+    translated_under,
+)
 from novelgen.models.position import StoryPosition, sort_key
 from runtime.storage.chunks import ConsolidationRepository
 from runtime.storage.entities import EntityRepository, stored_profile
@@ -65,6 +75,7 @@ class EntityMergeRepository(Journal):
                 values["profile"] = {**second.entity.profile, **first.entity.profile}
             else:
                 values |= first.entity.model_dump(include={"role", "description", "profile"})
+            values["profile"] = _with_translations(values["profile"], keep, gone, first)
             place = _first_appearance(keep.entity, gone.entity)
             said_from = place.pop("said_from")
             merged = keep.entity.model_copy(update={"profile": values["profile"], "said_from": said_from, **place})
@@ -132,6 +143,7 @@ class EntityMergeRepository(Journal):
             aliases=[known.get(each, EntityAlias(alias=each)) for each in names[1:]],
             name_first_chapter=first.first_chapter if first else None,
             name_first_scene=first.first_scene if first else None,
+            profile=_translations(entity, name, names),
         )
         with self.recording() as changes:
             self._session.delete(AliasRow, AliasRow.entity_id == entity_id, col(AliasRow.alias).in_(moved))
@@ -168,6 +180,30 @@ def require_mergeable(keep: Entity, gone: Entity) -> None:
             f"{keep.entity_id!r} is of type {keep.entity_type}, {gone.entity_id!r} of type {gone.entity_type};"
             " only entities of one type can be merged"
         )
+
+
+def _translations(entity: Entity, name: str, names: Sequence[str]) -> dict[str, Any]:
+    """Return a profile that translates some names of an entity, of which one is to be the display name."""
+    renamed = entity.model_copy(update={"name": name, "profile": translated_under(entity, name)})
+    return profile_with_names(renamed, names, is_told=False)
+
+
+def _with_translations(
+    profile: Mapping[str, Any], keep: StoredEntity, gone: StoredEntity, first: StoredEntity
+) -> dict[str, Any]:
+    """Return the profile of two cards that became one: each name keeps its translation, and the first its dates."""
+    fields = (TRANSLATION, ALIAS_TRANSLATIONS, DATED)
+    kept = keep.entity.names()
+    own = profile_with_names(keep.entity, kept, is_told=first is keep)
+    come = _translations(gone.entity, keep.entity.name, [name for name in gone.entity.names() if name not in kept])
+    dated = [each for each in first.entity.profile.get(DATED, ()) if first is gone and each["field"] not in fields]
+    joined = {
+        TRANSLATION: own.get(TRANSLATION),
+        ALIAS_TRANSLATIONS: {**come.get(ALIAS_TRANSLATIONS, {}), **own.get(ALIAS_TRANSLATIONS, {})},
+        DATED: [*own.get(DATED, ()), *come.get(DATED, ()), *dated],
+    }
+    rest = {name: value for name, value in profile.items() if name not in fields}
+    return rest | {name: value for name, value in joined.items() if value}
 
 
 def _first_appearance(keep: Entity, gone: Entity) -> dict[str, Any]:
@@ -342,5 +378,12 @@ def reworded(value: Any, words: Words) -> Any:
     if isinstance(value, list):
         return [reworded(each, words) for each in value]
     if isinstance(value, Mapping):
-        return {name: reworded(each, words) for name, each in value.items()}
+        return {name: (_reworded_dated if name == DATED else reworded)(each, words) for name, each in value.items()}
     return value
+
+
+def _reworded_dated(values: Any, words: Words) -> Any:
+    """Return dated values in other words; the alias that one translates stays."""
+    if not isinstance(values, list):
+        return reworded(values, words)
+    return [{**each, "value": reworded(each.get("value"), words)} for each in values]

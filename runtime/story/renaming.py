@@ -11,7 +11,7 @@ from novelgen.language.language import is_cjk
 from novelgen.language.matching import NameSwap, longer_names
 from novelgen.language.normalise import name_key, texts_within, visible_name
 from novelgen.models.base import Model
-from novelgen.models.entity import Entity
+from novelgen.models.entity import Entity, translated_as
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.record import SceneRecord
 from runtime.storage.database import UnitOfWork
@@ -214,7 +214,9 @@ class _Renamed:
         own = {name: getattr(self.old, name) for name in ("role", "description", "profile")}
         others = [new for old, new in self.names.items() if old != self.old.name and new not in self.old.names()]
         said = {"name": self.names[self.old.name], **({"alias": others} if others else {})}
-        return changed_card(self.old.model_copy(update=reworded(own, self.swap.said)), said)
+        told = reworded(own, self.swap.said)
+        told["profile"] = translated_as(told["profile"], self.names)
+        return changed_card(self.old.model_copy(update=told), said)
 
     def _scene_words(self, scene: Scene, by_hand: set[str], *, in_text: bool) -> dict[str, Any]:
         """Return those fields of a scene that say the name, as they will be."""

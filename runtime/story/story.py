@@ -186,6 +186,8 @@ class Story(
         language: Annotated[str, Field(max_length=20)] | None = None,
         priority: MemoryPriority | None = None,
         touch: bool | None = None,
+        scene_index: Number | None = None,
+        with_left_out: bool = False,
     ) -> ChunkContext:
         """Build the glossary and memories that a translator or editor of a piece of text must know.
 
@@ -196,6 +198,9 @@ class Story(
             language: Language of the headings; None takes the story's.
             priority: `score`, or `least_recently_read` for what no context showed for longest; None takes the setting.
             touch: Note on the memories shown that they were read now; None takes the setting, by default no.
+            scene_index: The scene of the chapter: what its earlier scenes established counts, too; None means none of
+                the chapter.
+            with_left_out: List the memories that fit beyond the limit, as far as they were retrieved.
         """
         self._awaken()
         return build_chunk_context(
@@ -207,6 +212,8 @@ class Story(
             language=language,
             priority=priority,
             touch=touch,
+            scene_index=scene_index,
+            with_left_out=with_left_out,
         )
 
     def summarize_scene(

@@ -102,19 +102,32 @@ def write_summaries(
 
 
 def chunk_context(
-    session: CliSession, project: str, text_file: str, chapter: int | str | None, as_json: bool, **asked: Any
+    session: CliSession,
+    project: str,
+    text_file: str,
+    chapter: int | str | None,
+    scene: int | None,
+    as_json: bool,
+    left_out: bool,
+    **asked: Any,
 ) -> None:
     """Do `novelgen chunk-context`."""
     text = _of_bounded_size(text_file)
     with opened_project(session, project) as stores:
         StorySearch(stores, project).await_index()
         number = numbered_chapter(stores, project, chapter)
-        context = build_chunk_context(project, text, number, stores=stores, **asked)
+        context = build_chunk_context(
+            project, text, number, scene_index=scene, with_left_out=left_out, stores=stores, **asked
+        )
         labels = story_labels(stores, project)
     if as_json:
         output.print_json(context)
         return
     output.print_text(context.text.rstrip("\n") or labels["head.nothing"])
+    if context.left_out:
+        output.print_text(f"\n{labels['line.left_out']}")
+    for each in context.left_out:
+        output.print_text(f"- {each.chunk.memory_id}  {each.chunk.content}")
     for issue in context.issues:
         output.report_issue(issue)
 
