@@ -207,6 +207,7 @@ class Memory:
         project_id: str,
         dry_run: bool = False,
         update: bool = False,
+        replace: bool = False,
         keep_remarks: bool = False,
         headings: Sequence[str] = (),
         progress: Progress | None = None,
@@ -219,6 +220,8 @@ class Memory:
             project_id: The project.
             dry_run: Only tell what would happen.
             update: Take chapters of a manuscript in again whose text changed; without it nothing stored is changed.
+            replace: With `update` let a chapter take the place of one with another heading, too; without it such a
+                chapter waits, and `changes.other_chapters` lists it.
             keep_remarks: Whether what an author says to readers stays in the text of a manuscript.
             headings: Headings of a manuscript as an example each, where they are not recognised without.
             progress: Called after each scene with the scenes done and the scenes in all.
@@ -231,6 +234,7 @@ class Memory:
             source=Path(path),
             dry_run=dry_run,
             update=update,
+            replace=replace,
             keep_remarks=keep_remarks,
             headings=headings,
             progress=progress,

@@ -4,25 +4,24 @@ Nothing that is stored is changed, unless an update is asked for, and a repeated
 """
 
 import json
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
+from dataclasses import replace as with_fields
 from functools import partial
-from itertools import accumulate, chain, count
+from itertools import accumulate, chain
 from operator import attrgetter
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.context import ReportIssue
 from runtime.care.companion_files import CompanionCopy, take_companions
+from runtime.care.manuscript_changes import ManuscriptChanges, rearrangement
 from runtime.care.novel_gen_folder import is_novel_gen_folder, read_novel_gen_folder
 from runtime.care.reading import IncomingStory, is_memory_folder, read_memory_folder
 from runtime.files import manuscripts
@@ -99,6 +98,7 @@ def import_story(
     dry_run: bool = False,
     index: bool = True,
     update: bool = False,
+    moves: Mapping[ScenePlace, ScenePlace] | None = None,
     progress: Progress | None = None,
     index_progress: Progress | None = None,
     on_stored: Callable[[StoredText], Any] | None = None,
@@ -109,6 +109,9 @@ def import_story(
     it stopped when it is run again.
     """
     stored = _stored_contents(stores, project_id)
+    if stored is not None and moves:
+        # A dry run tells what comes of scenes that would have moved by then.
+        stored = stored.model_copy(update={"scenes": [_moved(each, moves) for each in stored.scenes]})
     plan = _ImportPlan(stored or ProjectContents(), incoming, update=update)
     preview = plan.preview().model_copy(update={"is_new_project": stored is None})
     if dry_run:
@@ -362,155 +365,13 @@ def _place(scene: Scene | SceneInput) -> ScenePlace:
     return scene.chapter_index, scene.scene_index
 
 
+def _moved(scene: Scene, moves: Mapping[ScenePlace, ScenePlace]) -> Scene:
+    place = moves.get(_place(scene), _place(scene))
+    return scene.model_copy(update={"chapter_index": place[0], "scene_index": place[1]})
+
+
 def _spelt(scene: Scene | SceneInput) -> str:
     return f"{scene.chapter_index}:{scene.scene_index}"
-
-
-# --- What a manuscript that is imported again changes: which of its chapters are stored ones, and where they went ---
-#
-# Chapters are told by their text, scenes within them likewise, so that what was read from a scene never comes to stand
-# for another text when something is inserted before it.
-
-MIN_LIKENESS = 0.3
-"""Share of sentences that a chapter keeps in an edit, from which on it counts as the same one."""
-
-_ENDS = re.compile(r"[。！？；!?.…;\n]+")
-
-_Texts = Mapping[int, str]
-
-
-class ManuscriptChanges(BaseModel):
-    """What differs between a story and the manuscript that it came from; chapters by number, scenes by place."""
-
-    changed_chapters: list[int] = Field(default_factory=list, description="Stored with another text.")
-    new_chapters: list[int] = Field(default_factory=list)
-    gone_chapters: list[int] = Field(default_factory=list, description="Stored, but no more in it.")
-    moved_chapters: dict[int, int] = Field(
-        default_factory=dict, description="Stored number to that in the manuscript, the text the same or alike."
-    )
-    gone_scenes: list[str] = Field(
-        default_factory=list, description="Places of scenes that a changed chapter has no more."
-    )
-    waiting_chapters: list[int] = Field(
-        default_factory=list,
-        description="Of the manuscript: their place is taken by a chapter that is gone; nothing was done to them.",
-    )
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the manuscript tells what is stored, or only adds to its end."""
-        return not (self.changed_chapters or self.gone_chapters or self.moved_chapters or self.gone_scenes)
-
-
-@dataclass(frozen=True, slots=True)
-class Rearrangement:
-    """How a story follows a manuscript."""
-
-    changes: ManuscriptChanges
-    moves: dict[ScenePlace, ScenePlace]
-    in_place: frozenset[ScenePlace]
-    untouched: frozenset[ScenePlace]
-
-
-def rearrangement(stored: Mapping[ScenePlace, str], scenes: Sequence[SceneInput]) -> Rearrangement:
-    """Find out which scenes of a manuscript are those that are stored; where lines break tells no two texts apart."""
-    given = {(scene.chapter_index, scene.scene_index): scene.text for scene in scenes}
-    old, new = (_by_chapter({place: bare_text(text) for place, text in each.items()}) for each in (stored, given))
-    pairs = _paired(_joined(old), _joined(new))
-    came_from = {after: before for before, after in pairs.items()}
-    moves: dict[ScenePlace, ScenePlace] = {}
-    changes = ManuscriptChanges(
-        new_chapters=[number for number in new if number not in came_from],
-        gone_chapters=_gone_chapters(old, new, pairs),
-        moved_chapters={before: after for before, after in pairs.items() if before != after},
-    )
-    for before, after in pairs.items():
-        if old[before] != new[after]:
-            changes.changed_chapters.append(after)
-        inner = _paired(old[before], new[after])
-        free = count(max(*old[before], *new[after]) + 1)
-        for was in old[before]:
-            # A scene that is gone stands aside, where no other scene of the chapter wants to be.
-            now = inner[was] if was in inner else next(free) if was in new[after] else was
-            moves[before, was] = (after, now)
-            if was not in inner:
-                changes.gone_scenes.append(f"{after}:{now}")
-    taken = {place for place, times in Counter(moves.get(place, place) for place in stored).items() if times > 1}
-    if taken:
-        waiting = {after for before, after in pairs.items() if before != after}
-        waiting |= {number for number in changes.new_chapters if number in old}
-        changes.waiting_chapters = sorted(waiting)
-        changes.moved_chapters = {}
-        moves = {before: after for before, after in moves.items() if before[0] == after[0]}
-    waiting_chapters = set(changes.waiting_chapters)
-    kept = {before for before, after in pairs.items() if before == after}
-    beside = {number for number in new if number in kept or (number not in came_from and number not in old)}
-    return Rearrangement(
-        changes,
-        {before: after for before, after in moves.items() if before != after},
-        frozenset(place for place in given if place[0] not in waiting_chapters),
-        frozenset(place for place in given if place[0] in beside),
-    )
-
-
-def _by_chapter(texts: Mapping[ScenePlace, str]) -> dict[int, dict[int, str]]:
-    chapters: dict[int, dict[int, str]] = {}
-    for chapter, scene in sorted(texts):
-        chapters.setdefault(chapter, {})[scene] = texts[chapter, scene]
-    return chapters
-
-
-def _joined(chapters: Mapping[int, _Texts]) -> dict[int, str]:
-    return {number: "\n".join(scenes.values()) for number, scenes in chapters.items()}
-
-
-def _gone_chapters(old: Iterable[int], new: Iterable[int], pairs: Mapping[int, int]) -> list[int]:
-    """Return the stored chapters that a manuscript should have; one that begins later or is a sequel need not."""
-    stored, given = sorted(old), sorted(new)
-    if not pairs or not given:
-        return []
-    first = min(pairs)
-    return [number for number in stored if number not in pairs and number >= first]
-
-
-def _paired(old: _Texts, new: _Texts) -> dict[int, int]:
-    """Return which numbers of the old texts are which of the new ones: the same text, else alike, else in its place."""
-    before, after = sorted(old), sorted(new)
-    matcher = SequenceMatcher(
-        None, [old[number] for number in before], [new[number] for number in after], autojunk=False
-    )
-    pairs: dict[int, int] = {}
-    for kind, start, end, new_start, new_end in matcher.get_opcodes():
-        if kind == "equal":
-            pairs |= dict(zip(before[start:end], after[new_start:new_end], strict=True))
-        elif kind == "replace":
-            pairs |= _alike({n: old[n] for n in before[start:end]}, {n: new[n] for n in after[new_start:new_end]})
-    return dict(sorted(pairs.items()))
-
-
-def _alike(old: _Texts, new: _Texts) -> dict[int, int]:
-    sentences = {number: _sentences(text) for number, text in new.items()}
-    scored = sorted(
-        (
-            (-_likeness(_sentences(text), sentences[there]), abs(number - there), number, there)
-            for number, text in old.items()
-            for there in new
-        )
-    )
-    pairs: dict[int, int] = {}
-    for score, _, number, there in scored:
-        is_same = -score >= MIN_LIKENESS or number == there
-        if is_same and number not in pairs and there not in pairs.values():
-            pairs[number] = there
-    return pairs
-
-
-def _sentences(text: str) -> frozenset[str]:
-    return frozenset(filter(None, _ENDS.split(text)))
-
-
-def _likeness(left: frozenset[str], right: frozenset[str]) -> float:
-    return len(left & right) / max(len(left), len(right), 1)
 
 
 # --- Importing a path ---
@@ -538,6 +399,7 @@ def import_source(
     dry_run: bool = False,
     index: bool = True,
     update: bool = False,
+    replace: bool = False,
     keep_remarks: bool = False,
     every_file: bool = False,
     headings: Sequence[str] = (),
@@ -545,7 +407,11 @@ def import_source(
     index_progress: Progress | None = None,
     on_stored: Callable[[StoredText], Any] | None = None,
 ) -> SourceImport:
-    """Import a path into a project, which is created if need be; without `update` nothing stored is changed."""
+    """Import a path into a project, which is created if need be; without `update` nothing stored is changed.
+
+    A chapter that is new stands where its heading says, else after the last one, and takes the place of none; one with
+    another heading takes the place of a stored one only with `replace`.
+    """
     stores.paths(project_id)
     take_in = partial(
         import_story,
@@ -571,7 +437,8 @@ def import_source(
             return SourceImport(**dict(result), **told, copied_files=companions.taken)
         issues: list[ReportIssue] = []
         plans: list[Path] = []
-        if found.is_dir() and is_novel_gen_folder(found):
+        is_numbered = found.is_dir() and is_novel_gen_folder(found)
+        if is_numbered:
             stored = _stored_contents(stores, project_id) or ProjectContents()
             read = read_novel_gen_folder(found, project_id=project_id, stored=stored, now=stores.clock())
             story, plans = read.story, read.plan_files
@@ -595,8 +462,13 @@ def import_source(
                 f"{str(source)!r} is neither a folder with 'memory' or 'chapters', nor one with a file for each "
                 "chapter, nor a manuscript (.txt, .md, .epub, .docx), nor a .zip of one of these; check the path"
             )
-        story, changes = _followed(stores, project_id, story, update=update, dry_run=dry_run)
-        result = take_in(story, update=update)
+        followed = _followed(
+            stores, project_id, story, update=update, replace=replace, dry_run=dry_run, by_number=is_numbered
+        )
+        result = take_in(followed.story, update=update, moves=followed.moves_to_come)
+        changes = followed.changes
+        if changes is not None and changes.numbers and "chapters" in told:
+            told |= _renumbered(told, changes.numbers)
         if not dry_run and "parts" in told:
             follow_volumes(stores, project_id, told["parts"])
         copied = [] if dry_run else _copied_plans(plans, stores.paths(project_id).chapters)
@@ -622,24 +494,66 @@ def _is_manuscript_source(source: Path, *, every_file: bool) -> bool:
     return manuscripts.is_manuscript_folder(source) or (every_file and manuscripts.holds_manuscripts(source))
 
 
+class _Followed(NamedTuple):
+    """What of a manuscript is taken in, once its story has followed it."""
+
+    story: IncomingStory
+    changes: ManuscriptChanges | None = None
+    moves_to_come: Mapping[ScenePlace, ScenePlace] | None = None
+    """Of a dry run."""
+
+
 def _followed(
-    stores: MemoryStores, project_id: str, story: IncomingStory, *, update: bool, dry_run: bool
-) -> tuple[IncomingStory, ManuscriptChanges | None]:
+    stores: MemoryStores,
+    project_id: str,
+    story: IncomingStory,
+    *,
+    update: bool,
+    replace: bool,
+    dry_run: bool,
+    by_number: bool,
+) -> _Followed:
     """Move what stands elsewhere in a manuscript, where this is wanted, and return what is to be taken in."""
     try:
         database = stores.database(project_id)
     except UnknownProjectError:
-        return story, None
+        return _Followed(story)
     with database.read() as unit:
-        stored = {_place(each): each.text or "" for each in unit.scenes.list_as_of(with_text=True)}
-    if not stored:
-        return story, None
-    found = rearrangement(stored, [scene.scrubbed() for scene in story.scenes])
-    if update and not dry_run and found.moves:
+        listed = unit.scenes.list_as_of(with_text=True)
+    if not listed:
+        return _Followed(story)
+    found = rearrangement(
+        {_place(each): each.text or "" for each in listed},
+        [scene.scrubbed() for scene in story.scenes],
+        titles={_place(each): each.title for each in listed},
+        by_number=by_number,
+        replace=replace and update,
+    )
+    may_move = bool(found.moves) and (update or found.only_makes_room)
+    if may_move and not dry_run:
         with database.write() as unit:
-            unit.scenes.rearrange(found.moves, found.changes.moved_chapters)
-    wanted = found.in_place if update and not (dry_run and found.moves) else found.untouched
-    return replace(story, scenes=[each for each in story.scenes if _place(each) in wanted]), found.changes
+            unit.scenes.rearrange(found.moves, found.chapters)
+    wanted = found.in_place if update or found.only_makes_room else found.untouched
+    scenes = [each for each in found.scenes if _place(each) in wanted]
+    return _Followed(with_fields(story, scenes=scenes), found.changes, found.moves if may_move and dry_run else None)
+
+
+def _renumbered(told: Mapping[str, Any], numbers: Mapping[int, int]) -> dict[str, Any]:
+    """Return what is told of a part of a story with the numbers that its chapters have there."""
+    chapters = [
+        each.model_copy(update={"chapter_number": numbers.get(each.chapter_number, each.chapter_number)})
+        for each in told["chapters"]
+    ]
+    parts = [
+        each.model_copy(
+            update={
+                "first_chapter": numbers.get(each.first_chapter, each.first_chapter),
+                "last_chapter": numbers.get(each.last_chapter, each.last_chapter),
+            }
+        )
+        for each in told["parts"]
+    ]
+    return {"chapters": chapters, "parts": parts}
 
 
 def _copied_plans(files: list[Path], folder: Path) -> list[str]:

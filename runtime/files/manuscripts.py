@@ -170,6 +170,11 @@ class _Source(NamedTuple):
     left_out: Sequence[LeftOutPart] = ()
 
 
+def is_first_name(name: str) -> bool:
+    """Tell whether a chapter of that name stands before the first one, as a prologue does."""
+    return _FIRST_NAME.match(name) is not None
+
+
 def is_manuscript(file: Path) -> bool:
     """Tell whether a file is of a kind that can be read as a manuscript."""
     return file.suffix.lower() in _TEXT_SUFFIXES | BOOK_FORMATS.keys()
@@ -212,11 +217,21 @@ def read_manuscript(
         manuscript = split_manuscript(
             source.text, title=path.stem, keep_remarks=keep_remarks, headings=headings, known=source.headings
         )
+        manuscript.chapters = _named_by_file(manuscript.chapters, path)
         manuscript.encodings = [source.encoding]
         manuscript.left_out_parts = list(source.left_out)
     if not manuscript.chapters:
         raise InvalidFileError(f"{str(path)!r} holds no text; check the file")
     return manuscript
+
+
+def _named_by_file(chapters: Sequence[GeneratedChapter], file: Path) -> list[GeneratedChapter]:
+    """Let a chapter that is alone in its file, without a heading, bear that of its name: 第13章.txt."""
+    name = heading_of(file.stem.replace("_", " "))
+    if name is None or len(chapters) != 1 or chapters[0].chapter_title:
+        return list(chapters)
+    number = chapters[0].chapter_number if name.number is None else name.number
+    return [chapters[0].model_copy(update={"chapter_title": name.title, "chapter_number": number})]
 
 
 def read_draft(file: Path, *, may_be_pipe: bool = False) -> str:

@@ -213,6 +213,7 @@ def preview_page(
     project_id: Name = "",
     keep_remarks: Tick = "",
     update: Tick = "",
+    replace: Tick = "",
     heading: HeadingLine = "",
     shown: Shown = 60,
 ) -> Response:
@@ -229,6 +230,7 @@ def preview_page(
         project or new_id,
         keep_remarks=bool(keep_remarks),
         update=bool(project and update),
+        replace=bool(project and update and replace),
         headings=_headings(heading),
     )
     asked = request.query_params
@@ -245,6 +247,7 @@ def preview_page(
             "language": asked.get("language", "") or preview.language,
             "keep_remarks": keep_remarks,
             "update": update,
+            "replace": replace,
             "heading": heading,
         },
         shown=min(shown, MAX_SHOWN),
@@ -275,6 +278,7 @@ def take_in(house: TheHouse, upload_id: Id, form: Form) -> Response:
         {
             "file": upload.file,
             "update": bool(form.get("update")),
+            "replace": bool(form.get("replace")),
             "keep_remarks": bool(form.get("keep_remarks")),
             "headings": _headings(form.get("heading", "")),
         },
@@ -296,13 +300,25 @@ def _headings(heading: str) -> list[str]:
 
 
 def _preview(
-    house: House, upload: Upload, project_id: str, *, keep_remarks: bool, update: bool, headings: Sequence[str]
+    house: House,
+    upload: Upload,
+    project_id: str,
+    *,
+    keep_remarks: bool,
+    update: bool,
+    replace: bool,
+    headings: Sequence[str],
 ) -> Preview:
     """Look at what an import would do; what is wrong with a file, or with the project's id, is told beside the form."""
     try:
         transfer = StoryTransfer(house.stores.of(project_id), project_id)
         found = transfer.import_project(
-            source=house.uploads.path(upload), dry_run=True, update=update, keep_remarks=keep_remarks, headings=headings
+            source=house.uploads.path(upload),
+            dry_run=True,
+            update=update,
+            replace=replace,
+            keep_remarks=keep_remarks,
+            headings=headings,
         )
         is_other_story = transfer.is_of_another_story(found=found, update=update)
     except InvalidFileError as error:

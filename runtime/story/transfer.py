@@ -114,6 +114,7 @@ class StoryTransfer(StoryUpkeep):
         dry_run: bool = False,
         index: bool = True,
         update: bool = False,
+        replace: bool = False,
         keep_remarks: bool = False,
         every_file: bool = False,
         headings: Sequence[str] = (),
@@ -129,6 +130,7 @@ class StoryTransfer(StoryUpkeep):
             dry_run=dry_run,
             index=index,
             update=update,
+            replace=replace,
             keep_remarks=keep_remarks,
             every_file=every_file,
             headings=headings,
@@ -142,12 +144,12 @@ class StoryTransfer(StoryUpkeep):
         return ProjectImport(**dict(result), condition=condition)
 
     def look_before_import(
-        self, *, source: Path, update: bool = False, headings: Sequence[str] = ()
+        self, *, source: Path, update: bool = False, replace: bool = False, headings: Sequence[str] = ()
     ) -> ProjectImport | None:
         """Tell what an import would bring into a project that holds a story; None where it holds none."""
         if not self._has_story():
             return None
-        return self.import_project(source=source, dry_run=True, update=update, headings=headings)
+        return self.import_project(source=source, dry_run=True, update=update, replace=replace, headings=headings)
 
     def is_of_another_story(self, *, found: ProjectImport, update: bool = False) -> bool:
         """Tell of a dry run whether the project holds a story, and none of what would be imported.
@@ -156,7 +158,8 @@ class StoryTransfer(StoryUpkeep):
         own there; one into the wrong project finds none.
         """
         preview, changes = found.preview, found.changes
-        is_own = bool(preview.same_scenes or preview.same_entities or (changes and changes.moved_chapters))
+        is_own = bool(preview.same_scenes or preview.same_entities)
+        is_own = is_own or (changes is not None and bool(changes.moved_chapters or changes.goes_on))
         if changes is not None and not is_own:
             # Of a text whose lines broken at a width were kept, every scene is told anew, and no chapter another one.
             chapters = {int(place.partition(":")[0]) for place in preview.changed_scenes}

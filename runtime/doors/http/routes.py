@@ -386,6 +386,7 @@ def offer_work(house: House) -> None:
         return StoryTransfer(house.stores.of(project_id), project_id).import_project(
             source=order.folder / order.job.arguments["file"],
             update=order.job.arguments["update"],
+            replace=order.job.arguments.get("replace", False),
             keep_remarks=order.job.arguments.get("keep_remarks", False),
             headings=order.job.arguments.get("headings", ()),
             progress=order.progress_of("text"),
@@ -441,6 +442,9 @@ def import_manuscript(
     update: Annotated[
         bool, Query(description="Take chapters in again whose text changed; else nothing stored is changed.")
     ] = False,
+    replace: Annotated[
+        bool, Query(description="With update: let a chapter take the place of one with another heading, too.")
+    ] = False,
     heading: Annotated[
         list[str],
         Query(max_length=20, description="Headings as they stand in the text, where they are not recognised without."),
@@ -450,7 +454,10 @@ def import_manuscript(
     require_project_id(project.project_id)
     file = manuscript_file(request.headers.get("content-type", ""))
     job = project.house.jobs.start(
-        "manuscript", project.project_id, {"file": file, "update": update, "headings": heading}, source=(file, content)
+        "manuscript",
+        project.project_id,
+        {"file": file, "update": update, "replace": replace, "headings": heading},
+        source=(file, content),
     )
     return _accepted(job, response)
 

@@ -10,7 +10,8 @@ import pytest
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.care.importing import SourceImport, import_source, rearrangement
+from runtime.care.importing import SourceImport, import_source
+from runtime.care.manuscript_changes import rearrangement
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
@@ -218,3 +219,132 @@ def test_scenes_within_a_chapter_keep_what_was_read_from_them() -> None:
     found = rearrangement(stored, _scenes({(3, 1): "Text 3.", (4, 1): "Text 4.", (5, 1): "Text 5."}))
     assert found.changes.is_empty
     assert found.changes.new_chapters == [5]
+
+
+BOOK = {
+    "第1章 甲": "沈砚提灯入山。雪落无声。",
+    "第7章 夜奔": "马跑了一夜。天亮到渡口。",
+    "第7章 血压": "大夫按着手腕。他说不出话。",
+    "第8章 丁": "客人走了。留下一封信。",
+    "番外 旧信": "多年以后。那封信还在。",
+}
+FURTHER = "钟敲了七下。街上起雾了。"
+
+
+def _take_in(stores: MemoryStores, folder: Path, project_id: str, book: dict[str, str], **options: Any) -> SourceImport:
+    file = folder / "book.txt"
+    file.write_text("\n\n".join(f"{heading}\n\n{text}" for heading, text in book.items()), encoding="utf-8")
+    return import_source(stores, file, project_id=project_id, index=False, **options)
+
+
+def _titles(stores: MemoryStores, project_id: str) -> list[str]:
+    with stores.database(project_id).read() as unit:
+        return [f"{each.position} {each.title}" for each in unit.scenes.list_as_of()]
+
+
+@pytest.fixture
+def book(stores: MemoryStores, tmp_path: Path) -> str:
+    """A story in which a number stands twice, with a 番外 at its end."""
+    project_id = f"doubled-{next(_numbers)}"
+    _take_in(stores, tmp_path, project_id, BOOK)
+    return project_id
+
+
+@pytest.mark.parametrize("update", [False, True])
+@pytest.mark.parametrize(
+    ("further", "titles"),
+    [
+        ("第9章 新", ["5:1 第9章 新", "6:1 番外 旧信"]),
+        ("第九章", ["5:1 第九章", "6:1 番外 旧信"]),
+        ("番外 二", ["5:1 番外 旧信", "6:1 番外 二"]),
+        ("第12章", ["5:1 第12章", "6:1 番外 旧信"]),
+    ],
+)
+def test_one_more_chapter_is_appended(
+    stores: MemoryStores, book: str, tmp_path: Path, further: str, titles: list[str], update: bool
+) -> None:
+    """Alone in its file, whatever its number; the preview says so before, and the same again changes nothing."""
+    kept = [f"{number}:1 {title}" for number, title in enumerate([*BOOK][:4], start=1)]
+    told = _take_in(stores, tmp_path, book, {further: FURTHER}, update=update, dry_run=True)
+    assert told.preview.new_scenes == [next(each for each in titles if further in each).split(" ")[0]]
+    assert told.preview.changed_scenes == told.preview.kept_scenes == []
+    done = _take_in(stores, tmp_path, book, {further: FURTHER}, update=update)
+    assert done.preview == told.preview
+    assert _titles(stores, book) == [*kept, *titles]
+    again = _take_in(stores, tmp_path, book, {further: FURTHER}, update=update)
+    assert (again.preview.new_scenes, again.changes.is_empty) == ([], True)
+    assert _titles(stores, book) == [*kept, *titles]
+
+
+def test_an_edited_chapter_alone_follows_its_heading(stores: MemoryStores, book: str, tmp_path: Path) -> None:
+    """In other digits, and where its number is not its place; no other chapter is gone or changed."""
+    told = _take_in(stores, tmp_path, book, {"第八章 丁": "客人走了。门开着。风很大。"}, update=True)
+    assert (told.preview.changed_scenes, told.changes.changed_chapters) == (["4:1"], [4])
+    assert (told.changes.gone_chapters, told.changes.moved_chapters) == ([], {})
+    assert _titles(stores, book)[3:] == ["4:1 第八章 丁", "5:1 番外 旧信"]
+
+
+def test_another_heading_takes_a_place_only_when_that_is_said(stores: MemoryStores, book: str, tmp_path: Path) -> None:
+    """The preview names both chapters; without the word the stored one stays and the other waits."""
+    other = {"第8章 别的": FURTHER}
+    told = _take_in(stores, tmp_path, book, other, update=True)
+    assert [each.model_dump() for each in told.changes.other_chapters] == [
+        {"chapter": 4, "stored": "第8章 丁", "given": "第8章 别的"}
+    ]
+    assert not told.changes.is_empty
+    assert _titles(stores, book)[3] == "4:1 第8章 丁"
+    assert _take_in(stores, tmp_path, book, other, replace=True).preview.new_scenes == []
+    assert _titles(stores, book)[3] == "4:1 第8章 丁"
+    done = _take_in(stores, tmp_path, book, other, update=True, replace=True)
+    assert done.preview.changed_scenes == ["4:1"]
+    assert _titles(stores, book)[3] == "4:1 第8章 别的"
+
+
+def test_a_chapter_that_is_in_the_file_is_never_gone(stores: MemoryStores, tmp_path: Path) -> None:
+    """An interlude that comes to stand between two numbers moves alone, and what stood before it stays."""
+    project_id = f"interlude-{next(_numbers)}"
+    stored = {"第1章": STORY["雪夜"], "第2章": STORY["灯"], "番外": STORY["渡口"]}
+    _take_in(stores, tmp_path, project_id, stored)
+    longer = {"楔子": "井里有月亮。", **stored, "第3章": STORY["客"]}
+    done = _take_in(stores, tmp_path, project_id, longer, update=True)
+    assert (done.changes.gone_chapters, done.changes.moved_chapters) == ([], {})
+    assert done.changes.moved_scenes == {"3:1": "2:2"}
+    assert _titles(stores, project_id) == ["0:1 楔子", "1:1 第1章", "2:1 第2章", "2:2 第2章 · 番外", "3:1 第3章"]
+    joined = {"楔子": longer["楔子"], "第1章": STORY["雪夜"], "第2章": f"{STORY['灯']}\n{STORY['渡口']}"}
+    assert _take_in(stores, tmp_path, project_id, joined, update=True, dry_run=True).changes.gone_chapters == [3]
+
+
+def test_a_chapter_between_two_makes_room_with_an_update(stores: MemoryStores, tmp_path: Path) -> None:
+    """Without it nothing that is stored moves, unless a number is free."""
+    project_id = f"between-{next(_numbers)}"
+    stored = {"第1章 甲": STORY["雪夜"], "第1章 乙": STORY["灯"], "第2章": STORY["渡口"], "第4章": STORY["客"]}
+    _take_in(stores, tmp_path, project_id, stored)
+    before = _titles(stores, project_id)
+    assert _take_in(stores, tmp_path, project_id, {"第3章": FURTHER}).changes.moved_chapters == {4: 5}
+    assert _titles(stores, project_id) == before
+    _take_in(stores, tmp_path, project_id, {"第3章": FURTHER}, update=True)
+    assert _titles(stores, project_id) == [*before[:3], "4:1 第3章", "5:1 第4章"]
+
+
+def test_a_number_that_begins_again_in_a_volume_is_another_chapter(stores: MemoryStores, tmp_path: Path) -> None:
+    """The third chapter of the second volume is not the third of the first."""
+    project_id = f"volumes-{next(_numbers)}"
+    file = tmp_path / "volumes.txt"
+    chapters = [("第一卷 山", ["雪夜", "灯", "渡口"]), ("第二卷 水", ["客"])]
+    told = [
+        f"{volume}\n\n" + "\n\n".join(f"第{number}章\n\n{STORY[name]}" for number, name in enumerate(names, start=1))
+        for volume, names in chapters
+    ]
+    file.write_text("\n\n".join(told), encoding="utf-8")
+    import_source(stores, file, project_id=project_id, index=False)
+    _take_in(stores, tmp_path, project_id, {"第2章": FURTHER}, update=True)
+    assert _titles(stores, project_id)[-2:] == ["4:1 第1章", "5:1 第2章"]
+    assert len(_titles(stores, project_id)) == 5
+
+
+def test_a_file_without_heading_bears_that_of_its_name(stores: MemoryStores, book: str, tmp_path: Path) -> None:
+    """第9章.txt with nothing but its text, as many authors keep them."""
+    file = tmp_path / "第9章 渡口.txt"
+    file.write_text(FURTHER, encoding="utf-8")
+    import_source(stores, file, project_id=book, index=False)
+    assert _titles(stores, book)[4:] == ["5:1 第9章 渡口", "6:1 番外 旧信"]

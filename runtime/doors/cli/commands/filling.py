@@ -148,20 +148,24 @@ def import_command(
     source: Path,
     dry_run: bool,
     update: bool,
+    replace: bool,
     with_index: bool,
     is_confirmed: bool,
     as_json: bool,
     **asked: Any,
 ) -> None:
     """Do `novelgen import`."""
-    asked |= {"source": source, "update": update, "dry_run": dry_run, "index": with_index, "on_stored": _report_stored}
+    if replace and not update:
+        raise click.UsageError("--replace goes with --update")
+    asked |= {"source": source, "update": update, "replace": replace, "dry_run": dry_run}
+    asked |= {"index": with_index, "on_stored": _report_stored}
     with parameters.opened_stores(session, project) as stores:
         story = StoryTransfer(stores, project)
         if dry_run:
             result = story.import_project(**asked)
         else:
             if not is_confirmed:
-                _ask_before_import(story, source, update=update, headings=asked["headings"])
+                _ask_before_import(story, source, update=update, replace=replace, headings=asked["headings"])
             bars = output.progress_bars("text, characters", "meaning, characters")
             with resuming(project, command="novelgen import"), bars as (progress, index_progress):
                 result = story.import_project(**asked, progress=progress, index_progress=index_progress)
@@ -182,9 +186,11 @@ def import_command(
         output.report_warning(issue.message)
 
 
-def _ask_before_import(transfer: StoryTransfer, source: Path, *, update: bool, headings: Sequence[str]) -> None:
+def _ask_before_import(
+    transfer: StoryTransfer, source: Path, *, update: bool, replace: bool, headings: Sequence[str]
+) -> None:
     """Ask before a story is mixed with another one, or a text that was edited is stored beside what it was."""
-    found = transfer.look_before_import(source=source, update=update, headings=headings)
+    found = transfer.look_before_import(source=source, update=update, replace=replace, headings=headings)
     if found is None:
         return
     if transfer.is_of_another_story(found=found, update=update):
@@ -276,19 +282,26 @@ def _print_changes(result: ProjectImport, project: str, labels: ViewLabels) -> N
     if changes is None or changes.is_empty:
         return
     output.print_heading(labels["line.the_manuscript_against_the_story"])
-    moved = [f"{before} → {after}" for before, after in changes.moved_chapters.items()]
+    moved = [
+        f"{before} → {after}" for before, after in (*changes.moved_chapters.items(), *changes.moved_scenes.items())
+    ]
+    others = [f"{each.chapter} {each.stored} ← {each.given}" for each in changes.other_chapters]
     told = {
         "changed_chapters": _listed(changes.changed_chapters, labels),
         "chapters_moved": _listed(moved, labels),
         "chapters_that_are_gone": _listed(changes.gone_chapters, labels),
         "scenes_that_are_gone": _listed(changes.gone_scenes, labels),
         "chapters_that_wait": _listed(changes.waiting_chapters, labels),
+        "chapters_with_other_headings": _listed(others, labels),
     }
     output.print_pairs(told, labels)
-    if not updated:
+    is_room_made = changes.goes_on and not (changes.changed_chapters or changes.gone_chapters)
+    if not updated and not is_room_made:
         output.print_text(labels["line.nothing_taken_in"])
-    elif changes.waiting_chapters:
+    elif changes.gone_chapters and changes.waiting_chapters:
         output.print_text(labels["line.chapters_wait"])
+    if others:
+        output.print_text(labels["line.replace_others"])
     if changes.gone_chapters:
         output.print_text(
             labels["line.look_delete_scene_by_scene"].format(

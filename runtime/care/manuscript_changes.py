@@ -1,0 +1,544 @@
+"""What a manuscript that comes again changes: which of its chapters are stored ones, where they went, and what is new.
+
+Chapters are told by their text and by their heading, never by their place alone, and scenes within them by their text.
+So what was read from a scene never comes to stand for another text, and one more chapter takes the place of none. A
+manuscript that is a part of its story, such as the newest chapter, is fitted into the story's order.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from itertools import count
+
+from pydantic import BaseModel, Field
+
+from runtime.files.chapter_names import ChapterName, ChapterNames, NamedChapter, TitledScene, named_chapters
+from runtime.files.manuscripts import is_first_name
+from runtime.ingest.likeness import MIN_LIKENESS, likeness, sentences_of
+from runtime.ingest.scene_input import SceneInput, bare_text
+from runtime.storage.records import ScenePlace
+
+MOST_COMPARED = 40_000
+"""So many pairs of chapters that nothing else tells are compared by their sentences."""
+LEAST_WITHIN = 0.5
+"""A chapter of which so large a share of sentences stands in a manuscript is not gone, wherever that has it."""
+
+
+class OtherChapter(BaseModel):
+    """A chapter of a manuscript at the place of a stored one with another heading and another text."""
+
+    chapter: int = Field(description="Number of the stored one in the order.")
+    stored: str = Field(description="Heading of the stored one.")
+    given: str = Field(description="Heading of the one in the manuscript.")
+
+
+class ManuscriptChanges(BaseModel):
+    """What differs between a story and the manuscript that it came from; chapters by number, scenes by place."""
+
+    changed_chapters: list[int] = Field(default_factory=list, description="Stored with another text.")
+    new_chapters: list[int] = Field(default_factory=list)
+    gone_chapters: list[int] = Field(default_factory=list, description="Stored, but no more in it.")
+    moved_chapters: dict[int, int] = Field(
+        default_factory=dict, description="Stored number to that of now, the text the same or alike."
+    )
+    moved_scenes: dict[str, str] = Field(
+        default_factory=dict,
+        exclude_if=lambda moved: not moved,
+        description="The same of scenes of interludes, which stand within a chapter by then or did before.",
+    )
+    gone_scenes: list[str] = Field(
+        default_factory=list, description="Places of scenes that a changed chapter has no more."
+    )
+    waiting_chapters: list[int] = Field(
+        default_factory=list,
+        description="Of the manuscript: their place is taken by a chapter that is gone; nothing was done to them.",
+    )
+    other_chapters: list[OtherChapter] = Field(
+        default_factory=list,
+        exclude_if=lambda others: not others,
+        description="Stored chapters whose place one with another heading would take; only `replace` lets it.",
+    )
+    numbers: dict[int, int] = Field(
+        default_factory=dict,
+        exclude_if=lambda numbers: not numbers,
+        description="Number of a chapter as the manuscript alone counts it to its number in the story.",
+    )
+    goes_on: bool = Field(
+        default=False,
+        exclude_if=lambda goes_on: not goes_on,
+        description="Whether the manuscript is what follows the last chapter that is stored.",
+    )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the manuscript tells what is stored, or only adds to its end."""
+        return not (
+            self.changed_chapters
+            or self.gone_chapters
+            or self.moved_chapters
+            or self.moved_scenes
+            or self.gone_scenes
+            or self.other_chapters
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rearrangement:
+    """How a story follows a manuscript."""
+
+    changes: ManuscriptChanges
+    scenes: Sequence[SceneInput]
+    """Those of the manuscript at their places in the story."""
+    moves: Mapping[ScenePlace, ScenePlace]
+    chapters: Mapping[int, int]
+    """Where what stands in a chapter, and in no scene of it, goes."""
+    in_place: frozenset[ScenePlace]
+    """Places of the manuscript's scenes that are taken in with an update."""
+    untouched: frozenset[ScenePlace]
+    """Those of them that move nothing that is stored."""
+    only_makes_room: bool = False
+    """Whether nothing moves but 番外 and afterwords behind a chapter that is new."""
+
+
+@dataclass(frozen=True)
+class _Chapter:
+    """A chapter of a story or of a manuscript, with the texts of its scenes by their numbers."""
+
+    named: NamedChapter
+    texts: Mapping[int, str] = field(hash=False)
+
+    @property
+    def place(self) -> ScenePlace:
+        return self.named.chapter_index, self.named.first_scene
+
+    @property
+    def number(self) -> int:
+        return self.named.chapter_index
+
+    @property
+    def name(self) -> ChapterName | None:
+        return self.named.name
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.texts.values())
+
+
+_Pairs = dict[ScenePlace, ScenePlace]
+
+
+def rearrangement(
+    stored: Mapping[ScenePlace, str],
+    scenes: Sequence[SceneInput],
+    *,
+    titles: Mapping[ScenePlace, str] | None = None,
+    by_number: bool = False,
+    replace: bool = False,
+) -> Rearrangement:
+    """Find out which scenes of a manuscript are those that are stored; where lines break tells no two texts apart.
+
+    Args:
+        stored: Texts of the stored scenes.
+        scenes: Those of the manuscript.
+        titles: Titles of the stored scenes.
+        by_number: Whether chapters bear their numbers for good, as the files of a project do; headings tell nothing.
+        replace: Whether a chapter may take the place of one with another heading.
+    """
+    titles = titles or {}
+    old = _chapters({place: bare_text(text) for place, text in stored.items()}, {} if by_number else titles)
+    places = {(scene.chapter_index, scene.scene_index): scene for scene in scenes}
+    new = _chapters(
+        {place: bare_text(scene.text) for place, scene in places.items()},
+        {} if by_number else {place: scene.title for place, scene in places.items()},
+    )
+    expected = _following_number(old)
+    pairs = _paired_chapters(old, new, expected)
+    is_whole = by_number or _is_whole(old, pairs)
+    others = _others(old, new, pairs, expected, is_whole=is_whole)
+    if replace:
+        pairs |= dict(others)
+    fitted = _as_it_stands(old, new, pairs) if is_whole else _fitted(old, new, pairs, others, expected)
+    return _rearranged(old, new, pairs, fitted, places=places, others=[] if replace else others, is_whole=is_whole)
+
+
+@dataclass
+class _Fitted:
+    """Where the chapters of a manuscript, and the stored ones, stand once the story follows it."""
+
+    new: dict[ScenePlace, ScenePlace] = field(default_factory=dict)
+    """First place of a manuscript's chapter to that in the story."""
+    moved: dict[int, int] = field(default_factory=dict)
+    """Stored chapter of the order that makes room to its new number."""
+    only_makes_room: bool = False
+    goes_on: bool = False
+
+
+def _chapters(texts: Mapping[ScenePlace, str], titles: Mapping[ScenePlace, str]) -> list[_Chapter]:
+    named = named_chapters(TitledScene(*place, titles.get(place, "")) for place in texts)
+    return [_Chapter(each, {scene: texts[each.chapter_index, scene] for scene in each.scene_indexes}) for each in named]
+
+
+def _following_number(chapters: Sequence[_Chapter]) -> int | None:
+    numbers = [each.name.number for each in chapters if each.name is not None and each.name.number is not None]
+    return numbers[-1] + 1 if numbers else None
+
+
+def _is_whole(old: Sequence[_Chapter], pairs: _Pairs) -> bool:
+    """Tell whether a manuscript is the whole story, and not a part of it: it begins so, and has half of it."""
+    return not old or (old[0].place in pairs and len(pairs) * 2 >= len(old))
+
+
+def _paired_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], expected: int | None) -> _Pairs:
+    """Return which stored chapters are which of a manuscript: the same text, else alike, else the same heading."""
+    pairs: _Pairs = {}
+    matcher = SequenceMatcher(None, [each.text for each in old], [each.text for each in new], autojunk=False)
+    for kind, start, end, new_start, new_end in matcher.get_opcodes():
+        if kind == "equal":
+            same = zip(old[start:end], new[new_start:new_end], strict=True)
+            pairs |= {before.place: after.place for before, after in same}
+        elif kind == "replace":
+            pairs |= _alike_chapters(old[start:end], new[new_start:new_end], expected)
+    given = set(pairs.values())
+    rest = [each for each in old if each.place not in pairs], [each for each in new if each.place not in given]
+    if len(rest[0]) * len(rest[1]) <= MOST_COMPARED:
+        pairs |= _alike_chapters(*rest, expected)
+    return dict(sorted(pairs.items()))
+
+
+def _alike_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], expected: int | None) -> _Pairs:
+    scored = _scored({each.place: each.text for each in old}, {each.place: each.text for each in new})
+    pairs: _Pairs = {}
+    for score, before, after in scored:
+        if score >= MIN_LIKENESS and before not in pairs and after not in pairs.values():
+            pairs[before] = after
+    for given in new:
+        if given.place not in pairs.values():
+            same = (each for each in old if each.place not in pairs and _is_same_chapter(each, given, expected))
+            before_ = next(same, None)
+            if before_ is not None:
+                pairs[before_.place] = given.place
+    return pairs
+
+
+def _is_same_chapter(stored: _Chapter, given: _Chapter, expected: int | None) -> bool:
+    """Tell whether two chapters have one heading, or, where neither has any, one number."""
+    if stored.name is None or given.name is None:
+        return stored.name is given.name and stored.place == given.place
+    if given.name.number is not None and given.name.number == expected:
+        # The number that follows begins again in a volume: only a title makes it the earlier chapter.
+        return bool(given.name.title) and stored.name.title == given.name.title and stored.name.is_same(given.name)
+    return stored.name.is_same(given.name)
+
+
+def _scored(old: Mapping[ScenePlace, str], new: Mapping[ScenePlace, str]) -> list[tuple[float, ScenePlace, ScenePlace]]:
+    """Return how alike each two texts are, the most alike and nearest first."""
+    sentences = {place: sentences_of(text) for place, text in new.items()}
+    scored = sorted(
+        (
+            -likeness(sentences_of(text), sentences[after]),
+            abs(before[0] - after[0]),
+            abs(before[1] - after[1]),
+            before,
+            after,
+        )
+        for before, text in old.items()
+        for after in new
+    )
+    return [(-score, before, after) for score, _, _, before, after in scored]
+
+
+def _others(
+    old: Sequence[_Chapter], new: Sequence[_Chapter], pairs: _Pairs, expected: int | None, *, is_whole: bool
+) -> list[tuple[ScenePlace, ScenePlace]]:
+    """Return the chapters of a manuscript that claim the place of a stored one with another heading."""
+    given = set(pairs.values())
+    free = {each.place: each for each in old if each.place not in pairs}
+    others: list[tuple[ScenePlace, ScenePlace]] = []
+    for chapter in new:
+        if chapter.place in given:
+            continue
+        if is_whole:
+            claimed = free.get(chapter.place)
+        else:
+            number = chapter.name.number if chapter.name is not None else None
+            claimed = next(
+                (
+                    each
+                    for each in free.values()
+                    if number is not None
+                    and number != expected
+                    and each.name is not None
+                    and (each.name.number, each.name.section) == (number, chapter.name.section if chapter.name else "")
+                ),
+                None,
+            )
+        if claimed is not None:
+            others.append((claimed.place, chapter.place))
+            del free[claimed.place]
+    return others
+
+
+def _as_it_stands(old: Sequence[_Chapter], new: Sequence[_Chapter], pairs: _Pairs) -> _Fitted:
+    """Let a story have the order of a manuscript that tells it whole."""
+    last = max((each.number for each in old), default=0)
+    is_longer = any(each.number > last for each in new)
+    return _Fitted({each.place: each.place for each in new}, goes_on=bool(pairs) and is_longer)
+
+
+def _fitted(
+    old: Sequence[_Chapter],
+    new: Sequence[_Chapter],
+    pairs: _Pairs,
+    others: Sequence[tuple[ScenePlace, ScenePlace]],
+    expected: int | None,
+) -> _Fitted:
+    """Fit the chapters of a part of a story into the order of what is stored."""
+    fitted = _Fitted()
+    stored_of = {after: before for before, after in pairs.items()}
+    claimed = {after for _, after in others}
+    order: list[int | _Chapter] = [*sorted({each.number for each in old})]
+    names = ChapterNames([each.named for each in old])
+    end = _end_of_story(order, old)
+    behind: int | None = None
+    heads = {each.number: each for each in reversed(new)}
+    for number, group in _by_number(new).items():
+        known = [stored_of[each.place] for each in group if each.place in stored_of]
+        if known:
+            offset = known[0][0]
+            for each in group:
+                before = stored_of.get(each.place)
+                fitted.new[each.place] = before if before is not None else (offset, each.named.first_scene)
+            behind = order.index(offset) + 1
+            continue
+        if any(each.place in claimed for each in group):
+            continue
+        head = heads[number]
+        index = behind if behind is not None else _index_by_number(order, old, head, end)
+        if behind is None:
+            fitted.goes_on = index == end and (expected is None or head.name is None or head.name.number == expected)
+        order.insert(index, head)
+        end += index <= end
+        behind = index + 1
+    taken, previous = {}, -1
+    following = [entry if isinstance(entry, int) else None for entry in order]
+    for rank, entry in enumerate(order):
+        if isinstance(entry, int):
+            previous = max(previous + 1, entry)
+            taken[entry] = previous
+            continue
+        after = next((stored for stored in following[rank + 1 :] if stored is not None), None)
+        own = entry.name.number if entry.name is not None and entry.name.number is not None else None
+        own = 0 if own is None and rank == 0 else own
+        is_free = own is not None and own > previous and (after is None or own < after)
+        previous = own if is_free and own is not None else previous + 1 if previous >= 0 else 1
+        for part in _by_number(new)[entry.number]:
+            fitted.new[part.place] = (previous, part.named.first_scene)
+    fitted.moved = {before: after for before, after in taken.items() if before != after}
+    closing = {each.number for each in old if each.named.is_whole and each.named.is_closing}
+    fitted.only_makes_room = set(fitted.moved) <= closing and names.next_chapter not in fitted.moved.values()
+    return fitted
+
+
+def _by_number(chapters: Sequence[_Chapter]) -> dict[int, list[_Chapter]]:
+    groups: dict[int, list[_Chapter]] = {}
+    for each in chapters:
+        groups.setdefault(each.number, []).append(each)
+    return groups
+
+
+def _end_of_story(order: Sequence[int | _Chapter], old: Sequence[_Chapter]) -> int:
+    """Return the rank after the last chapter of the story itself, before 番外 and afterwords at its end."""
+    following = ChapterNames([each.named for each in old]).next_chapter
+    return sum(isinstance(each, int) and each < following for each in order)
+
+
+def _index_by_number(order: Sequence[int | _Chapter], old: Sequence[_Chapter], given: _Chapter, end: int) -> int:
+    """Return the rank of a chapter that nothing but its heading places: by its number, else at the end."""
+    name = given.name
+    if name is None:
+        return end
+    if name.is_closing:
+        return len(order)
+    if name.number is None:
+        return 0 if is_first_name(name.label) else end
+    numbers = {each.number: each.name.number for each in old if each.named.is_whole and each.name is not None}
+    ranked = [(rank, numbers.get(each)) for rank, each in enumerate(order[:end]) if isinstance(each, int)]
+    told = [(rank, number) for rank, number in ranked if number is not None]
+    for (rank, before), (_, after) in zip(reversed(told[:-1]), reversed(told[1:]), strict=True):
+        if before < name.number < after and told[-1][1] + 1 != name.number:
+            return rank + 1
+    if told and name.number < told[0][1]:
+        return told[0][0]
+    return end
+
+
+def _rearranged(
+    old: Sequence[_Chapter],
+    new: Sequence[_Chapter],
+    pairs: _Pairs,
+    fitted: _Fitted,
+    *,
+    places: Mapping[ScenePlace, SceneInput],
+    others: Sequence[tuple[ScenePlace, ScenePlace]],
+    is_whole: bool,
+) -> Rearrangement:
+    by_old, by_new = {each.place: each for each in old}, {each.place: each for each in new}
+    came_from = {after: before for before, after in pairs.items()}
+    claimed = {after for _, after in others}
+    final: dict[ScenePlace, ScenePlace] = {}
+    """Place of each scene of the manuscript in the story."""
+    for chapter in new:
+        if chapter.place not in fitted.new:
+            continue
+        target = fitted.new[chapter.place]
+        shift = target[1] - chapter.named.first_scene
+        shown = fitted.moved.get(target[0], target[0]) if chapter.place in came_from and not is_whole else target[0]
+        final |= {(chapter.number, scene): (shown, scene + shift) for scene in chapter.texts}
+    moves: dict[ScenePlace, ScenePlace] = {
+        (each.number, scene): (fitted.moved[each.number], scene)
+        for each in old
+        if each.number in fitted.moved
+        for scene in each.texts
+    }
+    chapters = dict(fitted.moved)
+    changes = ManuscriptChanges(
+        gone_chapters=_gone_chapters(old, new, pairs) if is_whole else [],
+        other_chapters=[
+            OtherChapter(chapter=before[0], stored=by_old[before].named.heading, given=by_new[after].named.heading)
+            for before, after in others
+        ],
+        goes_on=fitted.goes_on,
+    )
+    changed: set[int] = set()
+    for before_place, after_place in pairs.items():
+        before, after = by_old[before_place], by_new[after_place]
+        if after_place not in fitted.new:
+            continue
+        number = final[after_place][0]
+        shift = final[after_place][1] - after.named.first_scene
+        if before.text != after.text:
+            changed.add(number)
+        if before.named.is_whole and before.number != number:
+            chapters[before.number] = number
+        inner = _paired_scenes(before.texts, after.texts)
+        free = count(max(*before.texts, *(scene + shift for scene in after.texts)) + 1)
+        for was in before.texts:
+            wanted = {scene + shift for scene in after.texts}
+            # A scene that is gone stands aside, where no other scene of the chapter wants to be.
+            now = inner[was] + shift if was in inner else next(free) if was in wanted else was
+            moves[before.number, was] = (number, now)
+            if was not in inner:
+                changes.gone_scenes.append(f"{number}:{now}")
+    changes.changed_chapters = sorted(changed)
+    new_numbers = {
+        final[each.place][0]
+        for each in new
+        if each.place not in came_from and each.place in final and each.named.is_whole
+    }
+    changes.new_chapters = sorted(new_numbers)
+    stored_chapters = {each.number for each in old}
+    stored_places = [(each.number, scene) for each in old for scene in each.texts]
+    times: dict[ScenePlace, int] = {}
+    for place in stored_places:
+        to = moves.get(place, place)
+        times[to] = times.get(to, 0) + 1
+    waiting: set[int] = {after[0] for after in claimed}
+    is_stuck = any(count_ > 1 for count_ in times.values())
+    if is_stuck:
+        waiting |= {
+            after[0] for before, after in pairs.items() if before[0] != final.get(after, after)[0] and after in final
+        }
+        waiting |= {place[0] for place in final if final[place][0] in new_numbers & stored_chapters}
+        moves = {before: after for before, after in moves.items() if before[0] == after[0]}
+        chapters = {}
+    elif is_whole:
+        # What is new claims no place of a chapter that stays.
+        left = {moves.get(place, place)[0] for place in stored_places if place not in moves or moves[place] == place}
+        kept = {final[each.place][0] for each in new if each.place in came_from}
+        waiting |= {place[0] for place, to in final.items() if to[0] in new_numbers and to[0] in left - kept}
+    changes.waiting_chapters = sorted(waiting)
+    moves = {before: after for before, after in moves.items() if before != after}
+    whole = {each.number for each in old if each.named.is_whole}
+    changes.moved_chapters = {
+        before: after
+        for before, after in sorted(chapters.items())
+        if before != after and before in whole and all(by_new[pairs[p]].named.is_whole for p in pairs if p[0] == before)
+    }
+    changes.moved_scenes = {
+        f"{before[0]}:{before[1]}": f"{after[0]}:{after[1]}"
+        for before, after in sorted(moves.items())
+        if before[0] != after[0] and before[0] not in changes.moved_chapters
+    }
+    numbers = {place[0]: to[0] for place, to in sorted(final.items(), reverse=True)}
+    changes.numbers = {before: after for before, after in sorted(numbers.items()) if before != after}
+    moving = {before[0] for before in moves} | {after[0] for after in moves.values()}
+    kept_chapters = {
+        final[after][0] for before, after in pairs.items() if after in final and before[0] == final[after][0]
+    }
+    scenes = [
+        scene.model_copy(update={"chapter_index": final[place][0], "scene_index": final[place][1]})
+        for place, scene in places.items()
+        if place in final and place[0] not in waiting
+    ]
+    taken = frozenset((each.chapter_index, each.scene_index) for each in scenes)
+    beside = {
+        place[0]
+        for place in taken
+        if place[0] in kept_chapters or (place[0] not in stored_chapters and place[0] in new_numbers)
+    }
+    is_room = (
+        fitted.only_makes_room and bool(fitted.moved) and not (moving - set(fitted.moved) - set(fitted.moved.values()))
+    )
+    return Rearrangement(
+        changes,
+        scenes,
+        moves,
+        chapters,
+        taken,
+        frozenset(place for place in taken if place[0] in beside),
+        only_makes_room=is_room,
+    )
+
+
+def _gone_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], pairs: _Pairs) -> list[int]:
+    """Return the stored chapters that a manuscript should have; one whose sentences stand in it elsewhere is there."""
+    if not pairs or not new:
+        return []
+    first = min(pairs)
+    told = frozenset().union(*(sentences_of(each.text) for each in new))
+    gone = []
+    for each in old:
+        sentences = sentences_of(each.text)
+        is_within = len(sentences & told) >= LEAST_WITHIN * max(1, len(sentences))
+        if each.place not in pairs and each.place >= first and not is_within:
+            gone.append(each.number)
+    return list(dict.fromkeys(gone))
+
+
+def _paired_scenes(old: Mapping[int, str], new: Mapping[int, str]) -> dict[int, int]:
+    """Return which scenes of a chapter are which by now: the same text, else alike, else in its place."""
+    before, after = sorted(old), sorted(new)
+    matcher = SequenceMatcher(
+        None, [old[number] for number in before], [new[number] for number in after], autojunk=False
+    )
+    pairs: dict[int, int] = {}
+    for kind, start, end, new_start, new_end in matcher.get_opcodes():
+        if kind == "equal":
+            pairs |= dict(zip(before[start:end], after[new_start:new_end], strict=True))
+        elif kind == "replace":
+            pairs |= _alike_scenes(
+                {n: old[n] for n in before[start:end]}, {n: new[n] for n in after[new_start:new_end]}
+            )
+    return dict(sorted(pairs.items()))
+
+
+def _alike_scenes(old: Mapping[int, str], new: Mapping[int, str]) -> dict[int, int]:
+    pairs: dict[int, int] = {}
+    for score, (_, before), (_, after) in _scored(_placed(old), _placed(new)):
+        if (score >= MIN_LIKENESS or before == after) and before not in pairs and after not in pairs.values():
+            pairs[before] = after
+    return pairs
+
+
+def _placed(texts: Mapping[int, str]) -> dict[ScenePlace, str]:
+    return {(0, number): text for number, text in texts.items()}
