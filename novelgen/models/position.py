@@ -40,7 +40,7 @@ def require_project_id(value: object) -> str:
     """Return a project id that is safe as a key and as a folder name, or refuse it before anything is read.
 
     Args:
-        value: What a caller passed. Letters of every script, digits, spaces, `-`, `_` and inner dots are fine.
+        value: What a caller passed. Letters of every script, digits, spaces, `_`, inner dots and `-` are fine.
 
     Returns:
         The id, in Unicode NFC.
@@ -69,6 +69,8 @@ def _problem_with(name: str) -> str | None:
         return "holds a path separator or a character that file names cannot hold"
     if name.startswith(".") or name.endswith("."):
         return "begins or ends with a dot"
+    if name.startswith("-"):
+        return "begins with a dash, which commands take for an option"
     if name.split(".")[0].lower() in _DEVICE_NAMES:
         return "is the name of a device on some systems"
     return None

@@ -208,19 +208,19 @@ def project_counts(stores: MemoryStores, project_id: str) -> dict[str, int]:
 
 def check_rows(stores: MemoryStores, project_id: str) -> Finding | None:
     """Look for stored values that cannot be read."""
-    with stores.database(project_id).read() as unit:
-        damaged = unit.damage.list_damaged()
+    damaged = stores.database(project_id).list_damaged()
     return found("degraded", "rows_damaged", rows=_listed_rows(damaged), project_id=project_id) if damaged else None
 
 
 def repair_rows(stores: MemoryStores, project_id: str) -> list[Finding]:
-    """Put empty values in the place of those that cannot be read."""
+    """Put others in the place of values that cannot be read."""
     try:
         with stores.database(project_id).write() as unit:
-            damaged = unit.damage.replace_damaged()
+            done, left = unit.damage.replace_damaged()
     except errors.DatabaseError as error:
         return [found("broken", "database_unreadable", error=str(error))]
-    return [found("ok", "rows_repaired", rows=_listed_rows(damaged))] if damaged else []
+    repaired = [found("ok", "rows_repaired", rows=_listed_rows(done))] if done else []
+    return [*repaired, found("broken", "rows_beyond_repair", rows=_listed_rows(left))] if left else repaired
 
 
 def _listed_rows(damaged: Sequence[DamagedValue]) -> str:

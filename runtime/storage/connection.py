@@ -6,11 +6,13 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from pydantic_core import from_json
-from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, make_url
+from sqlalchemy import URL, Connection, DateTime, Engine, create_engine, event, exc, make_url
+from sqlalchemy.dialects.sqlite import DATETIME
 from sqlalchemy.engine.interfaces import DBAPIConnection, Dialect
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -20,6 +22,9 @@ from novelgen import errors
 from novelgen.language.normalise import is_deeper
 
 logger = logging.getLogger(__name__)
+
+IS_TEXT = "novelgen_is_text"
+"""SQL function over a BLOB: whether it is UTF-8."""
 
 WRITING = "novelgen_writing"
 """Execution option of a connection that is about to write."""
@@ -89,6 +94,36 @@ def read_damaged_json(text: str) -> Any:
         return empty_like(text)
 
 
+class _ReadableMoment(DATETIME):
+    """A moment in SQLite; a damaged one is read as the beginning of time."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:
+        """Return what makes a moment of a stored value."""
+        parsed = super().result_processor(dialect, coltype)
+
+        def read(value: Any) -> datetime | None:
+            try:
+                return parsed(value)  # type: ignore[misc]
+            except (ValueError, TypeError):
+                logger.warning("a stored moment cannot be read: %r; `novelgen doctor` names it", value)
+                return datetime(1970, 1, 1)  # noqa: DTZ001 - SQLite's moments have no zone; all are UTC
+
+        return read
+
+
+def read_damaged_text(stored: bytes) -> str:
+    """Return the text of stored bytes; what is no UTF-8 is replaced by U+FFFD."""
+    return stored.decode("utf-8", "replace")
+
+
+def is_text(stored: object) -> bool:
+    """Tell whether stored bytes are UTF-8."""
+    try:
+        return isinstance(stored, bytes) and stored.decode("utf-8") is not None
+    except UnicodeDecodeError:
+        return False
+
+
 def empty_like(text: str) -> list[Any] | dict[str, Any] | None:
     """Return the empty list or object where a text begins one, else None."""
     return {"[": [], "{": {}}.get(text.lstrip()[:1])  # type: ignore[return-value]
@@ -143,8 +178,12 @@ def sqlite_engine(
         execution_options={"compiled_cache": _COMPILED},
     )
 
+    engine.dialect.colspecs = {**engine.dialect.colspecs, DateTime: _ReadableMoment}
+
     @event.listens_for(engine, "connect")
     def _on_connect(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+        connection.text_factory = read_damaged_text
+        connection.create_function(IS_TEXT, 1, is_text, deterministic=True)
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
         cursor.execute(f"PRAGMA synchronous={SYNCHRONOUS}")

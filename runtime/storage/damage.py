@@ -1,15 +1,37 @@
-"""Stored values that cannot be read: which rows hold them, and putting empty ones in their place."""
+"""Stored values that cannot be read: which rows hold them, and putting others in their place."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple, get_origin
 
-from sqlalchemy import JSON, ColumnElement, Text, cast, delete, func, select
+from pydantic_core import PydanticUndefined
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    ColumnElement,
+    DateTime,
+    Float,
+    Integer,
+    LargeBinary,
+    String,
+    Text,
+    and_,
+    case,
+    cast,
+    delete,
+    false,
+    func,
+    or_,
+    select,
+    type_coerce,
+)
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import col
 
 from runtime.storage.chunks import OutboxRepository
-from runtime.storage.connection import empty_like
+from runtime.storage.connection import IS_TEXT, read_damaged_json, read_damaged_text
 from runtime.storage.records import Embedding, MemoryRow, Row, Scene
 from runtime.storage.session import Repository, StorageSession, table_name, table_of, tables_by_name
 
@@ -43,60 +65,131 @@ def whole_vector() -> ColumnElement[bool]:
     return func.length(col(Embedding.vector)) == col(Embedding.dimension) * BYTES_PER_NUMBER
 
 
+class Replacement(NamedTuple):
+    """Damaged values that were replaced, and those that could not be."""
+
+    done: list[DamagedValue]
+    left: list[DamagedValue]
+
+
 class DamageRepository(Repository):
     """Finds and replaces values that cannot be read."""
 
     def list_damaged(self) -> list[DamagedValue]:
         """Return every value of the project that cannot be read, table by table."""
-        found = []
+        damaged: list[DamagedValue] = []
         if self._session.is_sqlite:
             for table in tables_by_name().values():
                 if "project_id" in table.model_fields:
-                    found += [value for name in _json_columns(table) for value in self._of_column(table, name)]
+                    damaged += self._of_table(table)
         of_memory = col(Embedding.chunk_row_id) == col(MemoryRow.row_id)
         statement = select(col(MemoryRow.row_id), col(MemoryRow.chunk_id)).join(Embedding, of_memory)
         rows = self._session.rows(statement.where(self._session.owns(MemoryRow), ~whole_vector()).distinct())
-        return found + [DamagedValue(table_name(Embedding), row[0], "vector", row[1]) for row in rows]
+        return damaged + [DamagedValue(table_name(Embedding), row[0], "vector", row[1]) for row in rows]
 
-    def replace_damaged(self) -> list[DamagedValue]:
-        """Put empty values in the place of those that cannot be read, and return which.
+    def replace_damaged(self) -> Replacement:
+        """Put what can be read, or nothing, in the place of values that cannot be read.
 
         A vector is deleted and made anew with the next indexing; a scene's record is gone and can be read again.
         """
         damaged = self.list_damaged()
         if not damaged:
-            return []
+            return Replacement([], [])
         self._session.touch()
         vectors = [value for value in damaged if value.table == table_name(Embedding)]
         row_ids = [value.row_id for value in vectors]
         self._session.run(delete(Embedding).where(self._session.among(Embedding.chunk_row_id, row_ids)))
         OutboxRepository(self._session).queue([value.name for value in vectors], "upsert")
+        done, left = list(vectors), []
         for value in damaged:
             if value.table != table_name(Embedding):
-                self._replace(tables_by_name()[value.table], value)
-        return damaged
+                (done if self._replace(tables_by_name()[value.table], value) else left).append(value)
+        return Replacement(done, left)
 
-    def _of_column(self, table: type[Row], column_name: str) -> list[DamagedValue]:
-        key, column = _key(table), getattr(table, column_name)
-        name = next((getattr(table, each) for each in _KEYS if each in table.model_fields), key)
-        damaged = (column.is_not(None), func.json_valid(column) == 0)
-        rows = self._session.rows(select(key, name).where(self._session.owns(table), *damaged))
-        return [DamagedValue(table_name(table), row[0], column_name, str(row[1])) for row in rows]
+    def _of_table(self, table: type[Row]) -> list[DamagedValue]:
+        key = _key(table)
+        name = next((getattr(table, column) for column in _KEYS if column in table.model_fields), key)
+        columns = {column.name: getattr(table, column.name) for column in table_of(table).c}
+        faults = {column_name: _is_damaged(table, column) for column_name, column in columns.items()}
+        stated = (fault.label(f"fault_of_{column_name}") for column_name, fault in faults.items())
+        damaged = or_(*faults.values())
+        statement = select(key.label("key"), type_coerce(name, Text).label("name"), *stated)
+        rows = self._session.rows(statement.where(self._session.owns(table), damaged))
+        return [
+            DamagedValue(table_name(table), row.key, column_name, str(row.name))
+            for row in rows
+            for column_name in faults
+            if getattr(row, f"fault_of_{column_name}")
+        ]
 
-    def _replace(self, table: type[Row], value: DamagedValue) -> None:
+    def _replace(self, table: type[Row], value: DamagedValue) -> bool:
         this = _key(table) == value.row_id
-        column = cast(getattr(table, value.column), Text)
-        text = self._session.scalar(select(column).where(self._session.owns(table), this))
-        values: dict[str, Any] = {value.column: empty_like(text or "")}
+        stored = self._session.scalar(
+            select(type_coerce(getattr(table, value.column), Text)).where(self._session.owns(table), this)
+        )
+        values: dict[str, Any] = {value.column: _replacement(table, value.column, stored, self._session.now())}
         if table is Scene and value.column == "record":
             values = {"record": None, "record_origin": "rules", "extraction_status": "none"}
-        self._session.update(table, this, **values)
+        try:
+            with self._session.connection.begin_nested():
+                self._session.update(table, this, **values)
+        except IntegrityError:
+            return False
+        return True
 
 
-def _json_columns(table: type[Row]) -> list[str]:
-    types = {column.name: column.type for column in table_of(table).c}
-    plain = {name: kind.impl_instance if isinstance(kind, TypeDecorator) else kind for name, kind in types.items()}
-    return [name for name, kind in plain.items() if isinstance(kind, JSON)]
+def _is_damaged(table: type[Row], column: Any) -> ColumnElement[bool]:
+    """Return the condition that SQLite holds what does not fit a column."""
+    kind, stored = _kind(column), func.typeof(column)
+    is_text = func.coalesce(getattr(func, IS_TEXT)(cast(column, LargeBinary)), 0) == 1
+    if isinstance(kind, JSON):
+        fits = and_(stored == "text", is_text, func.json_valid(column) == 1)
+        json_type = _JSON_TYPES.get(_value_type(table, column.key))
+        if json_type is not None:
+            # Of what is no JSON SQLite cannot say the type.
+            fits = and_(fits, case((func.json_valid(column) == 1, func.json_type(column).in_([json_type, "null"]))))
+    elif isinstance(kind, DateTime):
+        fits = and_(stored == "text", func.julianday(column).is_not(None))
+    elif isinstance(kind, Integer | Boolean):
+        fits = stored == "integer"
+    elif isinstance(kind, Float):
+        fits = stored.in_(["real", "integer"])
+    elif isinstance(kind, LargeBinary):
+        fits = stored == "blob"
+    else:
+        fits = and_(stored == "text", is_text)
+    return and_(stored != "null", func.coalesce(fits, false()) == false())
+
+
+_JSON_TYPES = {list: "array", dict: "object"}
+
+
+def _kind(column: Any) -> Any:
+    return column.type.impl_instance if isinstance(column.type, TypeDecorator) else column.type
+
+
+def _value_type(table: type[Row], column_name: str) -> Any:
+    annotation = table.model_fields[column_name].annotation
+    return get_origin(annotation) or annotation
+
+
+def _replacement(table: type[Row], column_name: str, stored: Any, now: datetime) -> Any:
+    """Return what a column holds in place of a damaged value: what can be read of a text, else nothing."""
+    column = getattr(table, column_name)
+    kind = _kind(column)
+    text = read_damaged_text(stored) if isinstance(stored, bytes) else str(stored)
+    if isinstance(kind, JSON):
+        wanted = _value_type(table, column_name)
+        value = read_damaged_json(text)
+        return value if wanted not in _JSON_TYPES or isinstance(value, wanted) else wanted()
+    if isinstance(kind, String):
+        return text
+    if table_of(table).c[column_name].nullable:
+        return None
+    default = table.model_fields[column_name].get_default(call_default_factory=True, validated_data={})
+    if default is not PydanticUndefined and default is not None:
+        return default
+    return now if isinstance(kind, DateTime) else 0
 
 
 def _key(table: type[Row]) -> Any:

@@ -17,7 +17,7 @@ from sqlalchemy import URL, Connection, Engine, QueuePool, text
 from sqlmodel import Session, select
 from tenacity import RetryError, Retrying, retry_if_exception_type, retry_if_result, stop_after_delay, wait_random
 
-from novelgen.errors import DatabaseBusyError, DatabaseError, UnknownProjectError, VectorIndexError
+from novelgen.errors import DatabaseBusyError, DatabaseError, NovelgenError, UnknownProjectError, VectorIndexError
 from novelgen.memory.outline import CHAPTERS_PER_PART, NumberedPart
 from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
 from runtime.storage.connection import (
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from novelgen.memory.story import KnowledgeStory
     from runtime.storage.characters import CharacterMemoryRepository, PlayRepository
     from runtime.storage.chunks import ConsolidationRepository, EmbeddingChoiceRepository, OutboxRepository
-    from runtime.storage.damage import DamageRepository
+    from runtime.storage.damage import DamagedValue, DamageRepository
     from runtime.storage.entities import CharacterFileRepository, EntityRepository
     from runtime.storage.events import RelationshipRepository, StateRepository, ThreadRepository
     from runtime.storage.journal import Journal
@@ -311,14 +311,39 @@ class ProjectDatabase:
     def write(self) -> Iterator[UnitOfWork]:
         """Give a unit of work that commits at the end of the block and undoes everything on an exception."""
         _load_repositories()
-        with self.database.connection(is_writing=True) as connection:
+        with self._naming_damage(), self.database.connection(is_writing=True) as connection:
             yield UnitOfWork(connection, project_id=self.project_id, clock=self.database.clock)
 
     @contextmanager
     def read(self) -> Iterator[UnitOfWork]:
         """Give a unit of work over one snapshot; it waits for no writer and must not write."""
-        with self.database.connection(is_writing=False) as connection:
+        with self._naming_damage(), self.database.connection(is_writing=False) as connection:
             yield UnitOfWork(connection, project_id=self.project_id, clock=self.database.clock)
+
+    @contextmanager
+    def _naming_damage(self) -> Iterator[None]:
+        """Blame what fails unforeseen on a damaged value, where the project has one."""
+        try:
+            yield
+        except NovelgenError:
+            raise
+        except Exception as error:
+            damaged = self.list_damaged()
+            if not damaged:
+                raise
+            more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
+            raise DatabaseError(
+                f"a stored value cannot be read: {damaged[0]}{more}; run `novelgen doctor {self.project_id} --repair`"
+            ) from error
+
+    def list_damaged(self) -> list[DamagedValue]:
+        """Return the project's values that cannot be read."""
+        from runtime.storage.damage import DamageRepository
+
+        with self.database.connection(is_writing=False) as connection:
+            return DamageRepository(
+                StorageSession(connection, self.database.clock, project_id=self.project_id)
+            ).list_damaged()
 
     def reading(self, work: Callable[[UnitOfWork], T]) -> T:
         """Run a read, once more when the connection to the server was lost on the way."""

@@ -126,9 +126,10 @@ class StoryUpkeep(StoryBase):
         return diagnose(self._stores, self.project_id, repair=repair, ask_network=ask_network)
 
     def _project_findings(self) -> tuple[dict[str, int], list[checks.Finding]]:
+        rows: checks.Finding | None = None
         try:
-            counts = checks.project_counts(self._stores, self.project_id)
             rows = checks.check_rows(self._stores, self.project_id)
+            counts = checks.project_counts(self._stores, self.project_id)
             names = checks.check_names(self._stores, self.project_id)
             reading = check_reading(self.story_condition())
             index = checks.check_index(self._stores, self.project_id, waiting=counts["waiting for the index"])
@@ -137,7 +138,7 @@ class StoryUpkeep(StoryBase):
             breaker = checks.check_breaker(self._stores, self.project_id)
             files = checks.check_context_files(self._stores, self.project_id)
         except DatabaseError as error:
-            return {}, [checks.found("broken", "database_unreadable", error=str(error))]
+            return {}, [rows or checks.found("broken", "database_unreadable", error=str(error))]
         looked_at = (rows, names, *reading, index, embedding, *minds, breaker, *files)
         return counts, [finding for finding in looked_at if finding is not None]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from novelgen.errors import DatabaseError
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.ingest.indexing import verify_index
 from runtime.stores import MemoryStores
@@ -22,20 +23,31 @@ DAMAGES = {
     "scenes.participants": "UPDATE scenes SET participants='[\"C0\",' WHERE row_id={row}",
     "entities.profile": "UPDATE entities SET profile='{{\"age\":' WHERE row_id={row}",
     "embeddings.vector": "UPDATE embeddings SET vector=substr(vector, 1, 6) WHERE rowid={row}",
+    "memory_chunks.content": "UPDATE memory_chunks SET content=cast(x'5468ff6520e9' AS TEXT) WHERE row_id={row}",
+    "entities.name": "UPDATE entities SET name=cast(x'41ff6461' AS TEXT) WHERE row_id={row}",
+    "memory_chunks.created_at": "UPDATE memory_chunks SET created_at='2026-1\u0001-29' WHERE row_id={row}",
+    "entities.updated_at": "UPDATE entities SET updated_at=7 WHERE row_id={row}",
 }
-"""A value to what cuts it in one row."""
+"""A value to what cuts it, or makes it no text, in one row."""
+
+WORSE_DAMAGES = {
+    "entities.first_chapter": "UPDATE entities SET first_chapter='one' WHERE row_id={row}",
+    "entities.profile": "UPDATE entities SET profile='none' WHERE row_id={row}",
+}
+"""The same of what nothing can stand in for, so that all of its kind is missing until it is repaired."""
 
 
 def _file(folder: Path) -> Path:
     return folder / "demo" / "data" / "novel.db"
 
 
-def _damage(folder: Path, what: str) -> None:
+def _damage(folder: Path, what: str, statement: str = "") -> None:
+    statement = statement or DAMAGES[what]
     table = what.partition(".")[0]
     with closing(sqlite3.connect(_file(folder))) as connection, connection:
         condition = "record IS NOT NULL" if what == "scenes.record" else "1"
         [row] = connection.execute(f"SELECT rowid FROM {table} WHERE {condition} LIMIT 1").fetchone()
-        connection.execute(DAMAGES[what].format(row=row).replace("row_id=", "rowid="))
+        connection.execute(statement.format(row=row).replace("row_id=", "rowid="))
 
 
 @pytest.mark.parametrize("what", DAMAGES)
@@ -60,6 +72,49 @@ def test_a_damaged_value_costs_itself_alone(
         story.reindex()
         assert verify_index(stores, "demo").is_sound
         assert stages(context_of(stores, request_in_demo)) == set()
+
+
+@pytest.mark.parametrize("what", WORSE_DAMAGES)
+def test_what_nothing_can_stand_in_for_is_named_by_whoever_needs_it(
+    demo_folder: Path, request_in_demo: MemoryContextRequest, what: str
+) -> None:
+    """A context comes and says so, doctor names the row, and after the repair all is there."""
+    _damage(demo_folder, what, WORSE_DAMAGES[what])
+    with MemoryStores(settings_for(demo_folder)) as stores:
+        context = context_of(stores, request_in_demo)
+        assert context.relevant_memories
+        assert context.report is not None
+        assert any(f"{what} of " in issue.message for issue in context.report.issues)
+        with pytest.raises(DatabaseError, match=f"{what} of .*novelgen doctor demo --repair"):
+            Story(stores, "demo").export(demo_folder / "exported")
+        [finding] = [each for each in diagnose(stores, "demo").findings if each.kind == "rows_damaged"]
+        assert what in finding.message
+
+        diagnose(stores, "demo", repair=True)
+        assert [each.kind for each in diagnose(stores, "demo").findings if each.level == "broken"] == []
+        assert stages(context_of(stores, request_in_demo)) == set()
+        Story(stores, "demo").export(demo_folder / "exported")
+
+
+def test_a_sound_project_has_no_damaged_value(demo_folder: Path) -> None:
+    """Whatever the tables hold fits its column, in Chinese as well; a bug is not blamed on it."""
+    with MemoryStores(settings_for(demo_folder)) as stores:
+        Story(stores, "demo").note("锻炉已冷。", attached_to=["book"])
+        database = stores.database("demo")
+        assert database.list_damaged() == []
+        with pytest.raises(KeyError), database.read():
+            raise KeyError("a bug")
+
+
+def test_what_others_depend_on_is_left_as_it_is(demo_folder: Path) -> None:
+    """A value that would become one with another's is named, and nothing is lost."""
+    with closing(sqlite3.connect(_file(demo_folder))) as connection, connection:
+        connection.execute("PRAGMA foreign_keys=OFF")
+        connection.execute("INSERT INTO counters SELECT project_id, cast(x'ff' AS TEXT), 1 FROM projects")
+        connection.execute("INSERT INTO counters SELECT project_id, cast(x'fe' AS TEXT), 1 FROM projects")
+    with MemoryStores(settings_for(demo_folder)) as stores:
+        repairs = {finding.kind: finding.message for finding in diagnose(stores, "demo", repair=True).repairs}
+    assert "counters.kind" in repairs["rows_beyond_repair"]
 
 
 @pytest.mark.parametrize("what", ["memory_chunks.entities_mentioned", "scenes.record", "embeddings.vector"])

@@ -4,6 +4,7 @@ import contextlib
 import logging
 import os
 import sys
+import unicodedata
 from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, TextIO
@@ -12,6 +13,7 @@ import click
 
 from novelgen.errors import DatabaseError, EmbeddingError, NovelgenError, UserInputError, VectorIndexError
 from runtime.doors.cli.labels import in_words, language_of_reader, speak, view_labels_for
+from runtime.doors.cli.shell import with_quoted_arguments
 
 logger = logging.getLogger(__name__)
 
@@ -84,7 +86,7 @@ def _run(body: Callable[[], Any]) -> int:
 
 def _ended(code: ExitCode, error: BaseException, message: str) -> int:
     logger.debug("ended with exit code %d", code, exc_info=error)
-    click.echo(in_words("error: " + " ".join(message.split())), err=True)
+    click.echo(with_quoted_arguments(in_words("error: " + " ".join(message.split()))), err=True)
     return code
 
 
@@ -123,15 +125,36 @@ class _StderrHandler(logging.StreamHandler[TextIO]):
 
 
 class _Formatter(logging.Formatter):
-    """Says a warning in the language of who reads it; what else is logged is for who looks for a fault."""
+    """Says a warning in the language of who reads it; what else is logged is for who looks for a fault.
+
+    A record is one line, and those of its traceback are indented: nothing that is quoted looks like another record.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         if record.levelno < logging.WARNING or language_of_reader() == "en":
             return super().format(record)
         if record.msg == "%s %s: %s" and isinstance(record.args, tuple):
             stage, kind, message = map(str, record.args)
-            return in_words("warning: ") + view_labels_for().issue(stage, kind, message)
-        return in_words(f"warning: {record.getMessage()}")
+            return on_one_line(in_words("warning: ") + view_labels_for().issue(stage, kind, message))
+        return on_one_line(in_words(f"warning: {record.getMessage()}"))
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name in `logging`
+        return on_one_line(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - as above
+        lines = super().formatException(ei).splitlines()
+        return "\n".join(f"  {on_one_line(line)}" for line in lines)
+
+
+def on_one_line(text: str) -> str:
+    """Return a text with its line breaks and control characters written as escapes."""
+    return "".join(
+        character.encode("unicode_escape").decode() if _is_control(character) else character for character in text
+    )
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Zl", "Zp")
 
 
 def configure_logging(level_name: str) -> None:

@@ -20,6 +20,7 @@ import click
 from runtime.doors.cli import error_handling, parameters
 from runtime.doors.cli.labels import language_of_reader
 from runtime.doors.cli.parameters import CliSession, CommandGroup
+from runtime.doors.cli.shell import note_arguments
 
 MANIFEST_FILE = Path(__file__).with_name("manifest.json")
 
@@ -185,6 +186,7 @@ class _Program(CommandGroup):
     def main(self, *arguments: Any, **options: Any) -> Any:
         """Run a command and end the process with its exit code."""
         options["standalone_mode"] = False
+        note_arguments(map(str, options.get("args") or sys.argv[1:]))
         for stream in (sys.stdout, sys.stderr):
             reconfigure = getattr(stream, "reconfigure", None)
             if reconfigure is not None:

@@ -27,6 +27,7 @@ from runtime.doors.cli import output
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
 from runtime.doors.cli.parameters import POSITION, can_ask, json_or_text
+from runtime.doors.cli.shell import in_shell
 
 if TYPE_CHECKING:
     from novelgen.models.position import StoryPosition
@@ -596,7 +597,7 @@ def _ask_whether_same(candidate: Any, view: View, *, has_card: bool = False) -> 
     """Ask whether two names are one's; a name that has a card stays, one that has none is added to it."""
     names = [candidate.same_as, candidate.name]
     keep, gone = reversed(names) if has_card and _is_candidate(view, candidate.same_as) else names
-    command = f'novelgen entity merge {view.project} "{keep}" "{gone}"'
+    command = f"novelgen entity merge {view.project} {in_shell(keep)} {in_shell(gone)}"
     view.say("is_it_the_same", name=candidate.name, other=candidate.same_as, command=command)
 
 
@@ -614,7 +615,7 @@ def _show_candidates_hint(result: Any, view: View) -> None:
     if asked is not None:
         _ask_whether_same(asked, view)
     if result:
-        command = f'novelgen entity confirm {view.project} "{result[0].name}"'
+        command = f"novelgen entity confirm {view.project} {in_shell(result[0].name)}"
         output.print_text(
             view.labels["line.makes_one_an_entity_merge_and_drop"].format(command, "novelgen entity --help")
         )

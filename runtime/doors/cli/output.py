@@ -17,6 +17,7 @@ import click
 from novelgen.language.normalise import scrub_text
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
+from runtime.doors.cli.shell import with_quoted_arguments
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,7 +67,7 @@ def print_result(result: Any, *lines: str, as_json: bool) -> None:
 
 def print_text(text: str = "") -> None:
     """Print a line for people on stdout; control characters are left out."""
-    click.echo(scrub_text(text))
+    click.echo(with_quoted_arguments(scrub_text(text)))
 
 
 def print_heading(text: str) -> None:
@@ -145,7 +146,7 @@ def print_pairs(pairs: Mapping[str, object], labels: ViewLabels | None = None) -
 
 def report_line(text: str) -> None:
     """Print a line about the work itself on stderr, in the language of who reads it."""
-    click.echo(in_words(scrub_text(text)), err=True)
+    click.echo(with_quoted_arguments(in_words(scrub_text(text))), err=True)
 
 
 def report_end(failures: Sequence[str], summary: str) -> None:
