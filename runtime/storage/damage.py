@@ -100,7 +100,7 @@ class DamageRepository(Repository):
         row_ids = [value.row_id for value in vectors]
         self._session.run(delete(Embedding).where(self._session.among(Embedding.chunk_row_id, row_ids)))
         OutboxRepository(self._session).queue([value.name for value in vectors], "upsert")
-        done, left = list(vectors), []
+        done, left = list(vectors), list[DamagedValue]()
         for value in damaged:
             if value.table != table_name(Embedding):
                 (done if self._replace(tables_by_name()[value.table], value) else left).append(value)
