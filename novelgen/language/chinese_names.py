@@ -36,6 +36,9 @@ _NUMBERS = frozenset("一二两三四五六七八九十")
 _NOT_FIRST = frozenset(wording("chinese_names_not_first"))
 _NOT_LAST = frozenset(wording("chinese_names_not_last"))
 
+_SURNAMES_ALSO_WORDS = _SURNAMES & (_NOT_FIRST | _NOT_IN_NAMES)
+"""Surnames that mostly stand for something else: 何小满, 那英杰."""
+
 _STOP = frozenset(word_list("chinese_names_stop"))
 """Words that stand where names do and name nobody: whole classes of people, ranks, times and manners."""
 
@@ -87,6 +90,18 @@ LEAST_BEGUN = 3
 SHARE_BEGUN = 0.4
 """Who never speaks, but begins so many clauses and so large a share of them with a surname, is somebody."""
 
+OFTEN_BEGUN = 8
+"""Who has a surname, speaks and begins so many clauses is somebody, whatever stands around."""
+
+LEAST_ADDRESSED = 4
+"""What somebody may be called by who has no name, as 小陈, 胖子 and 三爷, begins at least so many clauses."""
+
+MOST_FOLLOWED_ALIKE = 0.5
+"""What goes on with one and the same character more often is a part of something longer."""
+
+_NICKNAMES = frozenset(word_list("chinese_names_nicknames"))
+_KIN_BY_NUMBER = frozenset("爷叔伯哥姐嫂娘婶姑姨奶公妹弟舅少")
+
 RARELY = 20
 """So many times as often stands 子牙 as 于子牙, where the first character is a word that is a surname, too."""
 
@@ -127,6 +142,10 @@ def read_chinese(text: str) -> ChineseScene:
                 scene.speakers[match.group(1)[start:end]] += 1
     clauses = _CHINESE.findall(simple)
     begins = [lead.end() if (lead := _LEAD_INS.match(clause)) else 0 for clause in clauses]
+    # 那 is the surname of some, and stands before others.
+    whole = [(clause, 0) for clause, begin in zip(clauses, begins, strict=True) if begin and clause[0] == "那"]
+    for length in range(3, LONGEST_HEAD):
+        scene.heads.update(clause[:length] for clause, _ in whole if length <= len(clause))
     for length in range(2, LONGEST_HEAD + 1):
         scene.heads.update(
             clause[begin : begin + length]
@@ -174,7 +193,8 @@ def _speaker_in(clause: str) -> tuple[int, int]:
     name = clause[start:]
     while (shorter := _MANNER_END.sub("", name)) != name:
         name = shorter
-    is_name = 1 < len(name) <= 5 + 6 * ("·" in name) and name not in _STOP and not _NOT_IN_NAMES.intersection(name)
+    given = name[1:] if name[:1] in _SURNAMES_ALSO_WORDS else name
+    is_name = 1 < len(name) <= 5 + 6 * ("·" in name) and name not in _STOP and not _NOT_IN_NAMES.intersection(given)
     return (start, start + len(name)) if is_name else (0, 0)
 
 
@@ -200,6 +220,12 @@ class _Signs:
     counted: int = 0
     plural: int = 0
     place: int = 0
+    after: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def goes_on_variously(self) -> bool:
+        """Whether no one character follows it most often."""
+        return max(self.after.values(), default=0) <= MOST_FOLLOWED_ALIKE * self.count
 
 
 def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
@@ -252,7 +278,13 @@ def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
 @lru_cache(maxsize=65536)
 def _may_name(word: str) -> bool:
     """Tell whether a word of simplified characters may be a name at all."""
-    if word in _STOP or not 1 < len(word) <= 6 or _NOT_IN_NAMES.intersection(word) or _NUMBER_OF.match(word):
+    if word in _STOP or not 1 < len(word) <= 6 or _NOT_IN_NAMES.intersection(word[1:]) or _NUMBER_OF.match(word):
+        return False
+    if word[0] in _SURNAMES_ALSO_WORDS and has_surname(word):
+        if word[0] == "那" and not _is_given_name(word[1:]):
+            return False
+        return word[1] not in _NOT_FIRST and word[-1] not in _NOT_LAST and _word_class(word)[:2] in ("", "nr")
+    if word[0] in _NOT_IN_NAMES:
         return False
     if _IN_GIVEN_NAMES.intersection(word[1:]) and not (len(word) == 3 and has_surname(word)):
         return False
@@ -262,6 +294,11 @@ def _may_name(word: str) -> bool:
         return False
     tag = _word_class(word)
     return not tag or tag[0] in "njxq" or has_surname(word)
+
+
+def _is_given_name(word: str) -> bool:
+    """Tell whether what stands behind 那 may be a given name: 英杰, not 童子, 一位 or 里."""
+    return word not in _STOP and word[0] not in _NUMBERS | {"里"} and _word_class(word)[:2] in ("", "nr")
 
 
 def _signs(words: Iterable[str], scenes: Iterable[ChineseScene]) -> dict[str, _Signs]:
@@ -284,6 +321,8 @@ def _signs(words: Iterable[str], scenes: Iterable[ChineseScene]) -> dict[str, _S
             sign.counted += before in _COUNTED_BEFORE
             sign.plural += after == "们"
             sign.place += before in _BEFORE_PLACES
+            if is_cjk(after or "，"):
+                sign.after[after] += 1
     return found
 
 
@@ -302,11 +341,21 @@ def _is_somebody(
         return True
     if sign.counted + sign.plural > 0.12 * sign.count:
         return False
+    if _is_by_name(word, sign, heads[word]):
+        return True
     share = sign.good / sign.count
     acts = max(sign.said, speakers[word]) + sign.persons
     tag = _word_class(word)
     is_tagged = tag.startswith("nr") or any(each.startswith("nr") for each in tags.get(word, ()))
+    if word[0] in _SURNAMES_ALSO_WORDS:
+        is_begun = heads[word] >= max(LEAST_BEGUN, SHARE_BEGUN * sign.count) and sign.goes_on_variously
+        # 何故 is a word of its own, and 何故反 none.
+        is_split = len(word) > 2 and not _word_class(word[:2])
+        return is_begun and (acts > 0 or (is_split and (is_tagged or heads[word] >= LEAST_ADDRESSED)))
     if has_surname(word) and tag in ("", "nr", "nrt", "nrfg", "nz"):
+        is_often = heads[word] >= max(OFTEN_BEGUN, SHARE_BEGUN * sign.count) and sign.goes_on_variously
+        if not tag and acts > 0 and is_often and word[0] not in _SURNAMES_ALSO_VERBS:
+            return True
         begins = heads[word] >= max(LEAST_BEGUN, SHARE_BEGUN * sign.count)
         if (is_tagged or len(word) > 2) and not tag and share >= 0.2 and begins:
             return True
@@ -319,6 +368,15 @@ def _is_somebody(
     if tag:
         return is_clear and acts >= 0.15 * sign.count and share >= 0.4
     return share >= 0.4 and (sign.said >= 3 or speakers[word] > 1) and acts >= 0.12 * sign.count
+
+
+def _is_by_name(word: str, sign: _Signs, begun: int) -> bool:
+    """Tell whether somebody without a name is called so, by a surname, a trait or a rank in the family."""
+    if begun < max(LEAST_ADDRESSED, SHARE_BEGUN * sign.count) or len(word) > 3 or not sign.goes_on_variously:
+        return False
+    is_familiar = word[0] in CHINESE_TITLES_BEFORE and word[1:] in _SURNAMES and not _word_class(word)
+    is_by_rank = len(word) == 2 and word[0] in _NUMBERS and word[1] in _KIN_BY_NUMBER
+    return is_familiar or is_by_rank or word in _NICKNAMES
 
 
 def _is_thing(word: str, sign: _Signs | None, tags: dict[str, Counter[str]]) -> bool:

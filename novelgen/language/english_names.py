@@ -203,7 +203,11 @@ class _WordUse:
 def _sightings(run: EnglishRun, words: _WordUse) -> Iterable[NameSighting]:
     kept = list(run.words)
     opens = run.opens
-    while kept and (_bare(kept[0]) in _FUNCTION_WORDS or (opens and _is_stray(kept, words))):
+    while (
+        kept
+        and not _is_given_before_name(kept, words, opens=opens)
+        and (_bare(kept[0]) in _FUNCTION_WORDS or (opens and _is_stray(kept, words)))
+    ):
         kept, opens = kept[1:], False
     while kept and _bare(kept[-1]) in _FUNCTION_WORDS:
         kept = kept[:-1]
@@ -225,11 +229,23 @@ def _sightings(run: EnglishRun, words: _WordUse) -> Iterable[NameSighting]:
                     "term": 0.5 * run.article,
                 },
                 says=run.says,
-                free=not run.opens,
+                # "When Maggie came": the capital of a given name is its own, though a sentence begins there.
+                free=not run.opens or (not opens and _bare(part[0]) in _MALE_NAMES | _FEMALE_NAMES),
                 he=run.pronoun == "he" and is_last,
                 she=run.pronoun == "she" and is_last,
                 paragraph=run.paragraph,
             )
+
+
+def _is_given_before_name(kept: Sequence[str], words: _WordUse, *, opens: bool) -> bool:
+    """Tell whether a word that is a given name, too, stands before a surname: Will Pascoe, not "Will Pascoe come?".
+
+    Where it begins a sentence, another one must hold it with a capital.
+    """
+    first = _bare(kept[0])
+    is_given = first in _FUNCTION_WORDS and first in _MALE_NAMES | _FEMALE_NAMES
+    is_before_name = len(kept) > 1 and _bare(kept[1]) not in _FUNCTION_WORDS and words.is_proper(kept[1])
+    return is_given and is_before_name and (not opens or words.free[kept[0]] > 0)
 
 
 def _bare(word: str) -> str:
@@ -286,7 +302,10 @@ def _is_kept(found: FoundName, words: _WordUse) -> bool:
     proper = [word for word in parts if _bare(word) not in TITLES and _bare(word) not in ARTICLES]
     if not proper:
         return words.free[found.name] > words.lower[found.name.casefold()]
-    return len(parts) > 1 or not (words.is_common(parts[0]) or not found.free or len(parts[0]) < 3)
+    # Ben is somebody, though every sentence that holds the name begins with it.
+    is_given = _bare(parts[0]) in _MALE_NAMES | _FEMALE_NAMES and found.count >= LEAST_COUNT
+    is_free = bool(found.free) or (is_given and not words.lower[_bare(parts[0])])
+    return len(parts) > 1 or not (words.is_common(parts[0]) or not is_free or len(parts[0]) < 3)
 
 
 # --- Variants: Mr. Sherlock Holmes, Holmes; Elizabeth, Lizzy ---

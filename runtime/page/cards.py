@@ -159,9 +159,10 @@ def lore_page(visit: Visited) -> Response:
 
 
 @router.get("/page/projects/{project_id}/lore/{form}")
-def export_lorebook(visit: Visited, form: LorebookForm) -> Response:
-    """Give the lorebook as SillyTavern or NovelAI reads it."""
-    written = json.dumps(visit.story.export_lore(form), ensure_ascii=False, indent=2).encode("utf-8", "replace")
+def export_lorebook(visit: Visited, form: LorebookForm, cards: Name = "") -> Response:
+    """Give the lorebook as SillyTavern or NovelAI reads it, with the cards as entries where they are asked for."""
+    lorebook = visit.story.export_lore(form, cards=bool(cards))
+    written = json.dumps(lorebook, ensure_ascii=False, indent=2).encode("utf-8", "replace")
     suffix = "lorebook" if form == "novelai" else "json"
     return download(written, visit.project_id, suffix, "application/json")
 

@@ -387,7 +387,7 @@ FORMS: dict[str, PageForm] = {
         operation=lambda sent: "forget_knowledge" if sent.get("kind") == "as_told" else "set_knowledge",
         done="say",
         read=_known,
-        told=("memory_id",),
+        told=("words", "memory_id"),
         keeps_empty=("kind",),
     ),
     "card/edit": PageForm(operation="edit_entity", done="edit_card", read=_card_edited, told=_card_name),
@@ -396,6 +396,7 @@ FORMS: dict[str, PageForm] = {
     "cards/add": PageForm(operation="add_card", done="confirm_card", told=_card_name, to_card=_card_id),
     "card/rename": PageForm(operation="rename_card", done="rename", told=_card_name, to_card=_card_id),
     "card/merge": PageForm(operation="merge_entities", done="merge", told=_card_name, to_card=_card_id),
+    "card/delete": PageForm(operation="delete_entity", done="card_delete", told=("name",), confirmed=True),
     "card/split": PageForm(
         operation="split_entity", done="split", told=("new_name",), to_card=attrgetter("other.entity_id")
     ),

@@ -18,6 +18,7 @@ from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
 from novelgen.context.lines import labels_for
+from novelgen.context.prompt_block import ContextLine
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import memory_place_text
 from novelgen.models.position import StoryPosition, place_text
@@ -231,6 +232,10 @@ class Frame:
         text = self.memory_place(thing)
         chapter, scene = getattr(thing, "chapter_index", None), getattr(thing, "scene_index", None)
         return self.place_link(chapter, scene) if text == place_text(chapter, scene, always="") else escape(text)
+
+    def readable_line(self, line: ContextLine) -> str:
+        """Return a line of a context without what a prompt begins it with; its place is told beside it as a link."""
+        return line.text.removeprefix("- ").removeprefix(f"[{line.chapter_index}:{line.scene_index}] ")
 
     def link(self, view: str, **query: Any) -> str:
         """Return the address of a view of the project, at the position of this page unless told otherwise."""

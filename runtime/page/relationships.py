@@ -18,17 +18,51 @@ from novelgen.models.state import DIMENSION_RANGES, Relationship, RelationshipDi
 from runtime.page.visits import Name, Shown, Visit, Visited, router
 from runtime.story.relationships import CourseStep
 
-HEIGHT = 560.0
-LEAST_WIDTH = 1000.0
-_LEAST_RADIUS, _RADIUS = 300.0, 212.0
+
+class Sheet(NamedTuple):
+    """The measures of a drawing, in its own units.
+
+    Args:
+        height: Of the whole.
+        least_width: Of the whole, where no name needs more.
+        radius: Of the ellipse, across, where no name needs less.
+        rise: The radius of the ellipse, down.
+        letter: How wide a letter of a name is; a Chinese one takes two.
+        longest_name: Of a name so many letters are written.
+        label_letter: How wide a letter is of the words on a line.
+        longest_label: Of the words on a line so many letters are written.
+    """
+
+    height: float = 560.0
+    least_width: float = 1000.0
+    radius: float = 300.0
+    rise: float = 212.0
+    letter: float = 9.2
+    longest_name: int = 34
+    label_letter: float = 7.6
+    longest_label: int = 18
+
+    @property
+    def line_height(self) -> float:
+        """How much room the words on a line take, up and down."""
+        return 2.6 * self.label_letter
+
+
+BROAD = Sheet()
+NARROW = Sheet(
+    height=920.0,
+    least_width=560.0,
+    radius=130.0,
+    rise=400.0,
+    letter=13.5,
+    longest_name=12,
+    label_letter=11.0,
+    longest_label=12,
+)
+"""The same people on a sheet that is whole on a telephone, in letters that can be read there."""
 
 MAX_DRAWN = 18
 """So many people stand on the ellipse without their names touching."""
-
-LONGEST_NAME = 34
-"""Of a name so much is written, a Chinese character counts twice; the picture is as wide as the longest needs."""
-
-_LETTER = 9.2
 
 _DOT, _GAP, _HEAD = 8.0, 6.0, 11.0
 
@@ -117,7 +151,7 @@ class DrawnPerson(NamedTuple):
 
 
 class DrawnArrow(NamedTuple):
-    """How one side stands to the other, or a line without a head where no side is told."""
+    """How one side stands to the other, or a line without a head where no side is told; `places` are on the line."""
 
     pair: Relationship
     side: Side
@@ -127,6 +161,9 @@ class DrawnArrow(NamedTuple):
     sign: complex
     mark: complex
     is_beside: bool
+    label: str = ""
+    label_at: complex = 0j
+    places: tuple[complex, ...] = ()
 
 
 class RelationshipGraph(NamedTuple):
@@ -135,13 +172,14 @@ class RelationshipGraph(NamedTuple):
     people: Sequence[DrawnPerson]
     arrows: Sequence[DrawnArrow]
     width: float
+    height: float
     left_out: int
 
 
 def relationship_graph(
-    pairs: Sequence[Relationship], names: Mapping[str, str], *, chosen: str = ""
+    pairs: Sequence[Relationship], names: Mapping[str, str], *, chosen: str = "", sheet: Sheet = BROAD
 ) -> RelationshipGraph:
-    """Return where people and arrows stand."""
+    """Return where people and arrows stand, and the words on the lines."""
     named = [each for each in pairs if each.character_a in names and each.character_b in names]
     near = {who for each in named for who in _both(each)}
     chosen = chosen if chosen in near else ""
@@ -155,23 +193,53 @@ def relationship_graph(
     del weight[chosen]
     kept = {who for who, _ in weight.most_common(MAX_DRAWN)}
     order = [who for who in _seriated(named) if who in kept]
-    written = {who: shortened(names[who], LONGEST_NAME) for who in near}
-    margin = 22 + max((_length(written[who]) for who in order), default=0.0)
-    width = max(LEAST_WIDTH, round(2 * (_LEAST_RADIUS + margin)))
+    written = {who: shortened(names[who], sheet.longest_name) for who in near}
+    margin = 22 + max((_length(written[who], sheet.letter) for who in order), default=0.0)
+    width = max(sheet.least_width, round(2 * (sheet.radius + margin)))
     people = {
-        who: _on_the_rim(who, written[who], 2 * math.pi * index / len(order), width / 2, width / 2 - margin)
+        who: _on_the_rim(who, written[who], 2 * math.pi * index / len(order), (width / 2, width / 2 - margin), sheet)
         for index, who in enumerate(order)
     }
     if chosen:
-        middle, plate = (width / 2, HEIGHT / 2), round(14.0 + _length(written[chosen]) / 2, 1)
+        middle = (width / 2, sheet.height / 2)
+        plate = round(14.0 + _length(written[chosen], sheet.letter) / 2, 1)
         people[chosen] = DrawnPerson(chosen, written[chosen], *middle, "middle", middle[0], middle[1] + 6, plate)
     arrows = [
         arrow
         for each in named
         if people.keys() >= {*_both(each)}
-        for arrow in _arrows(each, people, complex(width, HEIGHT) / 2, is_beside=chosen not in ("", *_both(each)))
+        for arrow in _arrows(each, people, complex(width, sheet.height) / 2, is_beside=chosen not in ("", *_both(each)))
     ]
-    return RelationshipGraph(list(people.values()), arrows, width, left_out=len(weight) - len(kept))
+    arrows = _with_words(arrows, sheet, width)
+    return RelationshipGraph(list(people.values()), arrows, width, sheet.height, left_out=len(weight) - len(kept))
+
+
+def _with_words(arrows: Sequence[DrawnArrow], sheet: Sheet, width: float) -> list[DrawnArrow]:
+    """Return arrows with what each pair is to each other written where nothing else stands, once for both sides."""
+    tall = sheet.line_height
+    signs = [arrow.sign for arrow in arrows if arrow.side.warmth != "unsaid"]
+    taken = [(point, 20.0, 20.0) for point in (*signs, *(arrow.mark for arrow in arrows))]
+    worded: set[str] = set()
+    told = []
+    for arrow in arrows:
+        words = shortened(arrow.pair.relationship_type or arrow.pair.status, sheet.longest_label)
+        long = _length(words, sheet.label_letter) + 6
+        free = (
+            point
+            for point in arrow.places
+            if long / 2 < point.real < width - long / 2
+            and all(
+                abs(point.real - other.real) >= (long + wide) / 2 or abs(point.imag - other.imag) >= (tall + high) / 2
+                for other, wide, high in taken
+            )
+        )
+        at = None if arrow.pair.relationship_id in worded else next(free, None)
+        if words and at is not None:
+            worded.add(arrow.pair.relationship_id)
+            taken.append((at, long, tall))
+            arrow = arrow._replace(label=words, label_at=at)
+        told.append(arrow)
+    return told
 
 
 def _both(pair: Relationship) -> tuple[str, str]:
@@ -202,14 +270,16 @@ def shortened(name: str, width: int) -> str:
     return name
 
 
-def _length(name: str) -> float:
+def _length(name: str, letter: float) -> float:
     """Return about how long a name is as it is written."""
-    return sum(_LETTER if character < "\u2e80" else 2 * _LETTER for character in name)
+    return sum(letter if character < "\u2e80" else 2 * letter for character in name)
 
 
-def _on_the_rim(entity_id: str, name: str, angle: float, middle: float, radius: float) -> DrawnPerson:
+def _on_the_rim(entity_id: str, name: str, angle: float, across_of: tuple[float, float], sheet: Sheet) -> DrawnPerson:
+    """Return somebody at an angle of the ellipse; `across_of` is its middle and its radius across."""
     across, down = math.sin(angle), -math.cos(angle)
-    x, y = round(middle + radius * across, 1), round(HEIGHT / 2 + _RADIUS * down, 1)
+    middle, radius = across_of
+    x, y = round(middle + radius * across, 1), round(sheet.height / 2 + sheet.rise * down, 1)
     if abs(across) >= 0.05:
         away, anchor = (15, "start") if across > 0 else (-15, "end")
         return DrawnPerson(entity_id, name, x, y, anchor, x + away, y + 6)
@@ -233,11 +303,17 @@ def _arrows(
         back = _straight(control - tip) * (_HEAD + width)
         neck = tip + back * 0.8 if told else tip
         corners = (tip, tip + back * (1 + 0.42j), tip + back * (1 - 0.42j)) if told else ()
-        sign, mark = (
-            (1 - share) ** 2 * begin + 2 * (1 - share) * share * control + share**2 * neck for share in (0.3, 0.52)
+        sign, mark, *places = (
+            (1 - share) ** 2 * begin + 2 * (1 - share) * share * control + share**2 * neck
+            for share in (0.3, 0.52, *_SHARES_OF_WORDS)
         )
         path = f"M{_at(begin)} Q{_at(control)} {_at(neck)}"
-        yield DrawnArrow(pair, side, path, " ".join(map(_at, corners)), width, sign, mark, is_beside)
+        head = " ".join(map(_at, corners))
+        yield DrawnArrow(pair, side, path, head, width, sign, mark, is_beside, places=tuple(places))
+
+
+_SHARES_OF_WORDS = (0.5, 0.4, 0.6, 0.68, 0.34, 0.76, 0.26, 0.84)
+"""Where on a line its words may stand, the first that is free."""
 
 
 def _straight(way: complex) -> complex:
@@ -339,8 +415,10 @@ def relationships_page(
         lately_choices=sorted({*LATELY, lately}),
         sides_of=sides_of,
         change_of=lambda side, pair: change_of(side, pair, earlier.get(pair.relationship_id)),
-        graph=relationship_graph(pairs, names, chosen=chosen),
-        height=HEIGHT,
+        graphs={
+            form: relationship_graph(pairs, names, chosen=chosen, sheet=sheet)
+            for form, sheet in (("broad", BROAD), ("narrow", NARROW))
+        },
         chart_size=(CHART_WIDTH, CHART_HEIGHT),
         viewed=found,
         charts=[] if found is None else _charts(visit, found, places),

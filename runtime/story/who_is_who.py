@@ -299,7 +299,10 @@ def _required(unit: UnitOfWork, name: str, candidates: Sequence[NameCandidate] |
     names = {variant: each.name for each in reversed(candidates) for variant in each.names()}
     near = nearest_names(name, names, at_most=MAX_NEAR, likeness=0.4)
     advice = f"near it: {', '.join(near)}" if near else "list them with `novelgen entity candidates`"
-    raise UnknownEntityError(f"no candidate, or more than one, is named {name!r} in the text; {advice}")
+    raise UnknownEntityError(
+        f"no candidate, or more than one, is named {name!r} in the text; {advice}; or make the card yourself with"
+        f" `novelgen card add PROJECT {name}`"
+    )
 
 
 def _entity_type(candidate: NameCandidate) -> EntityType:

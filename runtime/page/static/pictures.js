@@ -28,8 +28,10 @@ const follow = () => {
 };
 
 const standOut = () => {
-  const graph = document.querySelector("svg.graph");
-  if (!graph) return;
+  for (const graph of document.querySelectorAll("svg.graph")) standOutIn(graph);
+};
+
+const standOutIn = (graph) => {
   const arrows = [...graph.querySelectorAll(".arrow")];
   for (const person of graph.querySelectorAll("[data-who]")) {
     const who = person.dataset.who;
@@ -46,8 +48,10 @@ const standOut = () => {
 
 // The wheel makes the graph larger and smaller around the pointer; a double click shows all of it again.
 const zoom = () => {
-  const graph = document.querySelector("svg.graph");
-  if (!graph) return;
+  for (const graph of document.querySelectorAll("svg.graph")) zoomIn(graph);
+};
+
+const zoomIn = (graph) => {
   const whole = graph.viewBox.baseVal;
   const [fullWidth, fullHeight] = [whole.width, whole.height];
   const show = (x, y, width) => {

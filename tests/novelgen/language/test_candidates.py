@@ -10,6 +10,7 @@ from novelgen.language.candidates import (
     find_name_candidates,
     without_known,
 )
+from tests.novelgen.language.modern_stories import CHINESE_PEOPLE, ENGLISH_PEOPLE, MODERN_CHINESE, MODERN_ENGLISH
 
 HARBOUR: list[SceneText] = [
     (
@@ -329,3 +330,26 @@ def test_a_makeshift_name_gives_way(name: str, others: list[str], texts: list[st
 def test_a_name_that_others_bear_is_not_taken() -> None:
     """What two bear would make them alike in every list."""
     assert better_display_name("山脚下叫喊的人", ["行者", "老孙"], CHINESE, taken={"行者"}) is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "people"), [(MODERN_CHINESE, CHINESE_PEOPLE), (MODERN_ENGLISH, ENGLISH_PEOPLE)], ids=["zh", "en"]
+)
+def test_everybody_of_a_modern_story_is_offered(texts: list[str], people: set[str]) -> None:
+    """Nobody is left out for a surname that is a word, too, or for being dead; who is no person is no character."""
+    found = find_name_candidates([(number, 1, text) for number, text in enumerate(texts, start=1)])
+    assert people <= {name for each in found for name in each.names()}
+    characters = {each.name for each in found if each.kind == "character" and each.count >= 3}
+    assert all(set(each.names()) & people for each in found if each.name in characters)
+
+
+@pytest.mark.parametrize(
+    "opening", ["何必", "何况", "曾经", "向来", "左手", "莫非", "那男人", "那孩子", "向窗外", "何故"]
+)
+def test_a_word_that_begins_like_a_name_is_none(opening: str) -> None:
+    """However many clauses it begins: 何必, 向窗外 and 那男人 name nobody."""
+    ends = ["说过这样的话", "走到这一步", "还要再等一年", "抬头看了看天", "笑起来像个孩子", "把门关上了"]
+    text = "。".join(f"{opening}{end}" for end in ends) + "。李明说：“走吧。”李明笑了。李明走了。"
+    assert not [
+        name for each in find_name_candidates([(1, 1, text)]) for name in each.names() if name[0] in "何曾向左莫那"
+    ]

@@ -8,9 +8,11 @@ from hypothesis import given
 
 from novelgen.models.state import Relationship
 from runtime.page.relationships import (
-    HEIGHT,
+    BROAD,
     MAX_DRAWN,
+    NARROW,
     RelationshipGraph,
+    Sheet,
     change_of,
     course_chart,
     relationship_graph,
@@ -33,26 +35,42 @@ def _pair(first: str, second: str, intensity: int = 5, **told: object) -> Relati
     return Relationship.model_validate({**ids, **given})
 
 
-def _drawn(told: list[tuple[str, str, int]], chosen: str = "") -> RelationshipGraph:
+def _drawn(told: list[tuple[str, str, int]], chosen: str = "", sheet: Sheet = BROAD) -> RelationshipGraph:
     names = {each: each for pair in told for each in pair[:2]}
-    return relationship_graph([_pair(*each) for each in told], names, chosen=chosen)
+    pairs = [_pair(*each, relationship_type="old friends") for each in told]
+    return relationship_graph(pairs, names, chosen=chosen, sheet=sheet)
 
 
-@given(PAIRS, WHO)
-def test_everybody_stands_within_the_picture(told: list[tuple[str, str, int]], chosen: str) -> None:
+@given(PAIRS, WHO, st.sampled_from([BROAD, NARROW]))
+def test_everybody_stands_within_the_picture(told: list[tuple[str, str, int]], chosen: str, sheet: Sheet) -> None:
     """No more than fit are drawn, each once and within the borders; arrows stay within, between those who are drawn."""
     for centre in ("", chosen):
-        graph = _drawn(told, centre)
+        graph = _drawn(told, centre, sheet)
         drawn = {each.entity_id for each in graph.people}
         assert len(drawn) == len(graph.people) <= MAX_DRAWN + (centre in drawn)
-        assert all(0 < each.text_x < graph.width and 0 < each.text_y < HEIGHT for each in graph.people)
+        assert all(0 < each.text_x < graph.width and 0 < each.text_y < graph.height for each in graph.people)
         for arrow in graph.arrows:
             assert {arrow.side.who, arrow.side.other} <= drawn
             numbers = [float(each) for each in re.findall(r"-?[0-9.]+", arrow.path + " " + arrow.head)]
             assert all(0 < x < graph.width for x in numbers[::2])
-            assert all(0 < y < HEIGHT for y in numbers[1::2])
+            assert all(0 < y < graph.height for y in numbers[1::2])
     if len({who for pair in told for who in pair[:2]}) <= MAX_DRAWN:
         assert len(_drawn(told).arrows) == 2 * len(told)
+
+
+@given(PAIRS, st.sampled_from([BROAD, NARROW]))
+def test_the_words_on_lines_can_be_read(told: list[tuple[str, str, int]], sheet: Sheet) -> None:
+    """Each pair has its words at most once, within the picture, and none cover others; of few pairs all have them."""
+    graph = _drawn(told, sheet=sheet)
+    labels = [each for each in graph.arrows if each.label]
+    assert len({each.pair.relationship_id for each in labels}) == len(labels)
+    length = len("old friends") * sheet.label_letter
+    assert all(length / 2 <= each.label_at.real <= graph.width - length / 2 for each in labels)
+    for first, second in combinations(labels, 2):
+        apart = first.label_at - second.label_at
+        assert abs(apart.real) >= length or abs(apart.imag) >= 2 * sheet.label_letter
+    if 0 < len(told) <= 2:
+        assert len(labels) == len(told)
 
 
 @given(st.integers(2, MAX_DRAWN), st.sampled_from(["Ines", "Captain Ysolde Varga of Saltmouth", "齐天大圣孙悟空行者"]))

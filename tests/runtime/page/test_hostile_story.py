@@ -59,7 +59,7 @@ def test_every_view_shows_it_as_text(hostile: TestClient) -> None:
     within = ("card?entity=C0", "card/merge?keep=C0&gone=C1", "knowledge?cell=M1%3AC0&of=C0&alone=1")
     for address in (*within, *VIEWS):
         seen = _visit(hostile, address)
-        assert EVIL in seen.text or address in ("health", "context", "check"), address
+        assert EVIL in seen.text or address in ("health", "context", "check", "write"), address
 
 
 def test_what_is_sent_comes_back_as_text(hostile: TestClient) -> None:

@@ -13,7 +13,7 @@ def test_a_picture_follows_the_slider_grows_and_tells_nothing_early(window: Wind
 
     The wheel makes it larger around the pointer with all that is in it, and two clicks show the whole again.
     """
-    address, drawn = "/page/projects/demo/relationships", "svg.graph"
+    address, drawn = "/page/projects/demo/relationships", "svg.graph.broad"
     page = window.open(f"{address}?as_of=2:1")
     there = page.locator(drawn).text_content() or ""
     page = window.open(address)
