@@ -183,10 +183,10 @@ def take_back(visit: Visited, form: Form) -> Response:
     if undone.change.kind == "add" and undone.change.subject == "entity":
         # Its card, where the notice stood, is gone.
         return led_back(visit.link("cards"), "undo")
-    if undone.change.kind == "insert":
+    draft = dict(parse_qsl(urlsplit(form.get("back", "")).query)).get("draft", "")
+    if draft:
         # The scene where the notice stood is gone; what was written at the desk is there again.
-        draft = dict(parse_qsl(urlsplit(form.get("back", "")).query)).get("draft", "")
-        return led_back(visit.link("write", kept=draft) if draft else visit.link("story"), "undo")
+        return led_back(visit.link("write", kept=draft), "undo")
     return led_back(form.get("back", ""), "undo")
 
 

@@ -12,9 +12,11 @@ from novelgen.models.continuity import DraftCheck
 from runtime.doors.http.house import READS
 from runtime.doors.http.jobs import OVER, Job
 from runtime.doors.http.problems import Problem, Refusal
+from runtime.files.chapter_names import NEXT
 from runtime.page.check import checked_draft, draft_job, draft_text, has_model, start_draft_work, with_waivers
 from runtime.page.context import NAMES_OFFERED, PLAN_FIELDS, built_context, context_parts, is_planned
 from runtime.page.forms import led_back
+from runtime.page.frame import project_address
 from runtime.page.visits import Form, Visit, Visited, number_in, problem_in, router
 
 WRITE_FIELDS = (*PLAN_FIELDS, "title", "text", "with_model")
@@ -57,33 +59,48 @@ def write_on(visit: Visited, form: Form) -> Response:
 
 @router.post("/page/projects/{project_id}/write/store")
 def store_written(visit: Visited, form: Form) -> Response:
-    """Store the text as a scene of its own, where none stands; nothing that is stored is replaced or moved."""
+    """Store the text as the next chapter, or where nothing stands; nothing that is stored is replaced."""
     filled = _filled(visit, form)
     try:
-        draft_text(filled)
-        place = visit.asked_scene(filled)
-        if place in visit.here.places:
-            free = 1 + max(scene for chapter, scene in visit.here.places if chapter == place[0])
-            raise UserInputError(
-                f"scene {place[0]}:{place[1]} is stored already and stays; store this as scene {place[0]}:{free},"
-                " or give another chapter number"
-            )
-        stored = visit.story.insert_scene(position=place, text=filled["text"], title=filled["title"].strip())
+        stored = visit.story.store_text(
+            draft_text(filled), at=_free_place(visit, filled), title=filled["title"].strip()
+        )
     except (NovelgenError, Refusal) as error:
         return _page(visit, filled, problem=problem_in(visit.request, error))
     # What was written is at hand again where the storing is taken back.
     draft = visit.keep_form(filled)
     undo = "" if stored.change_id is None else str(stored.change_id)
-    visit.as_of = None
-    address = visit.link("story", chapter=place[0], scene=place[1], draft=draft)
-    return led_back(address, "scene_stored", told=visit.place(*place), undo=undo)
+    chapter, _, scene = (stored.place.position if stored.place else "").partition(":")
+    address = project_address(visit.project_id, "story", chapter=chapter, scene=scene, draft=draft)
+    called = stored.place.called or stored.place.position if stored.place else ""
+    return led_back(address, "scene_stored", told=called, undo=undo)
+
+
+def _free_place(visit: Visit, form: Mapping[str, str]) -> str:
+    """Return where the text is stored: as the next chapter, as another one, or as a scene of one that is stored."""
+    chapter, scene = visit.asked_scene(form)
+    if (chapter, scene) == (visit.here.names.next_chapter, 1):
+        return NEXT
+    scenes = [number for index, number in visit.here.places if index == chapter]
+    if scene in scenes:
+        raise UserInputError(
+            f"scene {chapter}:{scene} is stored already and stays; store this as scene {chapter}:{max(scenes) + 1},"
+            " or give another chapter number"
+        )
+    return f"{chapter}:{scene}" if scenes else str(chapter)
 
 
 def _filled(visit: Visit, form: Mapping[str, str]) -> dict[str, str]:
+    """Return the form; an empty number is the next one, and a chapter may be called as its author calls it."""
     blank = visit.blank(*WRITE_FIELDS)
-    # An empty number is the next one.
     said = {name: form[name] for name in blank if name in form}
-    return blank | {name: value for name, value in said.items() if value.strip() or name not in ("chapter", "scene")}
+    filled = blank | {name: value for name, value in said.items() if value.strip() or name not in ("chapter", "scene")}
+    called = filled["chapter"].strip()
+    if called and not called.isdecimal():
+        place = visit.here.names.position_of(called)
+        filled["chapter"] = str(place.chapter_index)
+        filled["scene"] = str(place.scene_index or filled["scene"])
+    return filled
 
 
 def _shown(visit: Visit, form: dict[str, str], show: str, *, kept: str = "", job: Job | None = None) -> Response:
@@ -134,7 +151,7 @@ def _page(
         writing=None,
         repaired=[],
         is_gone=is_gone,
-        is_new_chapter=chapter not in {place[0] for place in visit.here.places},
+        called="" if chapter is None else visit.here.names.label(chapter),
         has_model=has_model(visit),
         people=[each.name for each in entities if each.entity_type == "character"][:NAMES_OFFERED],
         locations=[each.name for each in entities if each.entity_type == "location"][:NAMES_OFFERED],

@@ -65,8 +65,8 @@ to them both.
 
 Ben laughed, and it was not a good sound. "Annie Pascoe sees lamps everywhere."
 """,
-    """On Sunday the whole of Carrow walked to the chapel. Annie sat alone. Nobody spoke of Will Pascoe, and his name stood on
-the board by the door among the other drowned.
+    """On Sunday the whole of Carrow walked to the chapel. Annie sat alone. Nobody spoke of Will Pascoe, and his name
+stood on the board by the door among the other drowned.
 
 Hale waited by the wall. When Maggie came out he fell in beside her.
 

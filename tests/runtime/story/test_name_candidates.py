@@ -63,8 +63,10 @@ def test_several_are_confirmed_at_once(guild: Story) -> None:
     assert [each.candidate.name for each in done][:1] == ["Ben"]
     assert len(done) == 2
     assert [each.message for each in done.issues] == [
-        "no candidate, or more than one, is named 'Bem' in the text; near it: Ben; or make the card yourself with"
-        " `novelgen card add PROJECT Bem`"
+        (
+            "no candidate, or more than one, is named 'Bem' in the text; near it: Ben; or make the card yourself with"
+            " `novelgen card add PROJECT Bem`"
+        )
     ]
     with pytest.raises(UnknownEntityError, match=r"'Ben' has a card already: C\d+ \(Ben\)"):
         guild.confirm_candidates(["Ben"])
