@@ -125,6 +125,7 @@ def build_context_chain(
         ),
         settings=memory,
         selector_model=selector_model,
+        reranker=stores.reranker,
         model_timeout_s=settings.model_timeout_s,
         count_tokens=counting.count_tokens,
         known_issues=[counting.issue] if counting.issue else [],

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from langchain_core.documents import BaseDocumentCompressor
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 
@@ -34,6 +35,7 @@ def open(
     embeddings: Embeddings | str | None = None,
     chat_model: BaseChatModel | str | None = None,
     vector_store: Callable[[str, Embeddings], VectorStore] | Mapping[str, Any] | str | None = None,
+    reranker: BaseDocumentCompressor | None = None,
     **settings: Any,
 ) -> Memory:
     """Open the memory of all stories in a folder. Nothing is loaded or written before it is asked for.
@@ -46,6 +48,8 @@ def open(
         vector_store: Factory of another LangChain vector store than Chroma: a function of a collection's name and
             of embeddings that the store must use, which returns the store. A text names it by its import path,
             `package.module:factory`; it then runs in a process of its own, as Chroma does. A mapping is the setting.
+        reranker: Reranker of LangChain, a cross-encoder or a provider's, that chooses the memories of a scene from the
+            list of all before it, in the place of the chat model.
         **settings: Any setting by its name in config.yaml, those under `memory:` too: `memory_budget=3000`,
             `database_url="postgresql+psycopg://…"`. They win over the environment and over config.yaml.
 
@@ -63,7 +67,7 @@ def open(
             "embeddings that returns a LangChain vector store, such as "
             "`lambda name, embeddings: Chroma(name, embeddings)`"
         )
-    grouped_settings(settings, other_keywords=("projects_dir", "embeddings", "chat_model", "vector_store"))
+    grouped_settings(settings, other_keywords=("projects_dir", "embeddings", "chat_model", "vector_store", "reranker"))
     if isinstance(chat_model, str):
         settings = {"model": chat_model, **settings}
     if isinstance(embeddings, str):
@@ -73,6 +77,7 @@ def open(
         embeddings=None if isinstance(embeddings, str) else embeddings,
         chat_model=None if isinstance(chat_model, str) else chat_model,
         vector_store=None if isinstance(vector_store, str | Mapping) else vector_store,
+        reranker=reranker,
     )
 
 
@@ -105,6 +110,7 @@ class Memory:
         embeddings: LangChain embeddings in place of the setting's.
         chat_model: LangChain chat model in place of the setting's.
         vector_store: Factory of a LangChain vector store in place of the setting's.
+        reranker: Chooses the memories of a scene in the place of the chat model.
 
     Raises:
         ConfigurationError: When a setting is misspelt or wrong, or the folder is none.
@@ -117,14 +123,20 @@ class Memory:
         embeddings: Embeddings | None = None,
         chat_model: BaseChatModel | None = None,
         vector_store: Callable[[str, Embeddings], VectorStore] | None = None,
+        reranker: BaseDocumentCompressor | None = None,
     ) -> None:
         if chat_model is not None and not isinstance(chat_model, BaseChatModel):
             raise ConfigurationError(
                 f"chat_model cannot be {type(chat_model).__name__}; pass a LangChain chat model, or a name such as "
                 "'openai:gpt-4.1-mini'"
             )
+        if reranker is not None and not isinstance(reranker, BaseDocumentCompressor):
+            raise ConfigurationError(
+                f"reranker cannot be {type(reranker).__name__}; pass a LangChain document compressor, such as "
+                "CrossEncoderReranker or FlashrankRerank"
+            )
         self._chat_model = chat_model
-        self._opened = ProjectStores(settings, embeddings=embeddings, vector_store=vector_store)
+        self._opened = ProjectStores(settings, embeddings=embeddings, vector_store=vector_store, reranker=reranker)
         folder = self.settings.projects_dir
         if folder.exists() and not folder.is_dir():
             raise ConfigurationError(f"projects_dir {str(folder)!r} is a file; name the folder that holds the projects")

@@ -28,6 +28,7 @@ from runtime.storage.database import DatabaseManager, ProjectDatabase
 from runtime.storage.records import Project
 
 if TYPE_CHECKING:
+    from langchain_core.documents import BaseDocumentCompressor
     from langchain_core.embeddings import Embeddings
 
     from runtime.index.manager import VectorStoreManager
@@ -99,6 +100,7 @@ class MemoryStores:
         clock: Tells the moment that is written into rows.
         indexes: Gives the process that answers for an index.
         vector_store: A vector store that this program opens itself, in place of the setting's.
+        reranker: Chooses the memories of a scene in the place of a chat model.
     """
 
     def __init__(
@@ -109,6 +111,7 @@ class MemoryStores:
         clock: Callable[[], datetime] = utc_now,
         indexes: IndexProcessRegistry = DEFAULT_REGISTRY,
         vector_store: IndexAccess | None = None,
+        reranker: BaseDocumentCompressor | None = None,
     ) -> None:
         from runtime.model_providers.embeddings import checked_embeddings
 
@@ -128,6 +131,7 @@ class MemoryStores:
         self._held: weakref.WeakValueDictionary[str, DatabaseManager] = weakref.WeakValueDictionary()
         self._known_projects: set[str] = set()
         self._own_store = vector_store
+        self.reranker = reranker
         self._accesses: dict[str, IndexAccess] = {}
         self._running: RecentlyUsed[IndexLocation | None, IndexAccess] = RecentlyUsed(
             settings.memory.vector_store.max_processes

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, get_args, runtime_checkable
 
+from langchain_core.documents import BaseDocumentCompressor
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from pydantic import ValidationError
@@ -27,7 +28,7 @@ from novelgen.chains import stepwise_chain
 from novelgen.context import scene_planning
 from novelgen.context.memory_list import LEAST_LINE_TOKENS, MemoryList, best_list, whole_list
 from novelgen.context.model_planner import ModelPlanner
-from novelgen.context.model_selector import ModelSelection, ModelSelector
+from novelgen.context.model_selector import MemorySelector, ModelSelection, ModelSelector, RerankerSelector
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut, decided_point_of_view, marked_items
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_context import admitted_candidates, assemble_context, selection_scene
@@ -139,6 +140,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         settings: Budgets and deadlines.
         selector_model: Chat model that chooses memories unless `selector` of request or settings is "rules"; None
             takes `model`.
+        reranker: Reranker of LangChain that chooses in the place of the model.
         model_timeout_s: Seconds for all calls of the model for one plan, and again for its selection.
         count_tokens: Token counter of the budgets.
         known_issues: What every context has to say of how the chain was built.
@@ -154,6 +156,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         writer: ContextWriter | None = None,
         settings: ContextSettings | None = None,
         selector_model: BaseChatModel | None = None,
+        reranker: BaseDocumentCompressor | None = None,
         model_timeout_s: float = 20.0,
         count_tokens: TokenCounter = estimate_tokens,
         known_issues: Sequence[ReportIssue] = (),
@@ -166,7 +169,11 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         list_tokens = self._settings.planner_list_tokens
         self._planner = ModelPlanner(model, timeout_s=model_timeout_s, list_tokens=list_tokens) if model else None
         chooser = selector_model or model
-        self._selector = ModelSelector(chooser, timeout_s=model_timeout_s) if chooser else None
+        self._selector: MemorySelector | None = None
+        if reranker is not None:
+            self._selector = RerankerSelector(reranker, timeout_s=model_timeout_s)
+        elif chooser is not None:
+            self._selector = ModelSelector(chooser, timeout_s=model_timeout_s)
         self._writer = writer
         self._count_tokens = count_tokens
         self._known_issues = tuple(known_issues)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
 
+from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.language_models import BaseChatModel
 from pydantic import Field
 
 from novelgen.context.memory_list import MemoryList
 from novelgen.context.retrieval_plan import background_text, scene_plan_text
+from novelgen.deadlines import call_with_deadline
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import Question, issue_kind_of
 from novelgen.models.base import Model
-from novelgen.models.context import MemoryContextRequest, ReportIssue, SelectorReport
+from novelgen.models.context import IssueKind, MemoryContextRequest, ReportIssue, SelectorReport
 from novelgen.models.state import UNRESOLVED_STATUSES, OpenLoop
 
 MOST_NUMBERS = 60
@@ -26,6 +30,21 @@ class SelectionAnswer(Model):
     """A model's choice from the numbered list."""
 
     numbers: list[int] = Field(description="Numbers of the memories that the scene needs, the most needed first.")
+
+
+class MemorySelector(Protocol):
+    """Chooses from the list of the memories before a scene; a failure is an empty selection with an issue."""
+
+    def select(
+        self,
+        request: MemoryContextRequest,
+        listed: MemoryList,
+        *,
+        open_loops: Sequence[OpenLoop],
+        language: StoryLanguage,
+    ) -> ModelSelection:
+        """Return the memories of the list that the planned scene needs."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -87,7 +106,7 @@ class ModelSelector:
             "scene_plan": scene_plan_text(request.scene_plan, language),
             "most": str(MOST_NUMBERS),
         }
-        counts = {
+        counts: dict[str, Any] = {
             "listed": len(listed.lines),
             "unlisted": listed.unlisted,
             "prompt_tokens": self._question.prompt_tokens(language, values),
@@ -99,11 +118,69 @@ class ModelSelector:
                 conversation, language, values, accept=lambda answer: _usable_numbers(answer, len(listed.lines))
             )
         except (ModelError, DeadlineExceededError) as error:
-            issue = ReportIssue(stage="select", kind=issue_kind_of(error), message=f"the rules chose alone: {error}")
-            report = SelectorReport(used="rules", reason=f"the model's selection was not used: {error}", **counts)
-            return ModelSelection((), report, (issue,))
+            return _rules_alone(str(error), issue_kind_of(error), counts)
         report = SelectorReport(used="llm", chosen=len(numbers), **counts, **faults)
         return ModelSelection(tuple(listed.chunk_ids[number - 1] for number in numbers), report)
+
+
+class RerankerSelector:
+    """Chooses memories with a reranker of LangChain: a cross-encoder, a provider's, or one's own.
+
+    It is given the listed memories in full, as documents with `chunk_id`, `chapter_index` and `scene_index`, and the
+    plan of the scene as the query.
+
+    Args:
+        reranker: The reranker; what it returns counts in its order.
+        timeout_s: Seconds for the call.
+    """
+
+    def __init__(self, reranker: BaseDocumentCompressor, *, timeout_s: float = 20.0) -> None:
+        self._reranker = reranker
+        self._timeout_s = timeout_s
+
+    def select(
+        self,
+        request: MemoryContextRequest,
+        listed: MemoryList,
+        *,
+        open_loops: Sequence[OpenLoop],
+        language: StoryLanguage,
+    ) -> ModelSelection:
+        """Ask the reranker which of the memories the planned scene needs; see `ModelSelector.select`."""
+        documents = [
+            Document(
+                page_content=chunk.content,
+                metadata=chunk.model_dump(include={"chunk_id", "chapter_index", "scene_index"}),
+                id=chunk.chunk_id,
+            )
+            for chunk in (candidate.chunk for candidate in listed.candidates)
+        ]
+        counts: dict[str, Any] = {
+            "listed": len(listed.lines),
+            "unlisted": listed.unlisted,
+            "timeout_s": self._timeout_s,
+        }
+        ask = partial(self._reranker.compress_documents, documents, scene_plan_text(request.scene_plan, language))
+        try:
+            ranked = call_with_deadline(ask, timeout_s=self._timeout_s, stage="reranker")
+            said = [str(document.metadata.get("chunk_id")) for document in ranked]
+        except Exception as error:  # noqa: BLE001 - a reranker of any package may fail in any way
+            kind: IssueKind = "timeout" if isinstance(error, DeadlineExceededError) else "unavailable"
+            return _rules_alone(f"the reranker {type(self._reranker).__name__} failed: {error}", kind, counts)
+        known = [chunk_id for chunk_id in said if chunk_id in set(listed.chunk_ids)]
+        chosen = list(dict.fromkeys(known))
+        if not chosen:
+            return _rules_alone("the reranker returned none of the memories", "malformed", counts)
+        faults = {"unknown": len(said) - len(known), "repeated": len(known) - len(chosen)}
+        report = SelectorReport(used="reranker", chosen=len(chosen[:MOST_NUMBERS]), **counts, **faults)
+        return ModelSelection(tuple(chosen[:MOST_NUMBERS]), report)
+
+
+def _rules_alone(reason: str, kind: IssueKind, counts: Mapping[str, Any]) -> ModelSelection:
+    """Return a selection that leaves the choice to the rules, and says why."""
+    issue = ReportIssue(stage="select", kind=kind, message=f"the rules chose alone: {reason}")
+    report = SelectorReport(used="rules", reason=f"the model's selection was not used: {reason}", **counts)
+    return ModelSelection((), report, (issue,))
 
 
 def _usable_numbers(answer: SelectionAnswer, count: int) -> tuple[list[int], dict[str, int]]:

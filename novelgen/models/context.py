@@ -141,7 +141,7 @@ class PlannerReport(Model):
 class SelectorReport(Model):
     """How a model chose from the memories before the scene."""
 
-    used: Literal["llm", "rules"] = "llm"
+    used: Literal["llm", "reranker", "rules"] = "llm"
     reason: str = ""
     listed: int = Field(default=0, ge=0, description="Memories in the model's list.")
     unlisted: int = Field(default=0, ge=0, description="Memories that had no room in the list.")

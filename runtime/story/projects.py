@@ -30,6 +30,7 @@ from runtime.stores import MemoryStores
 from runtime.story.base import StoryBase
 
 if TYPE_CHECKING:
+    from langchain_core.documents import BaseDocumentCompressor
     from langchain_core.embeddings import Embeddings
 
     from runtime.index.langchain_index import VectorStoreFactory
@@ -359,6 +360,7 @@ class ProjectStores:
         *,
         embeddings: Embeddings | None = None,
         vector_store: VectorStoreFactory | None = None,
+        reranker: BaseDocumentCompressor | None = None,
     ) -> None:
         self._vector_store: IndexAccess | None = None
         if vector_store is not None:
@@ -367,12 +369,11 @@ class ProjectStores:
             self._vector_store = IndexInProgram(vector_store)
         self._given = {name: value for name, value in given.items() if value is not None}
         self._embeddings = embeddings
+        self._reranker = reranker
         self._lock = threading.Lock()
         own = load_settings(**self._given)
         # A project's config.yaml may say otherwise; projects whose settings are the same share what is open.
-        self._opened: list[tuple[NovelgenSettings, MemoryStores]] = [
-            (own, MemoryStores(own, embeddings=embeddings, vector_store=self._vector_store))
-        ]
+        self._opened: list[tuple[NovelgenSettings, MemoryStores]] = [(own, self._stores(own))]
         self._read: dict[str, tuple[_FileMark, MemoryStores]] = {}
 
     @property
@@ -421,9 +422,14 @@ class ProjectStores:
             for known, stores in self._opened:
                 if known == settings:
                     return stores
-            opened = MemoryStores(settings, embeddings=self._embeddings, vector_store=self._vector_store)
+            opened = self._stores(settings)
             self._opened.append((settings, opened))
             return opened
+
+    def _stores(self, settings: NovelgenSettings) -> MemoryStores:
+        return MemoryStores(
+            settings, embeddings=self._embeddings, vector_store=self._vector_store, reranker=self._reranker
+        )
 
 
 def _mark_of(file: Path) -> _FileMark:
