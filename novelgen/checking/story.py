@@ -16,6 +16,7 @@ from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.sentences import Span, split_sentences
 from novelgen.language.speech import QUOTED, is_first_person, narrator_of
+from novelgen.memory.attributes import seen_alive
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeScene
 from novelgen.models.entity import Entity
@@ -144,7 +145,7 @@ class StoryBefore:
     @cached_property
     def in_force(self) -> Mapping[tuple[str, str], StateChange]:
         """The last change of each entity's attribute."""
-        return {(each.entity_id, each.attribute): each for each in self.changes}
+        return {(each.entity_id, each.attribute): each for each in seen_alive(self.changes)}
 
     @cached_property
     def quotes(self) -> Mapping[str, str]:

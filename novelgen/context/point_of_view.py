@@ -12,7 +12,7 @@ from typing import Any
 from novelgen.context.lines import DEFAULT_INTENSITY, NEUTRAL_STATUS
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.language.normalise import texts_within
-from novelgen.memory.attributes import attribute_named
+from novelgen.memory.attributes import attribute_named, seen_alive
 from novelgen.memory.character_view import INNER_ATTRIBUTES, CharacterView, StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.outline import OutlineScene, PairChange, StoryChanges, StoryOutline
@@ -290,7 +290,7 @@ class PointOfViewCut:
                     if not view.is_kept_from(_said_of(each), each.chapter_index, each.scene_index)
                 ]
             if not is_own or (view is not None and told_own):
-                seen = snapshot_of(snapshot.project_id, changes, as_of=as_of, timestamp=snapshot.timestamp)
+                seen = snapshot_of(snapshot.project_id, seen_alive(changes), as_of=as_of, timestamp=snapshot.timestamp)
             if seen is not None:
                 yield seen.model_copy(update={"holds": held.get(snapshot.entity_id, [])})
 

@@ -459,7 +459,8 @@ class _Notes:
         if scene is not None:
             where = self._names.get(scene.location_id or "", "") if scene.location_id != entity.entity_id else ""
             place = f"{place_text(scene.chapter_index, scene.scene_index, always=NOWHERE)} {where}".strip()
-            said.append(catalogue.text("last_seen", place=place))
+            guess = catalogue["guess"] if scene.is_cast_guessed or (where and scene.is_place_guessed) else ""
+            said.append(catalogue.text("last_seen", place=place) + guess)
         return said
 
 

@@ -153,6 +153,8 @@ class TellingScene:
     is_flashback: bool = False
     participants: Sequence[str] = ()
     location_id: str | None = None
+    guessed: Sequence[str] = ()
+    """What of it only rules say: participants, location_id."""
 
     @property
     def place(self) -> tuple[int, int]:
@@ -206,6 +208,7 @@ def scene_times(scenes: Sequence[TellingScene]) -> list[SceneTime]:
             told_order=order,
             location_id=scene.location_id,
             participants=list(scene.participants),
+            guessed=list(scene.guessed),
             is_flashback=scene.is_flashback or (told is not None and told.tells_of_past),
         )
         # Somebody tells it now: the telling has its day, and what is told of another.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from novelgen.language.language import significant_words, synonyms, word_pattern
 from novelgen.language.normalise import simplified
-from novelgen.models.folds import HOLDER_ATTRIBUTE
+from novelgen.models.folds import HOLDER_ATTRIBUTE, is_guessed_presence
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place
 from novelgen.models.record import RecordedMemory, SceneRecord
@@ -230,6 +230,20 @@ def is_return_to_life(attribute: str, value: Any) -> bool:
     if attribute == "alive":
         return value is True or str(value).strip().casefold() in ("true", "yes", "是")
     return isinstance(value, str) and _ALIVE.search(simplified(value)) is not None
+
+
+def seen_alive(changes: Iterable[StateChange]) -> list[StateChange]:
+    """Return changes, in the order in which they count, without guesses that somebody was there after their death."""
+    dead: set[str] = set()
+    kept = []
+    for change in changes:
+        if is_death(change.attribute, change.value):
+            dead.add(change.entity_id)
+        elif is_return_to_life(change.attribute, change.value):
+            dead.discard(change.entity_id)
+        if change.kind != "presence" or change.entity_id not in dead or not is_guessed_presence(change.value):
+            kept.append(change)
+    return kept
 
 
 def deaths(changes: Iterable[StateChange]) -> dict[str, StateChange]:

@@ -401,6 +401,7 @@ class KnowledgeRules:
             content=memory.content,
             why=words("memory", language)[f"unknown.{reason}"],
             kind=reason if reason in ("hidden", "deceived", "doubts") else "unknown",
+            is_guess=not knowing.is_said,
             might_know=could_tell is not None,
             might_know_from=could_tell,
         )
@@ -500,6 +501,7 @@ def _as_known(memory: KnowledgeMemory, knowing: Knowing) -> KnownMemory:
         since_chapter=since.chapter_index if since else None,
         since_scene=since.scene_index if since else None,
         certainty=knowing.certainty,
+        is_guess=not knowing.is_said and knowing.character_id != READER,
         quote=knowing.quote,
     )
 

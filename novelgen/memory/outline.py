@@ -33,6 +33,18 @@ class OutlineScene:
     """Whether no record, only rules over the text, say where it played and who was in it."""
     story_time: str = ""
     """When it played, in the words of its record; of the last scenes alone."""
+    said: frozenset[str] = frozenset()
+    """What its author says of it, record or none: participants, location_id."""
+
+    @property
+    def is_place_guessed(self) -> bool:
+        """Whether only rules say where it played."""
+        return self.is_guessed and "location_id" not in self.said
+
+    @property
+    def is_cast_guessed(self) -> bool:
+        """Whether only rules say who was in it."""
+        return self.is_guessed and "participants" not in self.said
 
 
 SummaryOrigin = Literal["made", "model", "author"]

@@ -18,7 +18,7 @@ class KnowledgeScene:
     text: str = ""
     tells_knowledge: bool = False
     has_record: bool = True
-    """Whether a record tells who was there; else it is guessed by the text."""
+    """Whether a record or the author tells who was there; else it is guessed by the text."""
     learnt: Mapping[str, str] = field(default_factory=dict)
     pov: str = ""
     """Id of whom its record says it is seen through."""

@@ -13,6 +13,7 @@ from novelgen.models.record import (
     SceneRecord,
 )
 from novelgen.models.state import (
+    GUESSED,
     PRESENCE_ATTRIBUTE,
     EntityStateSnapshot,
     LoopStatus,
@@ -126,12 +127,18 @@ def snapshot_of(
         timestamp=timestamp,
         state_data=state,
         unverified=[name for name, change in last.items() if not change.verified],
+        guessed=[PRESENCE_ATTRIBUTE] if is_guessed_presence(state.get(PRESENCE_ATTRIBUTE)) else [],
         since={
             name: (change.chapter_index, change.scene_index)
             for name, change in last.items()
             if change.chapter_index is not None
         },
     )
+
+
+def is_guessed_presence(value: Any) -> bool:
+    """Tell whether only rules say that somebody was somewhere."""
+    return isinstance(value, Mapping) and bool(value.get(GUESSED))
 
 
 def chapters_of_change(changes: Iterable[StateChange], *, first: int, last: int) -> list[int]:

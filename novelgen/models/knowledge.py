@@ -1,6 +1,7 @@
 """Who knows what: what a scene says of it, and what follows of it at a position."""
 
 from collections.abc import Sequence
+from operator import not_
 from typing import Annotated, Literal, get_args
 
 from pydantic import Field
@@ -59,6 +60,7 @@ class KnownMemory(Model):
     since_chapter: int | None = Field(default=None, description="None: from before the story, or always.")
     since_scene: int | None = None
     certainty: Certainty = 1.0
+    is_guess: bool = Field(default=False, exclude_if=not_, description="Rules inferred it; nobody says it.")
     quote: str = ""
 
 
@@ -69,6 +71,7 @@ class UnknownMemory(Model):
     content: str
     why: str
     kind: Literal["unknown", "hidden", "deceived", "doubts"] = "unknown"
+    is_guess: bool = Field(default=False, exclude_if=not_, description="Rules inferred it; nobody says it.")
     might_know: bool = Field(default=False, description="Has met somebody since who knows it: offered, never assumed.")
     might_know_from: str | None = Field(default=None, description="Id of one who could have told.")
 

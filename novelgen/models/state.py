@@ -57,6 +57,9 @@ class EntityStateSnapshot(Shown, Model):
     unverified: list[str] = Field(
         default_factory=list, description="Attributes whose value no quote of its scene proves, in order."
     )
+    guessed: list[str] = Field(
+        default_factory=list, exclude_if=not_, description="Attributes whose value only rules say."
+    )
     since: dict[str, tuple[int, int | None]] = Field(
         default_factory=dict, description="Attribute to the place from which on its value holds, where a scene said it."
     )

@@ -108,6 +108,9 @@ class SceneTime(Model):
     )
     location_id: str | None = Field(default=None, exclude_if=is_unsaid)
     participants: list[str] = Field(default_factory=list, exclude_if=is_unsaid)
+    guessed: list[str] = Field(
+        default_factory=list, exclude_if=is_unsaid, description="What of it only rules say: participants, location_id."
+    )
 
     @property
     def place(self) -> tuple[int, int]:

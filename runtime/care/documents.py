@@ -131,6 +131,7 @@ class SceneDocument(Document):
     record_origin: records.EntityOrigin = "rules"
     extraction_status: records.ExtractionStatus = "none"
     failure_reason: str | None = None
+    staged: dict[str, Any] = Field(default_factory=dict)
     key: str = ""
     content_hash: str = ""
     mentions: list[tuple[str, str]] = Field(default_factory=list)

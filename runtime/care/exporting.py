@@ -106,6 +106,8 @@ class MemoryDocuments:
     def scene(self, scene: records.Scene) -> dict[str, Any]:
         """Return the document of a scene; `record` is what counts, the lists beside it are for reading."""
         stored = scene.model_dump(mode="json", exclude={"project_id", "text_hash", "other_fields"})
+        if not scene.staged:
+            del stored["staged"]
         record = stored["record"] or {}
         return {
             **scene.other_fields,

@@ -167,6 +167,7 @@ OPERATIONS: tuple[Operation, ...] = (
         _row("move_scene", "scenes", f"POST {_SCENE}/move", position="source"),
         _row("delete_scene", "scenes", f"DELETE {_SCENE}", position="position"),
         _row("edit_scene", "scene_editing", f"PATCH {_SCENE}", without=("evidence",), position="position"),
+        _row("set_staging", "scene_editing", f"PUT {_SCENE}/staging", position="position"),
         _row("preview_scene_text", "scene_editing", f"POST {_SCENE}/preview", is_read=True, position="position"),
         _row("amend_recorded_fact", "scene_editing", f"POST {_SCENE}/record/amend", position="position"),
         _row("get_scene_record", "scenes.get_record", f"GET {_SCENE}/record", position="position"),

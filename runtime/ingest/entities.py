@@ -79,26 +79,36 @@ def store_entities_in(
     stores: MemoryStores,
 ) -> EntitiesResult:
     """Store entities in a running transaction; see `store_entities`."""
-    before = frozenset(unit.entities.all_names())
+    before = _bearers(unit)
     written = _write_characters(unit, characters, entities) if characters else []
     written += _write_entities(unit, entities, origin)
-    changed = before ^ frozenset(unit.entities.all_names())
-    affected = _read_again(unit, changed, stores=stores) if changed else []
+    changed = before ^ _bearers(unit)
+    affected = _read_again(unit, _names_of(changed), stores=stores) if changed else []
     return EntitiesResult(
         written=list(dict.fromkeys(written)), rescanned=[(scene.chapter_index, scene.scene_index) for scene in affected]
     )
+
+
+def _bearers(unit: UnitOfWork) -> frozenset[tuple[str, str, str]]:
+    """Return who bears which name, with the kind: of another kind it means something else to a scene."""
+    stored = [each.entity for each in unit.entities.list_all()]
+    return frozenset((each.entity_id, name, each.entity_type) for each in stored for name in each.names())
+
+
+def _names_of(bearers: Iterable[tuple[str, str, str]]) -> frozenset[tuple[str, str]]:
+    return frozenset((entity_id, name) for entity_id, name, _ in bearers)
 
 
 def withdraw_names_in(
     unit: UnitOfWork, entity_id: str, names: Sequence[str], *, is_whole: bool, stores: MemoryStores
 ) -> None:
     """Take names from an entity, or the entity with all its names, and derive anew the scenes that hold them."""
-    before = frozenset(unit.entities.all_names())
+    before = _bearers(unit)
     if is_whole:
         unit.entities.remove(entity_id)
     else:
         unit.entities.remove_aliases(entity_id, names)
-    _read_again(unit, before - frozenset(unit.entities.all_names()), stores=stores)
+    _read_again(unit, _names_of(before - _bearers(unit)), stores=stores)
     if is_whole and unit.entities.is_spoken_of(entity_id):
         raise UserInputError(
             f"{entity_id!r} has memories, states or relationships by now, so that it cannot go; "
@@ -108,9 +118,9 @@ def withdraw_names_in(
 
 def restore_card_in(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> Change:
     """Put a card that was added, edited or renamed back as it was, and derive anew the scenes that name it."""
-    before = frozenset(unit.entities.all_names())
+    before = _bearers(unit)
     undone = unit.journal.undo(change.change_id)
-    _read_again(unit, before ^ frozenset(unit.entities.all_names()), stores=stores)
+    _read_again(unit, _names_of(before ^ _bearers(unit)), stores=stores)
     if change.kind == "add" and unit.entities.is_spoken_of(change.entity_id):
         raise UserInputError(
             f"{change.entity_id!r} has memories, states or relationships by now, so that it cannot go; "

@@ -47,12 +47,18 @@ class SceneInput(BaseModel):
         default_factory=list, description="Entity ids that a plan puts on stage; a record outranks them."
     )
     planned_location_id: str | None = Field(default=None, description="Where a plan lets it play; likewise.")
+    staged: dict[str, Any] = Field(
+        default_factory=dict, description="What the author says of who is there and where; it outranks a record."
+    )
     story_time: str | None = Field(default=None, description="When it plays, in the story's words; likewise.")
 
     @classmethod
     def of_stored(cls, stored: Scene, **changes: Any) -> SceneInput:
         """Return a stored scene as it would come again, with changes."""
-        names = ("chapter_index", "scene_index", "title", "record", "extraction_status", "failure_reason", "story_time")
+        names = [
+            *("chapter_index", "scene_index", "title", "record", "extraction_status", "failure_reason"),
+            *("story_time", "staged"),
+        ]
         fields = {name: getattr(stored, name) for name in names}
         origin = record_origin_of(stored)
         return cls.model_validate({**fields, "text": stored.text or "", "record_origin": origin, **changes})
@@ -157,10 +163,16 @@ class SceneReading:
     def __init__(self, scene: SceneInput, surroundings: SceneSurroundings) -> None:
         known = known_in_scene(surroundings.entities, scene.chapter_index, scene.scene_index)
         self._resolver = NameResolver(known, present_ids=surroundings.recent_ids)
+        participants, location_id = self._read_staging(scene, surroundings, known)
+        self.participants: list[str] = scene.staged.get("participants", participants)
+        self.location_id: str | None = scene.staged.get("location_id", location_id) or None
+
+    def _read_staging(
+        self, scene: SceneInput, surroundings: SceneSurroundings, known: Sequence[Entity]
+    ) -> tuple[list[str], str | None]:
+        """Return who is there and where by the record, the plan or the text."""
         if scene.record is not None:
-            self.participants = list(dict.fromkeys(scene.record.characters_present))
-            self.location_id = scene.record.location_id
-            return
+            return list(dict.fromkeys(scene.record.characters_present)), scene.record.location_id
         presence = presence_of(
             scene.text,
             self._resolver.find_mentions(scene.text),
@@ -170,9 +182,8 @@ class SceneReading:
         known_ids = {entity.entity_id for entity in known}
         cast = [entity_id for entity_id in scene.cast if entity_id in known_ids]
         seen = [each for each in presence.participant_ids if each not in surroundings.dead_ids]
-        self.participants = list(dict.fromkeys([*cast, *seen]))
         planned = scene.planned_location_id
-        self.location_id = planned if planned in known_ids else presence.location_id
+        return list(dict.fromkeys([*cast, *seen])), planned if planned in known_ids else presence.location_id
 
     def mentions_in(self, text: str) -> list[Mention]:
         """Find the entities that a part of the scene, or of its record, names."""

@@ -52,6 +52,9 @@ def replace_scene(
     stores: MemoryStores,
 ) -> SceneWriteResult:
     """Derive all that a scene brings and store it, in place of what came from it before."""
+    if stored is not None and not scene.staged:
+        # A text that is taken in anew says nothing of what its author corrected.
+        scene = scene.model_copy(update={"staged": stored.staged})
     ended = _ended_memories(unit, scene, surroundings)
     write = scene_write(
         scene,
@@ -297,6 +300,7 @@ def scene_write(
         record_origin=scene.record_origin if record else "rules",
         extraction_status="done" if record else scene.extraction_status,
         failure_reason=None if record else scene.failure_reason,
+        staged=scene.staged,
         chunks=brought,
         kept=list(kept),
         states=scene_states(scene, reading, surroundings.entities),
@@ -318,7 +322,8 @@ def scene_states(scene: SceneInput, reading: SceneReading, entities: Sequence[En
         return []
     types = {entity.entity_id: entity.entity_type for entity in entities}
     place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
-    guessed = {GUESSED: True} if record is None and not scene.cast else {}
+    is_guess = record is None and not scene.cast and {"participants", "location_id"} - scene.staged.keys()
+    guessed = {GUESSED: True} if is_guess else {}
 
     def change(entity_id: str, **fields: Any) -> StateChange:
         kind = types.get(entity_id) or _TYPES_BY_PREFIX.get(entity_id[:1], "character")

@@ -200,6 +200,8 @@ class EntityRepository(Repository):
             self._session.add(EntityRow(**values, created_at=now, updated_at=now))
         elif stored.origin != "author" or origin == "author":
             changed = {} if stored.entity == entity else {"updated_at": now}
+            if stored.entity.entity_type != entity.entity_type:
+                self._session.update(State, State.entity_id == entity.entity_id, entity_type=entity.entity_type)
             self._session.update(EntityRow, EntityRow.entity_id == entity.entity_id, **values, **changed)
         by_author = origin == "author"
         if stored is None or stored.origin != "author" or by_author:

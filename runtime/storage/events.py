@@ -16,6 +16,7 @@ from sqlalchemy import select
 from sqlmodel import and_, col, or_
 
 from novelgen.errors import UserInputError
+from novelgen.memory.attributes import seen_alive
 from novelgen.memory.outline import PairChange
 from novelgen.models import folds
 from novelgen.models.base import Model
@@ -199,7 +200,7 @@ def _snapshot(project_id: str, dated: Sequence[_Dated], as_of: StoryPosition) ->
     if not visible:
         return None
     timestamp = max(one.created_at for one in visible)
-    changes = [one.change for one in visible]
+    changes = seen_alive(one.change for one in visible)
     snapshot = folds.snapshot_of(project_id, changes, as_of=as_of, timestamp=timestamp)
     last = [one.change.by_author for one in visible if one.change.kind == "explicit"][-1:]
     return snapshot and snapshot.model_copy(update={"by_author": last == [True]})

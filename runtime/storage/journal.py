@@ -60,7 +60,7 @@ EntityChangeKind = Literal[CardChangeKind, StoryChangeKind]
 
 MemoryChangeKind = Literal["add", "edit", "confirm", "delete", "pin", "unpin", "ban", "unban", "know"]
 
-SceneChangeKind = Literal["delete", "text", "record", "title", "move", "insert"]
+SceneChangeKind = Literal["delete", "text", "record", "title", "move", "insert", "staging"]
 
 RunKind = Literal["shorten", "ingest", "extract"]
 

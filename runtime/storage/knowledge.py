@@ -104,7 +104,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     stored = [each.entity for each in entities.list_all()]
     unmasked = entities.masks_as_of(as_of)
     said = [_as_one(each, unmasked) for each in _said(session, before(as_of, Knowledge))]
-    names = ("scene_id", "chapter_index", "scene_index", "text", "record_origin", "pov")
+    names = ("scene_id", "chapter_index", "scene_index", "text", "record_origin", "pov", "staged")
     is_readable = readable_json(session, col(Scene.record))
     is_read = case((is_readable, SCENE_RECORD["knowledge_read"].as_boolean())).label("is_read")
     columns = [*columns_of(Scene, names), is_read, cast(col(Scene.participants), Text)]
@@ -125,7 +125,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
                 present=frozenset(unmasked.get(each, each) for each in present),
                 text=row[3] or "",
                 tells_knowledge=bool(row.is_read) or (position in telling and row.record_origin != "extracted"),
-                has_record=row.record_origin != WITHOUT_RECORD,
+                has_record=row.record_origin != WITHOUT_RECORD or "participants" in row.staged,
                 learnt=learnt.get(position, {}),
                 pov=unmasked.get(row.pov or "", row.pov or ""),
             )

@@ -342,7 +342,14 @@ def read_outline(
     told = {(row[0], row[1]): _told(row[2] or {}, row[3]) for row in recent}
     # Thousands of scenes are read for every context: their participants are decoded all at once.
     is_guessed = Scene.record_origin == WITHOUT_RECORD
-    columns = (*place, col(Scene.title), col(Scene.location_id), cast(col(Scene.participants), Text), is_guessed)
+    columns = (
+        *place,
+        col(Scene.title),
+        col(Scene.location_id),
+        cast(col(Scene.participants), Text),
+        is_guessed,
+        col(Scene.staged),
+    )
     rows = session.select(columns, here, order=story_order(Scene))
     participants = decoded_json([row[4] for row in rows])
     return outline.StoryOutline(
@@ -350,7 +357,7 @@ def read_outline(
         language=language or "",
         entities=entities,
         scenes=[
-            _outline_scene(row, tuple(present), told.get((row[0], row[1])), is_guessed=bool(row[5]))
+            _outline_scene(row, tuple(present), told.get((row[0], row[1])), is_guessed=bool(row[5]), said=row[6])
             for row, present in zip(rows, participants, strict=True)
         ],
         open_loops=ThreadRepository(session).list_as_of(as_of=as_of),
@@ -373,12 +380,19 @@ def _told(record: dict[str, Any], text: str) -> dict[str, Any]:
 
 
 def _outline_scene(
-    row: Any, participants: Sequence[str], record: dict[str, Any] | None, *, is_guessed: bool = False
+    row: Any,
+    participants: Sequence[str],
+    record: dict[str, Any] | None,
+    *,
+    is_guessed: bool = False,
+    said: Iterable[str] = (),
 ) -> outline.OutlineScene:
     told = record or {}
     events, bullets = tuple(told.get("key_events", ())), tuple(told.get("summary", ()))
     time = told.get("story_time") or ""
-    return outline.OutlineScene(row[0], row[1], row[2], row[3], participants, events, bullets, is_guessed, time)
+    return outline.OutlineScene(
+        row[0], row[1], row[2], row[3], participants, events, bullets, is_guessed, time, frozenset(said)
+    )
 
 
 MAX_RECALLED_TAGS = 30
@@ -388,12 +402,13 @@ def read_recap(session: StorageSession, as_of: StoryPosition, *, last_scenes: in
     """Return the last scenes before a position in a few words, and the kinds and tags of what is stored there."""
     latest = (col(Scene.chapter_index).desc(), col(Scene.scene_index).desc())
     scenes = []
-    names = ("chapter_index", "scene_index", "title", "location_id", "participants", "text")
+    names = ("chapter_index", "scene_index", "title", "location_id", "participants", "text", "record_origin", "staged")
     columns = [*columns_of(Scene, names), SCENE_RECORD]
-    for *place, participants, text, record in session.select(
+    for *place, participants, text, origin, staged, record in session.select(
         columns, before(as_of, Scene), order=latest, limit=max(0, last_scenes)
     ):
-        scene = _outline_scene(place, tuple(participants), record)
+        is_guessed = origin == WITHOUT_RECORD
+        scene = _outline_scene(place, tuple(participants), record, is_guessed=is_guessed, said=staged)
         told = "" if scene.summary or scene.key_events else gist(text)
         scenes.append(replace(scene, summary=(told,)) if told else scene)
     kind, conditions = col(MemoryRow.content_type), filter_conditions(session.project_id, MemoryFilter(as_of=as_of))

@@ -283,6 +283,9 @@ class Scene(Row, table=True):
     record_origin: Word[EntityOrigin] = "rules"
     extraction_status: Word[ExtractionStatus] = "none"
     failure_reason: str | None = None
+    staged: Json[dict[str, Any]] = Field(
+        default_factory=dict, description="What the author says of who is there and where: participants, location_id."
+    )
     created_at: UtcDatetime
     updated_at: UtcDatetime
     other_fields: Json[dict[str, Any]] = Field(
@@ -293,6 +296,20 @@ class Scene(Row, table=True):
     def position(self) -> StoryPosition:
         """The moment of entering the scene."""
         return StoryPosition(self.chapter_index, self.scene_index)
+
+    @property
+    def guessed(self) -> list[str]:
+        """What of who is there and where only rules say."""
+        return guessed_staging(self.record_origin, self.staged)
+
+
+STAGING = ("participants", "location_id")
+"""Fields of a scene that rules guess where no record and no author says them."""
+
+
+def guessed_staging(origin: str, staged: Mapping[str, Any]) -> list[str]:
+    """Return the fields of a scene that only rules say."""
+    return [name for name in STAGING if name not in staged] if origin == WITHOUT_RECORD else []
 
 
 SCENE_RECORD: Any = type_coerce(Scene.record, JSON)
@@ -843,6 +860,7 @@ class SceneWrite(Model):
     record_origin: EntityOrigin = "rules"
     extraction_status: ExtractionStatus = "none"
     failure_reason: str | None = None
+    staged: dict[str, Any] = Field(default_factory=dict, description="As `Scene.staged`.")
     chunks: list[StoryMemoryChunk] = Field(default_factory=list)
     kept: list[str] = Field(default_factory=list, description="Ids of stored memories that stay as they are.")
     chunk_links: dict[str, list[str]] = Field(default_factory=dict, description="Chunk id to entity ids.")

@@ -35,7 +35,7 @@ Change = Callable[[Any], Any]
 """What becomes of a value that may name an entity."""
 
 REFERRING: Mapping[type[Row], tuple[str, ...]] = {
-    Scene: ("participants", "location_id", "pov", "record"),
+    Scene: ("participants", "location_id", "pov", "record", "staged"),
     MemoryRow: ("entities_mentioned", "attached", "detached", "slot_type"),
     State: ("value",),
     LoopEvent: ("detail",),

@@ -124,7 +124,8 @@ class SceneWriter:
             record = None if write.record is None else write.record.model_dump(mode="json")
             copied = write.model_dump(include=_COPIED)
             brought = {
-                "scene": copied,
+                # Where the author said nothing of it, the mark is that of a scene of before.
+                "scene": {name: value for name, value in copied.items() if name != "staged" or value},
                 "record": None if record is None else {**record, "chapter_index": 0, "scene_index": 0},
                 # Passages follow from the text and the names.
                 "chunks": [_timeless(each.model_dump(mode="json")) for each in write.chunks if each.origin != "text"],

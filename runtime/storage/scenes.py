@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,6 +37,7 @@ from runtime.storage.records import (
     SceneWrite,
     SceneWriteResult,
     Staging,
+    guessed_staging,
 )
 from runtime.storage.said_places import PlaceFields, SaidPlaces, StoryOrder, moved_out_of_order, moved_positions
 from runtime.storage.session import AnyRow, Repository, StorageSession, before, columns_of, within
@@ -47,7 +49,16 @@ OPENING_CHARACTERS = 200
 """So much of a scene's text holds the words with which it opens, with marks and blanks before them."""
 
 
-SCENE_FIELDS = ("title", "text", "record", "record_origin", "extraction_status", "failure_reason", "story_time")
+SCENE_FIELDS = (
+    "title",
+    "text",
+    "record",
+    "record_origin",
+    "extraction_status",
+    "failure_reason",
+    "story_time",
+    "staged",
+)
 """What a change of a scene keeps of it."""
 
 
@@ -255,7 +266,8 @@ class SceneRepository(Repository):
         """Return by which a scene is known to be as it was left, wherever it stands by now."""
         fields = scene.model_dump(mode="json", include={"title", "text", "record", "record_origin", "story_time"})
         record = {**(fields["record"] or {}), "chapter_index": None, "scene_index": None}
-        return text_hash(json.dumps({**fields, "record": record}, sort_keys=True))
+        staged = {"staged": scene.staged} if scene.staged else {}
+        return text_hash(json.dumps({**fields, **staged, "record": record}, sort_keys=True))
 
     def spans_by_hand(self, scene_id: str) -> dict[str, list[Any]]:
         """Return where the words of the author's own facts stand in a scene, and whether they count as proved."""
@@ -323,12 +335,16 @@ class SceneRepository(Repository):
         """Return what the scenes before a position say of when they play, in story order, with how they open."""
         from novelgen.language.chronology import TellingScene
 
-        columns = columns_of(Scene, ("scene_id", "title", "story_time", "participants", "location_id"))
+        columns = columns_of(Scene, ("scene_id", "title", "story_time"))
         opening = func.substr(col(Scene.text), 1, OPENING_CHARACTERS).label("text")
         is_readable = readable_json(self._session, col(Scene.record))
         told = case((is_readable, SCENE_RECORD["is_flashback"].as_boolean()))
         is_flashback = func.coalesce(told, false()).label("is_flashback")
-        return [TellingScene(**row._mapping) for row in self._before(as_of, *columns, opening, is_flashback)]
+        told_by = columns_of(Scene, ("participants", "location_id", "record_origin", "staged"))
+        return [
+            replace(TellingScene(*row[:-2]), guessed=guessed_staging(row.record_origin, row.staged))
+            for row in self._before(as_of, *columns, opening, is_flashback, *told_by)
+        ]
 
     def namings(self, names: Mapping[str, Collection[str]], *, as_of: StoryPosition) -> list[SceneNaming]:
         """Return which scenes before a position have texts that name entities, each scene and entity once."""

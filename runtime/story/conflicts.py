@@ -138,8 +138,11 @@ def _found(unit: UnitOfWork) -> list[Conflict]:
     tellings = unit.scenes.tellings(as_of=END_OF_STORY)
     told_back = {each.place for each in tellings if each.is_flashback}
     return find_conflicts(
-        # Whom a flashback shows may be dead by now, and is no less in the right.
-        [replace(each, participants=()) if each.is_flashback else each for each in tellings],
+        # Whom a flashback shows may be dead by now, and is no less in the right; who is guessed contradicts nothing.
+        [
+            replace(each, participants=()) if each.is_flashback or "participants" in each.guessed else each
+            for each in tellings
+        ],
         unit.states.changes_of(),
         [each.chunk for each in memories],
         entities=[each.entity for each in unit.entities.list_all()],

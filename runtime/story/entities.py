@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
+from novelgen.card_fields import KINDS
 from novelgen.errors import UserInputError
 from novelgen.language.normalise import name_key, visible_name
 from novelgen.models.base import Model
@@ -15,6 +16,7 @@ from novelgen.models.entity import METADATA, Entity, EntityAlias, EntityType, en
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
+from novelgen.words import LANGUAGES, words
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import NOT_OF_ENTITIES, Change
 from runtime.storage.records import EntityOrigin, IndexingResult
@@ -289,8 +291,8 @@ class StoryEntities(base.StoryBase):
 
         Args:
             entity_id: Id, name or alias.
-            changes: Fields to their new values: name, role, description, alias, translation, a field of the profile;
-                `current_state` is an object of attributes of the state, and so is every other name one.
+            changes: Fields to their new values: name, kind, role, description, alias, translation, a field of the
+                profile; `current_state` is an object of attributes of the state, and so is every other name one.
             state: Attributes of the state, whatever their names look like; null clears one.
             entity_type: Only one of this type is meant.
             start: All of it holds on entering this position, and before it what was said before; None means after the
@@ -306,13 +308,14 @@ class StoryEntities(base.StoryBase):
         with self._stores.database(self.project_id).write() as unit:
             known = base.known_entities(unit, None)
             found = base.named_entity(entity_id, known, entity_type)
-            kind = found.entity_type
+            changes, kind = _without_kind(changes, found)
             _require_card(unit, found, expected_version, {**changes, **(state or {})})
             known_fields = known_fields_of(kind, unit=unit, known=known)
             begins = base.position_of(start)
             at = base.place_of_statement(unit, begins or END_OF_STORY)
             stored = unit.entities.require(found.entity_id).entity
             shown = found if begins is None else entity_at(stored, begins)
+            shown = shown.model_copy(update={"entity_type": kind})
             edited, plain, said = known_fields.with_said(unit, shown, changes, at, state=state)
             if begins is None or at == END_OF_STORY:
                 dated, changed = [], with_values_from(stored, shown, edited, start=None, is_first=begins is not None)
@@ -321,6 +324,7 @@ class StoryEntities(base.StoryBase):
                 dated = [name for name in plain if name not in said]
                 begun = (begins.chapter_index or 0, 1 if begins.scene_index is None else begins.scene_index)
                 changed = with_values_from(stored, shown, with_names_from(shown, edited, at), start=begun)
+            changed = changed.model_copy(update={"entity_type": kind})
             if name_key(changed.name) not in map(name_key, found.names()):
                 _refuse_taken_name(unit, changed.name, found.entity_type, END_OF_STORY)
             with unit.journal.recording_card(found.entity_id) as rows:
@@ -336,7 +340,7 @@ class StoryEntities(base.StoryBase):
             self._follow_edit()
         return EditedEntity(
             entity=entity_at(changed, END_OF_STORY),
-            updated_fields=list(dict.fromkeys([*plain, *said])),
+            updated_fields=list(dict.fromkeys([*([] if kind == found.entity_type else ["kind"]), *plain, *said])),
             attributes=list(said),
             dated=dated,
             holds_after=base.place_name(at) if said or dated else None,
@@ -472,6 +476,21 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
     if back is not None:
         rescan_since_in(unit, back.entity.names(), since=kept.created_at, stores=stores)
     return undone
+
+
+def _without_kind(changes: Mapping[str, Any], entity: Entity) -> tuple[dict[str, Any], EntityType]:
+    """Return changes of a card without its kind, and the kind that they say, else the one that it has."""
+    named = next((name for name in changes if name in ("kind", "种类")), None)
+    if named is None:
+        return dict(changes), entity.entity_type
+    said = str(changes[named]).strip().casefold()
+    kinds = {kind: kind for kind in KINDS}
+    for language in LANGUAGES:
+        told = words("memory", language, "card_kinds")
+        kinds |= {told[kind]: kind for kind in KINDS}
+    if said not in kinds:
+        raise UserInputError(f"{changes[named]!r} is no kind of card; give one of {', '.join(KINDS)}")
+    return {name: value for name, value in changes.items() if name != named}, kinds[said]
 
 
 def _store(stores: MemoryStores, unit: UnitOfWork, before: Entity | None, entity: Entity) -> bool:

@@ -1,7 +1,7 @@
 """Correcting a finished scene by hand: its text and title, and single facts of its record; all can be taken back."""
 
 from collections.abc import Container, Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -17,16 +17,21 @@ from runtime.stores import MemoryStores
 from runtime.story.base import (
     At,
     ChangeNumber,
+    Name,
     Place,
     SceneText,
     StoryBase,
     async_twin,
     known_entities,
     position_of,
+    resolved_entity,
     story_position,
 )
 from runtime.story.changes import changed_scene
 from runtime.story.versions import Version, require_version, scene_version
+
+PlaceName = Annotated[str, Field(max_length=400)]
+"""Id, name or alias of a place; empty for none."""
 
 KeptRecord = Literal["keep", "drop"]
 
@@ -199,7 +204,37 @@ class StorySceneEditing(StoryBase):
             edited = change_scene(unit, scene, "record", fields, stores=self._stores)
         return edited.model_copy(update={"indexing": self._follow_edit()})
 
+    def set_staging(
+        self, position: At, *, place: PlaceName | None = None, cast: Sequence[Name] | None = None
+    ) -> SceneEdit:
+        """Say where a stored scene plays and who is in it; rules and models never guess it again. `undo` takes it back.
+
+        Args:
+            position: The scene, as `(3, 2)`.
+            place: Id, name or alias of the place; empty where it has none. None leaves it.
+            cast: Ids, names or aliases of all who are in it; an empty list means nobody. None leaves it.
+
+        Raises:
+            UnknownSceneError: When no scene is stored there.
+            UnknownEntityError: When no card of that kind has such a name.
+            UserInputError: When nothing is said.
+        """
+        at = story_position(position)
+        if place is None and cast is None:
+            raise UserInputError("nothing to change; give the place, the cast, or both")
+        with self._stores.database(self.project_id).write() as unit:
+            scene, known = unit.scenes.require(at), known_entities(unit, None)
+            said = dict(scene.staged)
+            if place is not None:
+                said["location_id"] = resolved_entity(place, known, "location").entity_id if place.strip() else ""
+            if cast is not None:
+                meant = [resolved_entity(each, known, "character").entity_id for each in cast if each.strip()]
+                said["participants"] = list(dict.fromkeys(meant))
+            edited = change_scene(unit, scene, "staging", {"staged": said}, stores=self._stores)
+        return edited.model_copy(update={"indexing": self._follow_edit()})
+
     aedit_scene = async_twin(edit_scene)
+    aset_staging = async_twin(set_staging)
     apreview_scene_text = async_twin(preview_scene_text)
     aamend_recorded_fact = async_twin(amend_recorded_fact)
 

@@ -82,6 +82,9 @@ class ReadScene(BaseModel):
     on_stage: list[str] = Field(default_factory=list, description="Names as of the position.")
     pov: str = Field(default="", description="From whose point of view it is told, by name.")
     location: str = ""
+    guessed: list[str] = Field(
+        default_factory=list, description="What of it only rules say: participants, location_id."
+    )
     summary: list[str] = Field(default_factory=list)
     key_events: list[str] = Field(default_factory=list)
     emotional_beats: list[str] = Field(default_factory=list)
@@ -122,6 +125,7 @@ class StorySceneReading(StoryBase):
             on_stage=[teller.name(each) for each in scene.participants],
             pov=teller.name(scene.pov or ""),
             location=teller.name(scene.location_id or ""),
+            guessed=scene.guessed,
             **{name: getattr(teller.record, name) for name in ("summary", "key_events", "emotional_beats")},
             facts=sorted(facts, key=lambda fact: (fact.span is None, fact.span or (0, 0))),
             rejected=rejected,

@@ -24,6 +24,9 @@ class ListedScene(BaseModel):
 
     scene: Scene
     on_stage: list[str] = Field(default_factory=list)
+    guessed: list[str] = Field(
+        default_factory=list, description="What of it only rules say: participants, location_id."
+    )
     part: str = Field(default="", description="Title of the part, such as a volume, that its chapter stands in.")
     characters: int | None = Field(default=None, description="Of its whole text; null where that was not read.")
     version: str = Field(default="", description="Of a scene read by itself; a change may name it.")
@@ -226,6 +229,7 @@ def _listed(scene: Scene, names: dict[str, str], parts: list[StoryPart]) -> List
     return ListedScene(
         scene=scene,
         on_stage=[names.get(each, each) for each in scene.participants],
+        guessed=scene.guessed,
         part=next((each.title for each in holding), ""),
     )
 

@@ -179,7 +179,6 @@ _CELLS: dict[str, Callable[[Any, View], object]] = {
     "first_and_last": lambda candidate, _: f"{candidate.first} - {candidate.last}",
     "since_place": lambda each, view: view.labels.place(each.since_chapter, each.since_scene),
     "how": lambda each, view: view.labels.value("as_said" if each.how == "author" else each.how),
-    "sure": lambda each, _: "" if each.certainty == 1 else str(each.certainty),
     "conflict_side": lambda source, _: f"{source.chapter_index}:{source.scene_index} {source.says}",
     "waived": lambda each, view: (each.note or view.labels["value.yes"]) if each.is_waived else "",
     "summary_of": lambda summary, view: summary_name(summary, view.labels),
@@ -675,7 +674,7 @@ def _show_edited_relationship(result: Any, view: View) -> None:
 def _why_unknown(each: Any, view: View) -> str:
     from novelgen.memory.knowledge_rules import why_unknown
 
-    return why_unknown(each.why, view.labels.language)
+    return why_unknown(each.why, view.labels.language) + (_guess(view) if each.is_guess else "")
 
 
 _KNOWN = "since=:since_place how=:how learned_from==learned_from sure=:sure"
@@ -868,8 +867,31 @@ def _lived(scene: Any, view: View) -> str:
 
 @cell
 def _who_and_where(scene: Any, view: View) -> str:
-    who = ", ".join(map(view.name, scene.participants))
-    return " @ ".join(filter(None, (who, view.name(scene.location_id))))
+    who = ", ".join(map(view.name, scene.participants)) + _mark(scene, "participants", view) * bool(scene.participants)
+    where = view.name(scene.location_id) + _mark(scene, "location_id", view) if scene.location_id else ""
+    return " @ ".join(filter(None, (who, where)))
+
+
+@cell
+def _on_stage(each: Any, view: View) -> str:
+    return ", ".join(each.on_stage) + (_mark(each, "participants", view) if each.on_stage else "")
+
+
+@cell
+def _sure(each: Any, view: View) -> str:
+    if each.certainty == 1:
+        return ""
+    return f"{each.certainty}{_guess(view) if each.is_guess else ''}"
+
+
+def _mark(each: Any, field: str, view: View) -> str:
+    return _guess(view) if field in each.guessed else ""
+
+
+def _guess(view: View) -> str:
+    from runtime.doors.cli.views import guess_mark
+
+    return guess_mark(view.labels)
 
 
 @does("show", "get_recent_timeline")

@@ -23,6 +23,7 @@ from novelgen.models.context import (
     TimelineDifference,
 )
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
+from novelgen.words import filled
 from runtime.doors.cli.labels import ViewLabels
 from runtime.doors.cli.output import last_rows, print_cut, print_heading, print_pairs, print_table, print_text
 
@@ -329,10 +330,16 @@ def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: 
     texts = {
         name: f"{prompt.attribute(name)}{prompt.colon}{value_text(name, value, names, labels)}"
         f"{prompt.unverified if name in snapshot.unverified else ''}"
+        f"{guess_mark(labels) if name in snapshot.guessed else ''}"
         for name, value in state.items()
     }
     seen_last = [texts.pop(PRESENCE_ATTRIBUTE)] if PRESENCE_ATTRIBUTE in texts else []
     return prompt.separator.join([*texts.values(), *seen_last])
+
+
+def guess_mark(labels: ViewLabels) -> str:
+    """Return what stands behind something that only rules say."""
+    return filled("（{0}）" if labels.language == "zh" else " ({0})", labels["value.guess"])
 
 
 def value_text(attribute: str, value: object, names: Mapping[str, str], labels: ViewLabels) -> str:

@@ -170,8 +170,8 @@ def test_a_death_that_only_a_memory_tells_can_be_undone(stores: MemoryStores, pr
 
 
 def test_a_scene_without_a_record_keeps_its_dead_on_stage(stores: MemoryStores, project: str) -> None:
-    """Nothing can be taken from a cast that came without a record; the message names the commands that help."""
-    bare = SceneInput(chapter_index=5, scene_index=1, text="Ben went to the harbour and Ben sang.", cast=["C1"])
+    """Nothing can be taken from a cast that its author said; the message names the commands that help."""
+    bare = SceneInput(chapter_index=5, scene_index=1, text="Ben sang.", staged={"participants": ["C1"]})
     ingest_scenes(stores, project, [bare], index=False)
     listed = [each.conflict for each in Story(stores, project).conflicts()]
     [found] = [each for each in listed if each.kind == "dead_acts" and each.second.chapter_index == 5]

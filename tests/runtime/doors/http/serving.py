@@ -181,6 +181,8 @@ def _walk_scenes(walker: Walker, here: dict[str, str]) -> None:
     edited = walker.call("edit_scene", {"title": "Rain through the roof"}, **here, **first).json()
     walker.call("list_author_changes", **here, limit=2, as_of="2:1")
     walker.call("undo_change", **here, change_id=edited["change_id"])
+    staged_id = walker.call("set_staging", {"cast": ["Ines"]}, **here, **first).json()["change_id"]
+    walker.call("undo_change", **here, change_id=staged_id)
     kept = walker.call("get_scene_record", **here, **first).json()["record"]["open_loops_created"][0]
     amended = {"kind": "thread_planted", "source_id": kept["id"], "text": "Which lock does the key fit?"}
     amended_id = walker.call("amend_recorded_fact", amended, **here, **first).json()["change_id"]

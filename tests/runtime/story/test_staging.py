@@ -1,0 +1,138 @@
+"""Who is in a scene and where it plays: guessed by rules, marked so, and corrected once for all."""
+
+from typing import NamedTuple
+
+import pytest
+
+from novelgen.errors import UnknownEntityError, UserInputError
+from runtime.front_door import Memory
+from runtime.story.story import Story
+
+
+class Wharf(NamedTuple):
+    """The words of one small story."""
+
+    language: str
+    hero: str
+    friend: str
+    dead: str
+    mill: str
+    inn: str
+    texts: tuple[str, str, str]
+
+
+WHARVES = (
+    Wharf(
+        "en",
+        "Maggie",
+        "Pascoe",
+        "Annie",
+        "the mill",
+        "the inn",
+        (
+            "Maggie came to the mill. Annie lay in the mill, and Maggie wept.",
+            "Maggie asked Pascoe about the mill. Pascoe looked at the mill and shook his head.",
+            "Maggie said nothing in the inn. Annie sat there, or so Maggie dreamt. Annie smiled.",
+        ),
+    ),
+    Wharf(
+        "zh",
+        "苏晚",
+        "林叔",
+        "赵凯",
+        "磨坊",
+        "客栈",
+        (
+            "苏晚来到磨坊。赵凯躺在磨坊里，苏晚哭了。",
+            "苏晚问起磨坊的事。林叔望着磨坊，摇了摇头。苏晚走了。林叔站着。",
+            "苏晚坐在客栈里。赵凯也坐着，赵凯笑了。苏晚醒了。",
+        ),
+    ),
+)
+
+
+def _story(memory: Memory, wharf: Wharf) -> Story:
+    story = memory.create("wharf", language=wharf.language)
+    for name in (wharf.hero, wharf.friend, wharf.dead):
+        story.add_card(name, start="1:1")
+    for name in (wharf.mill, wharf.inn):
+        story.add_card(name, kind="location", start="1:1")
+    for number, text in enumerate(wharf.texts, start=1):
+        story.ingest(text=text, chapter_index=1, scene_index=number)
+    return story
+
+
+@pytest.fixture(params=WHARVES, ids=lambda each: each.language)
+def wharf(request: pytest.FixtureRequest) -> Wharf:
+    told: Wharf = request.param
+    return told
+
+
+def test_what_rules_say_of_a_scene_is_marked_until_its_author_says_it(memory: Memory, wharf: Wharf) -> None:
+    """In the list of scenes, the scene itself, its time, and the state of who was seen; a record is no guess."""
+    story = _story(memory, wharf)
+    assert story.list_scenes()[1].guessed == story.read_scene("1:2").guessed == ["participants", "location_id"]
+    assert [each.guessed for each in story.story_times().scenes] == [["participants", "location_id"]] * 3
+    [state] = [story.state(wharf.friend)]
+    assert state is not None
+    assert state.guessed == ["presence"]
+    story.set_staging("1:2", place=wharf.inn)
+    assert story.list_scenes()[1].guessed == ["participants"]
+    story.set_staging("1:2", cast=[wharf.hero, wharf.friend])
+    assert story.list_scenes()[1].guessed == []
+    corrected = story.state(wharf.friend)
+    assert corrected is not None
+    assert corrected.guessed == []
+
+
+def test_what_was_corrected_is_never_guessed_again(memory: Memory, wharf: Wharf) -> None:
+    """Neither when the scene is written anew, nor when a card comes; undo takes it back."""
+    story = _story(memory, wharf)
+    done = story.set_staging("1:1", place=wharf.inn, cast=[wharf.hero])
+    story.ingest(text=wharf.texts[0] * 2, chapter_index=1, scene_index=1)
+    story.add_card("Jory", start="1:1")
+    read = story.read_scene("1:1")
+    assert (read.location, read.on_stage, read.guessed) == (wharf.inn, [wharf.hero], [])
+    assert story.set_staging("1:1", place="", cast=[]).change_id
+    assert (story.read_scene("1:1").location, story.read_scene("1:1").on_stage) == ("", [])
+    story.undo()
+    assert story.read_scene("1:1").on_stage == [wharf.hero]
+    assert done.change_id is not None
+
+
+def test_a_staging_names_cards(memory: Memory, wharf: Wharf) -> None:
+    """A name without a card of that kind is told, and so is nothing to say."""
+    story = _story(memory, wharf)
+    with pytest.raises(UnknownEntityError):
+        story.set_staging("1:1", place=wharf.hero)
+    with pytest.raises(UnknownEntityError):
+        story.set_staging("1:1", cast=["Nobody"])
+    with pytest.raises(UserInputError):
+        story.set_staging("1:1")
+
+
+def test_the_dead_were_seen_last_where_they_died(memory: Memory, wharf: Wharf) -> None:
+    """A guess that they were there later counts for nothing, and is no contradiction."""
+    story = _story(memory, wharf)
+    story.edit_entity(wharf.dead, {"status": "dead"}, start="1:2")
+    state = story.state(wharf.dead)
+    assert state is not None
+    assert state.state_data["presence"]["scene_index"] == 1
+    assert story.conflicts() == []
+    story.set_staging("1:3", cast=[wharf.hero, wharf.dead])
+    assert [each.conflict.kind for each in story.conflicts()] == ["dead_acts"]
+
+
+def test_a_card_of_the_wrong_kind_is_put_right(memory: Memory, wharf: Wharf) -> None:
+    """A father is no place: scenes that name him have him on stage from then on; undo takes it back."""
+    story = _story(memory, wharf)
+    kind = {"en": {"kind": "location"}, "zh": {"种类": "地点"}}[wharf.language]
+    edited = story.edit_entity(wharf.friend, kind)
+    assert (edited.entity.entity_type, edited.updated_fields) == ("location", ["kind"])
+    assert wharf.friend not in story.read_scene("1:2").on_stage
+    story.edit_entity(wharf.friend, {"kind": "character"})
+    assert wharf.friend in story.read_scene("1:2").on_stage
+    story.undo()
+    assert wharf.friend not in story.read_scene("1:2").on_stage
+    with pytest.raises(UserInputError):
+        story.edit_entity(wharf.friend, {"kind": "father"})
