@@ -25,6 +25,7 @@ from runtime.care.manuscript_changes import ManuscriptChanges, rearrangement
 from runtime.care.novel_gen_folder import is_novel_gen_folder, read_novel_gen_folder
 from runtime.care.reading import IncomingStory, is_memory_folder, read_memory_folder
 from runtime.files import manuscripts
+from runtime.files.chapter_text import count_words
 from runtime.files.file_reading import Unpacked, is_archive, unpack
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import follow_volumes, ingest_scenes, new_run
@@ -76,7 +77,7 @@ class StoredText(BaseModel):
 
     chapters: int = 0
     scenes: int = 0
-    characters: int = 0
+    words: int = Field(default=0, description="字数: Chinese characters and words of other scripts.")
 
 
 class ImportResult(BaseModel):
@@ -218,7 +219,9 @@ class _ImportPlan:
         """How much text the new scenes have."""
         texts = {_place(each): each.text or "" for each in self.new_scenes}
         return StoredText(
-            chapters=len({chapter for chapter, _ in texts}), scenes=len(texts), characters=sum(map(len, texts.values()))
+            chapters=len({chapter for chapter, _ in texts}),
+            scenes=len(texts),
+            words=sum(map(count_words, texts.values())),
         )
 
     def _unknown(self, name: str, *key: str) -> list[Any]:

@@ -77,20 +77,20 @@ def _scene_page(visit: Visit, place: tuple[int, int], edit: str) -> Response:
 
 
 def _scenes_page(visit: Visit, shown: int) -> Response:
-    states = visit.story.list_scene_states(as_of=visit.as_of)
+    states = visit.kept(Story.list_scene_states)
     counts = Counter(map(_state, states))
     by_day: Counter[str] = Counter()
     for each in states:
-        by_day[str(each.created_at)[:10]] += each.characters
+        by_day[str(each.created_at)[:10]] += each.words
     return visit.page(
         "scenes",
         scenes=[(each, _state(each)) for each in states[:shown]],
         count=len(states),
         counts=counts,
         by_day=sorted(by_day.items(), reverse=True)[:DAYS_SHOWN],
-        characters=by_day.total(),
+        words=by_day.total(),
         chapters={
-            number: (chapter_title(scenes), sum(each.characters for each in scenes), len(scenes))
+            number: (chapter_title(scenes), sum(each.words for each in scenes), len(scenes))
             for number, scenes in _chapters(states).items()
         },
         unread={each.chapter_index for each in states if not each.has_record and each.characters},

@@ -58,6 +58,14 @@ def _check(page: Page) -> None:
     _send(page)
 
 
+def _desk(page: Page) -> None:
+    """Plan the next chapter, so that what the story knows stands beside the desk."""
+    _fill(page, purpose="Ines shows the heron key to Sorrel and asks whose hand cut the last leaf")
+    _fill(page, characters="Ines, Sorrel", location="the lock shop")
+    with page.expect_navigation():
+        page.locator('button[name="do"][value="context"]').click()
+
+
 def _fill(page: Page, **fields: str) -> None:
     for name, value in fields.items():
         page.locator(f'main form [name="{name}"]:visible').first.fill(value)
@@ -95,7 +103,7 @@ class Shot:
 QUERIES = {"story": "?chapter=2&scene=1", "relationships": "?as_of=5:1", "threads": "?as_of=5:1"}
 """Where a view opens for its picture; others at the end of the story."""
 
-PREPARED: dict[str, Prepare] = {"story": _lit_fact, "context": _context, "check": _check}
+PREPARED: dict[str, Prepare] = {"story": _lit_fact, "write": _desk, "context": _context, "check": _check}
 """What is done in a view before its picture is taken."""
 
 

@@ -211,8 +211,7 @@ def _ask_before_import(
 def _report_stored(stored: StoredText) -> None:
     if stored.scenes:
         output.report_line(
-            f"stored: {stored.chapters} chapters, {stored.scenes} scenes, {stored.characters:,} characters; "
-            "searchable by words"
+            f"stored: {stored.chapters} chapters, {stored.scenes} scenes, {stored.words:,} words; searchable by words"
         )
 
 

@@ -99,10 +99,10 @@ def test_the_text_is_there_before_its_meaning(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "book.md"
     file.write_text(BOOK, "utf-8")
     at_once = run.well("import", str(file), "--project", "at-once", "--json")
-    assert "stored: 2 chapters, 2 scenes, 10 characters; searchable by words" in at_once.stderr
+    assert "stored: 2 chapters, 2 scenes, 8 words; searchable by words" in at_once.stderr
     assert json.loads(at_once.stdout)["indexing"]["waiting"] == 0
     later = run("import", str(file), "--project", "later", "--no-index", "--json")
-    assert json.loads(later.stdout)["stored"] == {"chapters": 2, "scenes": 2, "characters": 10}
+    assert json.loads(later.stdout)["stored"] == {"chapters": 2, "scenes": 2, "words": 8}
     assert "尚未按语义索引：请运行 `novelgen index later`" in later.stderr
     found = run.well("search", "later", "草场", "--json")
     assert "草场起火。" in found.stdout

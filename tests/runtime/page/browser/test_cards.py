@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import Browser, expect
 
+from runtime.page.frame import ENGLISH
 from tests.support.browser import PHONE, Window, window_of
 
 HERE = "/page/projects/demo"
@@ -41,3 +42,20 @@ def test_on_a_phone_the_picture_reads_as_a_list(browser: Browser, demo_server: s
         assert window.overflow() <= 0
         assert window.barriers() == []
         assert window.complaints == []
+
+
+def test_two_tabs_overwrite_nothing_of_each_other(own_window: Window) -> None:
+    """The second tab sends what it changed alone; of the same field both texts are shown, and brought together."""
+    address = "/page/projects/demo/card?entity=C4"
+    first, second = own_window.open(address), own_window.page.context.new_page()
+    second.goto(own_window.page.url)
+    for tab, field, text in ((first, "description", "Keeps an inn."), (second, "role", "innkeeper")):
+        form = tab.locator('form[action*="card/edit"]')
+        form.locator("xpath=ancestor::details").locator("summary").click()
+        form.locator(f'[name="{field}"]').fill(text)
+        form.locator("button").click()
+    expect(second.locator("h1")).to_have_text(ENGLISH["changed_meanwhile"])
+    assert second.locator("textarea").count() == 1, "the description, which this tab did not change, is not sent"
+    second.locator("button.primary").click()
+    expect(second.locator(".front")).to_contain_text("Keeps an inn.")
+    expect(second.locator(".front")).to_contain_text("innkeeper")
