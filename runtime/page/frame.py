@@ -26,7 +26,7 @@ from novelgen.words import filled
 from novelgen.words.messages import message_in
 from runtime.doors.http.house import house_of
 from runtime.doors.http.problems import told
-from runtime.files.chapter_names import ChapterNames
+from runtime.files.chapter_names import ChapterNames, chapter_name
 from runtime.story.projects import list_project_ids
 
 PageLanguage = Literal["en", "zh"]
@@ -311,6 +311,12 @@ def marked_paragraphs(text: str, passages: Mapping[int, tuple[int, int]]) -> lis
     return paragraphs
 
 
+def _says_number(title: str) -> bool:
+    """Return whether a chapter's title says by itself which chapter it is."""
+    name = chapter_name(title)
+    return name is not None and name.number is not None
+
+
 @lru_cache(maxsize=1)
 def templates() -> Environment:
     """Return the templates; whatever is put into one is escaped, and what it was not given is an error."""
@@ -323,4 +329,5 @@ def templates() -> Environment:
         auto_reload=False,
     )
     environment.globals.update(project_address=project_address, views=VIEWS, marked=marked_paragraphs)
+    environment.globals.update(says_number=_says_number)
     return environment
