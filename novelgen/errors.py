@@ -65,6 +65,10 @@ class UnknownProjectError(UserInputError):
     """No project of that id is stored."""
 
 
+class ForeignDatabaseError(UnknownProjectError):
+    """The database in a project's folder is that of other projects, as in a copied folder."""
+
+
 class ProjectExistsError(UserInputError):
     """A project of that id is stored already."""
 

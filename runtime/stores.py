@@ -445,6 +445,14 @@ class MemoryStores:
         return index_id
 
     def _unknown(self, project_id: str, cause: errors.UnknownProjectError | None = None) -> errors.UnknownProjectError:
+        others = self._others_in_database(project_id)
+        if others:
+            named = ", ".join(map(repr, others))
+            return errors.ForeignDatabaseError(
+                f"the database in the folder of project {project_id!r} is that of {named}, as in a copied or renamed "
+                "folder; give the folder its name back, and copy a project by "
+                f"`novelgen export {others[0]} FOLDER` and `novelgen import FOLDER --project {project_id}`"
+            )
         if self.paths(project_id).hold_a_project or demo_folder(project_id):
             return errors.UnknownProjectError(
                 f"nothing of project {project_id!r} is stored yet; run `novelgen ingest {project_id}`"
@@ -455,6 +463,14 @@ class MemoryStores:
             f"no project {project_id!r} in {str(self.settings.projects_dir)!r}; create it first, or name "
             f"another folder of projects (--projects-dir){self._meant(project_id)}"
         )
+
+    def _others_in_database(self, project_id: str) -> list[str]:
+        """Return whose the database in a project's own folder is, where it is that of others alone."""
+        database = None if self.settings.database_url else self._databases.get(project_id)
+        if database is None:
+            return []
+        stored = [project.project_id for project in database.list_projects()]
+        return [] if project_id in stored else stored
 
     def _meant(self, project_id: str) -> str:
         """Name the project whose id is most like one that is not stored, be it stored or a folder only."""

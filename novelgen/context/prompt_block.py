@@ -19,6 +19,7 @@ from novelgen.context.lines import (
 )
 from novelgen.context.timeline import need_of
 from novelgen.language.language import TokenCounter, estimate_tokens, story_language
+from novelgen.model_calls.prompt_data import as_data_lines
 from novelgen.models.context import (
     DEFAULT_STATE_BUDGET,
     ContextItem,
@@ -190,8 +191,9 @@ def fence_mark(texts: Iterable[str]) -> str:
 
 
 def fenced(lines: Iterable[str], mark: str) -> list[str]:
-    """Return the lines between an opening and a closing fence; line breaks inside a line become spaces."""
-    return [f"<story-data {mark}>", *(" ".join(line.splitlines()) for line in lines), f"</story-data {mark}>"]
+    """Return the lines as data between an opening and a closing fence; line breaks inside a line become spaces."""
+    data = (as_data_lines(" ".join(line.splitlines())) for line in lines)
+    return [f"<story-data {mark}>", *data, f"</story-data {mark}>"]
 
 
 def render_context(context: SceneMemoryContext, *, language: str | None = None) -> str:

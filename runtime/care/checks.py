@@ -178,6 +178,8 @@ def check_database(stores: MemoryStores, project_id: str) -> Finding:
     name = str(stores.paths(project_id).database) if is_of_project else "the database of the setting database_url"
     try:
         stores.database(project_id)
+    except errors.ForeignDatabaseError as error:
+        return found("broken", "database_foreign", error=str(error))
     except errors.UnknownProjectError:
         return found("broken", "database_empty", project_id=project_id, database=name)
     except errors.DatabaseError as error:

@@ -21,7 +21,13 @@ from novelgen.checking.findings import conclude, evidence_before
 from novelgen.checking.story import Draft, StoryBefore, read_draft
 from novelgen.checking.touched import find_touched
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
-from novelgen.errors import ConfigurationError, InvalidFileError, UnknownProjectError, UserInputError
+from novelgen.errors import (
+    ConfigurationError,
+    ForeignDatabaseError,
+    InvalidFileError,
+    UnknownProjectError,
+    UserInputError,
+)
 from novelgen.language.chronology import scene_times
 from novelgen.language.language import stated_language
 from novelgen.language.normalise import require_size, scrub_text
@@ -218,6 +224,8 @@ class DraftChecker:
             timeouts_s={"story": within_s, "meaning": within_s},
         )
         for outcome in outcomes.values():
+            if isinstance(outcome.error, ForeignDatabaseError):
+                raise outcome.error
             if isinstance(outcome.error, UnknownProjectError):
                 raise UnknownProjectError(
                     f"nothing of project {self._project_id!r} is stored yet; run `novelgen ingest {self._project_id}`"

@@ -412,6 +412,8 @@ class ProjectStores:
     def _overview(self, project_id: str) -> ProjectOverview:
         try:
             return StoryProjects(self.of(project_id), project_id).describe_project()
+        except errors.ForeignDatabaseError as error:
+            return ProjectOverview(project_id=project_id, problem=str(error))
         except errors.UnknownProjectError:
             return ProjectOverview(project_id=project_id, problem="nothing stored yet; ingest it")
         except errors.NovelgenError as error:

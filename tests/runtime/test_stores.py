@@ -1,7 +1,10 @@
 """The bundle of stores."""
 
+import shutil
+import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -9,10 +12,19 @@ from typing import Any, cast
 import pytest
 from langchain_core.embeddings import Embeddings
 
-from novelgen.errors import ConfigurationError, UnknownProjectError, UserInputError, VectorIndexError
+from novelgen.errors import (
+    ConfigurationError,
+    ForeignDatabaseError,
+    UnknownProjectError,
+    UserInputError,
+    VectorIndexError,
+)
 from runtime.index.locations import ChromaServer, EmbeddedIndex
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.story.condition import diagnose
+from runtime.story.projects import ProjectStores
+from runtime.story.story import Story
 from tests.runtime.index.conftest import embedded, process_of
 
 MOMENT = datetime(2026, 2, 3, tzinfo=UTC)
@@ -65,10 +77,31 @@ def test_an_empty_database_is_no_project(stores: MemoryStores) -> None:
     target.parent.mkdir(parents=True)
     stores.close()
     target.write_bytes(source.read_bytes())
+    with closing(sqlite3.connect(target)) as connection, connection:
+        connection.execute("DELETE FROM projects")
     with pytest.raises(UnknownProjectError, match="nothing of project 'b' is stored yet"):
         stores.database("b")
     assert stores.create_project("b").project_id == "b"
     assert stores.database("b").database is not stores.database("a").database
+
+
+def test_a_copied_folder_is_told_as_such(stores: MemoryStores, tmp_path: Path) -> None:
+    """Whose the database is, by every way to it, and how a project is copied; what is stored from now on is its own."""
+    stores.create_project("demo")
+    shutil.copytree(tmp_path / "projects" / "demo", tmp_path / "projects" / "mycopy")
+    told = "is that of 'demo', as in a copied or renamed folder.*novelgen import FOLDER --project mycopy"
+    with pytest.raises(ForeignDatabaseError, match=told):
+        stores.database("mycopy")
+    with pytest.raises(ForeignDatabaseError, match=told):
+        Story(stores, "mycopy").check("Ada slept.", chapter_index=1, scene_index=1)
+    [finding] = [each for each in diagnose(stores, "mycopy").findings if each.level == "broken"]
+    assert (finding.kind, "is that of 'demo'" in finding.message) == ("database_foreign", True)
+    with closing(ProjectStores({"projects_dir": tmp_path / "projects"})) as shelf:
+        problems = {each.project_id: each.problem for each in shelf.overviews()}
+    assert problems["demo"] == ""
+    assert "is that of 'demo'" in problems["mycopy"]
+    stores.create_project("mycopy")
+    stores.database("mycopy")
 
 
 def test_a_project_cannot_be_created_twice(stores: MemoryStores) -> None:

@@ -79,7 +79,8 @@ def run(
     forms = forms_of(model)
     payload = {each: _payload(given.pop(each), info, forms[each]) for each, info in model.model_fields.items()}
     payload = {each: value for each, value in payload.items() if value is not None}
-    with _opened(project, operation, {**given, "shows_all": shows_all}) as view:
+    asked = {**given, "shows_all": shows_all}
+    with _opened(project, operation, asked, story_as_of=payload.get("story_as_of")) as view:
         if offer.before is not None:
             offer.before(view, payload)
         values = read_arguments(model, payload)
@@ -122,7 +123,7 @@ def run(
 
 
 @contextmanager
-def _opened(project: str, operation: Operation, asked: dict[str, Any]) -> Iterator[View]:
+def _opened(project: str, operation: Operation, asked: dict[str, Any], *, story_as_of: Any = None) -> Iterator[View]:
     session, is_new = click.get_current_context().obj, asked.get("create", False)
     with (parameters.opened_stores if is_new else parameters.opened_project)(session, project) as stores:
         part: Any = operation.part
@@ -130,7 +131,7 @@ def _opened(project: str, operation: Operation, asked: dict[str, Any]) -> Iterat
             from runtime.story.characters import StoryCharacters
 
             entity = StoryCharacters(stores, project).open_character(
-                name=asked["character_id"], create=is_new, as_of=asked.get("story_as_of")
+                name=asked["character_id"], create=is_new, as_of=story_as_of
             )
             part = part(stores, project, entity)
         else:

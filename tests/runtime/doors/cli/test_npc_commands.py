@@ -136,3 +136,14 @@ def test_what_is_wrong_is_refused_with_the_way_out(run: Run, village: Path) -> N
     ]
     for arguments, told in cases:
         run.refused("npc", *arguments, told=told)
+
+
+def test_an_unknown_character_names_nobody_of_later_scenes(run: Run, village: Path) -> None:
+    """Whom an error names is cut at the position that was asked for; without one it names all."""
+    run.well("card", "add", VILLAGE, "Newman Vale", "--from", "5:3")
+    recall = ("npc", "recall", VILLAGE, "Zzqw", "hello")
+    cut = run(*recall, "--story-as-of", "1:2")
+    assert cut.exit_code == 2
+    assert "Gregor" in cut.stderr
+    assert "Newman" not in cut.stderr
+    assert "Newman" in run(*recall).stderr
