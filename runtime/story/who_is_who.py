@@ -1,12 +1,12 @@
 """Who a story has: where entities appear, what a merge would bring together, and names that its text offers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownEntityError, UserInputError
-from novelgen.language.candidates import NameCandidate, candidate_of
+from novelgen.language.candidates import NameCandidate, candidate_of, find_name_candidates
 from novelgen.language.normalise import name_key
 from novelgen.language.sightings import CandidateKind
 from novelgen.models.context import ReportIssue
@@ -212,7 +212,7 @@ class StoryNameCandidates(base.StoryBase):
             others = [each for each in offered if each.kind == (kind or "character") and each.name not in chosen]
             chosen |= {each.name: each for each in others[: top or 0]}
             entities = {
-                name: _entity_of(each, unit.entities.next_id(entity_type), entity_type)
+                name: _entity_of(each, unit.entities.next_id(entity_type), entity_type, _places(unit, each))
                 for name, each in chosen.items()
                 for entity_type in [kind or _entity_type(each)]
             }
@@ -312,18 +312,45 @@ def _entity_type(candidate: NameCandidate) -> EntityType:
     return candidate.kind
 
 
-def _entity_of(candidate: NameCandidate, entity_id: str, entity_type: EntityType) -> Entity:
-    chapter, scene = candidate.first_place
-    own = next(each for each in candidate.variants if each.name == candidate.name)
+EARLY_SCENES = 8
+"""So many scenes with a name tell what it meant before the full name that holds it came."""
+
+
+def _places(unit: UnitOfWork, candidate: NameCandidate) -> dict[str, tuple[int, int]]:
+    """Return from which scene on each name of a candidate is its own.
+
+    A name that the text has before the full one counts from there only where it told the same kind already: that a
+    place is a person's name, too, the full name tells.
+    """
+    places = {each.name: each.first_place for each in candidate.variants}
+    own = places[candidate.name]
+    texts = unit.scenes.texts_as_of(as_of=StoryPosition(*own)) if any(place < own for place in places.values()) else []
+    for name, place in places.items():
+        if place < own:
+            holding = [scene for scene in texts if name in scene[2]][:EARLY_SCENES]
+            early = candidate_of(find_name_candidates(holding, min_count=1), name)
+            places[name] = place if early is not None and early.kind in (candidate.kind, "unknown") else own
+    return places
+
+
+def _entity_of(
+    candidate: NameCandidate, entity_id: str, entity_type: EntityType, places: Mapping[str, tuple[int, int]]
+) -> Entity:
+    (chapter, scene), own = min(places.values()), places[candidate.name]
+    aliases = [
+        EntityAlias(alias=name, first_chapter=places[name][0], first_scene=places[name][1])
+        for name in candidate.names()
+        if name != candidate.name
+    ]
     return Entity(
         entity_id=entity_id,
         entity_type=entity_type,
         name=candidate.name,
-        aliases=[each for each in _aliases(candidate) if each.alias != candidate.name],
+        aliases=aliases,
         first_chapter=chapter,
         first_scene=scene,
-        name_first_chapter=own.first_place[0],
-        name_first_scene=own.first_place[1],
+        name_first_chapter=own[0],
+        name_first_scene=own[1],
     )
 
 

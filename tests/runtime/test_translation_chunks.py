@@ -292,6 +292,18 @@ def test_an_old_name_keeps_its_translation(own: Story, in_text: bool) -> None:
     )  # fmt: skip
 
 
+def test_a_confirmed_candidate_does_not_tell_what_comes_later(opened: MemoryStores) -> None:
+    """8: a place of chapters 1 and 2 is no person before chapter 3 has the name that says so."""
+    opened.create_project("bare", language="zh")
+    bare = Story(opened, "bare")
+    scenes = [SceneInput(chapter_index=one, scene_index=two, text=text * 3) for (one, two), text in SCENES.items()]
+    ingest_scenes(opened, "bare", scenes)
+    bare.confirm_candidates(["吴归墟", "林晚"])
+    for chapter in (1, 2):
+        assert list(names(bare.chunk_context("林晚说起归墟。", chapter_index=chapter))) == ["林晚"]
+    assert set(names(bare.chunk_context("吴归墟", chapter_index=4))) == {"吴归墟", "归墟"}
+
+
 def test_a_merged_or_split_card_keeps_the_translations_of_its_names(own: Story) -> None:
     """20: each name goes with its own, the dated ones as well."""
     own.edit_entity("白鹤真人", {"translation": "Crane the Adept"}, start=(3, 1))
