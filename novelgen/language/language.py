@@ -86,6 +86,14 @@ def count_cjk(text: str) -> int:
     return 0 if text.isascii() else sum(map(len, _CJK.findall(text)))
 
 
+_WORD = re.compile(rf"[^\W_{CJK_RANGES}]+(?:['’-][^\W_{CJK_RANGES}]+)*")
+
+
+def count_words(text: str) -> int:
+    """Count the words of a text, its 字数: each Chinese character is one, and each run of other letters or digits."""
+    return count_cjk(text) + len(_WORD.findall(text))
+
+
 def story_language(text: str) -> StoryLanguage:
     """Tell a text's language by the share of Chinese characters among its letters."""
     letters = sum(map(len, _LETTERS.findall(text)))

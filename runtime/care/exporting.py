@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from novelgen.errors import UserInputError
+from novelgen.language.language import count_words
 from novelgen.models.entity import (
     METADATA,
     PAIR_COUNTS,
@@ -26,7 +27,6 @@ from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from runtime.care.companion_files import companion_files
 from runtime.care.documents import SCENE_NAMES, EntityDocument, chunk_document
-from runtime.files.chapter_text import count_words
 from runtime.files.paths import write_text_atomically
 from runtime.storage import records
 from runtime.storage.transfer import ProjectContents

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
+from novelgen.language.language import count_words
 from novelgen.models.context import ReportIssue
 from runtime.care.companion_files import CompanionCopy, take_companions
 from runtime.care.manuscript_changes import ManuscriptChanges, rearrangement
 from runtime.care.novel_gen_folder import is_novel_gen_folder, read_novel_gen_folder
 from runtime.care.reading import IncomingStory, is_memory_folder, read_memory_folder
 from runtime.files import manuscripts
-from runtime.files.chapter_text import count_words
 from runtime.files.file_reading import Unpacked, is_archive, unpack
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import follow_volumes, ingest_scenes, new_run

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from unicodedata import east_asian_width
 
-from novelgen.language.language import CJK_RANGES, count_cjk
+from novelgen.language.language import CJK_RANGES, count_words
 from novelgen.language.normalise import without_invisible
 from novelgen.language.numerals import ENGLISH_CARDINALS, ENGLISH_ORDINALS, HEADING_NUMERAL, chinese_number
 from novelgen.language.sentences import SENTENCE_ENDS
@@ -127,7 +127,6 @@ ENDS_OF_SENTENCES = ("。", "，", "；", ",", ";")
 
 _FRONT_MATTER = re.compile(r"\A---\n(?:[\w-]+:.*\n|[ \t]+.*\n)*---\n")
 _CHINESE = re.compile(f"[{CJK_RANGES}]")
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 def chapter_from_text(text: str, *, chapter_number: int) -> GeneratedChapter:
@@ -208,12 +207,6 @@ def _width(line: str) -> int:
     """Columns that a line takes in a terminal."""
     told = line.rstrip()
     return len(told) + (0 if told.isascii() else sum(east_asian_width(each) in "WF" for each in told))
-
-
-def count_words(text: str) -> int:
-    """Count the words of a text: every Chinese character is one, and every run of other letters."""
-    chinese = count_cjk(text)
-    return chinese + len(_WORD.findall(_CHINESE.sub(" ", text)))
 
 
 def _without_chapter_title(lines: list[str]) -> tuple[str, list[str]]:

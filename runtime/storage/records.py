@@ -896,6 +896,7 @@ class SceneState(Model):
     scene_index: int
     title: str = ""
     characters: int = Field(description="Of its text; 0 where they were not counted.")
+    words: int = Field(default=0, description="Of its text, its 字数; 0 where they were not counted.")
     has_record: bool
     record_origin: EntityOrigin
     extraction_status: ExtractionStatus

@@ -367,6 +367,12 @@ class SceneRepository(Repository):
         columns = [col(Scene.chapter_index), col(Scene.scene_index), col(Scene.title)]
         return sorted((row[0], row[1], row[2]) for row in self._session.select(columns))
 
+    def words(self) -> dict[ScenePlace, int]:
+        """Return the words of every scene by its place."""
+        from runtime.storage.word_counts import words_of_scenes
+
+        return words_of_scenes(self._session)
+
     def census(self) -> SceneCensus:
         """Count chapters, scenes, what they are long, and how far they were read, without reading them."""
         has_record = col(Scene.record).is_not(None)
@@ -386,7 +392,11 @@ class SceneRepository(Repository):
         characters = func.length(col(Scene.text)) if with_lengths else literal(0)
         has_record = col(Scene.record).is_not(None).label("has_record")
         rows = self._before(as_of, *columns_of(Scene, names), characters.label("characters"), has_record)
-        return [SceneState.model_validate(row, from_attributes=True) for row in rows]
+        words = self.words() if with_lengths else {}
+        states = (SceneState.model_validate(row, from_attributes=True) for row in rows)
+        return [
+            each.model_copy(update={"words": words.get((each.chapter_index, each.scene_index), 0)}) for each in states
+        ]
 
     def fact_counts(self, *, as_of: StoryPosition) -> dict[ScenePlace, FactCount]:
         """Count the facts of scenes before a position, by chapter and scene; scenes without one are left out."""

@@ -41,6 +41,9 @@ class StoryCondition(BaseModel):
     chapters: int = 0
     scenes: int = 0
     characters_of_text: int = 0
+    words_of_text: int = Field(
+        default=0, description="Of all texts, their 字数: Chinese characters, and words of other scripts."
+    )
     people: int = 0
     entities: int = 0
     threads: int = Field(default=0, description="Open ones.")
@@ -78,6 +81,7 @@ class StoryUpkeep(StoryBase):
                 chapters=census.chapters,
                 scenes=census.scenes,
                 characters_of_text=census.characters,
+                words_of_text=sum(unit.scenes.words().values()),
                 people=sum(each.entity.entity_type == "character" for each in entities),
                 entities=len(entities),
                 threads=unit.threads.count_waiting(),

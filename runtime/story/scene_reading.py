@@ -14,7 +14,6 @@ from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedMemory, SceneRecord
 from novelgen.models.state import StateChange
-from runtime.files.chapter_text import count_words
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import EntityOrigin, ExtractionStatus, FactCount, MemoryStatus, Scene, SceneState
 from runtime.story.base import At, Place, StoryBase, async_twin, known_entities, position_of, story_position
@@ -100,8 +99,6 @@ class ReadScene(BaseModel):
 class ListedState(SceneState, FactCount):
     """How far a scene was read for facts, with what it holds."""
 
-    words: int = Field(default=0, description="字数 of its text: Chinese characters and words of other scripts.")
-
 
 class StorySceneReading(StoryBase):
     """Reading a scene beside what it established: every fact with the words of the scene that prove it."""
@@ -141,13 +138,10 @@ class StorySceneReading(StoryBase):
             unit.projects.require()
             states = unit.scenes.states(as_of=cut, with_lengths=with_counts)
             counts = unit.scenes.fact_counts(as_of=cut) if with_counts else {}
-            texts = unit.scenes.list_as_of(as_of=cut, with_text=True) if with_counts else []
-        words = {(each.chapter_index, each.scene_index): count_words(each.text or "") for each in texts}
         none = FactCount()
         return [
-            ListedState(**dict(each), **dict(counts.get(place, none)), words=words.get(place, 0))
+            ListedState(**dict(each), **dict(counts.get((each.chapter_index, each.scene_index), none)))
             for each in states
-            for place in [(each.chapter_index, each.scene_index)]
         ]
 
     aread_scene = async_twin(read_scene)

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.errors import InvalidFileError, InvalidPositionError, UserInputError
+from novelgen.language.language import count_words
 from novelgen.models.context import ReportIssue
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import StoryPart
@@ -28,6 +29,7 @@ class ListedScene(BaseModel):
         default_factory=list, description="What of it only rules say: participants, location_id."
     )
     part: str = Field(default="", description="Title of the part, such as a volume, that its chapter stands in.")
+    words: int = Field(default=0, description="Of its whole text, its 字数.")
     characters: int | None = Field(default=None, description="Of its whole text; null where that was not read.")
     version: str = Field(default="", description="Of a scene read by itself; a change may name it.")
 
@@ -74,7 +76,11 @@ class StoryScenes(StoryBase):
             scenes = unit.scenes.list_as_of()
             names = _names(unit)
             parts = _parts(unit)
-        return [_listed(scene, names, parts) for scene in scenes[-(limit or 0) :]]
+            words = unit.scenes.words()
+        return [
+            _listed(scene, names, parts, words.get((scene.chapter_index, scene.scene_index), 0))
+            for scene in scenes[-(limit or 0) :]
+        ]
 
     def scene_places(self) -> list[tuple[int, int]]:
         """Return chapter and scene of every stored scene in story order, for who needs no more of them."""
@@ -90,7 +96,8 @@ class StoryScenes(StoryBase):
             length: At most so many characters of it.
         """
         with self._stores.database(self.project_id).read() as unit:
-            listed = _listed(unit.scenes.require(story_position(position)), _names(unit), _parts(unit))
+            scene = unit.scenes.require(story_position(position))
+            listed = _listed(scene, _names(unit), _parts(unit), count_words(scene.text or ""))
         text = listed.scene.text or ""
         part = text[begin : None if length is None else begin + length]
         told = listed.scene.model_copy(update={"text": part if text else listed.scene.text})
@@ -224,13 +231,14 @@ def _parts(unit: UnitOfWork) -> list[StoryPart]:
     return [StoryPart.model_validate(part) for part in unit.projects.require().settings.get("parts", ())]
 
 
-def _listed(scene: Scene, names: dict[str, str], parts: list[StoryPart]) -> ListedScene:
+def _listed(scene: Scene, names: dict[str, str], parts: list[StoryPart], words: int) -> ListedScene:
     holding = (each for each in parts if each.first_chapter <= scene.chapter_index <= each.last_chapter)
     return ListedScene(
         scene=scene,
         on_stage=[names.get(each, each) for each in scene.participants],
         guessed=scene.guessed,
         part=next((each.title for each in holding), ""),
+        words=words,
     )
 
 

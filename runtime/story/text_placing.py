@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from novelgen.language.language import count_words
 from novelgen.models.position import StoryPosition
 from runtime.files.chapter_headings import Remark, heading_of, numbered_headings, without_remarks
 from runtime.files.chapter_names import TITLE_PARTS, ChapterNames, UnwrittenPosition, chapter_name, chapter_part
-from runtime.files.chapter_text import SCENE_TITLE_FIELD, chapter_from_text, count_words
+from runtime.files.chapter_text import SCENE_TITLE_FIELD, chapter_from_text
 from runtime.ingest.likeness import are_alike
 from runtime.ingest.scene_input import SceneInput, bare_text
 from runtime.storage.records import Scene

@@ -195,7 +195,7 @@ def print_condition(condition: StoryCondition, labels: ViewLabels) -> None:
     counts = {
         "chapters": condition.chapters,
         "scenes": condition.scenes,
-        "characters_of_text": f"{condition.characters_of_text:,}",
+        "words_of_text": f"{condition.words_of_text:,}",
         "people": condition.people,
         "open_threads": condition.threads,
         "memories": condition.memories,

@@ -159,8 +159,9 @@ if (awaited) {
 for (const area of document.querySelectorAll("textarea[data-counted]")) {
   const told = document.getElementById(area.dataset.counted);
   const tell = () => {
-    const chinese = area.value.match(/[\u3007\u3400-\u9fff\uf900-\ufaff]/g)?.length ?? 0;
-    const others = area.value.match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu)?.filter((word) => !/[\u3007\u3400-\u9fff\uf900-\ufaff]/.test(word)).length ?? 0;
+    const chinese = area.value.match(/[\u3400-\u9fff\uf900-\ufaff]/g)?.length ?? 0;
+    const rest = area.value.replace(/[\u3400-\u9fff\uf900-\ufaff]/g, " ");
+    const others = rest.match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu)?.length ?? 0;
     told.textContent = told.dataset.words.replace("{count}", (chinese + others).toLocaleString());
     told.hidden = !area.value;
   };

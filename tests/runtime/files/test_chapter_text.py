@@ -4,8 +4,9 @@ import textwrap
 
 import pytest
 
+from novelgen.language.language import count_words
 from novelgen.models.plan import GeneratedChapter
-from runtime.files.chapter_text import chapter_from_text, count_words, unwrapped, wrapped_at
+from runtime.files.chapter_text import chapter_from_text, unwrapped, wrapped_at
 
 
 def _scenes(chapter: GeneratedChapter) -> list[tuple[int, str, str]]:

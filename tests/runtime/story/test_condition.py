@@ -1,5 +1,6 @@
 """What a project holds now, what to do next, and what the doctor makes of it."""
 
+from novelgen.language.language import count_words
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
@@ -26,6 +27,8 @@ def test_a_story_with_records_is_counted_and_waits_for_its_index(
     with stores.database(project).read() as unit:
         texts = [each.text or "" for each in unit.scenes.list_as_of(with_text=True)]
     assert condition.characters_of_text == sum(map(len, texts))
+    assert condition.words_of_text == sum(map(count_words, texts)) == sum(each.words for each in guild.list_scenes())
+    assert [each.words for each in guild.list_scene_states()] == [each.words for each in guild.list_scenes()]
     assert condition.unindexed > 0
     assert _kinds(condition) == ["index", "context"]
     assert _told(condition) == {"waiting for the index": ("degraded", f"run `novelgen index {project}`")}
@@ -41,7 +44,7 @@ def test_a_chinese_story_of_text_alone_is_told_in_chinese(stores: MemoryStores) 
     ingest_scenes(stores, "古灯", [SceneInput(chapter_index=1, scene_index=1, text="沈砚提灯入山。")])
     condition = Story(stores, "古灯").story_condition()
     assert condition.language == "zh"
-    assert (condition.characters_of_text, condition.scenes_waiting) == (7, 1)
+    assert (condition.characters_of_text, condition.words_of_text, condition.scenes_waiting) == (7, 6, 1)
     assert [(step.kind, step.command) for step in condition.next_steps] == [
         ("page", "novelgen serve"),
         ("people", "novelgen entity candidates 古灯"),
