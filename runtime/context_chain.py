@@ -162,6 +162,7 @@ def build_chunk_context(
     *,
     stores: MemoryStores | None = None,
     language: str | None = None,
+    to: str | None = None,
     priority: MemoryPriority | None = None,
     touch: bool | None = None,
     scene_index: int | None = None,
@@ -177,6 +178,7 @@ def build_chunk_context(
         limit: At most so many memories; None, as for all that follows, takes the project's setting, by default 10.
         stores: Stores to use; None opens those of the settings.
         language: Language of the headings, `zh…` or `en`; None takes the story's.
+        to: Language of the translations, such as en; None takes the first of each.
         priority: `score`, or `least_recently_read`: of what fits, what was never noted as read comes first, then what
             was not for longest.
         touch: Note on the memories shown that they were read now, as far as that can be done; by default
@@ -205,6 +207,7 @@ def build_chunk_context(
             with_left_out=with_left_out,
             limit=settings.limit if limit is None else limit,
             language=language,
+            to=to or "",
             priority=priority or settings.priority,
         )
         # A project that is not stored is refused; a database that fails is left to the chain to report.

@@ -82,6 +82,7 @@ class ChunkContextChain(stepwise_chain.StepwiseChain[ChunkInput, ChunkContext]):
             # Without the story before, nobody could tell who is new.
             newly_shown=chapter.entities if story is not None and chapter is not None else (),
             position=request.position,
+            into=request.to,
         )
         language = request.language or (story.language if story else "") or story_language(request.text)
         known = tuple(story.entities) if story is not None else ()

@@ -34,6 +34,11 @@ class ChunkContextRequest(Model):
     )
     limit: int = Field(default=10, ge=0, le=200, description="At most so many memories.")
     language: str | None = Field(default=None, description="Of the headings; None: that of the story.")
+    to: str = Field(
+        default="",
+        max_length=20,
+        description="Language of the translations, such as en; empty takes the first of each.",
+    )
     with_left_out: bool = Field(default=False, description="List the memories that fit beyond the limit, too.")
     priority: MemoryPriority = Field(
         default="score", description="Which of the memories that fit come first; see the settings."

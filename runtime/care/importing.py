@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
+from novelgen.glossary_table import is_glossary
 from novelgen.language.language import count_words
 from novelgen.models.context import ReportIssue
 from runtime.care.companion_files import CompanionCopy, take_companions
@@ -26,7 +27,7 @@ from runtime.care.manuscript_changes import ManuscriptChanges, rearrangement
 from runtime.care.novel_gen_folder import is_novel_gen_folder, read_novel_gen_folder
 from runtime.care.reading import IncomingStory, is_memory_folder, read_memory_folder
 from runtime.files import manuscripts
-from runtime.files.file_reading import Unpacked, is_archive, unpack
+from runtime.files.file_reading import Unpacked, is_archive, read_text_file, unpack
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import follow_volumes, ingest_scenes, new_run
 from runtime.ingest.scene_input import SceneInput, bare_text, scenes_of_chapter
@@ -448,6 +449,8 @@ def import_source(
             if read.unresolved_names:
                 message = f"chapter_memory.json names nobody that is known: {read.unresolved_names!r}; add characters"
                 issues.append(ReportIssue(stage="import", kind="unresolved", message=message))
+        elif found.is_file() and found.suffix.lower() in (".txt", ".md") and is_glossary(read_text_file(found)):
+            raise InvalidFileError(_glossary_named(source, project_id))
         elif _is_manuscript_source(found, every_file=every_file or found != source):
             # Nothing is counted yet; a job that shall end hears of it here.
             waiting = {"while_waiting": partial(progress, 0, 0)} if progress is not None else {}
@@ -460,6 +463,8 @@ def import_source(
             )
             told = {**dict(manuscript), "chapters": manuscript.preview()}
             told["passed_over"] = [*passed_over, *manuscript.passed_over]
+        elif found.is_file() and found.suffix.lower() in _GLOSSARY_FILES:
+            raise InvalidFileError(_glossary_named(source, project_id))
         else:
             raise InvalidFileError(
                 f"{str(source)!r} is neither a folder with 'memory' or 'chapters', nor one with a file for each "
@@ -478,6 +483,17 @@ def import_source(
         issues = [*result.issues, *issues]
         result = result.model_copy(update={"issues": issues})
         return SourceImport(**dict(result), **told, changes=changes, updated=update, copied_files=copied)
+
+
+_GLOSSARY_FILES = (".csv", ".tsv", ".json")
+"""Endings of files that hold no manuscript and may hold a glossary."""
+
+
+def _glossary_named(source: Path, project_id: str) -> str:
+    return (
+        f"{str(source)!r} is no manuscript; if it is a glossary of terms and translations: "
+        f"`novelgen glossary import {project_id} --file {source.name}`"
+    )
 
 
 @contextmanager

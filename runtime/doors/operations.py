@@ -199,6 +199,8 @@ OPERATIONS: tuple[Operation, ...] = (
         _row("preview_merge", "who_is_who", "GET /entities/merge/preview"),
         _row("merge_entities", "entities", "POST /entities/merge"),
         _row("add_card", "entities", "POST /entities", status=201),
+        _row("import_glossary", "glossary", "POST /glossary", status=201),
+        _row("export_glossary", "glossary", "GET /glossary", key="glossary"),
         _row("list_card_fields", "entity_fields.card_fields", "GET /card-fields", key="fields"),
         _row("get_entity", "entities.entity", "GET /entities/{entity_id}"),
         _row("list_memories_about", "attachments.memories_about", "GET /entities/{entity_id}/memories"),

@@ -36,7 +36,8 @@ from runtime.ingest.scene_writes import replace_stored_scenes, write_into_record
 from runtime.storage.database import UnitOfWork
 from runtime.storage.entities import FirstMentions, first_appearance
 from runtime.storage.journal import Change
-from runtime.storage.records import EntityOrigin, Scene, StoredEntity
+from runtime.storage.records import EntityOrigin, EntityRow, Scene, StoredEntity
+from runtime.storage.session import table_name
 from runtime.stores import MemoryStores
 
 Names = frozenset[tuple[str, str]]
@@ -121,9 +122,11 @@ def restore_card_in(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -
     before = _bearers(unit)
     undone = unit.journal.undo(change.change_id)
     _read_again(unit, _names_of(before ^ _bearers(unit)), stores=stores)
-    if change.kind == "add" and unit.entities.is_spoken_of(change.entity_id):
+    gone = [row.key["entity_id"] for row in change.rows if row.table == table_name(EntityRow) and row.before is None]
+    spoken_of = next(filter(unit.entities.is_spoken_of, gone), None)
+    if spoken_of is not None:
         raise UserInputError(
-            f"{change.entity_id!r} has memories, states or relationships by now, so that it cannot go; "
+            f"{spoken_of!r} has memories, states or relationships by now, so that it cannot go; "
             "delete its card, or merge it into another one"
         )
     return undone

@@ -354,7 +354,12 @@ class Journal(Repository):
         """Give a list that holds how the block changed an entity, its names and what an author said of its state."""
         said = and_(State.entity_id == entity_id, State.origin == "author")
         own = EntityRow.entity_id == entity_id
-        return self._recorded([_whole(EntityRow, own), _whole(State, said)], names_of=entity_id)
+        return self._recorded([_whole(EntityRow, own), _whole(State, said)], names_of=[entity_id])
+
+    def recording_cards(self, entity_ids: Sequence[str]) -> Recording:
+        """Give a list that holds how the block changed the cards of several entities and their names."""
+        own = self._session.among(EntityRow.entity_id, entity_ids)
+        return self._recorded([_whole(EntityRow, own)], names_of=entity_ids)
 
     def recording_memories(self, memory_ids: Collection[str]) -> Recording:
         """Give a list that holds how the block changed memories, by whichever of their ids, once it has ended."""
@@ -566,15 +571,15 @@ class Journal(Repository):
         self._session.delete(ChangeRow, *conditions, unit.in_(old))
 
     @contextmanager
-    def _recorded(self, parts: Sequence[_Part], *, names_of: str | None = None) -> Iterator[list[RowChange]]:
+    def _recorded(self, parts: Sequence[_Part], *, names_of: Sequence[str] = ()) -> Iterator[list[RowChange]]:
         def pictured() -> Images:
             images: defaultdict[str, dict[str, Image]] = defaultdict(dict)
             for table, names, condition in parts:
                 for row in self._session.select(json_columns_of(table, names), condition):
                     image = {name: _plain(value) for name, value in row._mapping.items()}
                     images[table_name(table)][_key(table_name(table), image)] = image
-            if names_of is not None:
-                images[NAMES][names_of] = self._names_of(names_of)
+            for entity_id in names_of:
+                images[NAMES][entity_id] = self._names_of(entity_id)
             return images
 
         changes: list[RowChange] = []

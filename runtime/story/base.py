@@ -263,6 +263,9 @@ DRAFT_CHARACTERS = 100_000
 
 Draft = Annotated[str, Field(min_length=1, max_length=DRAFT_CHARACTERS)]
 
+Language = Annotated[str, Field(max_length=20)]
+"""Of a translation or of headings, such as en."""
+
 Passage = Annotated[str, Field(min_length=1, max_length=MAX_CHUNK_CHARACTERS)]
 """A paragraph to a few pages."""
 

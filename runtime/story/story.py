@@ -31,7 +31,17 @@ from runtime.context_chain import build_chunk_context
 from runtime.files.project_files import in_first_shape, own_scene_plan
 from runtime.memory_tools import DEFAULT_TOP_K
 from runtime.story.attachments import StoryAttachments
-from runtime.story.base import PLACE_NUMBERS, Given, Number, Passage, Place, async_twin, named_place, position_of
+from runtime.story.base import (
+    PLACE_NUMBERS,
+    Given,
+    Language,
+    Number,
+    Passage,
+    Place,
+    async_twin,
+    named_place,
+    position_of,
+)
 from runtime.story.changes import StoryChanges
 from runtime.story.character import Character
 from runtime.story.character_news import StoryCharacterNews
@@ -43,6 +53,7 @@ from runtime.story.continuity import StoryContinuity
 from runtime.story.entities import StoryEntities
 from runtime.story.entity_fields import StoryCardFields
 from runtime.story.extraction import StoryExtraction, is_extraction_model_set
+from runtime.story.glossary import StoryGlossary
 from runtime.story.ingest import StoryIngest, read_given
 from runtime.story.knowledge import StoryKnowledge
 from runtime.story.lore import StoryLore
@@ -71,6 +82,7 @@ class Story(
     StoryConflicts,
     StoryExtraction,
     StoryContinuity,
+    StoryGlossary,
     StoryIngest,
     StoryKnowledge,
     StoryLore,
@@ -183,7 +195,8 @@ class Story(
         *,
         chapter_index: Number | None = None,
         limit: Annotated[int, Field(ge=0, le=200)] | None = None,
-        language: Annotated[str, Field(max_length=20)] | None = None,
+        language: Language | None = None,
+        to: Language = "",
         priority: MemoryPriority | None = None,
         touch: bool | None = None,
         scene_index: Number | None = None,
@@ -196,6 +209,7 @@ class Story(
             chapter_index: The chapter in which it stands; None means the whole book.
             limit: At most so many memories; None takes the project's setting, by default 10.
             language: Language of the headings; None takes the story's.
+            to: Language of the translations, such as en; empty takes the first of each.
             priority: `score`, or `least_recently_read` for what no context showed for longest; None takes the setting.
             touch: Note on the memories shown that they were read now; None takes the setting, by default no.
             scene_index: The scene of the chapter: what its earlier scenes established counts, too; None means none of
@@ -210,6 +224,7 @@ class Story(
             limit,
             stores=self._stores,
             language=language,
+            to=to,
             priority=priority,
             touch=touch,
             scene_index=scene_index,

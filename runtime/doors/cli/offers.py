@@ -300,6 +300,16 @@ def _show_lore_import(found: Any, view: View) -> None:
     view.say("lore_imported", count=len(found.added), updated=len(found.updated), same=found.were_there)
 
 
+@does("show", "export_glossary")
+def _show_glossary(found: Any, _: View) -> None:
+    output.print_text(found.rstrip("\n"))
+
+
+@does("show", "import_glossary")
+def _show_glossary_import(found: Any, view: View) -> None:
+    view.say("glossary_imported", count=len(found.added), updated=len(found.updated), same=found.were_there)
+
+
 @does("aside", "add_note")
 def _note_aside(result: Any, view: View) -> None:
     if result.occurs_nowhere:
@@ -932,7 +942,9 @@ def _show_consolidation(report: Any, view: View) -> None:
         output.print_table(("entity", "memories"), rows, labels=labels)
 
 
-@does("aside", "consolidate_memories", "import_lore", "add_card", "confirm_candidates", "edit_entity")
+@does(
+    "aside", "consolidate_memories", "import_lore", "import_glossary", "add_card", "confirm_candidates", "edit_entity"
+)
 @does("aside", "remember_event", "recall_memories")
 def _issues_aside(result: Any, _: View) -> None:
     for issue in result.issues:

@@ -117,6 +117,8 @@ memory consolidated demo-zh
 memory unconsolidate demo-zh --yes
 memory list demo-zh --type note
 note demo-zh 渡口只在涨潮时开 --key 渡口
+glossary import demo-zh 没有.csv
+glossary export demo-zh
 lore list demo-zh
 lore export demo-zh
 lore export demo-zh
