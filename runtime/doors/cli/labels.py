@@ -13,7 +13,10 @@ from novelgen.words import Words, words
 from novelgen.words.messages import message_in
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from novelgen.context.lines import Labels
+    from runtime.files.chapter_names import ChapterNames
 
 LANGUAGE_VARIABLE = "NOVELGEN_LANG"
 _CHINESE = ("zh", "cn", "中", "chinese")
@@ -49,8 +52,9 @@ def _language_of_locale() -> str:
 class ViewLabels:
     """Headings, names of columns and sentences by their keys; those of the prompt block come from `context.lines`."""
 
-    def __init__(self, language: StoryLanguage) -> None:
+    def __init__(self, language: StoryLanguage, names: Callable[[], ChapterNames] | None = None) -> None:
         self.language = language
+        self._load_names = names
         self._words: Words = words("commands", language)
         self._reasons: dict[str, str] = self._words.table("reason")
 
@@ -96,17 +100,26 @@ class ViewLabels:
         what = self.get(f"trouble.{stage}_{kind}", what)
         return self["line.issue"].format(stage=where, kind=what, message=message_in(message, self.language))
 
+    def with_names(self, names: Callable[[], ChapterNames]) -> ViewLabels:
+        """Return these labels of a story whose chapters are told as their author calls them."""
+        return ViewLabels(self.language, cache(names))
+
     def place(self, chapter_index: int | None, scene_index: int | None) -> str:
         """Return a position as everybody is shown it."""
         from novelgen.models.position import place_text
 
+        if self._load_names is not None and chapter_index is not None:
+            return self._load_names().place(chapter_index, scene_index)
         return place_text(chapter_index, scene_index, always=self.always)
 
     def memory_place(self, thing: object) -> str:
         """Return the place of a memory, or of what tells of one."""
         from novelgen.models.memory import memory_place_text
+        from novelgen.models.position import StoryPosition, place_told
 
-        return memory_place_text(thing, always=self.always, after=self.prompt.after)
+        text = memory_place_text(thing, always=self.always, after=self.prompt.after)
+        chapter, scene = place_told(thing)
+        return text if chapter is None else text.replace(str(StoryPosition(chapter, scene)), self.place(chapter, scene))
 
     @property
     def always(self) -> str:

@@ -50,10 +50,12 @@ class View:
     values: dict[str, Any]
     asked: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def labels(self) -> ViewLabels:
-        """Words in the story's language."""
-        return view_labels_for(self.language)
+        """Words in the story's language, with its author's names of chapters."""
+        from runtime.story.base import StoryBase
+
+        return view_labels_for(self.language).with_names(StoryBase(self.stores, self.project).chapter_names)
 
     @cached_property
     def names(self) -> dict[str, str]:

@@ -85,7 +85,8 @@ def _show_context(stores: MemoryStores, built: BuiltContext, *, is_short: bool, 
             if issue.stage == "write":
                 output.report_warning(f"the context is not written: {issue.message}")
         return
-    labels = view_labels_for(built.language)
+    names = StoryContexts(stores, built.context.project_id).chapter_names
+    labels = view_labels_for(built.language).with_names(names)
     if is_short:
         print_first_screen(built.context, labels)
         return
