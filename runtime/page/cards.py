@@ -108,6 +108,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
         fields=[each for each in fields if not isinstance(profile.get(each.key), dict)],
         values=field_values(card.entity, names),
         names_by_kind=_names_by_kind(visit),
+        kinds=KINDS,
         related=visit.kept(Story.query_relationships, character_id=entity_id) if is_person else [],
         knows=_facts(visit, entity_id, "known") if is_person else [],
         kept_from=_facts(visit, entity_id, "secret") if is_person else [],

@@ -256,6 +256,15 @@ def _fact_recorded(visit: Visit, sent: Sent) -> dict[str, Any]:
     }
 
 
+def _staged(visit: Visit, sent: Sent) -> dict[str, Any]:
+    """Return where a scene plays and who is in it, as the form has it: what it leaves empty is nobody, and nowhere."""
+    return {
+        "position": str(scene_meant(visit, sent)),
+        "place": sent.get("place", "").strip(),
+        "cast": names_in(sent.get("cast", "")),
+    }
+
+
 def _scene_moved(visit: Visit, sent: Sent) -> dict[str, Any]:
     target = f"{sent.get('to_chapter', '')}:{sent.get('to_scene', '')}"
     return {"source": str(scene_meant(visit, sent)), "target": target}
@@ -362,6 +371,16 @@ FORMS: dict[str, PageForm] = {
     ),
     "story/recorded": PageForm(
         operation="amend_recorded_fact", done="record", read=_fact_recorded, keeps_empty=("text",)
+    ),
+    "story/staging": PageForm(operation="set_staging", done="staging", read=_staged, keeps_empty=("place", "cast")),
+    "card/kind": PageForm(
+        operation="edit_entity",
+        done="edit_card",
+        read=lambda visit, sent: {
+            "entity_id": _card(visit, sent).entity.entity_id,
+            "changes": {"kind": sent.get("kind", "")},
+        },
+        told=_card_name,
     ),
     "story/text": PageForm(operation="edit_scene", done="text", keeps_empty=("text", "title")),
     "story/insert": PageForm(operation="insert_scene", done="scene_insert", keeps_empty=("text",), confirmed=True),

@@ -66,6 +66,7 @@ def _scene_page(visit: Visit, place: tuple[int, int], edit: str) -> Response:
         chapters=chapters,
         before=known[index - 1] if index else None,
         after=known[index + 1] if index + 1 < len(known) else None,
+        places=[each.name for each in visit.story.entities("location", as_of=visit.as_of)],
         edited=edit,
         edited_version=visit.story.find_memory(edit).version if edit else "",
         with_words=RECORDED_WITH_WORDS,

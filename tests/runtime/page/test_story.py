@@ -300,3 +300,23 @@ def test_the_first_page_makes_ready_what_the_next_need(client: TestClient, monke
     client.get(STORY)
     assert {ready.get(timeout=60), ready.get(timeout=60)} == {"names of demo", "index of demo"}
     assert ready.empty()
+
+
+def test_a_guessed_place_and_cast_are_corrected_at_once(client: TestClient) -> None:
+    """Place and cast are said in one form, an empty one says nobody; it is taken back whole."""
+    before = client.get(f"{API}/scenes/1/1").json()["scene"]
+    seen = send(client, "story/staging", position="1:1", place="", cast="Sparrow, Ines Marrow", back=SCENE)
+    after = client.get(f"{API}/scenes/1/1").json()["scene"]
+    people = {each["name"]: each["entity_id"] for each in client.get(f"{API}/entities").json()["entities"]}
+    assert set(after["participants"]) == {people["Sparrow"], people["Ines Marrow"]}
+    assert not after["location_id"]
+    take_back(client, seen)
+    stands = client.get(f"{API}/scenes/1/1").json()["scene"]
+    assert (stands["participants"], stands["location_id"]) == (before["participants"], before["location_id"])
+
+
+def test_a_card_of_the_wrong_kind_is_set_right(client: TestClient) -> None:
+    """A person who was taken for a place becomes one without JSON."""
+    made = client.post(f"{API}/entities", json={"name": "Old Harbour Joe", "kind": "location"}).json()["entity"]
+    send(client, "card/kind", entity_id=made["entity_id"], kind="character", back=f"{HERE}/cards")
+    assert client.get(f"{API}/entities/Old Harbour Joe").json()["entity"]["entity_type"] == "character"

@@ -12,10 +12,10 @@ def test_the_keyboard_goes_through_the_head_and_its_menus(window: Window) -> Non
     """
     page = window.open("/page/projects/demo/cards?as_of=3:1")
     passed = []
-    for _ in range(17):
+    for _ in range(18):
         page.keyboard.press("Tab")
         passed.append(page.evaluate(FOCUSED)[1])
-    views = "Story Threads Cards Relationships Timeline Knowledge Context Check Health".split()
+    views = "Story Write Threads Cards Relationships Timeline Knowledge Context Check Health".split()
     assert passed == ["Skip to the content", "novelgen", "demo", "中文", "Colours", *views, "To the end", "‹", "known"]
     page.keyboard.press("Tab")
     assert page.evaluate(FOCUSED)[1] == "›"

@@ -50,7 +50,7 @@ def test_a_story_comes_in_from_the_drop_to_its_context(browser: Browser, tmp_pat
         page.get_by_role("link", name=words["to_context"]).click()
         page.locator("textarea[name=purpose]").fill("沈青守着灯。")
         page.get_by_role("button", name=words["build"]).click()
-        expect(page.locator("#prompt-title")).to_be_visible()
+        expect(page.locator("#known-title")).to_be_visible()
         for view in ("health", "reading"):
             window.open(f"/page/projects/book/{view}")
             assert window.barriers() == []

@@ -37,6 +37,7 @@ def test_a_plan_becomes_a_context_and_a_pin_shows_its_effect(browser: Browser, o
         assert page.evaluate("navigator.clipboard.readText()") == page.locator("#prompt").text_content()
         _clean(window)
 
+        page.locator("#why-in > summary").click()
         receipts = page.locator("#need-memories li")
         first = receipts.first.locator("p").first.text_content() or ""
         page.get_by_label(words["sort_by"]).select_option("story")
@@ -45,6 +46,7 @@ def test_a_plan_becomes_a_context_and_a_pin_shows_its_effect(browser: Browser, o
         page.reload()
         expect(page.locator("#prompt")).to_contain_text("Ines Marrow")
 
+        page.locator("#why-in > summary").click()
         receipts.first.get_by_role("button", name=words["ban"]).click()
         expect(page.locator(".changes.out")).to_contain_text(first)
         expect(page.locator("#prompt")).not_to_contain_text(first)
@@ -67,7 +69,7 @@ def test_a_plan_file_is_dropped_on_a_phone(browser: Browser, demo_server: str) -
     with window_of(browser, demo_server, locale="zh-CN", size=PHONE, dark=True) as window:
         page = window.open("/page/projects/demo-zh/context?as_of=3:1")
         window.drop("body", "plan.json", json.dumps(plan, ensure_ascii=False).encode())
-        expect(page.locator("#prompt")).to_be_visible()
+        expect(page.locator(".readable").first).to_be_visible()
         expect(page.locator("[name=location]")).to_have_value("江心洲钟楼")
         assert "as_of=3%3A1" in page.url
         assert window.overflow() <= 0
