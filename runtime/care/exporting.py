@@ -337,12 +337,22 @@ def _text_of(document: Any) -> str:
 
 def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
     documents = MemoryDocuments(contents)
+    taken: set[str] = set()
+
+    def path_of(folder: str, document_id: str) -> str:
+        path = f"{folder}/{file_name(document_id)}"
+        # On some systems names that differ in their capitals alone are one file.
+        if path.casefold() in taken:
+            mark = sha256(document_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+            path = f"{path.removesuffix('.json')}~{mark}.json"
+        taken.add(path.casefold())
+        return path
+
     yield PROJECT_FILE, {"name": contents.name, "language": contents.language}
     for given in contents.entities:
-        folder = ENTITY_FOLDERS[given.entity.entity_type]
-        yield f"{folder}/{file_name(given.entity.entity_id)}", documents.entity(given)
+        yield path_of(ENTITY_FOLDERS[given.entity.entity_type], given.entity.entity_id), documents.entity(given)
     for scene in contents.scenes:
-        yield f"{SCENES_FOLDER}/{file_name(scene.label)}", documents.scene(scene)
+        yield path_of(SCENES_FOLDER, scene.label), documents.scene(scene)
     yield "open_loops.json", {"loops": documents.open_loops()}
     yield "relationships.json", {"relationships": [documents.relationship(each) for each in contents.pairs]}
     yield "notes.json", {"notes": documents.notes()}

@@ -90,14 +90,19 @@ def write_text_atomically(path: Path, text: str, *, root: Path) -> None:
         if path.is_symlink():
             raise ContextWriteError(f"{str(path)!r} is a link; remove it, so that a file can be written in its place")
         path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, text.encode("utf-8", "replace"))
+        write_whole(path, text.encode("utf-8", "replace"))
     except OSError as error:
         raise ContextWriteError(
             f"cannot write {str(path)!r}: {error.strerror or error}; check space and rights"
         ) from error
 
 
-def _replace(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, by temporary file, fsync and rename.
+
+    Raises:
+        OSError: When it cannot be written.
+    """
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
         with os.fdopen(descriptor, "wb") as stream:

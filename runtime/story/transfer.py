@@ -14,6 +14,7 @@ from runtime.care.importing import SourceImport, StoredText, import_source
 from runtime.files.book_writing import BOOK_WRITERS, BookChapter
 from runtime.files.chapter_headings import heading_of
 from runtime.files.chapter_text import chapter_number
+from runtime.files.paths import write_whole
 from runtime.story.base import Progress, async_twin
 from runtime.story.condition import StoryCondition, StoryUpkeep
 from runtime.story.projects import follow_language
@@ -61,7 +62,7 @@ class StoryTransfer(StoryUpkeep):
                     f"{str(folder)!r} exists already; export to a new file, or replace it with --force"
                 )
             folder.parent.mkdir(parents=True, exist_ok=True)
-            folder.write_bytes(self.written_story(kind))
+            write_whole(folder, self.written_story(kind))
             return ProjectExport(folder=folder, files=[folder])
         files = exporting.export_project(self._stores, self.project_id, folder, force=force)
         paths = self._stores.paths(self.project_id)

@@ -1,5 +1,6 @@
 """No name from outside becomes a path: projects (see tests/faults/test_project_ids.py), plans, entities, exports."""
 
+import errno
 import json
 import os
 import stat
@@ -12,6 +13,7 @@ from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
 from runtime.care.exporting import export_project
+from runtime.care.importing import import_source
 from runtime.context_chain import build_context_chain
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.main import novelgen
@@ -20,6 +22,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
+from runtime.story.story import Story
 from tests.support.demo_project import FAKE_MEMORY, demo_request, settings_for
 
 TRAPS = "../trap ../../trap /tmp/trap a/../../trap nul CON . .. x\\..\\trap ~/trap %2e%2e".split()
@@ -70,6 +73,41 @@ def test_entities_named_like_paths_are_names_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
+def test_ids_that_differ_in_capitals_alone_are_two_files(tmp_path: Path) -> None:
+    """Also on a disk that takes them for one name, and both come back."""
+    with MemoryStores(settings_for(tmp_path / "projects")) as stores:
+        stores.create_project("x", language="en")
+        people = [Entity(entity_id=f"{letter}0", entity_type="character", name=f"Ada {letter}") for letter in "cC"]
+        store_entities(stores, "x", people)
+        files = [
+            file.name for file in export_project(stores, "x", tmp_path / "exported") if file.name[:2] in ("c0", "C0")
+        ]
+        assert len({name.casefold() for name in files}) == 2
+        import_source(stores, tmp_path / "exported", project_id="y", index=False)
+        assert {each.name for each in Story(stores, "y").entities()} == {"Ada c", "Ada C"}
+
+
+def test_a_full_disk_leaves_no_part_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that would be in the way of the next export, and the disk is named."""
+    settings = settings_for(tmp_path / "projects")
+    with MemoryStores(settings) as stores:
+        stores.create_project("x", language="en")
+        ingest_scene(stores, "x", SceneInput(chapter_index=1, scene_index=1, text="Ada slept."))
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", FAKE_MEMORY["embedding_model"])
+    monkeypatch.setattr("runtime.files.paths.os.fsync", full)
+    book = tmp_path / "book.epub"
+    result = CliRunner().invoke(novelgen, ["--projects-dir", str(tmp_path / "projects"), "export", "x", str(book)])
+    assert (result.exit_code, result.stderr) == (
+        ExitCode.FAILED,
+        "error: the disk is full; make room and run it again\n",
+    )
+    assert [file.name for file in tmp_path.iterdir()] == ["projects"]
+
+
 @pytest.mark.parametrize("mask", [0o077, 0o022, 0o027])
 def test_written_files_have_the_rights_that_the_user_gives_new_files(tmp_path: Path, mask: int) -> None:
     """Contexts, exports and settings are as private as all else that the process writes."""

@@ -1,6 +1,7 @@
 """The border of the program: whatever goes wrong inside becomes one line on stderr and an exit code."""
 
 import contextlib
+import errno
 import logging
 import os
 import sys
@@ -76,6 +77,8 @@ def _run(body: Callable[[], Any]) -> int:
         raise
     except OSError as error:
         where = f" {error.filename!r}" if error.filename else ""
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return _ended(ExitCode.FAILED, error, f"the disk is full{where}; make room and run it again")
         message = f"cannot use{where}: {error.strerror or error}; check that it exists and can be written"
         return _ended(ExitCode.FAILED, error, message)
     except Exception as error:  # noqa: BLE001 - the program's outermost border: a bug must not show a traceback
