@@ -297,7 +297,7 @@ def select_memories(
     """Choose what the planned scene must remember; `first_ids` go before all others, in that order."""
     by_score = _Ranked.of(merge_candidates(candidates), scene, weights, count_tokens)
     ranked = by_score.with_first(first_ids, count_tokens, budget_tokens=budget_tokens)
-    unlikely = ranked.unlikely()
+    unlikely = ranked.unlikely(budget_tokens)
     filling = fill(
         {each: price for each, price in ranked.prices.items() if each not in unlikely},
         budget_tokens,
@@ -384,15 +384,21 @@ class _Ranked:
     def candidate(self, chunk_id: str) -> Candidate:
         return self.table.candidates[self.rows[chunk_id]]
 
-    def unlikely(self) -> frozenset[str]:
-        """What is not worth a place though there be room; of a handful everything is."""
+    def unlikely(self, budget_tokens: int) -> frozenset[str]:
+        """What is not worth a place though there be room; of a handful everything is, and what holds of a story
+        that fits whole."""
         if len(self.rows) <= MIN_DISTILLED:
             return frozenset()
+        holding = [each.chunk for each in self.table.candidates if each.chunk.content_type in DISTILLED_TYPES]
+        holding = [each for each in holding if not each.superseded_by]
+        is_whole = sum(self.prices[each.chunk_id].tokens for each in holding) <= budget_tokens
+        fitting = {each.chunk_id for each in holding} if is_whole else set()
         return frozenset(
             chunk_id
             for chunk_id in self.rows
             if chunk_id not in self.first
             and chunk_id not in self.untold
+            and chunk_id not in fitting
             and self.score(chunk_id) < self.weights.least_score
         )
 

@@ -78,6 +78,7 @@ class NoteFields(TypedDict, total=False):
     event_type: str | None
     source_span: tuple[int, int] | None
     slot_type: str | None
+    supersedes: str | None
 
 
 MemoryDecision = Literal["pin", "unpin", "ban", "unban", "delete"]

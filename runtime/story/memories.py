@@ -10,6 +10,7 @@ from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.matching import QuoteFinder
 from novelgen.language.resolver import NameResolver
 from novelgen.lorebook import with_keys
+from novelgen.memory.stated import Statement, statement_of
 from novelgen.models.entity import Entity, EntityAlias, names_from_the_start
 from novelgen.models.knowledge import KnowledgeKind
 from novelgen.models.memory import (
@@ -24,9 +25,10 @@ from novelgen.models.memory import (
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
+from novelgen.models.state import StateChange
 from runtime.storage import records
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import AuthorChangeKind, number_of
+from runtime.storage.journal import AuthorChangeKind, RowChange, number_of
 from runtime.storage.memories import MemoryDecision
 from runtime.story import base
 from runtime.story.base import place_before
@@ -76,6 +78,9 @@ class AddedNote(BaseModel):
     )
     indexing: records.IndexingResult = Field(default_factory=records.IndexingResult)
     change_id: base.ChangeNumber = None
+    stated: Statement | None = Field(
+        default=None, description="What it states of somebody or something: the state holds from the note on."
+    )
 
 
 class StoryMemories(base.StoryBase):
@@ -157,7 +162,9 @@ class StoryMemories(base.StoryBase):
     ) -> AddedNote:
         """Store a fact of the author, attached to what is said, else to whom its text names.
 
-        Where nobody is named as knowing it, those know it whom it is about and who were there; attached to `book`, all.
+        One that states plainly who holds a thing, where somebody or something is, or that somebody is dead, changes
+        that state from its place on. Where nobody is named as knowing it, those know it whom it is about and who were
+        there; attached to `book`, all.
         The setting `attach_notes_by_name` turns the reading of names off.
 
         Args:
@@ -191,6 +198,8 @@ class StoryMemories(base.StoryBase):
             ids = [each for each in targets if is_entity_target(each)]
             beyond = [each for each in targets if not is_entity_target(each)]
             place = place_before(start)
+            stated = statement_of(content, base.known_entities(unit, None))
+            slot = f"{stated.entity_id}.{stated.attribute}" if stated else None
             is_proved = bool(evidence and evidence.strip())
             note = unit.memories.add_note(
                 content.strip(),
@@ -203,6 +212,8 @@ class StoryMemories(base.StoryBase):
                 tags=tags,
                 short=short,
                 importance=importance,
+                slot_type=slot,
+                supersedes=_note_before(unit, slot, place),
             )
             if beyond:
                 unit.attachments.attach([note.chunk_id], beyond)
@@ -226,9 +237,15 @@ class StoryMemories(base.StoryBase):
                         ),
                         follows_scene=is_proved,
                     )
-            change_id = unit.journal.keep_added(note.chunk_id).change_id
-        indexing = self._follow_edit()
-        return AddedNote(note=note, named=named, occurs_nowhere=occurs_nowhere, indexing=indexing, change_id=change_id)
+            change_id = unit.journal.keep_added(note.chunk_id, edited=_state(unit, stated, start)).change_id
+        return AddedNote(
+            note=note,
+            named=named,
+            occurs_nowhere=occurs_nowhere,
+            indexing=self._follow_edit(),
+            change_id=change_id,
+            stated=stated,
+        )
 
     def edit_memory(
         self,
@@ -526,6 +543,38 @@ def _reattach(
         unit.attachments.detach([chunk_id], gone)
     if added:
         unit.attachments.attach([chunk_id], added)
+
+
+def _note_before(unit: UnitOfWork, slot: str | None, place: StoryPosition) -> str | None:
+    """Return the last note at a place that states the same of the same: the new one ends it."""
+    if slot is None:
+        return None
+    notes = [each.chunk for each in unit.memories.list_matching(records.MemoryFilter(content_types=["note"]))]
+    there = [
+        each
+        for each in notes
+        if each.slot_type == slot and StoryPosition(each.chapter_index, each.scene_index) == place
+    ]
+    return there[-1].memory_id if there else None
+
+
+def _state(unit: UnitOfWork, stated: Statement | None, start: StoryPosition | None) -> Sequence[RowChange]:
+    """Let what a note states hold from its place on; return what was written."""
+    if stated is None:
+        return ()
+    at = base.place_of_statement(unit, start or END_OF_STORY)
+    entity = unit.entities.require(stated.entity_id).entity
+    change = StateChange(
+        entity_id=entity.entity_id,
+        entity_type=entity.entity_type,
+        attribute=stated.attribute,
+        value=stated.value,
+        chapter_index=at.chapter_index,
+        scene_index=at.scene_index,
+    )
+    with unit.journal.recording_card(entity.entity_id) as rows:
+        unit.states.append([change], follows_scene=False)
+    return rows
 
 
 def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:

@@ -290,6 +290,11 @@ def _show_note(result: Any, view: View) -> None:
     if any(each.type == "chapter" for each in note.attached_to):
         told = (_target(each.id, view) for each in note.attached_to if each.type == "chapter")
         view.say("noted_for", what=view.labels["line.comma"].join(told))
+    if result.stated:
+        attribute = view.labels.prompt.attribute(result.stated.attribute)
+        view.say(
+            "states", name=view.name(result.stated.entity_id), attribute=attribute, value=view.name(result.stated.value)
+        )
 
 
 @does("show", "export_lore")

@@ -46,19 +46,22 @@ def test_budget_is_never_exceeded(budget):
 
 
 def test_what_does_not_fit_or_is_not_likely_needed_is_left_out() -> None:
-    """With its reason and what lowered it, however large the budget; of a handful everything is taken."""
+    """With its reason and what lowered it; of a handful, and of a story that fits whole, everything is taken."""
     long = candidate("long", 1, importance=10, content="A long tale. " * 40)
     selection = select_memories([long, *crowd(15)], plan_scene(), budget_tokens=50)
     assert "long" not in ids(selection)
     assert selection.items
     assert "no room in the budget" in {left.reason for left in selection.left_out if left.id == "long"}
-    trifles = [candidate(f"t{i:02d}", i, importance=1) for i in range(1, 11)]
+    trifles = [candidate(f"t{i:02d}", i, importance=1, content=f"Trifle{i:02d} " * 120) for i in range(1, 11)]
     weighty = [candidate(f"w{i:02d}", i, importance=8) for i in range(11, 21)]
     selection = select_memories([*trifles, *weighty], plan_scene(), weights=SelectionWeights(least_score=0))
     assert ids(selection) == [f"w{i:02d}" for i in range(11, 21)]
     assert {each.why.code for each in selection.left_out} == {"unlikely"}
     assert "below least_score=0" in selection.left_out[0].reason
-    assert len(select_memories(trifles, plan_scene(), weights=SelectionWeights(least_score=0)).items) == 10
+    whole = select_memories(
+        [*trifles, *weighty], plan_scene(), weights=SelectionWeights(least_score=0), budget_tokens=9_000
+    )
+    assert len(whole.items) == 20
     weights = SelectionWeights(left_out_receipts=2)
     selection = select_memories(
         [candidate(f"o{i}", i, superseded_by="n") for i in range(1, 6)], plan_scene(), weights=weights, budget_tokens=0
