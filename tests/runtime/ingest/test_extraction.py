@@ -154,7 +154,7 @@ def test_the_next_scene_knows_what_the_one_before_brought(stores: MemoryStores, 
     first, second = (prompt[1].text for prompt in model.prompts)
     assert "C2 | character | Sexton Pike; Pike" in second
     assert "OL0 | medium | 1:1 | C1, I0 | Will Tom return the lamp?" in second
-    assert "holder: C1 | @1:1" in second
+    assert "| @1:1 | holder: C1" in second
     assert "pedlar" not in first
     assert "OL0" not in first
 
