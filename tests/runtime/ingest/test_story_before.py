@@ -97,7 +97,8 @@ def test_a_description_that_a_model_gave_is_shown_to_the_next_scene(stores: Memo
     model = ScriptedChatModel(answer=reading)
     extract_scenes(stores, story, model)
     first, second = (prompt[1].text for prompt in model.prompts)
-    assert "C2 | character | Sexton Pike | Digs the graves; saw the lamp. | @3:1" in second
+    assert "C2 | character | Sexton Pike | Digs the graves; saw the lamp." in second
+    assert "C2 | @3:1" in second
     assert "Digs the graves" not in first
     again = {each.entity_id: each.description for each in before(stores, story, 3, 1).entities}
     assert again["C2"] == ""
