@@ -260,7 +260,7 @@ def test_an_estimate_counts_scenes_calls_and_tokens(stores: MemoryStores, story:
 
 
 def test_an_estimate_is_of_the_prompts_that_are_sent(stores: MemoryStores, story: str) -> None:
-    """What is sent of a story without people is the estimate but for the lists, which may fill a third of their budget."""
+    """What is sent of a story without people is the estimate but for the lists, which have a third of their budget."""
     model = ScriptedChatModel(answer=answer)
     choice = SceneChoice(scenes=(StoryPosition(1, 1),), again=True)
     estimate = estimate_extraction(stores, story, choice=choice)
