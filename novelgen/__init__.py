@@ -1,4 +1,4 @@
-"""A story memory that keeps long fiction consistent: a scene plan in, what the scene must remember out.
+"""A story memory that keeps long fiction consistent.
 
     import novelgen
 

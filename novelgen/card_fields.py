@@ -55,7 +55,10 @@ def card_fields(kind: EntityType) -> Sequence[CardField]:
 
 
 def under_keys(values: Mapping[str, Any], fields: Sequence[CardField]) -> dict[str, Any]:
-    """Return values by the keys of their fields; a text becomes a list where a field has many values."""
+    """Return values by field keys.
+
+    A text becomes a list where a field has many values.
+    """
     kept: dict[str, Any] = {}
     for name, value in values.items():
         field = next((field for field in fields if name.casefold() in field.names), None)

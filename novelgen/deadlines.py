@@ -1,4 +1,4 @@
-"""Calls that must not take longer than they may, and who may take how much of the time.
+"""Deadlines of calls and the sharing of time between stages.
 
 A call runs in a daemon thread of its own: Python cannot stop a thread, so one that hangs is left behind,
 and a daemon never keeps the interpreter from exiting (a thread pool would).
@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one stage may take of the time that another has left when it begins."""
+    """A stage's share of the remaining time."""
 
     of: str
     part: float
@@ -78,11 +78,11 @@ class Deadline:
 
     @property
     def remaining_s(self) -> float:
-        """Seconds that are left, never below zero or what it has at least."""
+        """Seconds left, at least the guaranteed minimum."""
         return max(self.at_least_s, self.ends_at - self.clock())
 
     def later(self, seconds: float) -> Deadline:
-        """Return it moved by what does not count, such as the time of a model that has a deadline of its own."""
+        """Return the deadline moved by uncounted time, such as a model's own."""
         return replace(self, ends_at=self.ends_at + seconds)
 
     def share(self, stage: str, *, at_most_s: float = math.inf) -> Deadline:
@@ -98,7 +98,7 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome(Generic[Result]):
-    """What became of one call: its value, or the error that it raised, None exactly when it came back in time."""
+    """The outcome of one call: its value or its error."""
 
     value: Result | None
     error: Exception | None
@@ -120,7 +120,7 @@ class _RunningCall(Generic[Result]):
         threading.Thread(target=run_in_context, args=(self._run,), name=thread_name, daemon=True).start()
 
     def result(self) -> Result:
-        """Wait for the value until the deadline; raises what the call raised."""
+        """Wait for the value until the deadline, and raise the call's error."""
         remaining_s = self._started + self._timeout_s - time.monotonic()
         done, _ = wait([self._future], timeout=max(0.0, remaining_s))
         if not done:
@@ -130,7 +130,7 @@ class _RunningCall(Generic[Result]):
         return self._future.result()
 
     def outcome(self) -> CallOutcome[Result]:
-        """Wait for the value until the deadline, and return what became of the call."""
+        """Wait until the deadline, and return the outcome."""
         value: Result | None = None
         failed: Exception | None = None
         try:
@@ -152,7 +152,10 @@ class _RunningCall(Generic[Result]):
 
 
 def call_with_deadline(function: Callable[[], Result], *, timeout_s: float, stage: str) -> Result:
-    """Call a function in a daemon thread and wait no longer than given; after that whatever it returns is dropped."""
+    """Call a function in a daemon thread with a time limit.
+
+    Later results are dropped.
+    """
     if timeout_s <= 0:
         raise DeadlineExceededError(f"{stage} was not started: no time was left for it")
     return _RunningCall(function, timeout_s=timeout_s, stage=stage).result()

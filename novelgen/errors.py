@@ -42,7 +42,10 @@ class NovelgenError(Exception):
 
 
 class UserInputError(NovelgenError, ValueError):
-    """Something that the caller passed must change; the message names the value and the fix."""
+    """The caller's input must change.
+
+    The message names the value and the fix.
+    """
 
 
 class InvalidProjectIdError(UserInputError):
@@ -58,7 +61,7 @@ class InvalidPositionError(UserInputError):
 
 
 class InvalidFileError(UserInputError):
-    """A project file cannot be read as what it should be."""
+    """A project file has an invalid form."""
 
 
 class UnknownProjectError(UserInputError):
@@ -90,7 +93,7 @@ class UnknownIdError(UserInputError):
 
 
 class StaleVersionError(UserInputError):
-    """A change names a version that was changed since it was read; nothing was stored.
+    """A change names an outdated version, and nothing was stored.
 
     Args:
         message: What was changed, and the fix.
@@ -129,7 +132,7 @@ class DatabaseFullError(DatabaseError):
 
 
 class DatabaseReadOnlyError(DatabaseFullError):
-    """The disk, the file or the server can only be read; nothing was stored."""
+    """The database is read-only, and nothing was stored."""
 
 
 class SchemaVersionError(DatabaseError):
@@ -139,7 +142,10 @@ class SchemaVersionError(DatabaseError):
 
 
 class VectorIndexError(StoreError):
-    """The vector index failed; SQL is unharmed and the index can be rebuilt from it."""
+    """The vector index failed.
+
+    SQL is unharmed, and the index can be rebuilt.
+    """
 
 
 class VectorIndexOwnedError(VectorIndexError):
@@ -147,15 +153,24 @@ class VectorIndexOwnedError(VectorIndexError):
 
 
 class VectorIndexDamagedError(VectorIndexError):
-    """The index cannot be read; `novelgen reindex` rebuilds it from SQL."""
+    """The index is unreadable.
+
+    `novelgen reindex` rebuilds it from SQL.
+    """
 
 
 class VectorIndexGoneError(VectorIndexDamagedError):
-    """The index is empty though rows were written to it; the next write rebuilds it from SQL."""
+    """The index lost its rows.
+
+    The next write rebuilds it from SQL.
+    """
 
 
 class EmbeddingMismatchError(VectorIndexError):
-    """The index holds vectors of another embedding model or dimension; `novelgen reindex` rebuilds it."""
+    """The index belongs to another embedding model or dimension.
+
+    `novelgen reindex` rebuilds it.
+    """
 
     is_retryable = False
 
@@ -220,7 +235,7 @@ class ModelOutputError(ModelError):
 
 
 class MemoryToolError(NovelgenError):
-    """A memory lacks a tool, or a tool of it failed for a part of what it was asked.
+    """A memory lacks a tool, or a tool failed in part.
 
     Args:
         message: The tool, and what went wrong.

@@ -12,7 +12,7 @@ from novelgen.errors import ConfigurationError
 def lazy_exports(
     package: str, modules: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return the `__getattr__`, `__dir__` and `__all__` of a package; of each module stand its names, with spaces."""
+    """Return `__getattr__`, `__dir__` and `__all__` of a lazy package."""
     places = {name: module for module, names in modules.items() for name in names.split()}
 
     def get(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Lorebooks of SillyTavern and NovelAI: entries that are read at a word, always, or never; and the keys of a note."""
+"""Lorebooks of SillyTavern and NovelAI, and the keys of notes."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ class LoreEntry(BaseModel):
 
 
 class Lorebook(BaseModel):
-    """The entries of a lorebook, and what could not be read of them."""
+    """The entries of a lorebook, and its unreadable parts."""
 
     entries: list[LoreEntry] = Field(default_factory=list)
     unread: list[str] = Field(default_factory=list, description="One sentence each.")

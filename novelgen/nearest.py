@@ -1,4 +1,4 @@
-"""The names that somebody probably meant, and in the words of a message who bears them."""
+"""Suggestions of likely intended names for messages."""
 
 from __future__ import annotations
 

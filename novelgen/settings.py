@@ -1,4 +1,4 @@
-"""What a context may cost, in tokens and in seconds: the settings of the memory context chain, told once."""
+"""Settings of contexts: budgets, deadlines and weights."""
 
 from typing import Literal
 
@@ -41,7 +41,7 @@ class ContinuitySettings(Model):
 
 
 class ContextSettings(Model):
-    """Budgets, deadlines and weights of a context; a program's own settings may extend them."""
+    """Budgets, deadlines and weights of a context, open for extension."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

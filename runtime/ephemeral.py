@@ -39,7 +39,7 @@ def open_ephemeral(
 
 
 class _EphemeralMemory(Memory):
-    """A memory whose folder goes with it, when it is closed or nobody holds it any more."""
+    """A memory whose folder is deleted when it closes."""
 
     def __init__(
         self, settings: dict[str, Any], *, embeddings: Embeddings | None, chat_model: BaseChatModel | None

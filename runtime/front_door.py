@@ -103,7 +103,9 @@ def summarize_scene(
 
 
 class Memory:
-    """The memory of all stories in a folder; safe to share between threads. `novelgen.open` makes it.
+    """The memory of all stories in a folder, safe between threads.
+
+    `novelgen.open` makes it.
 
     Args:
         settings: Settings by name, which win over the environment and over a project's config.yaml.
@@ -159,16 +161,21 @@ class Memory:
         await self.aclose()
 
     def close(self) -> None:
-        """Close everything that was opened; neither this memory nor a story of it is used any more."""
+        """Close everything.
+
+        The memory and its stories cannot be used afterwards.
+        """
         self._opened.close(for_good=True)
 
     def projects(self) -> list[ProjectOverview]:
-        """Return every project with what it holds; one that cannot be read says why in `problem`."""
+        """Return every project with its contents, or the `problem` of an unreadable one."""
         self._opened.common.require_open()
         return self._opened.overviews()
 
     def story(self, project_id: str) -> Story:
-        """Return the story of a project; one whose folder is there but holds nothing stored yet can be ingested.
+        """Return a project's story.
+
+        A folder without stored data can be ingested.
 
         Raises:
             InvalidProjectIdError: When the id is not a plain, path-free string.

@@ -226,13 +226,19 @@ class StoryMemoryTools:
     def search_story_memory(
         self, project_id: str, query: str, **filters: Unpack[SearchFilters]
     ) -> list[StoryMemoryChunk]:
-        """Search by meaning and words; see `search_story_memory_tool`."""
+        """Search by meaning and words.
+
+        See `search_story_memory_tool`.
+        """
         return search_story_memory_tool(project_id, query, **filters, stores=self._stores)
 
     def get_entity_state(
         self, project_id: str, entity_id: str, *, chapter_index: int | None = None, scene_index: int | None = None
     ) -> EntityStateSnapshot | None:
-        """Return one entity's state; see `get_entity_state_tool`."""
+        """Return one entity's state.
+
+        See `get_entity_state_tool`.
+        """
         return get_entity_state_tool(project_id, entity_id, chapter_index, scene_index, stores=self._stores)
 
     def get_recent_timeline(
@@ -243,11 +249,17 @@ class StoryMemoryTools:
         context_window: int = DEFAULT_CONTEXT_WINDOW,
         as_of: StoryPosition | None = None,
     ) -> list[EntityStateSnapshot]:
-        """Return the snapshots around a chapter; see `get_recent_timeline_tool`."""
+        """Return the snapshots around a chapter.
+
+        See `get_recent_timeline_tool`.
+        """
         return get_recent_timeline_tool(project_id, chapter_index, context_window, as_of, stores=self._stores)
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Run many queries over all retrievers; see `search_story_memory_tool`."""
+        """Run many queries over all retrievers.
+
+        See `search_story_memory_tool`.
+        """
         return search_story_memory_tool(request.project_id, request, stores=self._stores)
 
     def rank_story_memory(self, project_id: str, query: str, **filters: Unpack[SearchFilters]) -> RankedMemories:
@@ -269,7 +281,7 @@ class StoryMemoryTools:
             return unit.outline(as_of=as_of, chapters_per_part=chapters_per_part)
 
     def recap(self, project_id: str, *, as_of: StoryPosition, last_scenes: int = RECALLED_SCENES) -> StoryRecap:
-        """Return the last scenes before the position in a few words, and what filters can name there."""
+        """Return a recap of the last scenes, and possible filters."""
         with self._stores.database(require_project_id(project_id)).read() as unit:
             return unit.recap(as_of=as_of, last_scenes=last_scenes)
 
@@ -279,11 +291,11 @@ class StoryMemoryTools:
             return unit.memories.distilled_before(as_of, most=most)
 
     def knowledge(self, project_id: str, *, as_of: StoryPosition) -> KnowledgeStory:
-        """Return the story before the position as it bears on who knows what."""
+        """Return the earlier story for knowledge rules."""
         return knowledge_story(self._stores, require_project_id(project_id), as_of=as_of)
 
     def changes(self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition) -> StoryChanges:
-        """Return the changes of the entities before the position, all stated holders, and what stands for what."""
+        """Return earlier changes of entities, stated holders and identities."""
         with self._stores.database(require_project_id(project_id)).read() as unit:
             return StoryChanges(
                 states=unit.states.changes_before(as_of, entity_ids=entity_ids),
@@ -297,7 +309,7 @@ class StoryMemoryTools:
             return names_in_text(unit, names, as_of=as_of)
 
     def scene_text(self, project_id: str, chapter_index: int, scene_index: int, *, as_of: StoryPosition) -> str:
-        """Return the text of a scene before the position; empty where none is stored."""
+        """Return an earlier scene's text, empty if absent."""
         if not as_of.admits(chapter_index, scene_index):
             return ""
         with self._stores.database(require_project_id(project_id)).read() as unit:
@@ -305,7 +317,7 @@ class StoryMemoryTools:
         return (scene.text if scene else None) or ""
 
     def read_moments(self, project_id: str, chunk_ids: Sequence[str]) -> dict[str, datetime]:
-        """Return the last moments at which memories were read; memories without one are left out."""
+        """Return the last read times of memories, without unread ones."""
         with self._stores.database(require_project_id(project_id)).read() as unit:
             return unit.memories.read_moments(chunk_ids)
 

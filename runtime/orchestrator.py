@@ -32,14 +32,14 @@ logger = logging.getLogger(__name__)
 
 
 class SceneBrief(BaseModel):
-    """What a scene writer gets: the request with its plan, and the memory context."""
+    """A scene writer's input: the planned request and its context."""
 
     request: MemoryContextRequest
     context: SceneMemoryContext
 
 
 class WrittenScene(BaseModel):
-    """What a scene writer returns: the scene, and its record where the writer makes one."""
+    """A scene writer's output: the scene, optionally with a record."""
 
     scene: GeneratedScene
     record: SceneRecord | None = None
@@ -127,7 +127,7 @@ def _stored(stores: MemoryStores, brief: SceneBrief, written: WrittenScene) -> S
 def _with_extraction(
     stores: MemoryStores, request: MemoryContextRequest, outcome: SceneOutcome, model: str | BaseChatModel | None
 ) -> SceneOutcome:
-    """Let a model read a stored scene; its failures are issues."""
+    """Let a model read a stored scene, with its failures as issues."""
     if outcome.ingest is None or (model is None and not is_extraction_model_set(stores.settings)):
         return outcome
     try:

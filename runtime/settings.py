@@ -49,7 +49,7 @@ class VectorStoreSettings(Model):
 
 
 class IngestSettings(Model):
-    """What of a scene with a record is embedded beside its memories and summary.
+    """Embedded parts of recorded scenes, beside memories and summary.
 
     Whatever is not embedded is still found by words. A scene without a record has its passages embedded.
     """
@@ -129,7 +129,7 @@ class MemorySettings(ContextSettings):
     @model_validator(mode="before")
     @classmethod
     def _gather_flat_settings(cls, given: Any) -> Any:
-        """Let what stands beside its group win: the group may hold no more than defaults."""
+        """Let flat settings override the defaults of their group."""
         if not isinstance(given, dict):
             return given
         flat = {name: value for name, value in given.items() if name in CharacterMemorySettings.model_fields}
@@ -144,7 +144,7 @@ def _as_mapping(group: Any) -> dict[str, Any]:
 
 
 class NovelgenSettings(BaseSettings):
-    """Everything that can be set; frozen, built once and passed down."""
+    """All settings, immutable and passed down."""
 
     model_config = SettingsConfigDict(
         env_prefix=ENVIRONMENT_PREFIX,
@@ -215,7 +215,7 @@ def _with_own_names(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _misspelt_key(given: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with the first key of a config file that was probably meant to be a setting, or None.
+    """Return the problem of the first misspelt key, or None.
 
     Keys of nothing that is like a setting may be another program's.
     """
@@ -230,7 +230,7 @@ def _misspelt_key(given: Mapping[str, Any]) -> str | None:
 
 
 def _misspelt_variable(names: Iterable[str]) -> str | None:
-    """Return what is wrong with the first environment variable that was probably meant to be a setting, or None."""
+    """Return the problem of the first misspelt environment variable, or None."""
     for variable in sorted(name.upper() for name in names):
         name = variable.removeprefix(ENVIRONMENT_PREFIX).casefold()
         if name == variable.casefold() or "__" in name or name in NovelgenSettings.model_fields:
@@ -315,7 +315,7 @@ def _refuse_code_in_file(in_file: Mapping[str, Any], config_file: Path | None) -
 
 
 def _content(config_file: Path | None) -> dict[str, Any]:
-    """Return the settings of a file; refuse YAML that is a text or a list, and misspelt names."""
+    """Return a file's settings, rejecting other YAML and misspelt names."""
     if config_file is None or not config_file.is_file():
         return {}
     try:
@@ -347,7 +347,7 @@ def _content(config_file: Path | None) -> dict[str, Any]:
 
 
 def _refusal(error: ValidationError) -> ConfigurationError:
-    """Name the first wrong setting and its value, which for a key or an address with a password is not told.
+    """Name the first wrong setting with its value, hiding secrets.
 
     Raise it `from None`: pydantic's error quotes every value.
     """

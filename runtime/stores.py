@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def built_with(project: Project) -> EmbeddingIdentity | None:
-    """Return the embedding model of a project's index; None where nothing was ever indexed."""
+    """Return the embedding model of an index, or None."""
     if project.embedding_model is None or project.embedding_dimension is None:
         return None
     return EmbeddingIdentity(project.embedding_model, project.embedding_dimension)
@@ -61,7 +61,7 @@ class RecentlyUsed(Generic[Key, Thing]):
         self._things: OrderedDict[Key, Thing] = OrderedDict()
 
     def get(self, key: Key) -> Thing | None:
-        """Return a thing and take it as used now; None when it is not held."""
+        """Return an item and mark it as used, or None."""
         thing = self._things.get(key)
         if thing is not None:
             self._things.move_to_end(key)
@@ -73,11 +73,11 @@ class RecentlyUsed(Generic[Key, Thing]):
         self._things.move_to_end(key)
 
     def drop(self, key: Key) -> None:
-        """Let go of a thing; one that is not held is fine."""
+        """Remove an item, if present."""
         self._things.pop(key, None)
 
     def take_surplus(self) -> list[tuple[Key, Thing]]:
-        """Let go of what is beyond the limit and return it, the one used longest ago first."""
+        """Remove and return the least recently used surplus."""
         return [self._things.popitem(last=False) for _ in range(len(self._things) - self._limit)]
 
     def take_all(self) -> list[Thing]:
@@ -88,7 +88,7 @@ class RecentlyUsed(Generic[Key, Thing]):
 
 
 class MemoryStores:
-    """Databases, vector indexes and the embedding model of all projects; safe to share between threads.
+    """Databases, indexes and embeddings of all projects, safe between threads.
 
     Nothing is opened before it is asked for, and each thing once. Of many projects only those used last keep
     their connections and processes; the others are opened again when they are asked for. Close it, or use it
@@ -198,7 +198,7 @@ class MemoryStores:
             return project
 
     def project_ids(self) -> list[str]:
-        """Return the ids of all stored projects, sorted; empty where there are none."""
+        """Return the sorted ids of stored projects."""
         if self.settings.database_url is not None:
             with self._database_lock:
                 database = self._open_shared(self.settings.database_url)
@@ -215,14 +215,14 @@ class MemoryStores:
         return True
 
     def ensure_project(self, project_id: str, *, name: str = "", language: str = "") -> None:
-        """Create a project where there is none; one that exists, or that somebody creates meanwhile, stays as it is."""
+        """Create a project unless it exists, safe in parallel."""
         if not self.is_stored(project_id):
             with contextlib.suppress(errors.ProjectExistsError):
                 self.create_project(project_id, name=name, language=language)
 
     @cached_property
     def minds(self) -> MindCache:
-        """What characters remember, kept between calls."""
+        """The cache of character memories."""
         from runtime.storage.characters import MindCache
 
         return MindCache()
@@ -291,7 +291,7 @@ class MemoryStores:
 
     @property
     def embedding_model(self) -> str | None:
-        """Name of the embedding model; None where it cannot be built: whoever embeds is told so then."""
+        """The embedding model's name, None if it cannot be built."""
         try:
             return self.embeddings.model_name
         except (errors.ConfigurationError, errors.EmbeddingError):
@@ -308,7 +308,7 @@ class MemoryStores:
         return self.embeddings.identity
 
     def embedding_mismatch(self, project_id: str, built_with: EmbeddingIdentity) -> str | None:
-        """Say that an index holds vectors of another model, and what to do; None where it does not.
+        """Return the problem of another model's index, or None.
 
         Raises:
             ConfigurationError: When the setting names no model that can be used.
@@ -330,7 +330,7 @@ class MemoryStores:
         return f"run `novelgen reindex {project_id}`"
 
     def delete_project(self, project_id: str) -> None:
-        """Delete what the stores hold of a project, and nothing of any other; its files are the caller's.
+        """Delete a project's stored data, without its files.
 
         The index goes before the rows that name it. What of it is done already is passed over, so that a deletion that
         was cut short is finished by another one. Of a project with a database of its own only what is open is closed.
@@ -389,7 +389,7 @@ class MemoryStores:
             database.close()
 
     def require_open(self) -> None:
-        """Refuse what is asked of stores that were closed for good."""
+        """Reject requests to closed stores."""
         if self._is_over:
             raise errors.UserInputError(
                 f"the memory of {str(self.settings.projects_dir)!r} was closed; open it again with novelgen.open"
@@ -412,7 +412,7 @@ class MemoryStores:
         return self._kept_open(url, database)
 
     def _kept_open(self, key: str, database: DatabaseManager) -> DatabaseManager:
-        """Take a database as the one used last; the one used longest ago closes its connections for it."""
+        """Mark a database as used, closing the least recent one's connections."""
         self._databases.use(key, database)
         self._held[key] = database
         for other_key, other in self._databases.take_surplus():
@@ -421,7 +421,7 @@ class MemoryStores:
         return database
 
     def _keep_running(self, access: IndexAccess) -> None:
-        """Take an index as the one used last; the process of the one used longest ago ends for it."""
+        """Mark an index as used, ending the least recent one's process."""
         with self._vectors_lock:
             self._running.use(access.location, access)
             surplus = self._running.take_surplus()
@@ -432,7 +432,7 @@ class MemoryStores:
                     self._running.use(location, other)
 
     def _index_id(self, project_id: str, access: IndexAccess) -> str | None:
-        """Read the id of a project's live index; None where an embedded one has to do without."""
+        """Read the id of a live index, or None."""
         try:
             index_id = self.database(project_id).reading(lambda unit: unit.projects.require().index_id)
         except (errors.DatabaseError, errors.UnknownProjectError) as error:
@@ -473,14 +473,14 @@ class MemoryStores:
         return [] if project_id in stored else stored
 
     def _meant(self, project_id: str) -> str:
-        """Name the project whose id is most like one that is not stored, be it stored or a folder only."""
+        """Suggest the project with the most similar id."""
         projects_dir = self.settings.projects_dir
         folders = [each.name for each in projects_dir.iterdir()] if projects_dir.is_dir() else []
         known = {*self.project_ids(), *folders} - {project_id}
         return did_you_mean(project_id, sorted(known), likeness=LIKE_PROJECT_ID)
 
     def _remove_index(self, project_id: str, database: ProjectDatabase | None) -> None:
-        """Remove an index from its store; one that is embedded goes with the other files, unless somebody owns it."""
+        """Remove an index from its store, unless an embedded one has an owner."""
         from runtime.index.manager import next_index_id
 
         location = None if self._own_store is not None else self._index_location(project_id)

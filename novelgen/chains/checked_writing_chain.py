@@ -1,4 +1,4 @@
-"""A draft as its writer wrote it in, the draft with its check out, repaired by the writer's model where asked."""
+"""Check a draft, and let the writer's model repair it on request."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
@@ -80,7 +80,7 @@ def repaired_text(answer: ModelPassages, text: str) -> str:
 
 
 def _exact(quote: str, text: str) -> Span | None:
-    """Find a passage with its own quotation marks and stops, which are a part of what is replaced."""
+    """Find a passage including its own quotation marks and stops."""
     at = text.find(quote) if quote else -1
     return Span(at, at + len(quote)) if at >= 0 else None
 
@@ -89,7 +89,9 @@ _WEIGHTS: Mapping[Severity, int] = {"high": 3, "medium": 2, "low": 1}
 
 
 class WrittenDraft(BaseModel):
-    """A draft and where it stands; other keys of a mapping are a chain's own.
+    """A draft and its scene.
+
+    Other keys of a mapping belong to the surrounding chain.
 
     `draft` may be a text, a LangChain message, a GeneratedScene, or a mapping with `content`.
     """
@@ -132,7 +134,7 @@ Check = Callable[[WrittenDraft], DraftCheck]
 
 
 class CheckedWritingChain(StepwiseChain[WritingInput, CheckedWriting]):
-    """Checks what a writer wrote, and lets the writer's model repair it once; works as any LangChain Runnable.
+    """Runnable that checks a draft and may have it repaired once.
 
     Nothing that the model or its server does is raised; what the check raises is.
     """
@@ -193,7 +195,7 @@ class CheckedWritingChain(StepwiseChain[WritingInput, CheckedWriting]):
 def check_after_writing(
     check: Check, *, writer: BaseChatModel | None = None, repair: bool = False, timeout_s: float = 120.0
 ) -> CheckedWritingChain:
-    """Return the step of a chain that comes after the writer: it checks the draft, and may have it repaired once.
+    """Return the chain step that checks a draft after the writer.
 
     The step takes a mapping with `chapter_index`, `scene_index` and `draft` (`scene_plan` and `pov` where given), as
     `RunnablePassthrough.assign(draft=writer)` makes it.
@@ -204,7 +206,7 @@ def check_after_writing(
 
 
 def _why_not_kept(before: DraftCheck, after: DraftCheck) -> str:
-    """Return why a repaired draft is no better; empty where it is."""
+    """Return the reason for rejecting a repaired draft, or an empty text."""
     failed = {each.stage for each in after.report.issues} - {each.stage for each in before.report.issues}
     if failed:
         # Fewer findings of half a check say nothing.

@@ -44,7 +44,7 @@ class _Run:
 
 
 class ChunkContextChain(stepwise_chain.StepwiseChain[ChunkInput, ChunkContext]):
-    """Builds the context of a piece of text: whom it names, and which memories are about them.
+    """Runnable that builds the context of a piece of text.
 
     Works as any LangChain Runnable. It reads and writes nothing else. A memory that fails leaves its part
     empty and stands in `issues`; nothing of it reaches the caller as an exception.
@@ -118,7 +118,7 @@ class ChunkContextChain(stepwise_chain.StepwiseChain[ChunkInput, ChunkContext]):
         return self._with_read_moments(run, deadline)
 
     def _with_read_moments(self, run: _Run, deadline: Deadline) -> _Run:
-        """Let the memory tell when what was found was last read, where that decides."""
+        """Return the memories with the times of their last reads, where needed."""
         memory, found = self._memory, run.found.value.candidates
         if run.request.priority == "score" or not found or not isinstance(memory, ReadMoments):
             return run

@@ -1,4 +1,4 @@
-"""A draft and the story before it in, its contradictions of that story out, as a model finds and proves them."""
+"""Runnable that finds and proves contradictions between a draft and the story."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class ModelCheck(BaseModel):
     usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted.")
 
     def told_in(self, checked: CheckedDraft) -> CheckedDraft:
-        """Return what was looked at, with the part of the model."""
+        """Return the looked-at material, including the model's part."""
         return checked.model_copy(
             update={
                 "is_judged": self.is_judged,
@@ -91,7 +91,10 @@ class ModelCheck(BaseModel):
 
 @dataclass(slots=True)
 class _Run:
-    """One draft on its way through the steps, each of which adds to its check; after a refusal no call is tried."""
+    """The state of one draft check.
+
+    After a refusal no further call is made.
+    """
 
     request: ContinuityRequest
     deadline: Deadline
@@ -109,7 +112,7 @@ class _Run:
         self.is_refused = self.is_refused or isinstance(error, ModelRefusedError)
 
     def keep(self, look: judging.SecondLook) -> None:
-        """Leave what a second look left standing."""
+        """Keep only the findings that a second look confirmed."""
         if fallen := len(self.check.issues) - len(look.issues):
             self.check.dropped[SECOND_LOOK_STAGE] = fallen
         self.check.issues = list(look.issues)
@@ -120,7 +123,7 @@ Read = TypeVar("Read")
 
 
 class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
-    """Finds what of a draft contradicts the story; works as any LangChain Runnable.
+    """Runnable that finds contradictions between a draft and the story.
 
     At most two prompts with one repair each, for every part of a long draft. Nothing that the model or its server
     does is raised.
@@ -147,7 +150,10 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         super().__init__(RunnableLambda(self._in_parts).with_config(run_name="check_parts"))
 
     def _in_parts(self, given: ContinuityInput, config: RunnableConfig) -> ModelCheck:
-        """Check a draft, a long one part by part: a model that reads too much at once overlooks the small things."""
+        """Check a draft, part by part where it is long.
+
+        A model that reads too much at once overlooks details.
+        """
         request = given if isinstance(given, ContinuityRequest) else ContinuityRequest(**given)
         as_of = request.story.as_of
         require_size(request.draft.text, f"the draft of scene {as_of.scene_index} of chapter {as_of.chapter_index}")
@@ -249,7 +255,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         accept: Callable[[Shape], Read],
         told: str,
     ) -> Read | None:
-        """Ask for one answer with one repair; a failure is said aloud, with what it means for the check."""
+        """Ask for one answer with one repair, and report a failure."""
         story = run.request.story
         conversation = question.begin(share * run.deadline.remaining_s)
         read: Read | None = None
@@ -273,7 +279,7 @@ def _question(model: BaseChatModel, shape: type[Shape], prompt: str, stage: str,
 
 
 def moved(issue: ContinuityIssue, *, by: int) -> ContinuityIssue:
-    """Return a finding with its span moved by so many characters, as from a part of a draft to the whole."""
+    """Return a finding with its span shifted from a part to the draft."""
     start, end = issue.draft_span
     return issue.model_copy(update={"draft_span": (start + by, end + by)})
 

@@ -69,7 +69,7 @@ NOT_READ: stepwise_chain.Untraced[StoryOutline | None] = stepwise_chain.Untraced
 
 @dataclass(frozen=True)
 class ContextRun:
-    """The state that passes from step to step; every step returns a new one."""
+    """The immutable state that passes between steps."""
 
     request: MemoryContextRequest
     started_s: float
@@ -89,12 +89,12 @@ class ContextRun:
 
     @property
     def outline(self) -> StoryOutline | None:
-        """The story before the scene; None when it could not be read at all."""
+        """The story before the scene, or None when it could not be read."""
         return self.story.value
 
     @property
     def search(self) -> SearchResult:
-        """What all retrievers found."""
+        """The results of all retrievers."""
         return self.found.value
 
     def with_issues(self, *issues: ReportIssue | None) -> ContextRun:
@@ -108,7 +108,10 @@ class ContextRun:
 
 @runtime_checkable
 class ContextWriter(Protocol):
-    """Whatever keeps a finished context; runtime writes it as a JSON file."""
+    """Storage for finished contexts.
+
+    runtime writes them as JSON files.
+    """
 
     def write(self, context: SceneMemoryContext) -> Path | None:
         """Keep the context, whole or not at all.
@@ -188,7 +191,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         )
 
     def _configured(self, config: RunnableConfig | None, asked: ContextInput) -> RunnableConfig:
-        """Give the run its tag and its place as metadata too; what the caller set stays."""
+        """Add the run's tag and place to the metadata of the config."""
         given = super()._configured(config, asked)
         return {
             **given,
@@ -256,7 +259,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
     def _recall(
         self, run: ContextRun, unread: list[ReportIssue], entity_ids: Sequence[str]
     ) -> tuple[StoryRecap, Sequence[EntityStateSnapshot]]:
-        """Read what a planning model is told beside the outline; what cannot be read is one issue of `unread`."""
+        """Read the planner's additional material, and report unreadable parts in `unread`."""
         request = run.request
         told = StoryRecap(
             scenes=scene_planning.known_story(request, run.outline).scenes[-scene_planning.RECENT_SCENES :]
@@ -275,7 +278,10 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         return values.get("recap") or told, values.get("states") or ()
 
     def _plan_on(self, run: ContextRun, planned: scene_planning.PlannedScene) -> ContextRun:
-        """Let the model see the first hits and ask on; whatever fails leaves the first round's plan."""
+        """Let the model see the first hits and plan again.
+
+        A failure keeps the first round's plan.
+        """
         asked = self._search_request(run, self._stage(run.deadline, "first_hits"))
         run, found = self._called(run, "first_hits", self._search(asked), of="plan")
         if found is None or self._planner is None:
@@ -388,7 +394,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         return replace(run, left_off=ended)
 
     def _reads_of_knowledge(self, run: ContextRun, state_ids: Sequence[str]) -> dict[str, Callable[[], Any]]:
-        """Return what is read to tell who knows what: nothing where the plan names nobody."""
+        """Return the reads for character knowledge, none for a plan without names."""
         memory, request = self._memory, run.request
         reads: dict[str, Callable[[], Any]] = {}
         if isinstance(memory, protocol.KnowingMemory) and self._cast(run):
@@ -402,7 +408,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         return reads
 
     def _with_knowledge(self, run: ContextRun, outcomes: Mapping[str, CallOutcome[Any]]) -> ContextRun:
-        """Take over who knows what; where that is missing, say what becomes of the point of view."""
+        """Add character knowledge, or report how the point of view is handled without it."""
         run = run.with_issues(*(self._issue("knowledge", outcome) for outcome in outcomes.values()))
         values = {name: outcome.value for name, outcome in outcomes.items()}
         if outcomes:
@@ -419,7 +425,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         )
 
     def _without_knowledge(self, run: ContextRun) -> ContextRun:
-        """Say what becomes of a point of view of which nobody can tell what it knows."""
+        """Report how the point of view is handled when knowledge is unavailable."""
         view = run.point_of_view
         if view is None or view.mode == "mark":
             return run
@@ -437,7 +443,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         return replace(run.with_issues(issue), point_of_view=view.model_copy(update={"mode": mode}))
 
     def _cast(self, run: ContextRun) -> list[str]:
-        """Return the characters whom the plan itself names, and whose point of view it is."""
+        """Return the characters of the plan, including its point of view."""
         types = {each.entity_id: each.entity_type for each in run.outline.entities} if run.outline else {}
         named = [each for each in run.plan.entity_ids if each not in run.plan.inferred_ids]
         pov_id = run.point_of_view.character_id if run.point_of_view else None
@@ -445,7 +451,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         return [each for each in ids if types.get(each) == "character"]
 
     def _cut(self, run: ContextRun) -> tuple[ContextRun, PointOfViewCut | None]:
-        """Divide what was found by what the point of view knows, in a time of its own."""
+        """Divide the results by the point of view's knowledge, within a time limit."""
         view = run.point_of_view
         if view is None or view.mode == "mark":
             return run, None
@@ -563,7 +569,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         return run, best_list(ranked, budget_tokens=budget_tokens, most=most, count_tokens=count_tokens)
 
     def _with_knowers(self, run: ContextRun, context: SceneMemoryContext) -> tuple[ContextRun, SceneMemoryContext]:
-        """Say on every receipt who of the planned cast knows the memory."""
+        """Add the planned characters that know a memory to its receipt."""
         knowledge, cast = run.knowledge.value, self._cast(run)
         if knowledge is None or not cast or context.report is None:
             return run, context
@@ -600,7 +606,10 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
     def _called(
         self, run: ContextRun, name: str, call: Callable[[], stepwise_chain.T], *, of: str
     ) -> tuple[ContextRun, stepwise_chain.T | None]:
-        """Call one tool within its share of the time; the run tells what it took, and at the stage `of` a failure."""
+        """Call one tool within its share of the time.
+
+        The run records the duration, and a failure at stage `of`.
+        """
         timeout_s = self._stage(run.deadline, name).remaining_s
         outcome = run_concurrently({name: call}, timeouts_s={name: timeout_s})[name]
         spent_s = run.timings_s.get(name, 0.0) + outcome.elapsed_s
@@ -714,7 +723,7 @@ def _spent_s(context: SceneMemoryContext) -> float:
 
 
 def _without_quotes(run: ContextRun) -> ContextRun:
-    """Leave out what a failed plan of a model quotes: it may speak of what the point of view does not know."""
+    """Remove quotations from a failed plan, since they may hold hidden facts."""
     planner = run.plan.planner
     if not planner.prompt_tokens:
         return run

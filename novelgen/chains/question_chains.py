@@ -45,7 +45,7 @@ class ShortFormsRequest(BaseModel):
         return {f"M{number}": each for number, each in enumerate(self.memories, start=1)}
 
     def values(self) -> dict[str, str]:
-        """Return what the prompt tells."""
+        """Return the variables of the prompt."""
         lines = [piped(number, as_data(each.content), as_data(each.short)) for number, each in self.numbered().items()]
         return {"memories": "\n".join(lines)}
 
@@ -104,20 +104,23 @@ class ModelSummary(BaseModel):
 
 
 class SummaryRequest(BaseModel):
-    """What is to be summed up."""
+    """The material of a summary."""
 
     events: list[str] = Field(min_length=1, description="In story order.")
     names: list[str] = Field(default_factory=list, description="Every name of the story, later ones too.")
 
 
 class SummaryResult(ModelWork):
-    """The summary, empty when the model wrote none that can be used; an issue then says why."""
+    """The summary, empty when the model wrote no usable one.
+
+    An issue then gives the reason.
+    """
 
     text: str = ""
 
 
 class SummaryChain(StepwiseChain[SummaryRequest | Mapping[str, Any], SummaryResult]):
-    """Writes the summary of a chapter or part; nothing that the model or its server does is raised."""
+    """Runnable that summarises a chapter or part, and reports failures as issues."""
 
     def __init__(self, model: BaseChatModel, *, timeout_s: float = 60.0) -> None:
         self._timeout_s = timeout_s
@@ -163,13 +166,16 @@ class SceneSummaryRequest(BaseModel):
 
 
 class SceneSummaryResult(ModelWork):
-    """The bullets, none when the model wrote none that can be used; an issue then says why."""
+    """The bullets, empty when the model wrote no usable ones.
+
+    An issue then gives the reason.
+    """
 
     bullets: list[str] = Field(default_factory=list)
 
 
 class _BulletsParser(AnswerParser[ModelBullets]):
-    """Reads bullets; an answer that has them line by line in place of a JSON object says the same."""
+    """Parser for bullets, as JSON or line by line."""
 
     def read_text(self, text: str) -> ModelBullets:
         try:
@@ -183,7 +189,7 @@ class _BulletsParser(AnswerParser[ModelBullets]):
 
 
 class SceneSummaryChain(StepwiseChain[SceneSummaryRequest | Mapping[str, Any], SceneSummaryResult]):
-    """Sums a scene up in three to five bullets; nothing that the model or its server does is raised."""
+    """Runnable that summarises a scene in three to five bullets."""
 
     def __init__(self, model: BaseChatModel, *, timeout_s: float = 60.0) -> None:
         self._timeout_s = timeout_s
@@ -237,14 +243,17 @@ def _accepted_bullets(answer: ModelBullets, *, request: SceneSummaryRequest) -> 
 
 
 class ConsolidationRequest(BaseModel):
-    """What is to be told in one memory."""
+    """The memories to consolidate into one."""
 
     sources: list[StoryMemoryChunk] = Field(min_length=1, description="In story order.")
     names: list[str] = Field(default_factory=list, description="Every name of the story, later ones too.")
 
 
 class ConsolidationResult(ModelWork):
-    """The text, and whether a model wrote it; if one was to and did not, an issue says why."""
+    """The consolidated text and its origin.
+
+    An issue gives the reason when the model's text is missing.
+    """
 
     text: consolidation.ConsolidatedText
     is_models: bool = False
@@ -288,13 +297,16 @@ class ConsolidationChain(StepwiseChain[ConsolidationRequest | Mapping[str, Any],
 
 
 class ChapterPassResult(ModelWork):
-    """What of a chapter is to be put right; None when the model gave no usable answer, and an issue says why."""
+    """The corrections of a chapter, or None without a usable answer.
+
+    An issue then gives the reason.
+    """
 
     reading: chapter_reading.ChapterReading | None = None
 
 
 class ChapterPassChain(StepwiseChain[chapter_reading.ChapterRequest | Mapping[str, Any], ChapterPassResult]):
-    """Asks what of a chapter whose scenes were read belongs together and what is over.
+    """Runnable that asks for duplicates and endings across a read chapter.
 
     The model proposes; what no list holds and no quote proves is dropped (`reading.chapter_reading`). Nothing that the
     model or its server does is raised.
@@ -333,13 +345,16 @@ class ChapterPassChain(StepwiseChain[chapter_reading.ChapterRequest | Mapping[st
 
 
 class ShortFormsResult(SceneResult):
-    """The new short forms by memory_id; None when the model gave no usable answer, and `reason` says why."""
+    """The new short forms by memory_id, or None without a usable answer.
+
+    `reason` then gives the cause.
+    """
 
     shorts: dict[str, str] | None = None
 
 
 class ShortFormsChain(StepwiseChain[ShortFormsRequest | Mapping[str, Any], ShortFormsResult]):
-    """Writes the short forms of memories anew; nothing that the model or its server does is raised."""
+    """Runnable that rewrites short forms of memories, and reports failures as issues."""
 
     def __init__(self, model: BaseChatModel, *, timeout_s: float = 60.0) -> None:
         self._timeout_s = timeout_s

@@ -1,4 +1,4 @@
-"""A finished scene in, the record of what it established out; of a scene with a record, who knows what when it ends."""
+"""Extract the record of a finished scene, or the knowledge at its end."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ class PromptTokens:
 
 @dataclass(frozen=True, slots=True)
 class ReadScene:
-    """What a model answered about a scene, part by part; nothing of it is stored, or decided, yet."""
+    """A model's answers about a scene, part by part, before any decision."""
 
     request: SceneRecordRequest
     parts: Sequence[ScenePart]
@@ -81,7 +81,7 @@ class ReadScene:
 
     @property
     def usage(self) -> ModelUsage:
-        """What the provider counted."""
+        """The usage counted by the provider."""
         return self.work["usage"]
 
     @property
@@ -124,7 +124,7 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         super().__init__(self.reading | RunnableLambda(self.conclude).with_config(run_name="conclude"))
 
     def conclude(self, read: ReadScene, request: SceneRecordRequest | None = None) -> SceneRecordResult:
-        """Decide what the answers about a scene establish."""
+        """Return the facts established by the answers about a scene."""
         readings = read.readings
         if request is not None:
             so_far, anew = SceneSoFar.on_entering(request), []
@@ -144,7 +144,7 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         return result.model_copy(update={"windows": len(read.parts), "issues": issues, **read.work})
 
     def prompt_tokens(self, given: RecordInput) -> list[PromptTokens]:
-        """Estimate the tokens of the first prompt of each part of a scene, by what is known of the story now."""
+        """Estimate the tokens of each part's first prompt for the present story."""
         request = SceneRecordRequest.model_validate(given)
         so_far = SceneSoFar.on_entering(request)
         found = []
@@ -208,7 +208,7 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         reading: answer_reading.WindowReading,
         conversation: JsonConversation[ModelSceneRecord],
     ) -> answer_reading.WindowAnswer:
-        """Ask once what was meant by that which could not be placed; the answer as it was where that cannot be had."""
+        """Ask once about unresolved names, and keep the old answer on failure."""
         values = {"items": answer_reading.items_text(reading.unplaced)}
         prompt = load_chat_prompt("correct_scene_record", so_far.request.told_in, variables=values)
         try:
@@ -221,7 +221,7 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         return replace(answer, said=answer_reading.without_replaced(merged, answer.said, still_unplaced))
 
     def _values(self, part: ScenePart, so_far: SceneSoFar) -> tuple[PromptLists, dict[str, str]]:
-        """Return the lists of the prompt and all that it tells; of a later part also what those before it gave."""
+        """Return the prompt's lists and, for later parts, the earlier results."""
         request, language = so_far.request, so_far.request.told_in
         lists = chosen_lists(part.text, so_far, language=language, max_tokens=self._list_tokens)
         values = request.values_of(part, language)
@@ -252,13 +252,16 @@ KnowledgeInput = knowledge_reading.SceneKnowledgeRequest | Mapping[str, Any]
 
 
 class SceneKnowledgeResult(SceneResult):
-    """Who knows what; None when the model gave no usable answer, and `reason` says why."""
+    """Character knowledge, or None without a usable answer.
+
+    `reason` then gives the cause.
+    """
 
     knowledge: knowledge_reading.SceneKnowledge | None = None
 
 
 class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
-    """Asks a chat model who knows what when a scene ends; works as any LangChain Runnable.
+    """Runnable that asks a chat model for character knowledge at a scene's end.
 
     Nothing that the model or its server does is raised.
     """
@@ -360,7 +363,10 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
 def _with_memories(
     request: knowledge_reading.SceneKnowledgeRequest, parts: Sequence[ScenePart]
 ) -> list[tuple[ScenePart, list[PromptMemory]]]:
-    """Return each part with the memories that it asks about: those whose quote it holds, the last those without."""
+    """Return parts with their memories, matched by quotes.
+
+    The last part takes the memories without quotes.
+    """
     text = scrub_text(request.text)
     finder = QuoteFinder(text)
     asked: list[list[PromptMemory]] = [[] for _ in parts]

@@ -1,4 +1,4 @@
-"""What novelgen's chains share as LangChain Runnables: named steps, issues in place of errors, what a trace shows."""
+"""Shared building blocks of the chains: steps, issues and traces."""
 
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -19,7 +19,7 @@ BUGS = (TypeError, KeyError, AttributeError, AssertionError, NameError, NotImple
 
 
 def issue_of(stage: str, outcome: CallOutcome[Any], *, propagate_bugs: bool) -> ReportIssue | None:
-    """Return what a tool's failure means for the context, or None when it answered."""
+    """Return the issue that a failed tool causes, or None."""
     error = outcome.error
     if error is None:
         return None
@@ -62,7 +62,7 @@ class WholeInput(Runnable[Given, Built]):
     """
 
     def transform(self, input: Iterator[Given], config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Built]:
-        """Give what comes of the whole input, as one piece."""
+        """Yield the result for the whole input as one chunk."""
         yield self.invoke(reduce(_with_piece, input), config, **kwargs)
 
     async def atransform(
@@ -97,7 +97,7 @@ class StepwiseChain(WholeInput[Given, Built]):
         return self._steps.invoke(input, self._configured(config, input), **kwargs)
 
     async def ainvoke(self, input: Given, config: RunnableConfig | None = None, **kwargs: Any) -> Built:
-        """Do the same without blocking the event loop; the same body runs in worker threads."""
+        """Run in a worker thread without blocking the event loop."""
         return await self._steps.ainvoke(input, self._configured(config, input), **kwargs)
 
     def _configured(self, config: RunnableConfig | None, asked: Given) -> RunnableConfig:
@@ -128,7 +128,7 @@ class Untraced(Generic[T]):
 
 
 def untraced_search(search: SearchResult) -> Untraced[SearchResult]:
-    """Hold what all retrievers found; a trace has the best of each retriever in a run of its own."""
+    """Wrap the search result, which is traced per retriever in its own runs."""
     return Untraced(search, f"{len(search.candidates)} candidates")
 
 
@@ -139,7 +139,7 @@ MAX_SHOWN_IDS = 20
 
 
 def trace_retrievers(request: SearchRequest, search: SearchResult) -> None:
-    """Tell the handlers of the running step what each retriever of a finished search found.
+    """Report the matches of each retriever to the callbacks of the running step.
 
     Every retriever becomes a run `arm_<name>` under the step, tagged "arm": what it was asked goes in, the number
     of its candidates, its best chunk ids, its seconds and its issues come out. The retrievers have run already and
@@ -155,7 +155,7 @@ def trace_retrievers(request: SearchRequest, search: SearchResult) -> None:
 
 
 def retriever_summaries(search: SearchResult) -> Mapping[str, dict[str, Any]]:
-    """Sum up what each retriever of a search found."""
+    """Summarise the matches of each retriever."""
     ranks: dict[str, dict[str, int]] = {}
     for candidate in search.candidates:
         for hit in candidate.hits:

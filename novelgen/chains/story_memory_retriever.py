@@ -14,7 +14,7 @@ from novelgen.models.position import StoryPosition
 
 
 class StoryMemoryRetriever(BaseRetriever):
-    """Retrieves what a story has established strictly before a position, as Documents.
+    """Retriever of memories established strictly before a position.
 
     `k` and `as_of` may also be given to a single call: `retriever.invoke(query, k=3, as_of=position)`. A
     failing memory raises, as LangChain's `with_fallbacks` and `with_retry` expect of a retriever. LangChain

@@ -1,4 +1,4 @@
-"""Letting one memory stand for several of a character who has too many: which, and in what words."""
+"""Consolidation of a character's memories: the choice and the wording."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -34,7 +34,7 @@ Sources = tuple[CharacterMemory, ...]
 def consolidation_groups(
     mind: Mind, view: View, settings: CharacterMemorySettings, *, target: int | None = None
 ) -> list[Sources]:
-    """Choose what of a character's memories is to become one."""
+    """Choose a character's memories for consolidation."""
     live = int(view.live.sum())
     wanted = settings.consolidate_target if target is None else target
     if live <= (settings.max_memories_before_consolidate if target is None else target):
@@ -104,7 +104,7 @@ def consolidated_memory(
 
 
 def _common(values: Iterable[Value], other: Value) -> Value:
-    """Return what all of them are, or where they differ something else."""
+    """Return the common value, or a fallback where values differ."""
     found = set(values)
     return found.pop() if len(found) == 1 else other
 
@@ -122,7 +122,7 @@ def _may_go(mind: Mind, view: View, place: int, settings: CharacterMemorySetting
 
 
 def _grouped(mind: Mind, view: View, places: Sequence[int], *, days: int) -> list[Sources]:
-    """Put each memory to the first group of its day, or span of days, that shares its topic and has room."""
+    """Assign each memory to the first fitting group of its days and topic."""
     known = mind.vectors[mind.has_vector]
     centre = known.mean(axis=0) if len(known) else np.zeros(mind.vectors.shape[1], np.float32)
     level = float(np.dot(centre, centre))

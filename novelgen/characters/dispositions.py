@@ -1,4 +1,4 @@
-"""What one character feels for another: five dimensions, how events move them, and what they are called."""
+"""A character's feelings for another: dimensions, effects of events and words."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ SAME_EVENT: Final[Mapping[str, str]] = {
 
 
 class Disposition(Model):
-    """What one character feels for another at some time."""
+    """A character's feelings for another at a time."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -97,7 +97,7 @@ class DispositionChange(Model):
 
 
 def folded_disposition(changes: Iterable[DispositionChange]) -> Disposition:
-    """Return what the changes come to, in the order in which they happened."""
+    """Return the feelings after all changes in order."""
     disposition = Disposition()
     for change in changes:
         disposition = disposition.with_values(change.values).moved(change.deltas)
@@ -121,7 +121,7 @@ def require_dimensions(given: Mapping[str, Any]) -> dict[str, int]:
 
 
 def deltas_of(event_type: str, settings: CharacterMemorySettings) -> dict[str, int]:
-    """Return how an event of that type moves feelings by the rules; nothing for a type that has no rule."""
+    """Return the default feeling deltas of an event type, empty without a rule."""
     name = SAME_EVENT.get(event_type, event_type)
     own = settings.relationship_deltas
     # An own rule that is empty says that nothing moves.
@@ -130,7 +130,7 @@ def deltas_of(event_type: str, settings: CharacterMemorySettings) -> dict[str, i
 
 
 def clamped(deltas: Mapping[str, Any], settings: CharacterMemorySettings) -> dict[str, int]:
-    """Return what a model proposes, each dimension within what it may move at once."""
+    """Return the model's deltas, clamped per dimension."""
     found: dict[str, int] = {}
     for name, value in deltas.items():
         dimension = str(name).removesuffix("_change")
@@ -144,7 +144,7 @@ def clamped(deltas: Mapping[str, Any], settings: CharacterMemorySettings) -> dic
 
 
 def status_of(disposition: Disposition, *, has_met: bool) -> Status:
-    """Return what somebody is to a character: a stranger, a friend, an enemy, …"""
+    """Return a character's status for another: stranger, friend, enemy, …"""
     if not has_met:
         return "stranger"
     least, most = sorted((disposition.trust, disposition.affection))
@@ -177,7 +177,7 @@ _STEPS: Final[Mapping[RelationshipDimension, tuple[tuple[int, ...], tuple[int, .
 
 
 def disposition_words(disposition: Disposition, *, other: str, language: StoryLanguage) -> list[str]:
-    """Return in words what a character feels for another; what is neither much nor little is not said."""
+    """Return a character's feelings in words, without the moderate ones."""
     catalogue, feelings = words("characters", language), []
     for dimension, (much, little) in _STEPS.items():
         value = getattr(disposition, dimension)
@@ -188,5 +188,5 @@ def disposition_words(disposition: Disposition, *, other: str, language: StoryLa
 
 
 def status_words(status: str, language: StoryLanguage) -> str:
-    """Return a status as it stands in a sentence; one of the game's own as it is."""
+    """Return a status as a phrase, a game's own status unchanged."""
     return str(words("characters", language).get(f"status.{status}", status))

@@ -1,4 +1,4 @@
-"""An event as a game tells it, and what a character who remembers it makes of it."""
+"""Events of a game and the memories that characters make of them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ SMALL_TALK = "casual_conversation"
 
 
 def typed_interaction(given: str, settings: CharacterMemorySettings) -> tuple[str, str | None]:
-    """Return a valid interaction type, and what is wrong with the one that was given, if anything is.
+    """Return a valid interaction type and any problem with the input.
 
     Case, spaces and hyphens do not count. What is not valid is small talk: letters tell `life_not_saved` from
     `life_saved` by little. A setting for debugging takes the nearest type.
@@ -77,7 +77,10 @@ def _likeness(one: str, other: str) -> float:
 
 
 def event_type_hint(event_type: str, settings: CharacterMemorySettings) -> str | None:
-    """Return a remark on an event type that is nearly one which the settings know; a game's own types are fine."""
+    """Return a remark on a likely misspelt event type.
+
+    A game's own types are accepted.
+    """
     known = {
         *settings.pinned_event_types,
         *settings.important_event_types,
@@ -98,7 +101,7 @@ def event_type_hint(event_type: str, settings: CharacterMemorySettings) -> str |
 
 
 def require_deltas(deltas: Mapping[str, Any]) -> None:
-    """Refuse what no change of state is called, and changes of feelings that are no whole numbers."""
+    """Reject unknown state changes and fractional changes of feelings."""
     for name, value in deltas.items():
         if name not in STATE_DELTAS:
             meant = did_you_mean(name, STATE_DELTAS) or f"; there are {', '.join(STATE_DELTAS)}"
@@ -117,7 +120,7 @@ def require_slot(slot: str, settings: CharacterMemorySettings) -> None:
 
 
 def base_importance(event_type: str, settings: CharacterMemorySettings, *, milestone: bool = False) -> int:
-    """Return what an event of a type is worth before anything is known of its consequences."""
+    """Return the importance of an event type before its consequences."""
     by_type = settings.event_type_importance
     if milestone:
         return by_type.get("milestone", HIGHEST_IMPORTANCE)
@@ -128,7 +131,7 @@ def base_importance(event_type: str, settings: CharacterMemorySettings, *, miles
 def importance(
     event_type: str, deltas: Mapping[str, Any], settings: CharacterMemorySettings, *, milestone: bool = False
 ) -> int:
-    """Return the importance of an event by its type and by what it changed; the same for the same input."""
+    """Return the importance of an event from its type and changes."""
     shift = sum(abs(deltas.get(f"{name}_change") or 0) for name in ("trust", "affection", "fear"))
     signals = (
         (shift >= settings.relationship_delta_threshold, settings.importance_boost_relationship),
@@ -164,7 +167,7 @@ def detected_tier(
 
 
 def derived_short(text: str) -> str | None:
-    """Return the sentence of a text that can stand for it, or None where the text is short or has none that fits."""
+    """Return a sentence that can stand for a text, or None."""
     if len(text) <= SHORT_CHARACTERS:
         return None
     found = short_form(text, (), limit_characters=SHORT_CHARACTERS) or short_form(
@@ -174,7 +177,7 @@ def derived_short(text: str) -> str | None:
 
 
 def ended_by(memory: CharacterMemory, begun: Sequence[CharacterMemory]) -> tuple[CharacterMemory | None, str | None]:
-    """Return which of what was begun a memory puts an end to, the promise that is broken, or why none is told."""
+    """Return the open memory that an event ends, or the reason for none."""
     people = set(memory.participants)
     opened = {
         each.memory_id: each
@@ -194,7 +197,7 @@ LONGEST_CONTENT_CHARACTERS = 20_000
 
 
 class GivenEvent(BaseModel):
-    """What happened, in the words of the character who remembers it."""
+    """An event in the words of the remembering character."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -230,7 +233,7 @@ class GivenEvent(BaseModel):
         return value.strip()
 
     def as_told_by(self, witnesses: str | Mapping[str, str] | Sequence[str]) -> dict[str, GivenEvent]:
-        """Return the event as each witness tells it; whoever has words of their own has a short form of their own."""
+        """Return the event in each witness's words, with their own short forms."""
         words = witnesses if isinstance(witnesses, Mapping) else dict.fromkeys(people_named(witnesses), self.content)
         return {
             name: self if text == self.content else self.model_copy(update={"content": text, "short": None})
@@ -239,7 +242,7 @@ class GivenEvent(BaseModel):
 
 
 def people_named(given: str | Mapping[str, Any] | Sequence[str]) -> list[str]:
-    """Return the names that somebody gave; one name alone is one, and not its letters."""
+    """Return the names of an input, a single name as one item."""
     return [given] if isinstance(given, str) else list(given)
 
 
@@ -288,7 +291,7 @@ def made_memory(
     settings: CharacterMemorySettings,
     **known: Any,
 ) -> tuple[CharacterMemory, list[ReportIssue]]:
-    """Return what a character makes of an event that was learnt so, and what there is to say about it.
+    """Return a character's memory of an event, with remarks.
 
     News at second hand is no milestone of one's own: it is pinned for nobody, and keeps its importance.
     """
@@ -332,7 +335,7 @@ def arrivals(
     delay_per_distance: Delay | None = None,
     max_distance: float | None = None,
 ) -> dict[str, Delay]:
-    """Return after which delay news reaches whom, the nearest first."""
+    """Return the delays of news by recipient, the shortest first."""
     step: Any = delay if delay_per_distance is None else delay_per_distance
     given: tuple[tuple[str, Any], ...] = (("delay", delay), ("delay_per_distance", step))
     for name, value in given:

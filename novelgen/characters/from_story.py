@@ -1,4 +1,4 @@
-"""What a character of a story knows of it, set beside the memories of its own."""
+"""A story character's knowledge of the story, beside its own memories."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ WORLD_TAG = "world"
 
 @dataclass(frozen=True, eq=False)
 class StoryShare:
-    """What one character knows of the story at a position, and what of it is over for them."""
+    """A character's knowledge of the story at a position, with ended facts."""
 
     mind: Mind
     superseded: Mask
@@ -66,7 +66,7 @@ def share_of_story(
     vectors: Mapping[str, Vectors],
     settings: CharacterMemorySettings,
 ) -> StoryShare:
-    """Return what a character knows of the story.
+    """Return a character's knowledge of the story.
 
     An author's note is told only where somebody says that the character knows it, or where it is tagged `world`: what
     authors note else is for authors.
@@ -105,7 +105,7 @@ def _is_told(view: CharacterView, chunk: StoryMemoryChunk) -> bool:
 def _newer(
     view: CharacterView, chunk: StoryMemoryChunk, last_of_slot: Mapping[str | None, StoryMemoryChunk]
 ) -> str | None:
-    """Return what replaced a memory, if the character knows of it: else it still holds for them."""
+    """Return the known replacement of a memory, or None while it holds."""
     newer = chunk.superseded_by
     if newer is None or view.knows_source(newer):
         return newer
@@ -115,7 +115,7 @@ def _newer(
 
 
 def _teller(view: CharacterView, chunk: StoryMemoryChunk, entities: Mapping[str, Entity], shown: str) -> str | None:
-    """Return a name that the character knows of who told it, and never one of which the story tells only later."""
+    """Return a known name of the teller, never one revealed later."""
     teller = entities.get(view.knowing(chunk.memory_id).learned_from or "")
     names = [] if teller is None else view.names_of(teller, shown)
     return names[0] if names else None

@@ -1,4 +1,4 @@
-"""What a character of a game remembers, and every number by which it does, named as in the design that it follows."""
+"""Memories of a game character and the settings that weigh them."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple
@@ -21,7 +21,7 @@ def _words(listed: str) -> tuple[str, ...]:
 
 
 class CharacterMemorySettings(Model):
-    """What a memory of a character weighs, and what of it enters a recall."""
+    """Weights and bounds of a character's memories and recalls."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -170,7 +170,7 @@ PositionNumber = Annotated[int, Field(ge=0, le=GREATEST_INDEX)]
 
 
 class GamePosition(NamedTuple):
-    """A session and a turn within it, which order what is played as chapters and scenes order a book."""
+    """A session and a turn within it, as an order of play."""
 
     session: int
     turn: int
@@ -181,7 +181,7 @@ Moment = GamePosition | datetime
 
 
 def as_moment(value: tuple[int, int] | datetime | None) -> Moment | None:
-    """Return what a caller gave as a moment: a pair of session and turn, a datetime, or None."""
+    """Return a moment as session and turn, datetime or None."""
     if value is None:
         return None
     if isinstance(value, datetime):
@@ -237,12 +237,12 @@ class CharacterMemory(Shown, Model):
 
     @property
     def slot_type(self) -> str | None:
-        """The type of its slot, without what the slot is about."""
+        """The type of its slot, without the subject."""
         return None if self.slot is None else self.slot.partition(SLOT_SEPARATOR)[0]
 
     @property
     def known_position(self) -> GamePosition | None:
-        """From which position on the character knows it; None where it has no position."""
+        """The position of learning, or None without a position."""
         if self.known_session is None or self.known_turn is None:
             return None
         return GamePosition(self.known_session, self.known_turn)

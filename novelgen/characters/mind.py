@@ -1,4 +1,4 @@
-"""All memories of one character side by side, as arrays: what is known at a moment, what holds then, what is near."""
+"""The memories of one character as arrays: knowledge, validity and nearness."""
 
 import math
 from collections import Counter
@@ -20,7 +20,7 @@ NOWHERE = -1
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a character knows at a moment."""
+    """A character's knowledge at a moment."""
 
     live: Mask
     superseded: Mask
@@ -28,7 +28,7 @@ class View:
 
 
 class Mind:
-    """The memories of one character; it is never changed, a new memory makes a new one."""
+    """The immutable memories of one character."""
 
     def __init__(self, memories: Sequence[CharacterMemory], vectors: Vectors, has_vector: Mask) -> None:
         self.memories = tuple(memories)
@@ -44,7 +44,7 @@ class Mind:
         return NOWHERE if memory_id is None else self._places.get(memory_id, NOWHERE)
 
     def view(self, as_of: Moment | None, *, clock_now: datetime, here: GamePosition | None = None) -> View:
-        """Return what is known at a moment: strictly before it; None means now.
+        """Return the knowledge strictly before a moment, None meaning now.
 
         What has no session and turn is known at a position if it was learnt before the first memory that stands there
         or later. News that is still on its way at the moment is not known.
@@ -76,14 +76,14 @@ class Mind:
 
     @cached_property
     def known_positions(self) -> NDArray[np.int64]:
-        """Session and turn of learning as one number; -1 where there are none."""
+        """Session and turn of learning as one number, -1 without one."""
         positions = (each.known_position for each in self.memories)
         return np.array(
             [-1 if each is None else packed_place(each.session, each.turn) for each in positions], dtype=np.int64
         )
 
     def shared_with(self, other_id: str) -> list[CharacterMemory]:
-        """Return what the character itself lived through with another; deleted memories are none."""
+        """Return the character's own experiences with another, without deleted ones."""
         return self._shared.get(other_id, [])
 
     @cached_property
@@ -125,7 +125,7 @@ class Mind:
         return np.isin(self._slot_types, slot_types)
 
     def word_relevance(self, said: str, among: Mask) -> NDArray[np.float64]:
-        """Return what share of the weight of a text's words each memory shares, 0 to 1; rare words weigh more."""
+        """Return each memory's share of the text's weighted words, from 0 to 1."""
         shares = np.zeros(len(self), dtype=np.float64)
         asked = significant_words(said)
         places = np.flatnonzero(among)
@@ -181,7 +181,7 @@ class Mind:
 
 
 def _at(holds: Mask, places: NDArray[np.int64]) -> Mask:
-    """Return per memory whether something holds of the one at its place; not where it has none."""
+    """Return per memory whether a condition holds at its place."""
     if not len(places):
         return np.zeros(0, dtype=bool)
     return np.where(places >= 0, holds[np.maximum(places, 0)], False)
@@ -192,7 +192,7 @@ LEAST_SPREAD = 0.02
 
 
 class RelevanceScale:
-    """What cosines of one embedding model amount to, by pairs of remarks and memories that belong together."""
+    """A scale of an embedding model's cosines, calibrated on related pairs."""
 
     def __init__(self, remarks: Sequence[Sequence[float]], memories: Sequence[Sequence[float]]) -> None:
         self._remarks, self._memories = unit_rows(remarks), unit_rows(memories)

@@ -31,7 +31,7 @@ RecalledBy = Literal["meaning", "words", "standing"]
 
 
 class ScoreParts(BaseModel):
-    """The factors of a score, whose product it is."""
+    """The factors of a score."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -76,7 +76,7 @@ class RecalledMemory(BaseModel):
     is_over: bool = Field(default=False, description="Something later put an end to it.")
 
     def line(self, language: StoryLanguage) -> str:
-        """Return it as a line, with what there is to say of it before its text."""
+        """Return the memory as a line, with its marks before the text."""
         catalogue, marks, how = words("characters", language), [], self.memory.how
         if self.age_days is not None:
             day = ("today", "yesterday", "days_ago")[min(self.age_days, 2)]
@@ -105,7 +105,7 @@ class LeftOutMemory(BaseModel):
 
 
 class Recall(Shown, BaseModel):
-    """What comes back to a character at a remark."""
+    """The memories recalled for a remark."""
 
     character_id: str
     character_name: str
@@ -123,7 +123,7 @@ class Recall(Shown, BaseModel):
     issues: list[ReportIssue] = Field(default_factory=list)
 
     def as_prompt(self, language: StoryLanguage | None = None) -> str:
-        """Return the recall as a block of a prompt; empty where nothing came back."""
+        """Return the recall as a prompt block, empty without memories."""
         if not self.header and not self.items:
             return ""
         told = " ".join([self.said, *(each.text for each in self.items)])
@@ -132,12 +132,12 @@ class Recall(Shown, BaseModel):
         return "\n".join([*lines, *(each.line(used) for each in self.items)])
 
     def in_simpler_terms(self) -> str:
-        """Return what a notebook shows in place of it."""
+        """Return the notebook representation."""
         return self.as_prompt()
 
 
 class Compared(NamedTuple):
-    """How near memories are to what was said: 0 is what has nothing to do with it, 1 what it is about, or beyond."""
+    """Nearness of memories to a remark, 0 for unrelated and 1 for on topic."""
 
     nearness: Column | None = None
     by: RecalledBy = "standing"
@@ -145,7 +145,7 @@ class Compared(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a recall is asked."""
+    """The request of a recall."""
 
     said: str
     compared: Compared
@@ -174,7 +174,7 @@ def score_parts(
 
 
 def recall(mind: Mind, view: View, asked: Asked, *, character_id: str, settings: CharacterMemorySettings) -> Recall:
-    """Choose what comes back."""
+    """Choose the recalled memories."""
     choice = _Choice(mind, view, asked, settings)
     header = choice.header()
     in_header = {mind.place(line.memory_id) for line in header}
@@ -224,7 +224,7 @@ class _Choice:
         self._relevance = np.full(len(mind), UNKNOWN_RELEVANCE) if near is None else np.clip(near, 0.0, 1.0)
 
     def header(self) -> list[ProtectedLine]:
-        """Return what is protected, in the order of the slot types, of one type the latest first; no more than may."""
+        """Return protected memories by slot type, the latest first, within the limit."""
         types = self._settings.protected_slot_types
         holds = self._view.live & ~self._view.superseded & self._mind.of_slots(types)
         lines = [(types.index(line.slot_type), 0.0, line) for line in self._asked.protected if line.slot_type in types]
@@ -241,7 +241,7 @@ class _Choice:
         ]
 
     def candidates(self, in_header: set[int]) -> dict[int, list[Source]]:
-        """Return the places of the candidates, each once, with what made them such."""
+        """Return distinct candidate places with their reasons."""
         # A new value of a slot takes the old one out of recall; the character's list of memories still has it.
         pool = self._view.live & ~(self._view.superseded & self._mind.in_slot)
         pool[[place for place in in_header if place != NOWHERE]] = False
@@ -264,7 +264,7 @@ class _Choice:
         return [recalled[place] for place in sorted(recalled, key=order)]
 
     def filled(self, ranked: Sequence[RecalledMemory], budget: int) -> tuple[list[RecalledMemory], list[LeftOutMemory]]:
-        """Return what fits, best first, and what does not."""
+        """Return the fitting memories, best first, and the others."""
         items: list[RecalledMemory] = []
         left_out: list[LeftOutMemory] = []
         for each in ranked:
@@ -317,7 +317,7 @@ class _Choice:
         return places[order][: self._settings.high_signal_top_k].tolist()
 
     def _nearest(self, pool: Mask) -> tuple[list[int], Source]:
-        """Return what is nearest to what was said; where nothing was, what weighs most by itself."""
+        """Return the memories nearest to the remark, or the weightiest without one."""
         places = np.flatnonzero(pool)
         limit = self._settings.semantic_top_k
         compared = self._asked.compared
@@ -336,7 +336,7 @@ FIRST_WIDE_CHARACTER = 0x2E80
 
 
 def estimate_recall_tokens(text: str) -> int:
-    """Estimate the tokens of a line so that it is never told too cheap: a third of its characters, rounded up.
+    """Estimate the tokens of a line as a third of its characters, rounded up.
 
     Chinese characters count as one token each; a third of them would be less than half of what they cost.
     """

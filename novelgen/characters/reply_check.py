@@ -1,4 +1,4 @@
-"""What is wrong with something a character says: secrets that slip, people nobody knows, facts turned round."""
+"""Checks of a character's reply: leaked secrets, unknown people, reversed facts."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ class ReplyFinding(BaseModel):
 
 
 class KnownSlot(NamedTuple):
-    """What a character holds in a slot."""
+    """A character's value in a slot."""
 
     slot: str
     value: str
@@ -54,7 +54,7 @@ class KnownSlot(NamedTuple):
 
 
 class ReplyGround(NamedTuple):
-    """What a reply is held against."""
+    """The knowledge against which a reply is checked."""
 
     closed_secrets: Sequence[Secret] = ()
     known_names: Sequence[str] = ()
@@ -66,7 +66,7 @@ class ReplyGround(NamedTuple):
 
 
 def check_reply(text: str, ground: ReplyGround) -> list[ReplyFinding]:
-    """Find what is wrong with a reply, before anybody stores it."""
+    """Find problems in a reply before it is stored."""
     against = list(_contradictions(text, ground))
     taken = [range(each.start, each.end) for each in against]
     # Of a name and a part of it, such as Matthias Wren and Wren, the whole one is told.
@@ -153,7 +153,7 @@ def _unknown_names(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
 
 
 def _is_surname_of(name: str, known: Sequence[str]) -> bool:
-    """Whether somebody who is known is called so by surname and title: 苏姑娘 of 苏晚棠."""
+    """Return whether a surname and title mean a known person: 苏姑娘 for 苏晚棠."""
     if not _SURNAME_TITLE.fullmatch(name):
         return False
     surname = name[1] if name[0] in "老小" and len(name) > 2 and name[1] in _SURNAMES else name[0]
@@ -172,7 +172,7 @@ def _meant_name(name: str, known: Sequence[str]) -> str | None:
 
 
 def _english_people(text: str) -> Iterator[tuple[str, int]]:
-    """Yield what a reply names in capitals, with where it stands; not what merely begins a sentence."""
+    """Yield capitalised names with their places, without mere sentence openings."""
     # Stage remarks in square brackets and asterisks are blanked out, every character stays in its place.
     bare = re.sub(r"\[[^\]]*\]|\*[^*]*\*", lambda match: " " * len(match.group()), text)
     lower = set(re.findall(r"\b[a-z]+\b", bare))
@@ -214,7 +214,7 @@ _LETTER = re.compile(r"[^\W_]")
 
 
 def _chinese_people(text: str) -> Iterator[tuple[str, int]]:
-    """Yield whom a reply names in Chinese: by surname and title, by sound, by surname and what they do."""
+    """Yield Chinese names of people by surname, title, sound and context."""
     # Its dictionary takes a tenth of a second, which English never needs.
     import rjieba  # noqa: PLC0415
 
@@ -318,7 +318,7 @@ def _other_names(text: str, slot: KnownSlot, ground: ReplyGround) -> Iterator[Re
 
 
 def _earlier_values(text: str, slot: KnownSlot, language: StoryLanguage) -> Iterator[ReplyFinding]:
-    """An earlier value told of the listener as if it still held; one that only tells what was is fine."""
+    """Find earlier values told as present ones about the listener."""
     for clause in _CLAUSE.finditer(text):
         piece = clause.group()
         addressed = _YOU.search(piece)
@@ -364,7 +364,7 @@ _SAID_VALUE: Mapping[StoryLanguage, re.Pattern[str]] = {
 
 
 def slot_value(slot: str, content: str) -> str:
-    """Return what a slot holds, out of the sentence that is remembered of it."""
+    """Return the slot's value from its remembered sentence."""
     found = _SAID_VALUE[story_language(content)].search(content)
     value = found["value"] if found else content
     if slot.partition(":")[0] == PLAYER_NAME_SLOT and not has_cjk(value):

@@ -1,4 +1,4 @@
-"""A reply of a character: the prompt by which a model speaks as it, and what comes back, its analysis at the end."""
+"""Prompts and streamed parsing of a character's reply."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_REPLY_CHARACTERS = 20_000
 
 
 class LearnedAboutPlayer(BaseModel):
-    """What a character learnt of the one it speaks to."""
+    """New knowledge of the character about the player."""
 
     name: str | None = None
     allegiance: str | None = None
@@ -51,7 +51,7 @@ class LearnedAboutPlayer(BaseModel):
 
 
 def _one_text(fact: Any) -> str:
-    """Return a fact as text; `{"info_type": …, "fact": …}`, whatever a model calls the second, as "kind: fact"."""
+    """Return a fact as text, a mapping as "kind: fact"."""
     if isinstance(fact, Mapping):
         told = [value for name, value in fact.items() if name != "info_type" and isinstance(value, str)]
         kind = fact.get("info_type")
@@ -63,7 +63,10 @@ _NOTHING_LEARNED = frozenset(("", "null", "none", "unknown", "n/a", "无", "未�
 
 
 class ReplyAnalysis(BaseModel):
-    """What a model says of an interaction; what it leaves out counts as nothing."""
+    """A model's analysis of an interaction.
+
+    Missing fields count as empty.
+    """
 
     interaction_type: str = ""
     player_tone: str = ""
@@ -130,7 +133,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "", "b": "", "f": ""}
 
 
 class ReplyParts(NamedTuple):
-    """What the character has said so far, and what came that nobody hears: the analysis.
+    """The character's speech so far, and the unheard analysis.
 
     A model is asked for speech and then a fenced JSON object. One that answers with one JSON object instead
     (`{"response": "…", "analysis": {…}}`) has its response heard just so; reasoning in front is passed over.
@@ -144,11 +147,14 @@ class ReplyParts(NamedTuple):
 
     @property
     def is_one_object(self) -> bool:
-        """Whether one object holds both what is said and the analysis."""
+        """Whether one object holds both the speech and the analysis."""
         return _RESPONSE.search(self.behind) is not None
 
     def then(self, piece: str) -> ReplyParts:
-        """Return the parts with a piece more, of which is heard what is said for certain; nothing is taken back."""
+        """Return the parts with one more chunk.
+
+        Speech is never taken back.
+        """
         spoken, behind, held, mode = self
         if mode in ("object", "value", "behind"):
             behind += piece
@@ -303,7 +309,7 @@ SpokenTurn = tuple[str, str]
 
 
 class ReplyRequest(NamedTuple):
-    """What a reply is asked with."""
+    """The request of a reply."""
 
     character: str
     other: str
@@ -319,7 +325,7 @@ class ReplyRequest(NamedTuple):
 
 
 def reply_messages(request: ReplyRequest, language: StoryLanguage) -> list[BaseMessage]:
-    """Return the prompt of a reply; whatever a player says stands in it as data."""
+    """Return the prompt of a reply, with the player's words as data."""
     nothing = NOTHING[language]
     talk = [f"{as_data(who)}: {as_data(what[:MAX_SAID_CHARACTERS])}" for who, what in request.talk[-MAX_TURNS:]]
     values = {
@@ -340,7 +346,7 @@ def reply_messages(request: ReplyRequest, language: StoryLanguage) -> list[BaseM
 
 
 def card_text(entity: Entity, closed: Sequence[Secret] = (), *, stands: Sequence[str] = ()) -> str:
-    """Return what a character is like and how it stands, without what its listener may not hear."""
+    """Return a character's card text without secrets closed to the listener."""
     lines = [entity.name + (f", {entity.role}" if entity.role else "")]
     lines += [entity.description] if entity.description else []
     lines += [*_fields(entity.profile), *stands]

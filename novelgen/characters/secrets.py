@@ -1,4 +1,4 @@
-"""What a character keeps to itself: secrets, when they may be told, and texts that give them away."""
+"""Secrets of a character: conditions of telling and detection of leaks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _listed(given: Any) -> list[Any]:
 
 
 class UnlockConditions(BaseModel):
-    """What must hold, all of it, before something may be told."""
+    """Conditions that must all hold before something may be told."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -73,7 +73,7 @@ class UnlockConditions(BaseModel):
 
 
 class SecretHint(BaseModel):
-    """What may be let slip before a secret may be told."""
+    """A hint that may come before a secret may be told."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -87,7 +87,7 @@ class SecretHint(BaseModel):
 
 
 class Secret(BaseModel):
-    """Something that a character tells only to whom it may be told."""
+    """A fact that a character tells only under conditions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -118,7 +118,7 @@ class Secret(BaseModel):
     def standing(
         self, disposition: Disposition, *, flags: Mapping[str, Any], items: Iterable[str] = (), is_known: bool = False
     ) -> SecretStanding:
-        """Return what a listener may hear of it."""
+        """Return the parts of the secret open to a listener."""
         if is_known:
             return "known"
         shown = list(items)
@@ -127,7 +127,7 @@ class Secret(BaseModel):
         return "hinted" if self.hint(disposition, flags=flags, items=shown) else "locked"
 
     def hint(self, disposition: Disposition, *, flags: Mapping[str, Any], items: Iterable[str] = ()) -> str | None:
-        """Return the plainest hint whose conditions hold, or None."""
+        """Return the plainest permitted hint, or None."""
         shown = list(items)
         held = [each.text for each in self.hints if each.unlock.hold(disposition, flags=flags, items=shown)]
         return held[-1] if held else None
@@ -155,7 +155,7 @@ _ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
 
 
 def _item_key(name: str) -> str:
-    """What a thing is known by: "the brass key" and "Brass Key" are one."""
+    """The comparison key of an item: "the brass key" equals "Brass Key"."""
     bare = name.strip()
     article = _ARTICLE.match(bare)
     return name_key(bare[article.end() :] if article else bare)
@@ -223,7 +223,7 @@ _CHINESE_FUNCTION = frozenset(
 
 
 class _Terms(NamedTuple):
-    """What a text says: its telling words and pairs of Chinese characters; its names and numbers, word by word."""
+    """The terms of a text: significant words, Chinese bigrams, names and numbers."""
 
     words: frozenset[str]
     facts: frozenset[frozenset[str]]
@@ -291,7 +291,7 @@ def _ignored(names: tuple[str, ...]) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def _clauses(text: str, ignored: frozenset[str]) -> tuple[_Terms, ...]:
-    """The clauses of a secret that say enough by themselves; none where it says one thing."""
+    """The significant clauses of a secret, none for a single statement."""
     parts = [_read_terms(part, ignored) for part in _CLAUSE_END.split(text) if part.strip()]
     least = LEAST_CLAUSE_PAIRS if has_cjk(text) else LEAST_CLAUSE_TERMS
     return tuple(part for part in parts if len(part.words) >= least) if len(parts) > 1 else ()
@@ -387,7 +387,7 @@ def withheld_places(mind: Mind, closed: Sequence[Secret], *, own_names: Sequence
 
 @lru_cache(maxsize=50_000)
 def _tells(text: str, asked: _Asked) -> bool:
-    """Tell whether a text tells one of the secrets; most memories of a mind are those of the one before."""
+    """Return whether a text reveals one of the secrets."""
     return any(find_secret(text, each, own_names=asked[1]) for each in _secrets(asked))
 
 

@@ -35,7 +35,7 @@ def _spans(text: str, word: str) -> Iterator[tuple[int, int]]:
 
 
 def _quotes(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
-    """Quote the words around the first places; places side by side are within one quotation."""
+    """Quote the surroundings of the first places, joining adjacent ones."""
     quoted: list[str] = []
     until = 0
     for start, end in spans:

@@ -1,4 +1,4 @@
-"""What the story established before a draft that bears on it: memories and short pieces of text, best first."""
+"""Evidence from the story before a draft: memories and passages, best first."""
 
 import math
 import re
@@ -58,7 +58,7 @@ def gather_evidence(
     max_tokens: int = MAX_EVIDENCE_TOKENS,
     count_tokens: TokenCounter = estimate_tokens,
 ) -> list[ContinuityEvidence]:
-    """Gather what the story established before a draft and what the draft might contradict."""
+    """Gather evidence that a draft might contradict."""
     read = _pieces(story)
     if not read or limit < 1:
         return []
@@ -137,7 +137,7 @@ class _Scores:
         self.total = self._of_text.max(axis=0) + CLAUSE_WORDS * reduce(np.maximum, self._clauses) + self._of_draft
 
     def in_order(self) -> Iterator[int]:
-        """Yield pieces in the order in which they have a place; some more than once."""
+        """Yield pieces in the order of their places, with repetitions."""
         yield from self._last_changes()
         yield from self._known_of_places()
         yield from self._of_numbers_and_bodies()
@@ -157,7 +157,7 @@ class _Scores:
         }
 
     def _bm25(self, terms: Iterable[str]) -> NDArray[np.float64]:
-        """Score pieces by shared words (BM25 with k1 = 0 and b = 0.4: how often one stands there says nothing)."""
+        """Score pieces by BM25 with k1 = 0 and b = 0.4, ignoring term frequency."""
         found = [self._by_term[term] for term in terms if term in self._by_term]
         if not found:
             return np.zeros(len(self.pieces))
@@ -178,7 +178,7 @@ class _Scores:
         return scores
 
     def _names_of(self, whole: NDArray[np.float64]) -> list[frozenset[str]]:
-        """Whom and what each piece names; passages that share hardly a word with the draft are not read for it."""
+        """The entities of each piece, skipping passages with few shared words."""
         passages = np.flatnonzero(~self._is_memory)
         best = passages[np.argsort(-whole[passages], kind="stable")[:CONSIDERED_PASSAGES]]
         considered = {int(index) for index in best if whole[index] > 0}
@@ -226,7 +226,7 @@ class _Scores:
             yield from sorted(about, key=lambda index: -self.total[index])[:PIECES_PER_TEXT]
 
     def _of_numbers_and_bodies(self) -> Iterator[int]:
-        """Where a draft has a number or a limb, what the story says of such a one may be in quite other words."""
+        """Find evidence about numbers and limbs, which may use different words."""
         language = self.story.language
         named = set(self._named)
         for number, text in enumerate(self._asked):
@@ -262,7 +262,10 @@ class _Scores:
 
 
 def _best_of(scores: NDArray[np.float64]) -> list[int]:
-    """Return the numbers of the best pieces, the best first, of equal ones the earlier; the scores are used up."""
+    """Return the numbers of the best pieces, the best first.
+
+    Equal scores keep story order, and `scores` is consumed.
+    """
     best = []
     for _ in range(PIECES_PER_TEXT):
         best.append(int(scores.argmax()))

@@ -1,4 +1,4 @@
-"""What proves a finding, and which findings a check says in which order."""
+"""Evidence of findings and their order in a check."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ def labels_of(story: StoryBefore) -> Labels:
 
 
 def of_memory(memory: StoryMemoryChunk, story: StoryBefore) -> continuity.ContinuityEvidence:
-    """Return a memory as evidence, with what of its scene's text proves it where that is known."""
+    """Return a memory as evidence, with its proof from the scene's text."""
     source_id = memory.memory_id
     source: continuity.EvidenceSource = "note" if memory.content_type == "note" else "memory"
     quote, about = story.quotes.get(source_id, ""), list(memory.entities_mentioned)
@@ -43,7 +43,7 @@ def of_memory(memory: StoryMemoryChunk, story: StoryBefore) -> continuity.Contin
 def of_change(
     change: StateChange, story: StoryBefore, names: Mapping[str, str] | None = None
 ) -> continuity.ContinuityEvidence:
-    """Return a state as evidence, in words: of who is dead that they are, whatever the attribute is called."""
+    """Return a state as evidence in words, a death always in one form."""
     labels, told = labels_of(story), words(SUBJECT, story.language)
     shown = names or {each.entity_id: each.name for each in story.entities}
     label, value = labels.attribute(change.attribute), render_value(change.value, shown, labels)[:MAX_VALUE_CHARACTERS]
@@ -62,12 +62,12 @@ def of_change(
 
 
 def place_of(told: StateChange | StoryMemoryChunk) -> StoryPosition:
-    """Return where a state or a memory was told; what stands everywhere comes first."""
+    """Return the place of a state or memory, timeless ones first."""
     return StoryPosition(told.chapter_index or 0, told.scene_index or 0)
 
 
 def where_told(evidence: continuity.ContinuityEvidence, language: str) -> str:
-    """Return where evidence stands: 3:2, 14:1 for what an author said from there on, the word for what always holds."""
+    """Return the place of evidence: 3:2, 14:1 for author's notes, a word for timeless."""
     if evidence.chapter_index is not None and evidence.scene_index == 0:
         return str(read_from(evidence.chapter_index, 0))
     labels = labels_for(language)
@@ -78,7 +78,7 @@ def where_told(evidence: continuity.ContinuityEvidence, language: str) -> str:
 
 
 class Conclusion(NamedTuple):
-    """What stands against a draft, and what of it the author means to be so."""
+    """The findings against a draft, and the author's waivers."""
 
     issues: list[continuity.ContinuityIssue]
     waived: list[continuity.ContinuityIssue]
@@ -118,7 +118,7 @@ def merge_issues(issues: Iterable[continuity.ContinuityIssue]) -> list[continuit
 def evidence_before(
     evidence: Iterable[continuity.ContinuityEvidence], as_of: StoryPosition
 ) -> list[continuity.ContinuityEvidence]:
-    """Return what of the evidence lies strictly before a position, in its order."""
+    """Return the evidence strictly before a position, in order."""
     return [each for each in evidence if as_of.admits(each.chapter_index, each.scene_index)]
 
 

@@ -1,4 +1,4 @@
-"""What a model holds to be contradictions, which of that quotes of both sides prove, and a second look at each."""
+"""A model's contradictions, their proof by quotes, and the second look."""
 
 import math
 import re
@@ -57,7 +57,7 @@ _KIND_WORDS: Mapping[str, Any] = synonyms("continuity_kinds")
 
 
 def read_kind(said: Any) -> ContinuityKind:
-    """Return the kind that a model's word means; what nobody can place counts as an invented past."""
+    """Return the finding kind for a model's word, invented_past by default."""
     word = "_".join(str(said).casefold().replace("-", " ").replace("_", " ").split())
     known = {each: each for each in CONTINUITY_KINDS}
     if word in known:
@@ -135,7 +135,10 @@ class FindingReader:
         self.dropped: Counter[str] = Counter()
 
     def read(self, answer: ModelFindings) -> list[ContinuityIssue]:
-        """Return the findings that hold, worst first; `dropped` counts the others by what they lack."""
+        """Return the proven findings, worst first.
+
+        `dropped` counts the others by the missing proof.
+        """
         found = [issue for each in answer.contradictions if (issue := self._read(each)) is not None]
         merged = merge_issues(found)
         if len(merged) < len(found):
@@ -166,7 +169,7 @@ class FindingReader:
         )
 
     def _proved(self, cited: ModelCited) -> ContinuityEvidence | None:
-        """Return what words prove: a piece of the line that is named, or its scene, else another that holds them."""
+        """Return the proven quote from the named line, its scene or another one."""
         number = _NUMBER.match(cited.id)
         named = self._shown.get(f"{number.group(1).upper()}{number.group(2)}", ()) if number else ()
         every = [each for pieces in self._shown.values() for each in pieces]
@@ -214,13 +217,13 @@ def _whole(span: Span, sentences: Iterable[Span]) -> Span:
 
 
 def entities_at(span: Span, draft: Draft) -> list[str]:
-    """Return whom and what the sentences name in which a quote stands, in order."""
+    """Return the entities in the sentences of a quote, in order."""
     start, end = _whole(span, draft.sentences)
     return list(dict.fromkeys(each.entity_id for each in draft.mentions if start <= each.start < end))
 
 
 def find_in_draft(quote: str, draft: Draft) -> Span | None:
-    """Return where a quote stands in a draft; spelling that does not count is folded."""
+    """Return the span of a quote in a draft, ignoring spelling variants."""
     return QuoteFinder(draft.text, min_characters=SHORTEST_DRAFT_QUOTE).find(quote)
 
 
@@ -255,14 +258,14 @@ class ModelVerdicts(ModelPart):
 
 @dataclass(frozen=True, slots=True)
 class SecondLook:
-    """What became of findings: those that stand, and how many nobody looked at again."""
+    """The result of a second look: confirmed findings and unchecked ones."""
 
     issues: Sequence[ContinuityIssue]
     unjudged: int = 0
 
 
 def draft_around(issues: Sequence[ContinuityIssue], draft: Draft) -> str:
-    """Return the draft on one line; of a long one what stands around the findings."""
+    """Return the draft on one line, or only the surroundings of findings."""
     if estimate_tokens(draft.text) <= MAX_DRAFT_TOKENS:
         return as_data(draft.text)
     around = (_around(draft.text, Span(*each.draft_span)) for each in issues)
@@ -272,7 +275,7 @@ def draft_around(issues: Sequence[ContinuityIssue], draft: Draft) -> str:
 def finding_lines(
     issues: Sequence[ContinuityIssue], draft: Draft, story: StoryBefore, *, further: Sequence[ContinuityEvidence]
 ) -> str:
-    """Return the findings under K1, K2 …, each with its surroundings and what else the story says of the matter."""
+    """Return numbered findings with their surroundings and related evidence."""
     word = words(SUBJECT, story.language).table("look")
     kept = KeptFrom(draft, story)
     blocks: list[list[str]] = []
@@ -306,7 +309,10 @@ def finding_lines(
 
 
 def read_verdicts(answer: ModelVerdicts, issues: Sequence[ContinuityIssue]) -> SecondLook:
-    """Return which findings stand; one without a verdict stands where it was sure."""
+    """Return the confirmed findings.
+
+    Without a verdict only certain ones stand.
+    """
     verdicts: dict[int, ModelVerdict] = {}
     for each in answer.verdicts:
         number = _FINDING_NUMBER.match(each.id)
@@ -327,7 +333,7 @@ def read_verdicts(answer: ModelVerdicts, issues: Sequence[ContinuityIssue]) -> S
 
 
 def without_second_look(issues: Sequence[ContinuityIssue]) -> SecondLook:
-    """Return what stands where the second look failed: what was sure."""
+    """Return the certain findings when the second look failed."""
     return SecondLook([each for each in issues if _stands_alone(each)], unjudged=len(issues))
 
 
@@ -336,7 +342,7 @@ def _stands_alone(issue: ContinuityIssue) -> bool:
 
 
 def _nearest(issue: ContinuityIssue, found: Sequence[ContinuityEvidence]) -> list[ContinuityEvidence]:
-    """Return of what was gathered for the draft what speaks of a finding's matter, what shares most words first."""
+    """Return the gathered evidence about a finding, most shared words first."""
     about = significant_words(" ".join((issue.message, issue.draft_quote, issue.evidence[0].text)))
     shares = []
     for rank, each in enumerate(found):
@@ -347,7 +353,7 @@ def _nearest(issue: ContinuityIssue, found: Sequence[ContinuityEvidence]) -> lis
 
 
 def _surroundings(evidence: ContinuityEvidence, story: StoryBefore) -> str:
-    """Return the sentences of the scene around what proves a piece of evidence."""
+    """Return the scene's sentences around the proof of a piece of evidence."""
     if evidence.chapter_index is None or evidence.scene_index is None:
         return ""
     position = StoryPosition(evidence.chapter_index, evidence.scene_index)

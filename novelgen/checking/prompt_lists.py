@@ -1,4 +1,4 @@
-"""What a model is shown of a check: where the draft stands, what the story says of whom it names, the draft."""
+"""Prompt lists of the check: place, evidence, facts and draft."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ def says_held(value: Any) -> bool:
 
 
 def cast_of(draft: Draft, story: StoryBefore) -> list[str]:
-    """Return the ids of whom and what a draft may bring on: whom it names, the plan's cast, the point of view."""
+    """Return the possible cast: names in the draft, the plan's cast, the narrator."""
     planned = story.plan.characters if story.plan is not None else []
     found = [story.resolver.resolve(each).entity_id for each in planned]
     ids = [*(each.entity_id for each in draft.mentions), draft.narrator_id, *found, story.pov]
@@ -81,7 +81,7 @@ def names_for(draft: Draft, story: StoryBefore) -> dict[str, str]:
 
 
 def place_text(draft: Draft, story: StoryBefore) -> str:
-    """Return where the draft stands, from whose point of view, whom it names, and what the plan means to happen."""
+    """Return the draft's place, point of view, names and planned events."""
     told, labels = words(SUBJECT, story.language), labels_of(story)
     names = names_for(draft, story)
     lines = [place_in_words(story.as_of.chapter_index, story.as_of.scene_index, story.language)]
@@ -112,7 +112,7 @@ def draft_lines(draft: Draft) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """What stands in one line of a prompt: of whom or what, and the pieces that tell it."""
+    """A prompt line: its subject and its pieces of evidence."""
 
     about: str
     pieces: Sequence[ContinuityEvidence]
@@ -131,7 +131,7 @@ class Exhibits:
         return {f"{mark}{at}": each.pieces for mark, lines in lists for at, each in enumerate(lines, start=1)}
 
     def evidence_lines(self, draft: Draft, story: StoryBefore) -> str:
-        """Return the evidence, a line for each person, thing or scene, and who was on stage in its scenes."""
+        """Return evidence lines by person, thing or scene, with the cast of scenes."""
         ended = {each.source_id for each in story.memories if each.superseded_by is not None}
         outdated, kept = labels_of(story).outdated, KeptFrom(draft, story)
         lines = [
@@ -147,7 +147,7 @@ class Exhibits:
         return "\n".join([*lines, *([stage] if stage else [])]) or NOTHING[story.language]
 
     def fact_lines(self, story: StoryBefore) -> str:
-        """Return the facts, a line for each whom and what the draft names, and for what holds of them together."""
+        """Return fact lines by entity, and by group for shared facts."""
         lines = []
         for number, each in enumerate(self.facts, start=1):
             start = each.about.split(" | ")[0] + labels_of(story).colon if each.about else ""
@@ -162,7 +162,7 @@ def evidence_by_subject(
     *,
     count_tokens: TokenCounter = estimate_tokens,
 ) -> list[Exhibit]:
-    """Return evidence as lines, the best first: what speaks of one person or thing of the draft, or of one scene."""
+    """Return evidence lines by subject or scene, the best first."""
     cast = set(cast_of(draft, story))
     names, labels = names_for(draft, story), labels_of(story)
     lines: list[tuple[str, list[ContinuityEvidence], int]] = []
@@ -185,7 +185,7 @@ def evidence_by_subject(
 def hard_facts(
     draft: Draft, story: StoryBefore, *, max_tokens: int = MAX_FACT_TOKENS, count_tokens: TokenCounter = estimate_tokens
 ) -> list[Exhibit]:
-    """Return what holds as the scene begins: a line of each whom the draft names, the scene before, ties, threads."""
+    """Return the facts at the scene's start: states, last scene, ties, threads."""
     cast, names = cast_of(draft, story), names_for(draft, story)
     facts = {each: facts_of(each, story, names) for each in cast}
     kept: dict[str, list[ContinuityEvidence]] = {each: [] for each in cast}
@@ -222,7 +222,7 @@ def _header(entity_id: str, draft: Draft, story: StoryBefore, names: Mapping[str
 
 
 def facts_of(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> list[ContinuityEvidence]:
-    """Return what holds of one entity, what lasts before what passes."""
+    """Return the facts of one entity, lasting ones first."""
     labels = labels_of(story)
     changes = {
         attribute: change
@@ -281,7 +281,7 @@ def _last_seen(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> 
 
 
 def _last_scene(story: StoryBefore, names: Mapping[str, str]) -> list[ContinuityEvidence]:
-    """Return who was on stage in the scene before, and how it ended."""
+    """Return the cast and the end of the previous scene."""
     if not story.scenes:
         return []
     scene, told_as = story.scenes[-1], words(SUBJECT, story.language)
@@ -334,7 +334,7 @@ def threads_of(cast: Iterable[str], story: StoryBefore) -> Iterator[ContinuityEv
 
 
 class KeptFrom:
-    """Tells of a memory from whom of a draft's characters the story keeps it, where it says so."""
+    """Finds the characters of a draft from which a memory is hidden."""
 
     def __init__(self, draft: Draft, story: StoryBefore) -> None:
         self._knowledge = story.knowledge
@@ -346,7 +346,7 @@ class KeptFrom:
         self._people = people[:MAX_KNOWERS_ASKED]
 
     def of(self, evidence: ContinuityEvidence) -> str:
-        """Return it as part of a line; empty where nothing says that it is hidden, or that they were deceived."""
+        """Return the mark of hidden or false knowledge, empty without one."""
         memory = self._memories.get(evidence.source_id)
         kept = [
             as_data(self._names[each])
@@ -359,12 +359,12 @@ class KeptFrom:
 
 
 def at(evidence: ContinuityEvidence) -> str:
-    """Return where a piece stands, as prompts write it: 3:2, nothing for what holds everywhere."""
+    """Return the place in prompt form: 3:2, empty for timeless evidence."""
     return "" if evidence.chapter_index is None else f"{evidence.chapter_index}:{evidence.scene_index}"
 
 
 def told(evidence: ContinuityEvidence, *, without: str = "") -> str:
-    """Return a piece with its place, what its quote says beyond it, and a mark where it is a guess."""
+    """Return a piece with its place, extra quote and guess mark."""
     quote = _extra_quote(evidence)
     text = as_data(evidence.text).removeprefix(as_data(without) if without else "").strip()
     if evidence.is_guess:
@@ -378,7 +378,7 @@ def _line(number: str, about: str, pieces: Iterable[str]) -> str:
 
 
 def _on_stage(positions: Iterable[tuple[int | None, int | None]], names: Mapping[str, str], story: StoryBefore) -> str:
-    """Return who was on stage in some scenes, on one line: who was not may know of it only by being told."""
+    """Return the casts of scenes on one line."""
     by_cast: defaultdict[str, list[str]] = defaultdict(list)
     guess = words(SUBJECT, story.language)["prompt.guess"]
     for chapter, number in sorted(each for each in positions if each[0] is not None and each[1] is not None):
@@ -393,6 +393,6 @@ def _on_stage(positions: Iterable[tuple[int | None, int | None]], names: Mapping
 
 
 def _extra_quote(evidence: ContinuityEvidence) -> str:
-    """Return what of a quote the text does not say already."""
+    """Return the part of a quote that the text lacks."""
     quote = " ".join(evidence.quote.split())[:MAX_QUOTE_CHARACTERS]
     return "" if quote in " ".join(evidence.text.split()) else quote

@@ -1,4 +1,4 @@
-"""What a check sees: the story strictly before the draft's scene with how rare its words are, and the draft read."""
+"""The material of a check: the story before the scene, and the parsed draft."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ class Piece:
 
     @property
     def words(self) -> str:
-        """What it says."""
+        """Its text."""
         return self.text[self.span.start : self.span.end]
 
     @property
     def source_id(self) -> str:
-        """What names it among evidence."""
+        """Its id as evidence."""
         if self.memory is not None:
             return self.memory.memory_id
         place = self.position
@@ -72,7 +72,7 @@ class StoryWords:
         return Counter(each for memory in self.memories for each in set(memory.entities_mentioned))
 
     def entity_rarity(self, entity_id: str) -> float:
-        """Return how much it tells that two passages name an entity: little for who is in every memory."""
+        """Return the weight of a shared entity, small for frequent ones."""
         return log((len(self.memories) + 2) / (self._memories_of.get(entity_id, 0) + 1)) + 0.5
 
 
@@ -129,7 +129,7 @@ class StoryBefore:
 
     @property
     def scenes(self) -> Sequence[KnowledgeScene]:
-        """The scenes in story order, with their text and who was on stage."""
+        """The scenes in story order, with text and cast."""
         return self.knowledge.story.scenes
 
     @cached_property
@@ -149,18 +149,18 @@ class StoryBefore:
 
     @cached_property
     def quotes(self) -> Mapping[str, str]:
-        """What of its scene's text proves a memory, by source_id, where that is known."""
+        """The proving quotes of memories by source_id, where known."""
         return {each.source_id: each.quote for each in self.knowledge.story.memories if each.quote}
 
     @cached_property
     def resolver(self) -> NameResolver:
-        """Resolves names as of the position; who was on stage last comes first."""
+        """A name resolver at the position, preferring recently present entities."""
         last = [sorted(scene.present) for scene in self.scenes[:-4:-1]]
         return NameResolver(self.entities, present_ids=[each for present in last for each in present])
 
     @cached_property
     def narrator_id(self) -> str | None:
-        """Who tells the last scenes in the first person; None where nobody does, or it may be several."""
+        """The first-person narrator of the last scenes, or None if unclear."""
         told = [scene for scene in self.scenes if is_first_person(scene.text)][-SCENES_OF_A_NARRATOR:]
         if len(told) < MIN_SCENES_OF_A_NARRATOR:
             return None
@@ -182,7 +182,7 @@ class StoryBefore:
 
 @dataclass(frozen=True)
 class Draft:
-    """A draft with its sentences, and whom and what they name."""
+    """A draft with its sentences and entity mentions."""
 
     text: str
     mentions: Sequence[Mention] = field(default=())
@@ -190,7 +190,7 @@ class Draft:
 
     @cached_property
     def plain(self) -> str:
-        """Its text in simplified characters, as rules read it; every character stands where it does in the text."""
+        """Its text in simplified characters, position by position."""
         return simplified(self.text)
 
     @cached_property
@@ -200,7 +200,7 @@ class Draft:
 
     @cached_property
     def mentions_of(self) -> Mapping[str, Sequence[Mention]]:
-        """Where it names whom and what, by id."""
+        """The entity mentions by id."""
         found: dict[str, list[Mention]] = {}
         for each in self.mentions:
             found.setdefault(each.entity_id, []).append(each)
@@ -218,7 +218,7 @@ class Draft:
 
 
 def read_draft(text: str, story: StoryBefore) -> Draft:
-    """Return a draft with whom and what it names by names that the story has shown."""
+    """Return a draft with its mentions of entities known before the scene."""
     planned = story.plan.characters if story.plan is not None else []
     present = [found for name in planned if (found := story.resolver.resolve(name).entity_id) is not None]
     mentions = story.resolver.find_mentions(text, also_present=present)
@@ -229,7 +229,7 @@ def read_draft(text: str, story: StoryBefore) -> Draft:
 
 
 def part_of(draft: Draft, start: int, end: int) -> Draft:
-    """Return the characters [start, end) of a draft as a draft of their own; all of it is the draft itself."""
+    """Return the span [start, end) as a draft, the whole as itself."""
     if (start, end) == (0, len(draft.text)):
         return draft
     mentions = [

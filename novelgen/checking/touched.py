@@ -1,4 +1,4 @@
-"""What a draft touches and what the story says of it, side by side; nobody judges it."""
+"""The elements of a draft beside the story's statements on them."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ _DETERMINER = re.compile(r"^(?:the|a|an|his|her|my|their) ", re.IGNORECASE)
 
 
 def find_touched(draft: Draft, story: StoryBefore, evidence: Sequence[ContinuityEvidence]) -> list[TouchedMatter]:
-    """Find what a draft touches, with what the story says of it.
+    """Find the elements of a draft and the story's statements on them.
 
     Args:
         draft: The draft.
@@ -128,7 +128,7 @@ def _with_quote(fact: ContinuityEvidence, story: StoryBefore) -> ContinuityEvide
 
 
 def _of_notes(draft: Draft, notes: Iterable[ContinuityEvidence]) -> Iterator[TouchedMatter]:
-    """Yield what notes say of things that have no card, by the words that the draft shares with them."""
+    """Yield notes about things without a card, by shared words."""
     terms = [telling_words(draft.plain[start:end]) for start, end in draft.sentences]
     for note in notes:
         own = telling_words(note.text)
@@ -154,7 +154,7 @@ def _of_promises(draft: Draft, story: StoryBefore) -> Iterator[TouchedMatter]:
 
 
 def _of_numbers(draft: Draft, story: StoryBefore, evidence: Sequence[ContinuityEvidence]) -> Iterator[TouchedMatter]:
-    """Yield numbers with a unit of which the story says another, in what shares a name or a word with the sentence."""
+    """Yield numbers whose unit has another value in related statements."""
     known = [(each, find_quantities(each.text, story.language)) for each in evidence]
     for quantity in find_quantities(draft.text, story.language):
         sentence = draft.sentence_at(quantity.start)

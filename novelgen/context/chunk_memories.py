@@ -48,7 +48,7 @@ DUPLICATE_OVERLAP = 0.6
 
 
 def chunk_search(request: ChunkContextRequest, mentions: Sequence[TextMention], *, timeout_s: float) -> SearchRequest:
-    """Return what to search for: the text itself, each entity in its memories, and its names in all others."""
+    """Return the queries of a text: the text, entities and their names."""
     queries = _text_queries(request, mentions)
     named = [
         SearchQuery(text=" ".join(_names(mention.entry))[:QUERY_CHARACTERS], purpose=NAMES_PURPOSE)
@@ -67,7 +67,7 @@ def chunk_search(request: ChunkContextRequest, mentions: Sequence[TextMention], 
 
 
 def _text_queries(request: ChunkContextRequest, mentions: Sequence[TextMention]) -> list[SearchQuery]:
-    """Return the queries whose ranks tell how relevant a memory is; they come before all others."""
+    """Return the relevance queries, which come before all others."""
     spans = chunk_text(request.text, target_characters=QUERY_CHARACTERS)
     step = max(1, math.ceil(len(spans) / WHOLE_TEXT_QUERIES))
     pieces = [request.text[span.start : span.end] for span in spans[::step]]
@@ -107,7 +107,7 @@ def choose_for_chunk(
     linked: int | None = None,
     read_at: Mapping[str, datetime] = MappingProxyType({}),
 ) -> ChosenMemories:
-    """Choose by ranks, by what names or is attached to whom the text names, the rarer the more, and by importance."""
+    """Choose memories by rank, rarity of shared or attached entities, and importance."""
     here = {mention.entry.entity_id for mention in mentions if mention.is_meant}
     targets = here.union(request.targets)
     named = _naming(candidates, here, known)
@@ -152,7 +152,7 @@ def choose_for_chunk(
 
 
 def _naming(candidates: Sequence[Candidate], here: set[str], known: Sequence[Entity]) -> dict[str, list[str]]:
-    """Return for each memory that is attached to nobody of the text whom of them its own words name."""
+    """Return the named entities of memories without an attachment to the text."""
     resolver, present = NameResolver(list(known)), sorted(here)
     named = {
         each.chunk.chunk_id: [
@@ -229,7 +229,10 @@ def _scored(
 
 
 def _rarity(candidates: Sequence[Candidate], targets: set[str], named: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """How much being attached to each target says, from 0.5 (all memories are) to 1 (one is); for the book half."""
+    """Return the weight of attachment to each target, from 0.5 to 1.
+
+    A target with every memory weighs 0.5, and one with a single memory 1.
+    """
     counts = Counter(
         target
         for each in candidates
@@ -241,7 +244,7 @@ def _rarity(candidates: Sequence[Candidate], targets: set[str], named: Mapping[s
 
 
 def _varied(ranked: Sequence[ChunkMemory], limit: int) -> list[ChunkMemory]:
-    """Take the best one by one, what was taken for an entity lowering its next."""
+    """Choose the best one by one, lowering further memories of the same entity."""
     left = list(ranked)
     taken: list[ChunkMemory] = []
     served: Counter[str] = Counter()
@@ -254,7 +257,10 @@ def _varied(ranked: Sequence[ChunkMemory], limit: int) -> list[ChunkMemory]:
 
 
 def _owner(memory: ChunkMemory) -> str:
-    """What a memory is taken for: the rarest of the text's targets; all that are about none share one."""
+    """The rarest target of a memory.
+
+    Memories without a target share one.
+    """
     return next(iter([*memory.attached_to, *memory.names]), "")
 
 

@@ -1,4 +1,4 @@
-"""Comparing two contexts of one planned scene: what the story's change changed for its writer."""
+"""Comparison of two contexts of one planned scene."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -22,7 +22,7 @@ _MemoryKey = tuple[int | None, int | None, str]
 
 
 def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> contexts.ContextDifference:
-    """Tell what changed from one context of a planned scene to a later one.
+    """Return the changes between an earlier and a later context of a scene.
 
     Memories are the same by scene and `source_id` (by `chunk_id` where there is none), timeline entries by what
     they are of. Moments, timings, scores, the age of open loops and whether a value is proven do not count.
@@ -127,7 +127,7 @@ def _moves(
 
 
 def _receipts(context: SceneMemoryContext) -> dict[_MemoryKey, contexts.ContextItem]:
-    """Return the receipts by what they are of, best first."""
+    """Return the receipts by subject, best first."""
     keys = {chunk.chunk_id: _memory_key(chunk) for chunk in context.relevant_memories}
     items = context.report.own_items if context.report else []
     return {keys[item.chunk_id]: item for item in items if item.chunk_id in keys}

@@ -1,4 +1,4 @@
-"""What a stretch of the story changed, in lines for its author, in the story's language."""
+"""Lines that describe a story change for its author."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -72,7 +72,7 @@ class _Teller:
         }
 
     def title(self) -> str:
-        """Return what is told of: one scene or several."""
+        """Return the title for one scene or several."""
         first, last = self._difference.first, self._difference.last
         if first is None or last is None:
             return self.words["no_scene"]
@@ -80,7 +80,7 @@ class _Teller:
         return self.words[name].format(_place(first), _place(last)) + self.colon.rstrip()
 
     def remarks(self) -> list[str]:
-        """Return what else there is to say: that nothing changed, what nobody read, and the totals."""
+        """Return the remarks: no changes, unread scenes and totals."""
         difference, said = self._difference, []
         unread = [_place((each.chapter_index, each.scene_index)) for each in difference.scenes if not each.has_record]
         if difference.is_empty and difference.scenes and not unread:
@@ -111,7 +111,10 @@ class _Teller:
         return line + (self.aside(more) if more > 0 else "")
 
     def sections(self, *, is_short: bool) -> list[_Section]:
-        """Return the kinds of changes beside facts, each with its heading; some may be empty."""
+        """Return the sections beside facts, with headings.
+
+        Some may be empty.
+        """
         difference = self._difference
         told: dict[str, Iterable[str]] = {
             "deaths": map(self._death, difference.deaths),
@@ -237,7 +240,7 @@ class _Teller:
 
 
 def _ids_of(difference: StoryDifference) -> set[str]:
-    """Return what has the form of an id in what is told; where it has no name it must not be shown."""
+    """Return the ids in the difference, which must not appear without a name."""
     said: list[Any] = [*difference.names, *(each.entity_id for each in difference.newcomers)]
     for turn in (*difference.states, *difference.deaths):
         said += [turn.entity_id, *texts_within(turn.was), *texts_within(turn.now)]

@@ -25,7 +25,7 @@ from novelgen.words import words
 
 @dataclass(frozen=True, slots=True)
 class FeelingWords:
-    """What a dimension of a relationship is called above and below 0: slight, plain and strong."""
+    """Words of a relationship dimension on both sides of 0, in three degrees."""
 
     above: tuple[str, str, str]
     below: tuple[str, str, str]
@@ -79,7 +79,7 @@ class Labels:
         return self.attributes.get(name, name)
 
     def value(self, value: object) -> str:
-        """Return the word for a value that programs write, such as True or dead; any other as it is."""
+        """Return the word for a program's value such as True or dead."""
         return self.values.get(str(value).casefold(), str(value))
 
 
@@ -96,7 +96,7 @@ def _labels(language: str) -> Labels:
 
 
 def labels_for(language: str) -> Labels:
-    """Return the labels of a language code such as `zh`, `zh-CN` or `en`; English for all others."""
+    """Return the labels of a language code, English by default."""
     return _labels(stated_language(language) or "en")
 
 
@@ -139,7 +139,7 @@ LIVING_ATTRIBUTES = frozenset({"goals", "emotional_state", PASSING_ATTRIBUTE})
 
 
 class RenderedStates(BaseModel):
-    """State lines that fit a budget, in the snapshots' order, and what did not."""
+    """State lines that fit a budget, and the omitted ones."""
 
     lines: dict[str, str] = Field(default_factory=dict, description="Entity id to what holds of it.")
     minds: dict[str, str] = Field(default_factory=dict, description="Entity id to what it wants, knows and hides.")
@@ -218,7 +218,7 @@ def _is_merely_held(thing: EntityStateSnapshot) -> bool:
 def render_attribute(
     name: str, value: Any, names: Mapping[str, str], labels: Labels, *, is_proven: bool = True, as_of: str = ""
 ) -> str:
-    """Render one attribute with its value; one that no quote proves says so, and one of long ago the scene."""
+    """Render one attribute and its value, with marks for unproven and old ones."""
     mark = "" if is_proven else labels.unverified
     return f"{labels.attribute(name)}{as_of}{labels.colon}{render_value(value, names, labels)}{mark}"
 
@@ -240,7 +240,7 @@ def state_parts(
     *,
     beside: Mapping[str, EntityStateSnapshot] | None = None,
 ) -> list[tuple[str, str]]:
-    """Return attributes with their lines, the weightiest first, unproven last; `beside` is told together with it."""
+    """Return attributes with lines, the weightiest first and unproven last."""
     now = max(map(_last_place, (snapshot, *(beside or {}).values())))
     over = LIVING_ATTRIBUTES if any(is_death(*each) for each in snapshot.state_data.items()) else ()
     data = {
@@ -302,14 +302,17 @@ def _is_left_behind(name: str, snapshot: EntityStateSnapshot) -> bool:
 
 
 def _aged(name: str, snapshot: EntityStateSnapshot, now: Place) -> str:
-    """Return the scene of what may be over, else nothing: see `AGEING_ATTRIBUTES` and `WHEREABOUTS`."""
+    """Return the scene of a possibly outdated value.
+
+    See `AGEING_ATTRIBUTES` and `WHEREABOUTS`.
+    """
     if name in WHEREABOUTS:
         return _scene(snapshot.since.get(name), now)
     return _scene(snapshot.since.get(name), _last_place(snapshot)) if name in AGEING_ATTRIBUTES else ""
 
 
 def _scene(said: Placing | None, now: Place) -> str:
-    """Return a place as it stands behind what was said there, where the story went on since."""
+    """Return a place in parentheses, where the story went on since."""
     return f" [{place_text(*said, always='')}]" if said and (-1, -1) < sort_key(*said) < now else ""
 
 
@@ -325,7 +328,7 @@ def _place_seen(presence: Mapping[str, Any]) -> Placing:
 
 
 def _is_unnamed(value: Any, names: Mapping[str, str]) -> bool:
-    """Tell whether a value is an id that the story has not named by then; without any names ids are all there is."""
+    """Return whether a value is an id without a known name."""
     return bool(names) and isinstance(value, str) and is_entity_id(value) and value not in names
 
 
@@ -359,7 +362,7 @@ def render_left_off(left_off: LeftOff, names: Mapping[str, str], *, labels: Labe
 
 
 def render_told_before(before: ToldBefore, *, labels: Labels) -> str:
-    """Render a scene, a chapter or a part of the story so far as a line, of a part from where to where."""
+    """Render a scene, chapter or part of the story so far as a line."""
     start = f"{before.first_chapter}–" if before.level == "part" else ""
     about = labels.separator.join(filter(None, (before.title, before.story_time)))
     title = f"{about}{labels.colon}" if about and before.level != "chapter" else ""
@@ -379,7 +382,7 @@ def _loop(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) ->
 
 
 def _relationship(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
-    """Type and how they stand, then each side's own view, the point of view's first, then what happened last."""
+    """Render a relationship: type, status, both views and the last event."""
     sides = ("b", "a") if entry.get("seen_by") == entry["character_b"] else ("a", "b")
     told = {side: names.get(entry[f"character_{side}"], entry[f"character_{side}"]) for side in sides}
     kind = entry["relationship_type"] if sides[0] == "a" else turned_type(entry["relationship_type"])
@@ -413,7 +416,7 @@ def _feelings(values: Mapping[str, int] | None, labels: Labels) -> str:
 
 
 def dimension_in_words(name: str, value: int, labels: Labels) -> str:
-    """Return what a dimension of a relationship amounts to: `deep distrust`; empty where it is neutral."""
+    """Return a dimension in words such as `deep distrust`, empty if neutral."""
     words = labels.dimensions.get(name)
     if words is None or not value:
         return ""

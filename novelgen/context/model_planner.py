@@ -1,4 +1,4 @@
-"""The plan of what to look up, made by a language model and trusted only where it fits the scene."""
+"""Retrieval planning by a language model, grounded in the scene."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ SHARED_WORDS_OF_A_GROUNDED_QUERY = 2
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a plan may speak of."""
+    """The permitted subjects of a plan."""
 
     names: NameResolver
     has_known_entities: bool
@@ -35,7 +35,7 @@ class Ground:
 
 
 def ground_plan(answer: planning.ModelRetrievalPlan, ground: Ground) -> planning.RetrievalPlan:
-    """Keep of a model's plan what names somebody known or shares words with the scene, and nothing of the example."""
+    """Keep the model's queries that name known entities or share scene words."""
     if not (answer.entities or answer.queries or answer.events):
         raise UnusableAnswerError("empty", "the plan is empty")
     if set(answer.entities) <= set(ground.example.entities) and _search_texts(answer) <= _search_texts(ground.example):
@@ -88,7 +88,7 @@ def _planned(query: planning.ModelQuery, purpose: str, names: NameResolver) -> S
 
 
 def _known_ids(picked: Iterable[str], names: NameResolver) -> list[str]:
-    """The entities meant by ids or names, each once; what nobody knows is dropped."""
+    """The distinct known entities of ids and names."""
     found: dict[str, None] = {}
     for name in picked:
         resolved = names.resolve(name).entity_id
@@ -112,7 +112,7 @@ _PROMPT = "plan_retrieval"
 
 @dataclass(frozen=True)
 class FirstRound:
-    """What a model planned at first, and what it takes to ask it on."""
+    """The first plan of a model, and the state for a second round."""
 
     plan: planning.RetrievalPlan
     messages: Sequence[BaseMessage]
@@ -122,7 +122,10 @@ class FirstRound:
 
 
 class ModelPlanner:
-    """Plans retrieval with a chat model; keep one per model, since it remembers which format its server takes."""
+    """Retrieval planner with a chat model.
+
+    Keep one per model, since it remembers the accepted response format.
+    """
 
     def __init__(
         self, model: BaseChatModel, *, timeout_s: float = 20.0, list_tokens: int = planning.PLANNER_LIST_TOKENS
@@ -147,7 +150,7 @@ class ModelPlanner:
         language: StoryLanguage,
         story: planning.StorySoFar | None = None,
     ) -> FirstRound:
-        """Ask the model what to look up, with at most one call to repair a bad answer."""
+        """Ask the model for queries, with at most one repair call."""
         told = planning.story_sections(
             story or planning.StorySoFar(StoryOutline(project_id=request.project_id)),
             request,
@@ -192,7 +195,7 @@ class ModelPlanner:
         return FirstRound(plan, (*messages, said), ground, language, deadline.remaining_s)
 
     def plan_on(self, first: FirstRound, found: SearchResult) -> planning.RetrievalPlan:
-        """Show the model what its plan found, and ask once for what is still missing."""
+        """Show the model its results, and ask once for missing ones."""
         language, ground = first.language, first.ground
         hits = planning.first_hits_text(found, language)
         values = {"first_hits": hits, "max_queries": str(planning.MAX_FURTHER_QUERIES)}
@@ -217,7 +220,7 @@ _GROUNDS = ("last_scenes", "chapter_so_far", "threads", "states")
 
 
 def _further_plan(answer: planning.ModelRetrievalPlan, ground: Ground) -> planning.RetrievalPlan:
-    """Keep of a second answer what is grounded; one that asks nothing more says that nothing is missing."""
+    """Keep the grounded queries of a second answer, possibly none."""
     if not (answer.entities or answer.queries or answer.events):
         return planning.RetrievalPlan(planner=PlannerReport(used="llm"), thread_ids=_open_threads(answer, ground))
     plan = ground_plan(answer, ground)

@@ -49,7 +49,7 @@ class MemorySelector(Protocol):
 
 @dataclass(frozen=True)
 class ModelSelection:
-    """The ids of the chosen memories in the order of need, how they came about, and what went wrong."""
+    """The chosen memory ids in order of need, with usage and issues."""
 
     chunk_ids: tuple[str, ...]
     report: SelectorReport

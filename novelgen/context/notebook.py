@@ -1,4 +1,4 @@
-"""What a notebook shows of contexts, states and lists: one small table each, as HTML or as plain text.
+"""Notebook tables of contexts, states and lists, as HTML or text.
 
 Nothing of a story is ever HTML: every text is escaped, cut to a length that one reads, and kept from being taken for
 mathematics. No colours are set and no styles are needed, so that it reads alike in light and dark.
@@ -56,7 +56,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What is shown of one thing, before it is HTML or text."""
+    """The tables of one object, before rendering."""
 
     language: str
     title: str = ""
@@ -111,7 +111,7 @@ def shown_text(thing: Any) -> str:
 
 @singledispatch
 def sheet_of(thing: Any) -> Sheet:
-    """Return what is shown of a thing."""
+    """Return the sheet of an object."""
     if isinstance(thing, Shown):
         return sheet_of(thing.in_simpler_terms())
     return Sheet(language=story_language(str(thing)), block=str(thing))
@@ -211,7 +211,7 @@ def _words(labels: Labels) -> Words:
 
 
 def _reasons(item: ContextItem, labels: Labels) -> str:
-    """Return what speaks for a memory, without why it stands in which form."""
+    """Return the reasons for a memory, without those of its form."""
     parts = [each for each in item.reasons if ":" not in each]
     shown = words("context", labels.language, "reasons")
     return labels.list_separator.join(shown.get(each, each).replace("_", " ") for each in parts)

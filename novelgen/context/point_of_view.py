@@ -1,4 +1,4 @@
-"""What was found for a scene, as far as the one knows it from whose point of view it is.
+"""The results for a scene, limited to the point of view's knowledge.
 
 Retrieval and planning use everything; only what comes out is cut. Where in doubt something is not known.
 """
@@ -37,7 +37,7 @@ WITHHELD = "(withheld: it may name what the point of view does not know)"
 def decided_point_of_view(
     request: MemoryContextRequest, plan: RetrievalPlan, outline: StoryOutline | None, mode: KnowledgeMode | None
 ) -> tuple[PointOfView | None, ReportIssue | None]:
-    """Decide from whose point of view a context is, and what becomes of what that one does not know."""
+    """Return the point of view and the handling of its unknown facts."""
     name = request.scene_plan.pov.strip()
     wanted = request.knowledge or mode
     if not name:
@@ -59,7 +59,7 @@ def decided_point_of_view(
 
 @dataclass(frozen=True)
 class FoundStory:
-    """What was found for a planned scene."""
+    """The results for a planned scene."""
 
     outline: StoryOutline
     search: SearchResult
@@ -69,7 +69,7 @@ class FoundStory:
 
 @dataclass(frozen=True)
 class PointOfViewCut:
-    """Divides what was found into what one character knows and what they do not."""
+    """Divides results into a character's known and unknown parts."""
 
     found: FoundStory
     character_id: str | None
@@ -79,7 +79,7 @@ class PointOfViewCut:
 
     @cached_property
     def known(self) -> FoundStory:
-        """What they know, with the names that they know."""
+        """The known results, under known names."""
         outline = self.found.outline
         return FoundStory(
             outline=outline.model_copy(
@@ -107,7 +107,7 @@ class PointOfViewCut:
 
     @cached_property
     def hidden(self) -> FoundStory:
-        """What they do not know: memories, and of states, threads, relationships and events what differs."""
+        """The unknown results: memories and differing states, threads and relationships."""
         outline, known = self.found.outline, self.known
         taken = {each.chunk.chunk_id for each in known.search.candidates}
         threads = {each.loop_id for each in known.outline.open_loops}
@@ -153,7 +153,7 @@ class PointOfViewCut:
         }
 
     def counted(self) -> dict[str, int]:
-        """Return how much of what was found they do not know, per kind; what is nothing is left out."""
+        """Return the counts of unknown results by kind, without zeros."""
         known = self.known
         whole, seen = self.found.outline, known.outline
 
@@ -171,7 +171,7 @@ class PointOfViewCut:
         return {kind: count for kind, count in counts.items() if count}
 
     def reported(self, query: SearchQuery) -> ReportedQuery:
-        """Return a query for the report: of one that may name what they do not know only that it was asked."""
+        """Return a query for the report, withholding unknown names."""
         shown = ReportedQuery(
             text=query.text, origin=query.origin, purpose=query.purpose, content_type=query.content_type
         )
@@ -184,7 +184,7 @@ class PointOfViewCut:
 
     @cached_property
     def _said(self) -> str:
-        """What the request says itself, and the names that they know."""
+        """The text of the request and the known names."""
         names = [name for entity in self.known.outline.entities for name in entity.names()]
         return "\n".join([self._planned, *names])
 
@@ -194,7 +194,7 @@ class PointOfViewCut:
 
     @cached_property
     def _view(self) -> CharacterView:
-        """What they know; where nothing can tell it, they know nothing."""
+        """The character's view, empty without knowledge."""
         return self.view or StoryKnowledge(KnowledgeRules(KnowledgeStory(self.request.position))).of("")
 
     # --- Memories ---
@@ -342,7 +342,7 @@ class PointOfViewCut:
                 yield standing.model_copy(update={**nobodys, **own})
 
     def _unknown_relationships(self, known: Mapping[str, Relationship]) -> Iterable[Relationship]:
-        """Yield what they do not know of relationships: neither their own view, nor what they know of the pair."""
+        """Yield the unknown parts of relationships."""
         for whole in self.found.outline.relationships:
             side = {whole.character_b: "b", whole.character_a: "a"}.get(self.character_id or "")
             own: dict[str, Any] = {f"perspective_{side}": "", f"dimensions_{side}": {}} if side else {}
@@ -369,7 +369,7 @@ def marked_items(
     character_ids: Collection[str],
     knowledge: StoryKnowledge,
 ) -> list[ContextItem]:
-    """Return receipts that say who of some characters knows what was taken."""
+    """Return receipts marked with the characters that know each memory."""
     views = [knowledge.of(each) for each in character_ids]
 
     def marked(item: ContextItem, chunk: StoryMemoryChunk) -> ContextItem:

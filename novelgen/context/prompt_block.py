@@ -1,4 +1,4 @@
-"""A context as lines, each with what it is of, and as a block of a prompt between fences that no text can forge."""
+"""A context as lines and as a fenced prompt block."""
 
 import hashlib
 import re
@@ -54,7 +54,7 @@ _PLAIN_NAME = re.compile(r"[\w .'’·-]{1,40}")
 
 
 class ContextLine(BaseModel):
-    """One line of a context's block, and what it is of."""
+    """One line of a context's block, and its subject."""
 
     need: ContextNeed
     section: str = Field(
@@ -71,7 +71,7 @@ class ContextLine(BaseModel):
 
 
 def context_lines(context: SceneMemoryContext, *, count_tokens: TokenCounter = estimate_tokens) -> list[ContextLine]:
-    """Return the lines of a context in the order of the needs, memories best first, then what is hidden."""
+    """Return the lines of a context: needs, memories best first, hidden facts."""
     report = context.report or ContextReport()
     labels = labels_for(report.language)
     lines = [*_lines_of(context, report.names, labels, count_tokens), *_memories(report.own_items, context)]
@@ -85,7 +85,7 @@ def context_lines(context: SceneMemoryContext, *, count_tokens: TokenCounter = e
 def _lines_of(
     told: SceneMemoryContext | HiddenContext, names: Mapping[str, str], labels: Labels, count_tokens: TokenCounter
 ) -> Iterator[ContextLine]:
-    """The lines of all but the memories, group by group; of the states those that it was built to show."""
+    """The lines of all groups but the memories."""
     report = told.report if isinstance(told, SceneMemoryContext) else None
     tokens = told.tokens if isinstance(told, HiddenContext) else report.tokens if report else {}
     rendered = render_states(
@@ -180,7 +180,7 @@ def _memories(items: list[ContextItem], context: SceneMemoryContext) -> Iterator
 
 
 def fence_mark(texts: Iterable[str]) -> str:
-    """Return a hash of all texts that occurs in none: a text that holds its own fence changes the mark by that."""
+    """Return a hash that occurs in none of the texts."""
     body = "\x00".join(texts)
     attempt = 0
     while True:
@@ -197,7 +197,10 @@ def fenced(lines: Iterable[str], mark: str) -> list[str]:
 
 
 def render_context(context: SceneMemoryContext, *, language: str | None = None) -> str:
-    """Render a context for the prompt of a scene writer; see `SceneMemoryContext.as_prompt`."""
+    """Render a context for a scene writer's prompt.
+
+    See `SceneMemoryContext.as_prompt`.
+    """
     told_in = context.report.language if context.report else ""
     told_in = told_in or story_language(" ".join(chunk.content for chunk in context.relevant_memories))
     labels = labels_for(language or told_in)
@@ -230,7 +233,7 @@ def render_context(context: SceneMemoryContext, *, language: str | None = None) 
 
 
 def _hidden_lines(context: SceneMemoryContext, names: Mapping[str, str], labels: Labels) -> list[str]:
-    """What the point of view does not know: who somebody is, how things stand, what happened."""
+    """The facts unknown to the point of view: identities, states and events."""
     hidden = context.hidden
     if hidden is None:
         return []
@@ -261,7 +264,7 @@ def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
         return f"- [{memory_place_text(memory, always=labels.everywhere)}] {text}{mark}"
 
     def knowers(item: ContextItem) -> str:
-        """Say in a few words who of the cast does not know a memory; nothing where all do."""
+        """Return the cast members without knowledge of a memory, empty if none."""
         if is_marked and item.chunk_id in verbatim:
             return ""
         unknown_to = item.not_known_by if is_marked else item.kept_from
@@ -276,7 +279,7 @@ def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
 
 
 def _what_followed(newer: HoldsNow | None, labels: Labels, *, is_over: bool) -> str:
-    """Say what came in the place of a memory: a promise that was kept was true, a thing that was given is elsewhere."""
+    """Return the successor of a memory: a kept promise or a moved thing."""
     if newer is None:
         return labels.outdated if is_over else ""
     told = f"[{memory_place_text(newer, always=labels.everywhere)}] {newer.text}".rstrip()

@@ -1,4 +1,4 @@
-"""What to look up for a planned scene: the plan, by a model or by rules, and what a model that makes one is told."""
+"""The retrieval plan of a scene and the prompt of its planner."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ MAX_QUERY_CHARACTERS = 200
 
 
 def _only_texts(value: Any) -> list[str]:
-    """Keep the texts of a list; whatever else stands there is no answer, and spoils none."""
+    """Return the texts of a list, dropping other values."""
     texts = [item.strip() for item in value if isinstance(item, str)] if isinstance(value, list) else []
     return list(dict.fromkeys(filter(None, texts)))[:MAX_THREADS]
 
@@ -85,7 +85,7 @@ class ModelRetrievalPlan(BaseModel):
 
 
 class RetrievalPlan(BaseModel):
-    """What is looked up for a planned scene."""
+    """The queries and filters of a planned scene."""
 
     entity_ids: list[str] = Field(default_factory=list, description="Known entities, the plan's own first.")
     inferred_ids: list[str] = Field(
@@ -107,7 +107,7 @@ class RetrievalPlan(BaseModel):
 
 
 def merge_plans(rules: RetrievalPlan, model: RetrievalPlan) -> RetrievalPlan:
-    """Add what a model planned to what the rules planned; nothing of the rules is lost."""
+    """Add a model's plan to the rules' plan, keeping all rules."""
     asked = {_query_key(query) for query in rules.queries}
     return RetrievalPlan(
         entity_ids=list(dict.fromkeys([*rules.entity_ids, *model.entity_ids])),
@@ -122,7 +122,10 @@ def merge_plans(rules: RetrievalPlan, model: RetrievalPlan) -> RetrievalPlan:
 
 
 def with_further(plan: RetrievalPlan, further: RetrievalPlan) -> RetrievalPlan:
-    """Add what a model asked on after the first hits; a second round that failed adds its reason and nothing else."""
+    """Add a model's second plan.
+
+    A failed second round adds only its reason.
+    """
     whole = merge_plans(plan, further)
     planner = plan.planner.model_copy(update={"reason": further.planner.reason})
     if further.planner.used == "llm":
@@ -163,7 +166,7 @@ def scene_plan_text(plan: ScenePlan, language: StoryLanguage) -> str:
 
 
 def background_text(request: MemoryContextRequest, language: StoryLanguage) -> str:
-    """Return what the request tells beside the plan: settings, the plan of its chapter, hints."""
+    """Return the request's background: settings, chapter plan and hints."""
     labels = words("context", language, "plan")
     lines = [(labels["hint"], hint) for hint in request.hints]
     if request.chapter_plan is not None:
@@ -181,7 +184,7 @@ def background_text(request: MemoryContextRequest, language: StoryLanguage) -> s
 
 
 def cards_text(request: MemoryContextRequest, language: StoryLanguage) -> str:
-    """Return the author's cards of those whom the plan names, one line each, at most MAX_CARDS of them."""
+    """Return the plan's character cards, one line each, at most MAX_CARDS."""
     cast = request.characters.everyone() if request.characters is not None else []
     by_name = {name_key(name): card for card in cast[::-1] for name in (*card.aliases, card.name)}
     plan = request.scene_plan
@@ -250,7 +253,7 @@ class StorySoFar:
 
 @dataclass
 class PromptSections:
-    """The prompt's sections by the name of their variable, what each costs, and how many lines had no room."""
+    """The prompt's sections by variable, with costs and omitted lines."""
 
     share: float = 1.0
     texts: dict[str, str] = field(default_factory=dict)
@@ -277,7 +280,7 @@ def story_sections(
     *,
     max_tokens: int = PLANNER_LIST_TOKENS,
 ) -> PromptSections:
-    """Return what the prompt tells of the story: scenes, chapter, threads, states, entities, newcomers, filters."""
+    """Return the story sections: scenes, chapter, threads, states, entities, filters."""
     sections = PromptSections(share=min(1.0, max_tokens / PLANNER_LIST_TOKENS))
     names = {entity.entity_id: as_data(entity.name) for entity in entities}
     last = [*story.recap.scenes[-MAX_LAST_SCENES:]]
@@ -348,7 +351,7 @@ def _weights(outline: StoryOutline) -> defaultdict[str, float]:
 
 
 def first_hits_text(found: SearchResult, language: StoryLanguage) -> str:
-    """Return what a search found, facts before passages, best first, each on one line, within its budget."""
+    """Return the search results as lines, facts first, within a budget."""
     facts = {True: 0, False: 1}
     ranked = sorted(
         (candidate for candidate in found.candidates if candidate.hits),
@@ -435,7 +438,7 @@ class _Notes:
         }
 
     def line(self, entity: Entity) -> str:
-        """Return id, kind, names and what tells the entity apart, on one line."""
+        """Return id, kind, names and a description on one line."""
         names = "; ".join(as_data(name)[:60] for name in telling_names(entity))
         said = self._said(entity)
         parts = [as_data(entity.entity_id), entity.entity_type, names]
@@ -470,7 +473,7 @@ def _clipped(text: str, max_characters: int) -> str:
 
 
 def _clipped_to_the_end(bullets: Sequence[str], max_characters: int, language: StoryLanguage) -> str:
-    """Join as many bullets as fit, the last ones of a scene first: what comes next begins where they end."""
+    """Join as many bullets as fit, preferring the last ones."""
     kept: list[str] = []
     separator = "" if language == "zh" else " "
     for bullet in reversed([as_data(each) for each in bullets if each.strip()]):

@@ -57,7 +57,7 @@ def with_what_holds(
     slots: Mapping[str, tuple[Place, str]],
     is_told: bool,
 ) -> Selection:
-    """Return the same with what came in the place of those that are over, in words where no other line has them."""
+    """Return the memories with their successors, in words if needed."""
     named = {each.memory_id: each for each in found if request.position.admits(each.chapter_index, each.scene_index)}
     told = {each.memory_id for each in chosen.items}
     items: list[ContextItem] = []
@@ -87,7 +87,7 @@ def with_what_holds(
 
 
 def _newest(chunk: StoryMemoryChunk, named: Mapping[str, StoryMemoryChunk]) -> StoryMemoryChunk | None:
-    """Return the last of what followed a memory, as far as that was found."""
+    """Return the latest found successor of a memory."""
     met = [chunk]
     while (newer := named.get(met[-1].superseded_by or "")) is not None and newer not in met:
         met.append(newer)
@@ -95,7 +95,7 @@ def _newest(chunk: StoryMemoryChunk, named: Mapping[str, StoryMemoryChunk]) -> S
 
 
 def admitted_candidates(search: SearchResult, request: MemoryContextRequest) -> list[Candidate]:
-    """Return what was found of the project strictly before the scene."""
+    """Return the project's candidates strictly before the scene."""
     return [
         candidate
         for candidate in search.candidates
@@ -119,7 +119,7 @@ def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResu
 
 @dataclass(frozen=True)
 class AssembledStates:
-    """Snapshots within bounds, in the order given, their cost in the prompt, and what was left out."""
+    """Snapshots within bounds in order, their cost, and the omitted ones."""
 
     snapshots: list[EntityStateSnapshot]
     tokens: int
@@ -176,7 +176,10 @@ def assemble_context(
     left_off: LeftOff | None = None,
     first_ids: Sequence[str] = (),
 ) -> SceneMemoryContext:
-    """Choose and bound everything; what lies at or after the scene is dropped once more, whoever let it through."""
+    """Choose and bound all sections.
+
+    Anything at or after the scene is dropped again here.
+    """
     language = language_of(request, story)
     assembler = _Assembler(request, story, plan, bounds, labels_for(language), count_tokens)
     found = cut.known if cut else FoundStory(story, search, states, timeline)
@@ -252,7 +255,7 @@ def _told_tokens(so_far: Sequence[ToldBefore]) -> dict[str, int]:
 
 
 def _given_out(memories: Selection, *, is_full: bool) -> list[StoryMemoryChunk]:
-    """Return memories as a context holds them: what each is attached to is told where its entities do not tell it."""
+    """Return memories in context form, with attachments beyond their entities."""
     return [
         chunk
         if is_full or not all(is_entity_target(each.id) for each in chunk.attached_to)
@@ -271,7 +274,7 @@ def _receipts(memories: Selection, *, is_full: bool) -> list[ContextItem]:
 def _slots(
     states: Sequence[EntityStateSnapshot], names: Mapping[str, str], labels: Labels, *, shown: Collection[str]
 ) -> dict[str, tuple[Place, str]]:
-    """Return what states say of each slot and from when on, without words where a line tells it."""
+    """Return the slot values of states, without words where a line has them."""
     return {
         slot_of(state.entity_id, name): (
             sort_key(*state.since[name]),
@@ -309,7 +312,7 @@ def _are_alike(one: str, other: str) -> bool:
 def _known_end(
     left_off: LeftOff | None, cut: PointOfViewCut | None, point_of_view: PointOfView | None, names: Mapping[str, str]
 ) -> tuple[LeftOff | None, list[LeftOutItem]]:
-    """Return the end of the scene before where the point of view saw all that it tells, else why it is left out."""
+    """Return the end of the previous scene, or the reason for omitting it."""
     if left_off is None or cut is None or point_of_view is None:
         return left_off, []
     place = (left_off.chapter_index, left_off.scene_index)
@@ -327,7 +330,7 @@ memories take what is left."""
 
 
 def _hidden(assembler: _Assembler, cut: PointOfViewCut) -> HiddenContext | None:
-    """Return what the point of view does not know, or None where nothing of it was found or fits."""
+    """Return the facts hidden from the point of view, or None."""
     names = cut.found.outline.names
     budget_tokens = assembler.bounds.hidden_budget
     beside = int(_SHARE_BESIDE_MEMORIES * budget_tokens)
@@ -353,7 +356,7 @@ def _hidden(assembler: _Assembler, cut: PointOfViewCut) -> HiddenContext | None:
 
 @dataclass(frozen=True)
 class _Assembler:
-    """Chooses from what was found, within bounds."""
+    """Chooses sections from the results within bounds."""
 
     request: MemoryContextRequest
     story: StoryOutline
@@ -364,7 +367,7 @@ class _Assembler:
 
     @property
     def top_k(self) -> int | None:
-        """Maximum number of memories; None where the budget alone bounds them."""
+        """Maximum number of memories, None for the budget alone."""
         return self.bounds.top_k if self.request.top_k is None else self.request.top_k
 
     def story_so_far(self, found: FoundStory, *, budget_tokens: int | None = None) -> list[ToldBefore]:
@@ -381,7 +384,7 @@ class _Assembler:
     def memories(
         self, found: FoundStory, *, budget_tokens: int, so_far: Sequence[ToldBefore] = (), first_ids: Sequence[str] = ()
     ) -> Selection:
-        """Choose the memories; of scenes that the story so far tells, the writer has at hand what they tell."""
+        """Choose the memories, lowering those told by the story so far."""
         told = sum(each.level == "scene" for each in so_far)
         weights, request = self.bounds.weights, self.request
         if told > weights.at_hand_scenes:
@@ -413,7 +416,7 @@ class _Assembler:
     def timeline(
         self, found: FoundStory, names: Mapping[str, str], *, shown: Sequence[EntityStateSnapshot], memories: Selection
     ) -> AssembledTimeline:
-        """Fill the timeline; the memories chosen already tell which threads the scene could pay off."""
+        """Fill the timeline, aware of the threads that chosen memories tell."""
         scene = self.request.scene_plan
         known = (each.chunk for each in found.search.candidates)
         ahead = SceneAhead(
@@ -575,7 +578,7 @@ def _names_in_use(names: Mapping[str, str], used: Iterable[str]) -> dict[str, st
 
 
 def _ids_in(value: Any) -> list[str]:
-    """Every string in a nested value; those that are entity ids are picked out by the caller."""
+    """Every string in a nested value."""
     if isinstance(value, EntityStateSnapshot):
         return [value.entity_id, *_ids_in(value.state_data)]
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""From a request and what is known of the story to the plan of what to look up."""
+"""Planning of a scene's retrieval from its request and outline."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ def plan_by_rules(
     hints: Sequence[str] = (),
     relationships: Sequence[Relationship] = (),
 ) -> RetrievalPlan:
-    """Plan retrieval without a model; where a plan says little, how its people stand is asked beside."""
+    """Plan retrieval without a model, adding the cast's relations to short plans."""
 
     def bearer(name: str) -> Resolution:
         return _decided_by_cast(_resolved(name, names, ("character",)), entities, characters)
@@ -80,7 +80,7 @@ def _resolved(name: str, names: NameResolver, entity_types: Sequence[EntityType]
 def _decided_by_cast(
     resolution: Resolution, entities: Sequence[Entity], characters: CharactersConfig | None
 ) -> Resolution:
-    """Choose among the candidates the only one whose display name is in the author's cast."""
+    """Choose the only candidate whose display name is in the author's cast."""
     if resolution.entity_id is not None or characters is None:
         return resolution
     cast = {character.name for character in characters.everyone()}
@@ -93,7 +93,7 @@ def _decided_by_cast(
 
 
 def _between(relationships: Sequence[Relationship], cast_ids: Sequence[str], names: Mapping[str, str]) -> list[str]:
-    """Say of the plan's people how each two stand and what happened between them last, the most intense first."""
+    """Describe each planned pair: status and last event, the most intense first."""
     touched = [each for each in relationships if {each.character_a, each.character_b}.issubset(cast_ids)]
     said = []
     for each in sorted(touched, key=lambda each: (-each.intensity, each.relationship_id)):
@@ -131,7 +131,7 @@ RECENT_SCENES = 3
 
 
 def entities_for_states(plan_entity_ids: Sequence[str], outline: StoryOutline, *, limit: int) -> list[str]:
-    """Choose whose state is read: the plan's own, who was on stage lately and what they hold, then the last changed."""
+    """Choose the entities for states: planned, recent, held, last changed."""
     about = [*recently_on_stage(outline), *_held_by(plan_entity_ids, outline)]
     about += _held_by(about, outline)
     last_changed_first = [entity_id for entity_id in outline.stated_ids if entity_id in about]
@@ -147,7 +147,7 @@ def state_candidates(plan: RetrievalPlan) -> list[str]:
 
 
 def recently_on_stage(outline: StoryOutline, *, scenes: int = RECENT_SCENES) -> list[str]:
-    """Return who took part in the last scenes, those of the latest scene first, without repeats."""
+    """Return the distinct participants of the last scenes, latest first."""
     latest_first = reversed(outline.scenes[-scenes:] if scenes > 0 else [])
     return list(dict.fromkeys(entity_id for scene in latest_first for entity_id in scene.participants))
 
@@ -172,7 +172,7 @@ Recall = Callable[[Sequence[str]], tuple[StoryRecap, Sequence[EntityStateSnapsho
 
 @dataclass(frozen=True)
 class PlannedScene:
-    """The plan, and what a model did for its part."""
+    """The plan of a scene, and the planner's report."""
 
     plan: RetrievalPlan
     model_time_s: float = 0.0
@@ -243,7 +243,10 @@ def plan_on(
     found: SearchResult,
     takes_names: bool = False,
 ) -> PlannedScene:
-    """Let the model ask on after the first hits; see `plan_scene`."""
+    """Let the model plan again after the first hits.
+
+    See `plan_scene`.
+    """
     if planned.first_round is None:
         return planned
     story = known_story(request, outline)
@@ -272,7 +275,7 @@ def _story_so_far(rules: RetrievalPlan, story: StoryOutline, names: NameResolver
 
 
 def _cast_as_entities(characters: CharactersConfig | None) -> list[Entity]:
-    """The people of the author's cards, as names alone: where nobody is stored, they are who can be meant."""
+    """The people of the author's cards as entities with names alone."""
     return [
         Entity(
             entity_id=f"cast:{number}",
@@ -402,5 +405,5 @@ def _nobody(name: str) -> ReportIssue:
 
 
 def report_unresolved(message: str) -> ReportIssue:
-    """Return what a plan says of a name."""
+    """Return the issue of an unresolved name in a plan."""
     return ReportIssue(stage="plan", kind="unresolved", message=message)

@@ -1,4 +1,4 @@
-"""Folding what the story says before and after a stretch into what the stretch changed."""
+"""Folding of statements before and within a stretch into its changes."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +50,7 @@ class StoryStretch:
 
 
 def tell_difference(stretch: StoryStretch) -> StoryDifference:
-    """Return what a stretch of the story changed."""
+    """Return the changes of a stretch of the story."""
     facts = _facts(stretch)
     taken: Counter[Place] = Counter()
     best = []
@@ -90,7 +90,7 @@ def tell_difference(stretch: StoryStretch) -> StoryDifference:
 
 
 def _facts(stretch: StoryStretch) -> list[differences.NewFact]:
-    """Facts that still hold at the end; of a scene whose record has none, what its summary says."""
+    """Facts that hold at the end, or a summary's sentences without records."""
     within = [each for each in stretch.memories if stretch.holds(each) and each.superseded_by is None]
     distilled = [each for each in within if each.content_type in DISTILLED_TYPES]
     told = {story_place(each) for each in distilled}
@@ -132,13 +132,13 @@ def _state_turns(stretch: StoryStretch) -> Iterator[differences.StateTurn]:
 
 
 def _is_cut(attribute: str, was: Any, now: Any) -> bool:
-    """Tell whether a list of what somebody knows lost entries and won none: it keeps the newest alone."""
+    """Return whether a knowledge list only lost entries, being cut to the newest."""
     is_list = isinstance(was, list) and (now is None or isinstance(now, list))
     return attribute == "knowledge" and is_list and all(each in was for each in now or ())
 
 
 def _is_handover(turn: differences.StateTurn, hands: Sequence[differences.StateTurn], names: Mapping[str, str]) -> bool:
-    """Tell whether a list of what somebody carries changed by nothing but what is told as changing hands."""
+    """Return whether an inventory changed only by handovers."""
     if turn.attribute != INVENTORY_ATTRIBUTE:
         return False
     was, now = (each if isinstance(each, list) else [each] for each in (turn.was, turn.now))
@@ -194,7 +194,7 @@ def _became_overdue(entry: LedgerEntry, stretch: StoryStretch) -> bool:
 
 
 def _learnt(stretch: StoryStretch) -> list[differences.Learning]:
-    """Who learnt what is older than the scene, or is kept from it; those who learn it alike stand together."""
+    """The learners of older or hidden facts, grouped by fact."""
     found: dict[tuple[str, ...], differences.Learning] = {}
     for event in stretch.said:
         memory = stretch.told.get(event.source_id)

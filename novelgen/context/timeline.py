@@ -1,5 +1,4 @@
-"""What a context tells beside states and memories, each within its budget: the timeline (open threads, relationships,
-changes), what came before, coarser with distance, and the end of the scene before, word for word."""
+"""The timeline, the story so far and the previous scene's end, within budgets."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -54,14 +53,14 @@ class TimelineLine:
     tokens: int
 
     def left_out(self, why: LeftOutWhy) -> LeftOutItem:
-        """Return what is told of it where it is not taken."""
+        """Return the omission record of an entry."""
         name = next((self.entry[key] for key in ("loop_id", "relationship_id", "entity_id") if self.entry.get(key)), "")
         told_of = f"{self.section}:{name}" if name else self.section
         return why.item(section="timeline", id=told_of, text=self.text, tokens=self.tokens)
 
     @property
     def place_told(self) -> tuple[bool, int, int, int]:
-        """Sort key: story order, after the relationships of the point of view; threads as they were chosen."""
+        """Sort key in story order, after the point of view's relationships."""
         if self.section == "open_loops":
             return (True, 0, 0, self.depth)
         place = sort_key(self.entry.get("chapter_index"), self.entry.get("scene_index"))
@@ -70,7 +69,7 @@ class TimelineLine:
 
 @dataclass(frozen=True)
 class AssembledTimeline:
-    """`timeline_context` within its budget; None when there is nothing to tell."""
+    """`timeline_context` within its budget, or None when empty."""
 
     timeline: dict[str, list[dict[str, Any]]] | None
     tokens_per_need: dict[str, int]
@@ -78,7 +77,7 @@ class AssembledTimeline:
 
     @property
     def tokens(self) -> int:
-        """What it costs."""
+        """Its cost."""
         return sum(self.tokens_per_need.values())
 
 
@@ -192,7 +191,7 @@ def _changes(
 def _relationships(
     relationships: Sequence[Relationship], touched: Collection[str], pov_id: str | None
 ) -> list[dict[str, Any]]:
-    """Relationships whose both sides the scene touches: the point of view's, then the most intense and recent."""
+    """Relationships within the scene's cast, the point of view's first."""
     both = sorted(
         (each for each in relationships if {each.character_a, each.character_b}.issubset(touched)),
         key=lambda each: (
@@ -234,7 +233,7 @@ MAX_SENTENCES = 8
 def scene_before(
     scenes: Sequence[OutlineScene], view: PointOfView | None, *, as_of: StoryPosition
 ) -> OutlineScene | None:
-    """Return the scene that a planned one follows: the last, for a point of view the last that they were in."""
+    """Return the scene before the planned one, or the point of view's last scene."""
     is_cut = view is not None and view.mode != "mark"
     character_id = view.character_id if view is not None else None
     return next(
@@ -248,7 +247,7 @@ def scene_before(
 
 
 def left_off(scene: OutlineScene, text: str, *, budget_tokens: int, count_tokens: TokenCounter) -> LeftOff | None:
-    """Return the end of a scene from the first sentence on that fits a budget; None where not even the last fits."""
+    """Return the longest fitting end of a scene, or None."""
     tail = text[-budget_tokens * MOST_CHARACTERS_PER_TOKEN :]
     spans = split_sentences(tail)
     # Where the text was cut no sentence begins.
@@ -282,10 +281,10 @@ def left_off(scene: OutlineScene, text: str, *, budget_tokens: int, count_tokens
 def story_so_far(
     story: StoryOutline, *, as_of: StoryPosition, budget_tokens: int, labels: Labels, count_tokens: TokenCounter
 ) -> list[ToldBefore]:
-    """Tell what came before, oldest first: the last scenes, chapters where those do not tell all, parts before them."""
+    """Summarise the past, oldest first: parts, chapters, then the last scenes."""
 
     def worded(before: ToldBefore, sentences: Sequence[str]) -> ToldBefore:
-        """Return it in these of its sentences, with what its line costs."""
+        """Return the line with the chosen sentences and its cost."""
         cut = before.model_copy(update={"text": join_sentences(sentences)})
         return cut.model_copy(update={"tokens": count_tokens(render_told_before(cut, labels=labels))})
 
@@ -294,7 +293,7 @@ def story_so_far(
         return worded(before, spread(_sentences(before.text), most))
 
     def fitting(rows: Sequence[ToldBefore], room: int) -> list[ToldBefore]:
-        """Tell each in fewer sentences, where they do not fit; where one of each is too much, the nearest."""
+        """Shorten all lines until they fit, at last keeping the nearest alone."""
         for most in range(MAX_SENTENCES, 0, -1):
             told = [cut for each in rows if (cut := shortened(each, most)).text]
             if sum(each.tokens for each in told) <= room:

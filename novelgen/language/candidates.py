@@ -1,4 +1,4 @@
-"""Who and what a story speaks of, told from its text alone: candidates, no entities until an author says so."""
+"""Name candidates of a story, found by rules in its text."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -60,7 +60,7 @@ class NameCandidate(BaseModel):
 
 
 def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int | None = None) -> list[NameCandidate]:
-    """Find who and what a story speaks of, by rules alone."""
+    """Find people, places and things in a story by rules alone."""
     ordered = sorted(scenes)
     english: list[tuple[ScenePlace, str]] = []
     chinese: list[tuple[ScenePlace, str]] = []
@@ -87,7 +87,10 @@ def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int | None =
 
 
 def often_enough(candidates: Sequence[NameCandidate], min_count: int | None) -> list[NameCandidate]:
-    """Leave out what is named too rarely to be offered; None lets the length of the list say how often that is."""
+    """Drop rarely named candidates.
+
+    None derives the limit from the list's length.
+    """
     if min_count is not None:
         return [each for each in candidates if each.count >= min_count]
     return [each for at, each in enumerate(candidates) if each.count >= MIN_COUNT or at < ALWAYS_OFFERED]
@@ -96,7 +99,7 @@ def often_enough(candidates: Sequence[NameCandidate], min_count: int | None) -> 
 def without_known(
     candidates: Sequence[NameCandidate], known: Iterable[str], *, joined: Iterable[tuple[str, str]] = ()
 ) -> list[NameCandidate]:
-    """Leave out candidates of whom a name is known, and put together those that an author said are one."""
+    """Drop candidates with known names, and join those the author joined."""
     keys = {normalise.name_key(name) for name in known}
     kept = [each for each in candidates if not keys.intersection(map(normalise.name_key, each.names()))]
     for keep, other in joined:
@@ -168,7 +171,7 @@ def _candidate(group: Sequence[FoundName]) -> NameCandidate:
 
 
 def _fullness(name: str) -> int:
-    """Characters of a Chinese name, words of another without its titles: who is mostly "Lena" is not "Mrs. Roe"."""
+    """The length of a name without titles, so that full names win."""
     return len(name) if has_cjk(name) else len(_words(name))
 
 
@@ -185,7 +188,7 @@ MIN_SCENES_OF_NAME = 3
 def better_display_name(
     name: str, others: Sequence[str], texts: Sequence[str], *, taken: Collection[str] = ()
 ) -> str | None:
-    """Return the name by which the story calls an entity, where it is listed under one that the story hardly uses."""
+    """Return the name used most by the story, for a rarely used display name."""
     if _scenes_with(name, texts) > MAX_SCENES_OF_MAKESHIFT:
         return None
     own = _words(name)

@@ -1,4 +1,4 @@
-"""Names in Chinese prose, told by who speaks, by parts of speech, surnames, and what stands before and after."""
+"""Chinese names from speech, parts of speech, surnames and context."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ RARELY = 20
 
 @dataclass(slots=True)
 class ChineseScene:
-    """What one scene shows: who speaks, how clauses begin, words by their part of speech, names in other writing."""
+    """The signs of one scene: speakers, clause openings, words and foreign names."""
 
     text: str
     simple: str
@@ -128,7 +128,7 @@ _COMPOUND = "compound"
 
 @lru_cache(maxsize=4096)
 def read_chinese(text: str) -> ChineseScene:
-    """Return what one scene shows; the same text is read once."""
+    """Return the signs of one scene, cached by text."""
     # The segmenter brings its dictionary along, a tenth of a second; stories without Chinese never need it.
     import rjieba  # noqa: PLC0415
 
@@ -172,7 +172,7 @@ def read_chinese(text: str) -> ChineseScene:
 
 
 def _foreign_name(run: str) -> str:
-    """The name in a run of characters with a dot: what cannot be part of a name ends it on both sides."""
+    """The foreign name around a dot, bounded by impossible characters."""
     first, *rest = run.split("·")
     start = max((at + 1 for at, character in enumerate(first) if character in _NOT_IN_NAMES), default=0)
     last = rest[-1]
@@ -181,13 +181,13 @@ def _foreign_name(run: str) -> str:
 
 
 def speaker_of(clause: str) -> str:
-    """Return who speaks in what stands before a verb of speech; empty where that names nobody."""
+    """Return the speaker before a verb of speech, empty if unnamed."""
     start, end = _speaker_in(simplified(clause))
     return clause[start:end]
 
 
 def _speaker_in(clause: str) -> tuple[int, int]:
-    """Where the speaker stands in a clause in simplified characters; (0, 0) for nobody."""
+    """The span of the speaker in a simplified clause, (0, 0) for none."""
     lead = _LEAD_INS.match(clause)
     start = lead.end() if lead else 0
     name = clause[start:]
@@ -200,7 +200,7 @@ def _speaker_in(clause: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=65536)
 def _word_class(word: str) -> str:
-    """The part of speech of a word in the segmenter's dictionary; empty for one that it does not know."""
+    """The dictionary's part of speech of a word, empty if unknown."""
     import rjieba  # noqa: PLC0415
 
     if not rjieba.has_word(word):
@@ -211,7 +211,7 @@ def _word_class(word: str) -> str:
 
 @dataclass(slots=True)
 class _Signs:
-    """What stands around a word, over the whole story."""
+    """The contexts of a word over the whole story."""
 
     count: int = 0
     good: int = 0
@@ -433,7 +433,7 @@ def _declared(texts: Iterable[str], kept: set[str]) -> dict[str, set[str]]:
 
 
 def _last_named(before: str, finder: _Finder, *, is_near: bool) -> str:
-    """Who is named last before, right before where that is asked, else with nobody else between."""
+    """The last named person before a place, optionally directly before it."""
     last = next(reversed(list(finder.find(before))), None)
     if last is None or (last.end < len(before) and (is_near or _SOMEBODY_ELSE.search(before, last.end))):
         return ""
@@ -441,7 +441,7 @@ def _last_named(before: str, finder: _Finder, *, is_near: bool) -> str:
 
 
 def _is_name_and_word(word: str, kept: set[str], signs: dict[str, _Signs]) -> bool:
-    """Tell whether a word is a name with what stands beside it: 贾政回, 谢宋江, 连香菱."""
+    """Return whether a word is a name plus a neighbour: 贾政回, 谢宋江, 连香菱."""
     count = signs[word].count
     if len(word) > 2 and word[:-1] in kept and signs[word[:-1]].count >= 2 * count:
         return True
@@ -545,7 +545,7 @@ _KINSHIP = frozenset("氏母婆嫂妹姐姑妈娘妻妃夫")
 
 
 def chinese_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
-    """Put names together that are variants of one another; what may belong to several stays by itself."""
+    """Group variants of one name, leaving ambiguous ones alone."""
     by_name = {simplified(each.name): each for each in names}
     parent = {name: name for name in by_name}
 
@@ -594,7 +594,7 @@ def _parts(name: str) -> Iterable[str]:
 
 
 def chinese_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
-    """Return by its number each group whose bearer may be another's, with the other's number."""
+    """Return the groups that may share a bearer, with the other's number."""
     bearer = {simplified(each.name): at for at, group in groups.items() for each in group}
     counts = {at: sum(each.count for each in group) for at, group in groups.items()}
     longer = _by_part(bearer)
@@ -621,7 +621,7 @@ def chinese_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
 
 
 def _surname_meant(name: str) -> str:
-    """The surname in 老孙, 孙先生 or 孙押司; empty for any other name."""
+    """The surname in 老孙, 孙先生 or 孙押司, empty for other names."""
     if len(name) == 2 and name[0] in CHINESE_TITLES_BEFORE:
         return name[1]
     surname = surname_of(name)

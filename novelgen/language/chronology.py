@@ -1,4 +1,4 @@
-"""From what is told of when scenes play to running days and dates, the time between scenes, and the order lived."""
+"""Running days, dates and lived order of scenes from told times."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ FIRST_GREGORIAN_YEAR = 1753
 
 
 class Distance(NamedTuple):
-    """Days from one date to another: what is certain, and the likeliest number with whether it is told."""
+    """Days between two dates: bounds, the likeliest number and its certainty."""
 
     span: DaySpan
     likely: int | None
@@ -64,7 +64,7 @@ def _lunar(first: ToldTime, then: ToldTime, years: int, both_years: bool) -> Dis
 
 
 def calendar_day(told: ToldTime, *, year: int | None = None) -> date | None:
-    """Return a told date as a day of our calendar, or None where it is none or no such day exists."""
+    """Return a told date as a calendar day, or None if impossible."""
     in_year = year if year is not None else told.year
     if told.is_lunar or told.era or in_year is None or told.month is None or told.day is None:
         return None
@@ -163,7 +163,7 @@ class TellingScene:
 
 
 class _Gap(NamedTuple):
-    """Days since the scene before: what is certain, and a likely number with how far it is sure."""
+    """Days since the previous scene: bounds, a likely number and its certainty."""
 
     span: DaySpan
     likely: int
@@ -188,7 +188,7 @@ class _Now:
 
 
 def scene_times(scenes: Sequence[TellingScene]) -> list[SceneTime]:
-    """Return when scenes play, by what their records and openings say.
+    """Return the times of scenes from their records and openings.
 
     Nothing is made up: a scene of which nothing is said has no day, and days after it are the earliest that they
     can be.
@@ -323,7 +323,7 @@ def _comes_early_after_evening(now: _Now, told: ToldTime) -> bool:
 
 
 def _pinned(begun: _Now, before: _Now, told: ToldTime | None) -> _Now:
-    """Where full dates lie on both sides, what is between them need not be known."""
+    """Fix the days between two full dates."""
     if told is None or before.dated is None:
         return begun
     dated = days_between(before.dated[0], told)
@@ -334,7 +334,7 @@ def _pinned(begun: _Now, before: _Now, told: ToldTime | None) -> _Now:
 
 
 def _counted_down(now: _Now, told: ToldTime | None) -> tuple[int, Certainty] | None:
-    """Return the day of a scene that so many days before something, or on it, is known by an earlier scene to play."""
+    """Return the day of a scene counted towards a known event."""
     if told is None:
         return None
     text, event = told.text.casefold(), told.event.casefold()
@@ -350,7 +350,7 @@ def _counted_down(now: _Now, told: ToldTime | None) -> tuple[int, Certainty] | N
 
 
 def _remembering(now: _Now, told: ToldTime) -> _Now:
-    """Take in what a scene says of date, weekday, season and what is to come, for the scenes after it."""
+    """Keep a scene's date, weekday, season and events for later scenes."""
     if told.event and told.days_before is not None and told.event.casefold() not in now.events:
         coming = {told.event.casefold(): (now.day + told.days_before, now.certainty)}
         now = replace(now, events={**now.events, **coming})
@@ -382,7 +382,7 @@ def _ended(begun: _Now, told: ToldTime, time: SceneTime) -> _Now:
 
 
 def _lived_at(time: SceneTime, now: _Now | None, first_year: ToldTime | None) -> float | None:
-    """Return where a scene sorts in the order lived, None where nothing says; its time says when it was lived."""
+    """Return the sort position in lived order, None without a sign."""
     if not time.is_flashback:
         time.lived = "now" if now is None or now.day >= 1 else "before_story"
         return None if now is None else float(time.story_day or now.day)

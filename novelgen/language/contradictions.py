@@ -19,7 +19,7 @@ WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
 class Contradiction(NamedTuple):
-    """Two scenes, or one, whose times cannot both be true."""
+    """An impossible time of one scene or of two."""
 
     rule: str
     first: int
@@ -28,7 +28,7 @@ class Contradiction(NamedTuple):
 
 
 def contradictions(times: Sequence[SceneTime]) -> list[Contradiction]:
-    """Return what is certain to be wrong between the told times of a story.
+    """Return the certain contradictions between the times of a story.
 
     Only what is told is held against what is told, never what was inferred. A date that merely lies before the
     last one is none: stories go back and forth.
@@ -40,7 +40,7 @@ def contradictions(times: Sequence[SceneTime]) -> list[Contradiction]:
 
 
 def contradictions_of(times: Sequence[SceneTime], index: int) -> Iterator[Contradiction]:
-    """Yield what one scene's time contradicts in itself and before it, each rule at most once."""
+    """Yield the contradictions of one scene's time, one per rule."""
     told = times[index].told
     if told is None:
         return
@@ -79,7 +79,7 @@ def _weekday_after_days(times: Sequence[SceneTime], index: int) -> Iterator[Cont
 
 
 def _exact_days(earlier: ToldTime, told: ToldTime, apart: DaySpan | None) -> int | None:
-    """How many days lie between two scenes, by dates of one year or by what is told between them."""
+    """The number of days between two scenes, by dates or told spans."""
     if apart is None:
         return None
     if apart.is_exact:
@@ -117,7 +117,7 @@ def _fits(likely: int | None, dated: DaySpan, apart: DaySpan) -> bool:
 
 
 def _hour_of_same_day(times: Sequence[SceneTime], index: int) -> Iterator[Contradiction]:
-    """An hour of the same day that is over when the scene before begins; the same people are in both."""
+    """Report an hour that passed before the previous scene with the same people."""
     if index == 0:
         return
     now, before = times[index], times[index - 1]

@@ -1,4 +1,4 @@
-"""Names in English prose, told by capitals in mid-sentence, titles, possessives and verbs of speech; their variants."""
+"""English names from capitals, titles, possessives and speech, with variants."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _PRONOUN = re.compile(r"[^A-ZÀ-ÖØ-Þ]{0,90}?\b(?:(?P<he>he|him|his|himself)|(
 
 @dataclass(slots=True)
 class EnglishScene:
-    """What one scene shows: runs of capitalised words, and how often words stand in small letters."""
+    """The signs of one scene: capitalised runs and lower-case word counts."""
 
     runs: list[EnglishRun] = field(default_factory=list)
     lower: Counter[str] = field(default_factory=Counter)
@@ -70,7 +70,10 @@ class EnglishScene:
 
 @dataclass(frozen=True, slots=True)
 class EnglishRun:
-    """Capitalised words in a row; `opens` when they begin a sentence, so that the first may be no name."""
+    """A run of capitalised words.
+
+    `opens` marks the start of a sentence.
+    """
 
     words: tuple[str, ...]
     opens: bool
@@ -86,7 +89,7 @@ class EnglishRun:
 
 @lru_cache(maxsize=4096)
 def read_english(text: str) -> EnglishScene:
-    """Return what one scene shows; the same text is read once."""
+    """Return the signs of one scene, cached by text."""
     folded = fold_width(text)
     scene = EnglishScene()
     for paragraph, line in enumerate(folded.split("\n\n")):
@@ -97,7 +100,7 @@ def read_english(text: str) -> EnglishScene:
 
 
 def _runs(line: str, match: re.Match[str], paragraph: int) -> list[EnglishRun]:
-    """The runs of a match: a full stop that ends a sentence parts it, one of a short title or an initial does not."""
+    """The runs of a match, split at sentence ends but not at abbreviations."""
     runs: list[EnglishRun] = []
     parts = _parted(match)
     for start, end in parts:
@@ -131,7 +134,7 @@ def _runs(line: str, match: re.Match[str], paragraph: int) -> list[EnglishRun]:
 
 
 def _place_sign(before: str) -> float:
-    """What the words before say of a place: "in London", "across the Channel"."""
+    """The place sign before a name: "in London", "across the Channel"."""
     words = before.casefold().split()[-2:]
     if words and words[-1] == "the":
         words = words[:-1]
@@ -346,7 +349,7 @@ _WIFE = frozenset({"mrs", "mme", "madame", "frau", "signora", "señora"})
 
 @dataclass(slots=True, eq=False)
 class _Bearer:
-    """Names of one bearer on the way; `first` and `last` are empty where none of the names says them."""
+    """The names of one bearer, with `first` and `last` empty if unknown."""
 
     names: list[FoundName]
     first: str = ""
@@ -373,7 +376,7 @@ class _Bearer:
 
 
 def english_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
-    """Put names together that are variants of one another; what may belong to several stays by itself."""
+    """Group variants of one name, leaving ambiguous ones alone."""
     by_core: dict[tuple[str, ...], list[FoundName]] = defaultdict(list)
     for each in names:
         by_core[_core(each.name)].append(each)
@@ -397,7 +400,10 @@ def english_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
 
 
 def _named_in_full(somebody: dict[tuple[str, ...], list[FoundName]]) -> list[_Bearer]:
-    """Who has a given name and a surname; Mrs. John Knightley is another than John Knightley."""
+    """People with given name and surname.
+
+    Mrs. John Knightley differs from John Knightley.
+    """
     people: dict[tuple[str, str], _Bearer] = {}
     wives: dict[tuple[str, str], _Bearer] = {}
     for core, named in somebody.items():
@@ -414,7 +420,7 @@ def _named_in_full(somebody: dict[tuple[str, ...], list[FoundName]]) -> list[_Be
 
 
 def _core(name: str) -> tuple[str, ...]:
-    """The words of a name without titles and articles, folded; what an "of" adds is left out."""
+    """The folded words of a name without titles, articles and "of" parts."""
     words = name_key(name).split()
     start = 0
     while start < len(words) - 1 and words[start] in TITLES | ARTICLES:
@@ -428,7 +434,7 @@ def _core(name: str) -> tuple[str, ...]:
 def _may_be_somebody(
     core: tuple[str, ...], named: Sequence[FoundName], by_core: dict[tuple[str, ...], list[FoundName]]
 ) -> bool:
-    """Tell whether a name of several words may be a given name and a surname, no place and no chance neighbours."""
+    """Return whether several words may be a given name and a surname."""
     if "'" in core[0] or core[0] in _PARTICLES:
         return False
     if core[0] in _MALE_NAMES | _FEMALE_NAMES or any(_titles(each.name) for each in named):
@@ -466,7 +472,7 @@ def _gender_of_pronouns(names: Iterable[FoundName]) -> str:
 
 
 def _placed(word: str, named: Sequence[FoundName], people: Sequence[_Bearer], paragraphs: int) -> list[_Bearer]:
-    """Give the names that are one word beside titles to who bears it; return those that stay by themselves."""
+    """Assign single words beside titles to bearers, and return the rest."""
     given = [each for each in people if each.names and word == each.first]
     family = [each for each in people if each.names and each.last == word]
     bare = [each for each in named if not _titles(each.name) or name_key(each.name) == word]
@@ -514,7 +520,7 @@ def _host(
     is_given: bool,
     paragraphs: int,
 ) -> _Bearer | None:
-    """Who bears a title and a name, if it is clear."""
+    """The bearer of a title and a name, if clear."""
     relatives = [
         each
         for each in family
@@ -611,7 +617,7 @@ def _clear_bearer(people: Sequence[_Bearer]) -> _Bearer | None:
 
 
 def _join_nicknames(people: list[_Bearer]) -> None:
-    """Join who is only called by a short form with the one who bears the name in full: Lizzy, Elizabeth Bennet."""
+    """Join nicknames with full names: Lizzy, Elizabeth Bennet."""
     by_first: dict[str, list[_Bearer]] = defaultdict(list)
     for each in people:
         if each.first:
@@ -632,7 +638,7 @@ def _join_nicknames(people: list[_Bearer]) -> None:
 
 
 def english_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
-    """Return by its number each group without a full name whose bearer may be another's, with the other's number."""
+    """Return the groups without a full name that may share a bearer."""
     cores = {at: {_core(each.name) for each in group} for at, group in groups.items()}
     people = {at: _Bearer([]) for at in groups}
     whole: dict[str, set[int]] = defaultdict(set)

@@ -1,4 +1,4 @@
-"""What can be distilled from a scene without a model: its own sentences that matter."""
+"""Extractive summaries of a scene, without a model."""
 
 import re
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ BULLET_CHARACTERS = 200
 
 
 def bullets(text: str, *, max_bullets: int = MAX_BULLETS) -> list[str]:
-    """Sum a scene up in its own sentences: the weightiest, one of each stretch of it, in the order of the text."""
+    """Summarise a scene by its weightiest sentences, one per stretch, in order."""
     spans = [span for span in split_sentences(text) if text[span.start : span.end].strip()]
     count = min(max_bullets, len(spans), max(MIN_BULLETS, len(spans) // SENTENCES_PER_BULLET))
     scored = [_scored(text, span, ()) for span in spans]
@@ -74,7 +74,7 @@ GIST_CHARACTERS = 240
 
 
 def gist(text: str) -> str:
-    """Return what a scene without a record is about: its weightiest sentence and its last one, cut to the limit."""
+    """Return a scene's weightiest and last sentence, cut to the limit."""
     spans = [span for span in split_sentences(text) if text[span.start : span.end].strip()]
     if not spans:
         return ""

@@ -1,4 +1,4 @@
-"""Chinese and English: a text's language, its words that say something, and what it costs in a prompt.
+"""Chinese and English text: language, significant words and token costs.
 
 The words by which text, models and people are understood are data: the lists and tables of `word_lists.toml`.
 """
@@ -24,7 +24,7 @@ def word_list(name: str) -> list[str]:
 
 
 def wording(name: str) -> str:
-    """Return words as they stand on one line: what a regular expression is made of, or characters."""
+    """Return the words of a line, as pattern parts or characters."""
     words: str = _lists()[name]
     return words.replace("\n", "")
 
@@ -42,12 +42,12 @@ def patterns(name: str) -> dict[str, Any]:
 
 
 def synonyms(name: str) -> dict[str, str]:
-    """Return what each word of a table stands for: a line of it is `dead_or_absent = "dead, absent"`."""
+    """Return the canonical word of each synonym, from lines `dead_or_absent = "dead, absent"`."""
     return {word: meant for meant, words in _lists()[name].items() for word in words.split(", ")}
 
 
 def word_pattern(name: str) -> re.Pattern[str]:
-    """Return what finds the words of a list, whole English ones and Chinese ones; they are regular expressions."""
+    """Return a pattern for a word list, on whole words in English."""
     words = {language: lines.replace("\n", "") for language, lines in _lists()[name].items()}
     chinese = f"|{words['zh']}" if "zh" in words else ""
     return re.compile(rf"\b(?:{words['en']})\b{chinese}", re.IGNORECASE)
@@ -106,7 +106,7 @@ def idf(holding: int, of_all: int) -> float:
 
 
 def rarity_of(holding: int, of_all: int) -> float:
-    """How rare it is that so many of all texts hold something; below 0 where all do."""
+    """The rarity of a feature by its share of texts, negative if universal."""
     return math.log((of_all + 1) / (holding + 0.5))
 
 
@@ -116,7 +116,7 @@ def folded(text: str) -> str:
 
 
 def stated_language(code: str) -> StoryLanguage | None:
-    """Return the language that a code such as `zh-CN`, `cn` or `en` names; None where it names neither."""
+    """Return the language of a code such as `zh-CN`, `cn` or `en`, or None."""
     said = code.casefold()
     if said.startswith(("zh", "cn", "中")):
         return "zh"

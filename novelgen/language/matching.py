@@ -1,4 +1,4 @@
-"""Names in a text, as somebody wrote them, and a quote in the scene that it is said to come from."""
+"""Matching of names in a text and of quotes in a scene."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LatinName:
-    """A name, the words that it may be written with, and what stands between them."""
+    """A name as its words, their variants and the gaps between them."""
 
     name: str
     length: int
@@ -65,7 +65,7 @@ class LatinName:
 
 
 def words_of(text: str) -> list[Word]:
-    """Return the words in Latin or other spaced letters, in order; Chinese characters are none."""
+    """Return the words in spaced scripts in order, without Chinese characters."""
     return [Word(match.group(), match.start(), match.end()) for match in _WORD.finditer(text)]
 
 
@@ -117,7 +117,7 @@ class NameFinder:
         )
 
     def find(self, text: str) -> list[NameMatch]:
-        """Find the names in a text; those of the last one are remembered."""
+        """Find the names in a text, caching the last one."""
         last, found = self._last
         if last != text:
             spelled = same_characters(without_invisible(text))
@@ -183,7 +183,7 @@ class NameFinder:
 
 @lru_cache(maxsize=4)
 def name_finder(names: frozenset[str], *, within_words: frozenset[str] = frozenset()) -> NameFinder:
-    """Return a finder of names; taking them apart costs more than finding them, and scene after scene has the same."""
+    """Return a cached finder for a set of names."""
     return NameFinder(names, within_words=within_words)
 
 
@@ -247,7 +247,7 @@ class NameSwap:
         return "".join([*parts, text[start:]])
 
     def moved(self, text: str, at: int) -> int:
-        """Return where in the new text stands what stood at a character of the old one."""
+        """Return the new position of a character after replacements."""
         before = [match for match in self.hits(text) if match.end <= at]
         return at + sum(len(self._new(text, match)) - (match.end - match.start) for match in before)
 
@@ -346,7 +346,7 @@ class QuoteFinder:
         return Span(spans[0].start, spans[-1].end) if spans else None
 
     def _find_pieces(self, pieces: list[str], index: int) -> list[Span]:
-        """Find the pieces one after the other; empty unless all are there, none too far from the one before."""
+        """Find the pieces in order, empty if one is missing or far away."""
         spans: list[Span] = []
         for piece in pieces:
             at = self._folded.characters.find(piece, index)

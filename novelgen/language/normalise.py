@@ -123,7 +123,7 @@ DEEPEST = 100
 
 
 def is_deeper(value: Any, *, than: int) -> bool:
-    """Tell whether lists and mappings nest deeper than so many levels; takes no stack."""
+    """Return whether lists and mappings exceed a nesting depth, without recursion."""
     level = [value]
     for _ in range(than):
         level = [
@@ -171,7 +171,7 @@ def fold_width(text: str) -> str:
 
 
 class _Translation(dict[int, str | int]):
-    """By the number of each character that was met what stands in its place: a text is translated at one go."""
+    """A translation table that remembers characters by number."""
 
     def __init__(self, of: Callable[[int], str | int]) -> None:
         self._of = of
@@ -207,7 +207,7 @@ def simplified(text: str) -> str:
 
 @lru_cache(maxsize=2)
 def same_characters(text: str) -> str:
-    """Return a text in simplified characters with its width folded, one for one; the last ones are remembered."""
+    """Return the text in simplified, folded characters of equal length, cached."""
     return text if text.isascii() else text.translate(_FOLDED)
 
 
@@ -276,7 +276,7 @@ def is_description(name: str) -> bool:
 
 
 def is_any_place(name: str) -> bool:
-    """Tell whether a name fits a place in every story ("the room", 客店), so that it tells none from the others."""
+    """Return whether a name is generic ("the room", 客店)."""
     key = name_key(name)
     if has_cjk(key):
         return _CHINESE_PLACE_OF_ANYBODY.match(key) is not None

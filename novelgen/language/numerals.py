@@ -1,4 +1,4 @@
-"""Numbers in words, Chinese numerals and English number words; hours of the day; numbers with their units.
+"""Numbers in Chinese and English words, hours and units.
 
 Chinese numbers are read here and not by cn2an (0.5.24, tried): it refuses 卅, 百, 百二十, 初七 and 三十余, and reads
 第一百五章, which follows 第一百四章, as chapter 150.
@@ -91,7 +91,7 @@ def english_amount(text: str) -> float | None:
 
 
 def english_number(text: str) -> int:
-    """Return the value of what `ENGLISH_NUMERAL` matches: 1,200, twenty-two, a hundred and ten; a and an are one."""
+    """Return the value of an English numeral: 1,200, twenty-two, a hundred and ten."""
     amount = english_amount(text)
     return 1 if amount is None else int(amount)
 

@@ -54,12 +54,12 @@ _COUNTDOWN = re.compile(
 
 
 def tells_of_past(story_time: str | None) -> bool:
-    """Tell whether a story time says that the scene plays earlier, or tells of what played earlier."""
+    """Return whether a time lies in the past, or tells of it."""
     return PAST.search(_COUNTDOWN.sub("", story_time or "")) is not None
 
 
 def is_out_of_time(story_time: str | None) -> bool:
-    """Tell whether a story time says that a scene does not play when it is told: the past, a dream, a ghost."""
+    """Return whether a scene is out of time: the past, a dream, a ghost."""
     return tells_of_past(story_time) or UNREAL.search(story_time or "") is not None
 
 
@@ -224,7 +224,7 @@ def _read_past(text: str) -> ToldTime | None:
 
 
 def _read_span(text: str) -> ToldTime:
-    """Read a time that may go on to another; a half that says nothing splits nothing."""
+    """Read a time or a span, ignoring halves without meaning."""
     head, _, rest = _cut(text, _TO)
     if not (head and rest):
         return _read_one(text)
@@ -405,7 +405,7 @@ def _chinese_span(match: re.Match[str]) -> DaySpan:
 
 
 def _counted(number: int, least: int, most: int) -> DaySpan:
-    """A number of units; of weeks and longer ones a round number is no exact one."""
+    """A number of units, inexact for round weeks and longer."""
     number = min(number, MAX_COUNT)
     slack = 0 if most <= 1 else most * max(1, number // 10) // 4 if most > 14 else number
     return _days(max(0, number * least - slack), number * most + slack)

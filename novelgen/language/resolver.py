@@ -77,7 +77,7 @@ class NameIndex:
         return [entity_id] if entity_id else []
 
     def by_name(self, name: str) -> list[str]:
-        """Return the entities whose display name this is."""
+        """Return the entities with this display name."""
         return list(self._display.get(normalise.name_key(name), ()))
 
     def by_alias(self, name: str) -> list[str]:
@@ -108,7 +108,7 @@ class NameIndex:
         return [each for each in holders if each in self._characters]
 
     def by_place_words(self, text: str) -> list[str]:
-        """Return the places that share what is proper to their name with a text.
+        """Return the places that share distinctive words with a text.
 
         English: all capitalised words of one of the place's names ("the south-west door, Agra" and "the old
         fort at Agra"). Chinese: the longest run of characters, three at the least (云栈洞外, 福陵山云栈洞).
@@ -122,7 +122,7 @@ class NameIndex:
         return [each for each, run in shared.items() if run == longest >= _SHORTEST_SHARED_RUN]
 
     def of_fitting_gender(self, entity_ids: Iterable[str], name: str) -> list[str]:
-        """Leave out who is known by a title of the other gender than the name's: "Miss Holmes"."""
+        """Drop entities with a title of the other gender: "Miss Holmes"."""
         gender = normalise.title_gender(name)
         return [each for each in entity_ids if gender is None or self._genders.get(each) in (None, gender)]
 
@@ -162,7 +162,7 @@ _LAST_WORD = re.compile(r"([^\W\d_]+)\.?\s+$")
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What a name means."""
+    """The meaning of a name."""
 
     name: str
     entity_id: str | None
@@ -250,7 +250,7 @@ class NameResolver:
         return list(dict.fromkeys(mention.entity_id for mention in mentions))
 
     def _read(self, text: str, also_present: Sequence[str]) -> tuple[list[Mention], list[str]]:
-        """Return what a text names, and whom names may mean of which nobody can say whom they mean."""
+        """Return the entities a text names, plus candidates for ambiguous names."""
         matches = [(match, self._candidates(match, text)) for match in self._finder.find(text)]
         certain = {ids[0] for match, ids in matches if len(ids) == 1 and not self._needs_presence(match, ids)}
         nearby = certain.union(also_present)

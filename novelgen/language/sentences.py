@@ -48,7 +48,7 @@ def split_sentences(text: str) -> list[Span]:
 
 
 def as_sentence(text: str) -> str:
-    """Return a text with the full stop of its language, unless it ends like a sentence; empty text stays empty."""
+    """Return a text with its language's full stop, empty text unchanged."""
     # A bracket closes a remark, not a sentence.
     last = text.rstrip("）)")[-1:]
     if not text or (last and last in SENTENCE_ENDS):
@@ -57,7 +57,7 @@ def as_sentence(text: str) -> str:
 
 
 def join_sentences(sentences: Iterable[str]) -> str:
-    """Join whole sentences in their order; a space stands only between two of which neither is Chinese."""
+    """Join whole sentences, with a space only between non-Chinese ones."""
     text = ""
     previous = ""
     for sentence in sentences:
@@ -182,7 +182,10 @@ SHARE_OF_CONTEXT = 1 / 6
 
 
 class ReadingWindow(NamedTuple):
-    """A piece [start, end) of a scene; [context_start, start) was read with the window before it."""
+    """A piece [start, end) of a scene.
+
+    [context_start, start) overlaps the previous window.
+    """
 
     start: int
     end: int

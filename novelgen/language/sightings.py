@@ -1,4 +1,4 @@
-"""What the places where a name stands say of it, summed up over a story."""
+"""The evidence about a name over a whole story."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Named = TypeVar("Named")
 
 
 def clearly_most(counts: Mapping[Named, int]) -> Named | None:
-    """Return who stands in the text clearly more often than everybody else of them."""
+    """Return the clearly most frequent names of a text."""
     ranked = Counter(counts).most_common(2)
     is_clear = ranked and all(ranked[0][1] >= CLEARLY_MORE * count for _, count in ranked[1:])
     return ranked[0][0] if is_clear else None
@@ -30,7 +30,7 @@ LEAST_EVIDENCE = 0.12
 
 @dataclass(frozen=True, slots=True)
 class NameSighting:
-    """One place where a name stands, and what speaks there for its being a person, a place and so on."""
+    """One occurrence of a name, with its evidence for each kind."""
 
     name: str
     weights: Mapping[CandidateKind, float]
@@ -73,7 +73,7 @@ class FoundName:
             self.weigh(kind, weight)
 
     def join(self, other: FoundName) -> None:
-        """Add what scenes in another language say of the same name."""
+        """Add the evidence from scenes in another language."""
         self.count += other.count
         self.speaks += other.speaks
         self.free += other.free

@@ -1,4 +1,4 @@
-"""What is said aloud in a text, by whom where the words beside it leave no doubt; and who is on stage in a scene."""
+"""Direct speech with certain speakers, and the presence of a scene."""
 
 import re
 from bisect import bisect_right
@@ -51,7 +51,7 @@ class Speech:
 
 
 def find_speeches(text: str, people: Sequence[Mention], *, narrator_id: str | None = None) -> list[Speech]:
-    """Find what is said aloud in a text, with the speaker where that is certain.
+    """Find direct speech, with certain speakers.
 
     Certain is a name that the words beside the quotation name as who speaks: “…” said X, X said: “…”,
     X道：“…”. In English all that is said in one paragraph is said by the one speaker whom the paragraph names.
@@ -131,7 +131,7 @@ def _chinese_speaker(text: str, spans: Sequence[tuple[int, int]], at: int, peopl
 
 
 def _subject_before(text: str, since: int, start: int, people: Sequence[Mention]) -> str | None:
-    """Who begins the last clause that names a subject; a clause that tells only the manner names none."""
+    """The subject of the last clause with one, ignoring clauses of manner."""
     bounds = [since, *(match.end() for match in _CHINESE_BOUND.finditer(text, since, start))]
     # The colon or comma right before the quotation begins no clause of its own.
     clauses = [each for each in bounds if text[each:start].strip()]
@@ -192,7 +192,7 @@ LONGEST_OF_ONE_PLACE = {"en": 12_000, "zh": 3_000}
 
 @dataclass(frozen=True, slots=True)
 class ScenePresence:
-    """Who takes part in a scene and where it plays, as far as its text tells."""
+    """The participants and place of a scene, from its text."""
 
     participant_ids: list[str]
     location_id: str | None
@@ -201,7 +201,7 @@ class ScenePresence:
 def presence_of(
     text: str, mentions: Sequence[Mention], entities: Sequence[Entity], *, previous_location_id: str | None = None
 ) -> ScenePresence:
-    """Tell who is on stage and where, by heuristic."""
+    """Return the participants and the place of a scene by heuristics."""
     text = simplified(text)
     types = {entity.entity_id: entity.entity_type for entity in entities}
     speech = [(match.start(), match.end()) for match in QUOTED.finditer(text)]
@@ -238,13 +238,13 @@ def _is_spoken(mention: Mention, speech: Sequence[tuple[int, int]]) -> bool:
 
 
 def narrator_of(text: str, entities: Sequence[Entity]) -> str | None:
-    """Return the id of who tells a text in the first person, or None where that is nobody known."""
+    """Return the id of a first-person narrator, or None."""
     narrators = [entity.entity_id for entity in entities if _NARRATOR_ROLE.search(entity.role)]
     return narrators[0] if len(narrators) == 1 and is_first_person(text) else None
 
 
 def is_first_person(text: str) -> bool:
-    """Tell whether a text says I outside of what is said aloud as often as a first person's narration does."""
+    """Return whether narration outside speech is in the first person."""
     narration = QUOTED.sub(" ", text)
     size = len(narration) if has_cjk(narration) else len(_WORD.findall(narration))
     return len(_FIRST_PERSON.findall(narration)) >= max(1.0, FIRST_PERSON_SHARE * size)

@@ -37,7 +37,10 @@ def checked(tool: str, call: Callable[[], Any], kind: type[Answer]) -> Callable[
 
 
 def checked_search(call: Callable[[], Any]) -> Callable[[], SearchResult]:
-    """Return a search that raises where it answers with something else; the error keeps its usable candidates."""
+    """Return a search that validates its answer.
+
+    The error keeps usable candidates.
+    """
 
     def answer() -> SearchResult:
         result = checked("search", call, SearchResult)()
@@ -51,7 +54,10 @@ def checked_search(call: Callable[[], Any]) -> Callable[[], SearchResult]:
 
 
 def checked_states(tool: str, call: Callable[[], Any]) -> Callable[[], list[EntityStateSnapshot]]:
-    """Return a call that raises where an answer is not a list of states; the error keeps the usable ones."""
+    """Return a call that validates its list of states.
+
+    The error keeps usable ones.
+    """
     return lambda: read_list(tool, call(), EntityStateSnapshot)
 
 

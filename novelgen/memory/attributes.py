@@ -1,4 +1,4 @@
-"""What can be said of a state: the names of attributes, who is dead by them, what puts an end to an earlier fact."""
+"""Attributes of states: their names, deaths and the end of earlier facts."""
 
 import re
 from bisect import bisect_right
@@ -35,7 +35,10 @@ def split_slot(slot: str) -> tuple[str, str] | None:
 
 
 def closed_by(holders: Sequence[SlotHolder], place: Place) -> str | None:
-    """Return what took a slot over at a later place, or None while it holds; values at one place stand together."""
+    """Return the later value that closed a slot, or None.
+
+    Values at one place coexist.
+    """
     later = bisect_right(holders, place, key=lambda holder: holder.place)
     return holders[later].source_id if later < len(holders) else None
 
@@ -63,7 +66,7 @@ class Opened(NamedTuple):
 
 
 def likeliest_ended(entities: Collection[str], content: str, opened: Sequence[Opened]) -> list[Opened]:
-    """Return which of some a memory ends: what shares most entities with it, of these most words; all of equals."""
+    """Return the likeliest ended memories by shared entities and words, with ties."""
     words = significant_words(content)
     shared = [
         (len(each.entities.intersection(entities)), len(words & significant_words(each.content))) for each in opened
@@ -75,7 +78,10 @@ def likeliest_ended(entities: Collection[str], content: str, opened: Sequence[Op
 def with_supersessions(
     record: SceneRecord, earlier: Sequence[StoryMemoryChunk], *, people: Collection[str] | None = None
 ) -> SceneRecord:
-    """Return a record whose memories say what they supersede by the chains; where two fit equally well, neither is."""
+    """Return a record with supersessions from chains.
+
+    Ambiguous ones stay open.
+    """
     open_candidates = [
         Opened(chunk.source_id, chunk.event_type, frozenset(chunk.entities_mentioned), chunk.content)
         for chunk in earlier
@@ -182,7 +188,7 @@ def attribute_named(said: str) -> str | None:
 
 
 def vital_value(attribute: str, value: Any, *, words: tuple[str, str]) -> tuple[str, Any]:
-    """Return attribute and value of what says whether somebody lives, as `status`; all else as it is."""
+    """Return a life sign as `status`, any other attribute unchanged."""
     if attribute not in _VITAL_ATTRIBUTES:
         return attribute, value
     said = str(value).strip().casefold()
@@ -247,7 +253,7 @@ def seen_alive(changes: Iterable[StateChange]) -> list[StateChange]:
 
 
 def deaths(changes: Iterable[StateChange]) -> dict[str, StateChange]:
-    """Return who is dead after changes given in the order in which they count, with what said so."""
+    """Return the dead after ordered changes, with the statements."""
     dead: dict[str, StateChange] = {}
     for change in changes:
         if is_death(change.attribute, change.value):

@@ -45,7 +45,7 @@ class ChosenForm:
 def choose_form(
     chunk: StoryMemoryChunk, score: float, weights: SelectionWeights, count_tokens: TokenCounter
 ) -> ChosenForm:
-    """Choose the form of a memory by its score, which one memory more or less does not move, never by what is left."""
+    """Choose full or short form from the score alone."""
     full = chunk.content.strip()
     cost = count_tokens(full)
     short = (chunk.short or "").strip()
@@ -131,12 +131,12 @@ def is_cut(short: str, full: str) -> bool:
 
 
 def gain_per_token(score: float, tokens: int, weights: SelectionWeights) -> float:
-    """Weigh a score against what its form costs."""
+    """Weigh a score against the cost of its form."""
     return score - weights.length_discount * math.log(max(1, tokens))
 
 
 class Priced(NamedTuple):
-    """What a candidate brings, and what it costs."""
+    """A candidate's value and cost."""
 
     gain: float
     tokens: int
@@ -144,7 +144,7 @@ class Priced(NamedTuple):
 
 @dataclass(frozen=True)
 class Filling:
-    """How a budget was filled, by chunk id; taken and without room the best first, with the points that each won."""
+    """A filled budget by chunk id: memories taken and missed, best first."""
 
     taken: tuple[str, ...]
     no_room: tuple[str, ...]
@@ -162,7 +162,7 @@ def fill(
     beside_points: float = 0.0,
     top_k: int | None = None,
 ) -> Filling:
-    """Pack greedily, best gain per token first; what does not fit is passed over for what does.
+    """Pack greedily by gain per token, skipping memories that do not fit.
 
     What stands beside something taken gains `beside_points`, which are not negative, while it still waits.
     """

@@ -1,4 +1,4 @@
-"""What one character knows of all that a context can hold: memories, summaries, passages, changes, names.
+"""One character's knowledge of a context's content.
 
 The rules tell who knows a memory. Everything else is known to who was in its scene, but for what tells a memory of
 that scene that they do not know. Where in doubt it is not known: this is what a secret is kept by.
@@ -49,7 +49,7 @@ INNER_ATTRIBUTES = frozenset({"emotional_state", "goals", "knowledge", "secrets"
 
 @dataclass(frozen=True)
 class StoryKnowledge:
-    """The rules over a story, and what is worked out once for all of its characters."""
+    """The knowledge rules of a story, with shared results for its characters."""
 
     rules: KnowledgeRules
     stands_for: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -83,13 +83,13 @@ class StoryKnowledge:
 
     @cached_property
     def hidden_by_author(self) -> Collection[tuple[str, str]]:
-        """Character id and source id of what an author says that somebody does not know."""
+        """Pairs of character and source that an author marked as unknown."""
         events = self.rules.story.events
         return {(each.character_id, each.source_id) for each in events if each.by_author and each.kind != "knows"}
 
     @cached_property
     def confided(self) -> Collection[str]:
-        """The notes of which an author says who knows them: nobody else does. Of a scene others may be witnesses."""
+        """Notes with stated knowers, closed to others except witnesses of the scene."""
         said = {each.source_id for each in self.rules.story.events if each.by_author and each.kind == "knows"}
         return {each for each in said if each in self.memory_of and self.memory_of[each].position is None}
 
@@ -99,13 +99,13 @@ class StoryKnowledge:
         return {name for names in self.rules.story.names.values() for name in names}
 
     def of(self, character_id: str, *, is_shown: bool = False) -> CharacterView:
-        """Return what one character knows."""
+        """Return one character's view."""
         return CharacterView(character_id, self, is_shown)
 
 
 @dataclass(frozen=True)
 class CharacterView:
-    """What one character knows at the story's position."""
+    """One character's knowledge at the story's position."""
 
     character_id: str
     shared: StoryKnowledge
@@ -117,7 +117,7 @@ class CharacterView:
     )
 
     def knows(self, chunk: StoryMemoryChunk) -> bool:
-        """Tell whether they know what a stored piece of the story says."""
+        """Return whether the character knows a stored piece of the story."""
         if chunk.is_consolidated:
             sources = self.shared.stands_for.get(chunk.chunk_id, ())
             return bool(sources) and all(self.knows_source(each) for each in sources)
@@ -126,7 +126,7 @@ class CharacterView:
         return self.knows_source(chunk.memory_id)
 
     def knows_source(self, source_id: str) -> bool:
-        """Tell whether they know a memory or note; one of which nothing is told is not known."""
+        """Return whether the character knows a source, false without evidence."""
         if source_id not in self._known:
             memory = self.shared.memory_of.get(source_id)
             self._known[source_id] = memory is not None and self._knows(memory)
@@ -145,7 +145,7 @@ class CharacterView:
         return self._knowings[source_id]
 
     def was_in(self, chapter_index: int | None, scene_index: int | None) -> bool:
-        """Tell whether they were on stage in a scene; nobody was in what has no scene."""
+        """Return whether the character was on stage in a scene."""
         if chapter_index is None or scene_index is None:
             return False
         scene = self.shared.rules.story.scene_at.get(StoryPosition(chapter_index, scene_index))
@@ -154,7 +154,7 @@ class CharacterView:
     def saw(
         self, text: str, chapter_index: int | None, scene_index: int | None, *, about: Collection[str] = ()
     ) -> bool:
-        """Tell whether they were there when something was said or came to be, and nothing of it is kept from them."""
+        """Return whether the character witnessed a fact that is not hidden from it."""
         return self.was_in(chapter_index, scene_index) and not self.is_kept_from(
             text, chapter_index, scene_index, about=about
         )
@@ -177,7 +177,7 @@ class CharacterView:
         return self.character_id == (min(named, key=lambda each: named[each]) if named else about[0])
 
     def saw_told(self, text: str, chapter_index: int | None, scene_index: int | None) -> bool:
-        """Tell whether they saw what a narrator tells of a scene: where it has secrets, nothing but what they know."""
+        """Return whether the character witnessed narration, without its secrets."""
         if not self.saw(text, chapter_index, scene_index):
             return False
         position = StoryPosition(chapter_index, scene_index)
@@ -192,7 +192,7 @@ class CharacterView:
     def is_kept_from(
         self, text: str, chapter_index: int | None, scene_index: int | None, *, about: Collection[str] = ()
     ) -> bool:
-        """Tell whether a text of a scene tells a memory of that scene that they do not know, or a secret of another."""
+        """Return whether a text tells an unknown memory or another's secret."""
         if chapter_index is None or scene_index is None:
             return False
         return self._tells_secret(text) or any(
@@ -203,7 +203,7 @@ class CharacterView:
         )
 
     def is_stated_apart(self, text: str, about: Collection[str]) -> bool:
-        """Tell whether what an author states of some people tells a secret that is kept from this one.
+        """Return whether an author's statement tells a secret hidden from the character.
 
         A memory about the same people is one where an author hides it, and else where the text tells it again.
         """
@@ -231,7 +231,7 @@ class CharacterView:
         ]
 
     def _is_open(self, name: str, chapter_index: int, scene_index: int | None) -> bool:
-        """Tell whether a name of a scene that they were in is more than a part of what is kept from them there."""
+        """Return whether a name is more than part of a hidden fact."""
         secrets = self._secrets_at(StoryPosition(chapter_index, scene_index))
         if not any(name in secret.content for secret in secrets):
             return True
@@ -256,7 +256,7 @@ class CharacterView:
         return knowing.is_said or self._can_be_shown(memory, knowing)
 
     def _can_be_shown(self, memory: KnowledgeMemory, knowing: Knowing) -> bool:
-        """Tell whether what a rule infers is more than a guess: what is about somebody may go on behind their back."""
+        """Return whether an inferred fact may be shown, being more than a guess."""
         if self._is_said_secret(memory) or knowing.certainty < MIN_SHOWN_CERTAINTY:
             return False
         if memory.position is None or knowing.since is None:
@@ -287,7 +287,7 @@ class CharacterView:
 
     @cached_property
     def _secret_words(self) -> Mapping[str, Sequence[tuple[str, float]]]:
-        """Word to the secrets that hold it, each with the word's share of how much of it a text may not tell."""
+        """The secrets of each word, with the word's share of the reveal limit."""
         kept = self.shared.kept_from.get(self.character_id, ())
         found: defaultdict[str, list[tuple[str, float]]] = defaultdict(list)
         for memory in self.shared.rules.story.memories:

@@ -1,4 +1,4 @@
-"""What a contradiction is: two sides of scenes, under an id that lasts; and what explains one away."""
+"""Contradictions as two scene sides with a lasting id, and their explanations."""
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
@@ -15,7 +15,7 @@ ConflictKind = Literal["slot_value", "dead_acts", "two_holders", "memories_disag
 
 
 class ConflictSource(BaseModel):
-    """One side of a conflict: what a scene says."""
+    """One side of a conflict: a scene's statement."""
 
     scene_id: str
     chapter_index: int
@@ -36,7 +36,7 @@ class Conflict(BaseModel):
 
 
 def source_in(scene: TellingScene | SceneTime, says: str, *, value: Any = None) -> ConflictSource:
-    """Return what a scene says as one side of a conflict."""
+    """Return a scene's statement as one side of a conflict."""
     place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
     return ConflictSource(scene_id=scene.scene_id, **place, says=says, value=value)
 
@@ -44,7 +44,7 @@ def source_in(scene: TellingScene | SceneTime, says: str, *, value: Any = None) 
 def conflict_between(
     kind: ConflictKind, subject: str, entity_ids: list[str], *, first: ConflictSource, second: ConflictSource
 ) -> Conflict:
-    """Return a conflict whose id lasts, wherever its scenes are moved, so that an author's waiver survives."""
+    """Return a conflict with an id independent of moved scenes."""
     parts = (kind, subject, first.scene_id, first.says, second.scene_id, second.says)
     digest = sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
     return Conflict(
@@ -71,7 +71,7 @@ REVEALING_EVENTS = frozenset(
 
 
 def revelations(memories: Sequence[StoryMemoryChunk]) -> set[tuple[Place, str]]:
-    """Return in which scenes something comes out, or ends, about whom."""
+    """Return the scenes of revelations and endings by entity."""
     return {
         (story_place(memory), entity_id)
         for memory in memories

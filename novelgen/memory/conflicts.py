@@ -1,4 +1,4 @@
-"""Contradictions of a story that no rule resolves: values, holders, the dead who act, memories, relationships, time."""
+"""Unresolved contradictions of a story: values, holders, deaths, memories, times."""
 
 import re
 from collections import defaultdict
@@ -39,7 +39,7 @@ ACTING_ATTRIBUTES = frozenset({"goals", "knowledge", "emotional_state", "disguis
 def dead_who_act(
     scenes: Sequence[TellingScene], changes: Sequence[StateChange], memories: Sequence[StoryMemoryChunk] = ()
 ) -> list[Conflict]:
-    """Find who is on stage, or wants, learns or feels something, after their death and before a return to life."""
+    """Find dead people on stage or with new wants, knowledge or feelings."""
     by_place = {scene.place: scene for scene in scenes}
     present = {character for scene in scenes for character in scene.participants}
     characters = present | {change.entity_id for change in changes if change.entity_type == "character"}
@@ -127,7 +127,7 @@ def slot_conflicts(
 
 
 def _are_at_one_time(*scenes: TellingScene) -> bool:
-    """Whether the words are the same and dated, or both tell the clock of a dated day, however they put it."""
+    """Return whether both times are equal and dated, or hours of one dated day."""
     times = [folded(each.story_time or "") for each in scenes]
     if len(set(times)) == 1:
         return _DATED.search(times[0]) is not None
@@ -171,7 +171,7 @@ def things_held_twice(
 
 
 class _Ledger:
-    """Who holds what, as the story moves on."""
+    """The holders of things as the story moves on."""
 
     def __init__(self, entities: Sequence[Entity]) -> None:
         items = [entity for entity in entities if entity.entity_type == "item"]
@@ -195,7 +195,7 @@ class _Ledger:
         return found
 
     def _list(self, character: str, value: Any, place: Place) -> set[str]:
-        """Replace a character's inventory; returns the items that are new in it."""
+        """Replace a character's inventory, and return its new items."""
         before = self._by_inventory.get(character, {})
         items = value if isinstance(value, list) else [value] if value else []
         says = f"{INVENTORY} of {self._names.get(character, character)}"
@@ -208,7 +208,7 @@ class _Ledger:
         return now.keys() - before.keys()
 
     def _holdings(self, item_id: str, stated: Mapping[str, Any], place: Place) -> list[_Holding]:
-        """Who holds an item after the scene, the longest holder first; a stated holder clears the others."""
+        """The holders of an item after the scene, the longest first."""
         listed = [items[item_id] for items in self._by_inventory.values() if item_id in items]
         holder = stated.get(item_id)
         if holder is None:
@@ -253,7 +253,7 @@ def find_conflicts(
     relationships: Sequence[PairChange] = (),
     times: Sequence[SceneTime] = (),
 ) -> list[Conflict]:
-    """Find what contradicts itself in a story."""
+    """Find the contradictions of a story."""
     found = [
         *slot_conflicts(scenes, changes, memories),
         *dead_who_act(scenes, changes, memories),

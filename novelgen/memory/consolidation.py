@@ -1,4 +1,4 @@
-"""Joining old, light memories: which may be, which belong together, and what stands for them."""
+"""Consolidation of old, minor memories: eligibility, groups and texts."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def protection(chunk: StoryMemoryChunk, open_loops: Sequence[OpenLoop]) -> str:
 
 
 def score(chunk: StoryMemoryChunk) -> float:
-    """Return how much a memory weighs: its importance, less for what is over and for what is not proven."""
+    """Return a memory's weight: importance, lowered for ended or unproven ones."""
     over = SUPERSEDED_POINTS if chunk.superseded_by is not None else 0.0
     return chunk.importance + over + (0.0 if chunk.verified else UNVERIFIED_POINTS)
 
@@ -142,14 +142,14 @@ class _Joining:
     directions: dict[str, Vector] = field(default_factory=dict)
 
     def tell_topics(self, vectors: Mapping[str, Vector]) -> None:
-        """Compare memories by their embeddings, less what the whole story has in common."""
+        """Compare memories by embeddings, minus the story's mean."""
         known = [chunk.chunk_id for chunk in self.chunks if chunk.chunk_id in vectors]
         if known and len(vectors) >= MIN_FOR_A_MEAN:
             less_the_mean = np.stack([vectors[name] for name in known]) - np.mean(list(vectors.values()), axis=0)
             self.directions = dict(zip(known, unit_rows(less_the_mean), strict=True))
 
     def groups(self) -> list[ConsolidationGroup]:
-        """Join what loses least first until nothing is over the limit or may be joined; in story order."""
+        """Join the cheapest groups first until the limit holds, in story order."""
         entities = [frozenset(chunk.entities_mentioned) for chunk in self.chunks]
         members: list[tuple[int, ...]] = [(index,) for index in range(len(self.chunks))]
         left = Counter(self.counts)
@@ -195,7 +195,7 @@ class _Joining:
                 yield first, second
 
     def _loss(self, *members: int) -> float | None:
-        """Return the loss of making one memory of some, less being better; None where the rules forbid it."""
+        """Return the loss of joining memories, or None where rules forbid it."""
         sources, scenes = [self.chunks[each] for each in members], [self.scenes[each] for each in members]
         distance = max(scenes) - min(scenes)
         if len(sources) > MAX_SOURCES or distance >= SPAN_SCENES:
@@ -226,7 +226,7 @@ CONSOLIDATION_STAGE = "consolidation"
 
 
 class ConsolidatedText(BaseModel):
-    """What a consolidated memory says."""
+    """The text of a consolidated memory."""
 
     content: str
     short: str | None = Field(default=None, description="Only where one sentence says it all.")
@@ -276,7 +276,7 @@ def consolidated_memory(
 
 
 def consolidated_vector(sources: Sequence[StoryMemoryChunk], vectors: Mapping[str, Vector]) -> Vector | None:
-    """Return the mean of the sources' embeddings, by which a memory is found as well as by one of its text."""
+    """Return the mean of the sources' embeddings."""
     if not all(source.chunk_id in vectors for source in sources):
         return None
     mean: Vector = np.mean([vectors[source.chunk_id] for source in sources], axis=0, dtype=np.float32)
@@ -291,7 +291,7 @@ def consolidated_id(sources: Sequence[StoryMemoryChunk]) -> str:
 
 
 def _sentence_of(chunk: StoryMemoryChunk) -> str:
-    """The short form, or where it will not do, the first sentence of the full one; with a full stop."""
+    """The short form, or the first full sentence, with a full stop."""
     full, short = chunk.content.strip(), (chunk.short or "").strip()
     defect = short_form_defect(short, full, estimate_tokens)
     if not defect or (defect == "short form is no shorter" and not is_cut(short, full)):

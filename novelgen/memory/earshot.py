@@ -1,4 +1,4 @@
-"""Who takes part in a scene, and who is within earshot of a part of its text, as far as its names tell."""
+"""Participants of a scene and listeners to a part of its text."""
 
 import re
 from bisect import bisect_right
@@ -102,7 +102,7 @@ def _speeches(text: str) -> tuple[tuple[int, int], ...]:
 
 @lru_cache(REMEMBERED_SCENES)
 def _narration(text: str) -> str:
-    """Return a text with blanks in place of what is said aloud."""
+    """Return a text with blanks in place of direct speech."""
     return QUOTED.sub(lambda match: " " * len(match.group()), text)
 
 

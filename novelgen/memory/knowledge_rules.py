@@ -1,4 +1,4 @@
-"""Who knows a memory, told by rules from who was there, whom it is about, and who could have told it since.
+"""Rules for knowledge of a memory, by presence, subject and retelling.
 
 What a record or an author says goes first; the rules answer where nobody says anything.
 """
@@ -76,7 +76,10 @@ Reason = Literal["hidden", "deceived", "doubts", "inner", "settled", "present", 
 
 @dataclass(frozen=True, slots=True)
 class Knowing:
-    """Whether one character knows one memory, and how, or for what reason not; `is_said` by a record or an author."""
+    """A character's knowledge of a memory with its reason.
+
+    `is_said` marks a record or an author.
+    """
 
     source_id: str
     character_id: str
@@ -92,13 +95,13 @@ class Knowing:
 
 @dataclass(frozen=True)
 class KnowledgeRules:
-    """Tells who knows what in a story."""
+    """Decides knowledge of memories in a story."""
 
     story: KnowledgeStory
     _taking_part: dict[tuple[StoryPosition, str], bool] = field(default_factory=dict, init=False, compare=False)
 
     def of_character(self, character_id: str, memories: Iterable[KnowledgeMemory] | None = None) -> CharacterKnowledge:
-        """Return what a character knows and does not know."""
+        """Return a character's known and unknown memories."""
         asked = self.story.memories if memories is None else memories
         told = [(memory, self.knows(character_id, memory)) for memory in asked]
         return CharacterKnowledge(
@@ -108,7 +111,7 @@ class KnowledgeRules:
         )
 
     def knowers(self, memory: KnowledgeMemory, character_ids: Iterable[str]) -> list[Knowing]:
-        """Return those of some characters who know a memory, in the order given."""
+        """Return the knowers of a memory, in the order given."""
         return [each for each in (self.knows(who, memory) for who in character_ids) if each.knows]
 
     def knows(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
@@ -143,7 +146,7 @@ class KnowledgeRules:
     # --- What is said ---
 
     def _said(self, character_id: str, memory: KnowledgeMemory, *, before: StoryPosition) -> KnowledgeEvent | None:
-        """Return what counts of all that is said: the author's last word, else the last, or a tale that opens it."""
+        """Return the decisive statement: the author's last, else the last one."""
         about = [
             event
             for event in self.story.events_by_memory.get(memory.source_id, ())
@@ -177,7 +180,7 @@ class KnowledgeRules:
     # --- What follows from the scene itself ---
 
     def _of_note(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
-        """An author's note: known to those named, else to whom it concerns, and to all if about nobody."""
+        """Return the knowledge of an author's note, by its names and subjects."""
         knowing = _known(memory, character_id, "author", ABSENT_CERTAINTY)
         said = self.story.events_by_memory.get(memory.source_id, ())
         if any(each.by_author and each.kind == "knows" for each in said):
@@ -201,7 +204,7 @@ class KnowledgeRules:
         return self._unknown(character_id, memory, "absent")
 
     def _scenes_of_note(self, memory: KnowledgeMemory) -> Iterator[KnowledgeScene]:
-        """Return the scenes that a note was made of: the last before it holds, and the one that it holds from."""
+        """Return the scenes around a note's position."""
         if memory.noted_at is None:
             return
         end = bisect_right(self._positions, memory.noted_at)
@@ -212,7 +215,7 @@ class KnowledgeRules:
             yield self.story.scene_at[start]
 
     def _is_of_note(self, scene: KnowledgeScene, character_id: str, about: Sequence[str]) -> bool:
-        """Tell whether somebody was in a scene that has one of those whom a note is about, or names one."""
+        """Return whether a character was in a note's scene with its subjects."""
         if character_id not in scene.present:
             return False
         names = (name for each in about for name in self.story.names.get(each, ()))
@@ -245,7 +248,7 @@ class KnowledgeRules:
         return _known(memory, character_id, how, certainty, since=memory.position, quote=memory.quote)
 
     def _witnesses(self, character_id: str, memory: KnowledgeMemory, scene: KnowledgeScene) -> bool:
-        """Tell whether who takes part in a scene perceives what happens there, though it is not about them."""
+        """Return whether a participant perceives a fact about others."""
         if memory.event_type in APART_EVENTS or _APART.search(memory.content) or _INNER.search(memory.content):
             return False
         key = (scene.position, character_id)
@@ -259,7 +262,7 @@ class KnowledgeRules:
         return told is None or hears(scene, told.piece, character_id, names)
 
     def _subject(self, memory: KnowledgeMemory) -> str | None:
-        """Return the character whom a memory names first; None when it names none."""
+        """Return the first character named by a memory, or None."""
         named = [
             (place, entity_id)
             for entity_id in memory.entities
@@ -281,7 +284,7 @@ class KnowledgeRules:
 
     @cached_property
     def _on_stage(self) -> Mapping[str, int]:
-        """Entity id to the scenes that it is on stage in, a bit a scene: who met whom is asked of every memory."""
+        """Scenes on stage by entity id, as bit masks."""
         found: defaultdict[str, int] = defaultdict(int)
         for index, scene in enumerate(self.story.scenes):
             for entity_id in scene.present:
@@ -290,7 +293,7 @@ class KnowledgeRules:
 
     @cached_property
     def _learnt(self) -> Mapping[str, Sequence[tuple[StoryPosition, frozenset[str]]]]:
-        """Character id to the scenes that change their `knowledge` and do not say who learnt what, with its words."""
+        """Scenes with undetailed `knowledge` changes by character id, with words."""
         found: defaultdict[str, list[tuple[StoryPosition, frozenset[str]]]] = defaultdict(list)
         for scene in (each for each in self.story.scenes if not each.tells_knowledge):
             for character_id, learnt in scene.learnt.items():
@@ -299,7 +302,7 @@ class KnowledgeRules:
 
     @cached_property
     def _silent(self) -> int:
-        """The scenes whose record does not say itself who learnt what, a bit a scene."""
+        """Scenes without recorded learning, as a bit mask."""
         return sum(1 << index for index, scene in enumerate(self.story.scenes) if not scene.tells_knowledge)
 
     @cached_property
@@ -318,7 +321,7 @@ class KnowledgeRules:
         return scene is None or not scene.has_record or character_id not in scene.present
 
     def _alive_scenes(self, character_id: str) -> int:
-        """Return the scenes before somebody died, and those whose record lets them walk after it, a bit a scene."""
+        """Return the scenes with a living character, as a bit mask."""
         died = self.story.dead[character_id]
         return sum(
             1 << index
@@ -351,7 +354,7 @@ class KnowledgeRules:
     def _told(
         self, character_id: str, memory: KnowledgeMemory, *, after: StoryPosition, before: StoryPosition
     ) -> Knowing | None:
-        """Find the scene since which their `knowledge` holds it, or in which one who knows could and does tell it."""
+        """Find the scene of learning, by `knowledge` or by a knower's telling."""
         stated = self._stated(character_id, memory, after=after, before=before)
         if stated is not None:
             return stated
@@ -384,7 +387,7 @@ class KnowledgeRules:
         return _told(memory, character_id, position, share=share, learned_from=(about or tellers)[0])
 
     def _off_stage(self, character_id: str, memory: KnowledgeMemory, at_once: Knowing) -> Knowing | None:
-        """Somebody who has not come on stage yet had part in what is found out about people and things of theirs."""
+        """Assume that an absent character knows discoveries about its own people."""
         is_unseen = character_id not in self.story.first_appearances
         if at_once.reason != "absent" or not is_unseen or memory.event_type not in FOUND_OUT_EVENTS:
             return None
@@ -407,7 +410,10 @@ class KnowledgeRules:
         )
 
     def might_know_from(self, character_id: str, memory: KnowledgeMemory) -> str | None:
-        """Return somebody who knows a memory and whom a character has met since: offered, never assumed."""
+        """Return a knower met since the memory.
+
+        It is a suggestion only.
+        """
         if memory.position is None or character_id == READER:
             return None
         inside = [each for each in memory.entities if each in self.story.character_ids]
@@ -428,7 +434,7 @@ class KnowledgeRules:
         return None
 
     def _knew(self, at_last: Knowing, memory: KnowledgeMemory, *, at: StoryPosition) -> bool:
-        """Tell whether somebody knew a memory on entering a scene; unless said, who knows once knows ever after."""
+        """Return whether a character knew a memory on entering a scene."""
         is_said = any(
             event.character_id == at_last.character_id
             for event in self.story.events_by_memory.get(memory.source_id, ())

@@ -1,4 +1,4 @@
-"""The ledger of promises: the kind of each thread, how long it waits, how it ended, and what its author hears of it."""
+"""The ledger of promises: kinds, waiting times, endings and warnings."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _ASKS: frozenset[ThreadKind] = frozenset({"question", "mystery", "foreshadowing"
 
 
 def asks_something(category: str, description: str) -> bool:
-    """Tell whether a thread waits for an answer, which the dead can be the object of, and not for a deed."""
+    """Return whether a thread waits for an answer rather than a deed."""
     return kind_of(category) in _ASKS or description.rstrip().endswith(("?", "？"))
 
 
@@ -129,7 +129,7 @@ class ThreadLedger(Shown, BaseModel):
         return [each for each in self.entries if each.stage in stages]
 
     def of_category(self, *wanted: str) -> ThreadLedger:
-        """Return the ledger of the threads of these categories alone, whose words may be of either language."""
+        """Return the ledger of these categories, in either language."""
         kept = [each for each in self.entries if any(is_of_category(each.category, one) for one in wanted)]
         return self.model_copy(update={"entries": kept}) if wanted else self
 
@@ -138,13 +138,13 @@ class ThreadLedger(Shown, BaseModel):
         return [each for each in self.entries if each.ending in endings]
 
     def in_simpler_terms(self) -> ShownList[LedgerEntry]:
-        """Return what a notebook shows in place of it."""
+        """Return the notebook representation."""
         return ShownList(self.entries)
 
 
 @dataclass(frozen=True)
 class LedgerStory:
-    """What a ledger is made of, strictly before its position."""
+    """The material of a ledger, strictly before its position."""
 
     project_id: str
     language: StoryLanguage
@@ -173,7 +173,7 @@ def make_ledger(story: LedgerStory, *, as_of: StoryPosition) -> ThreadLedger:
 
 
 def _first_due(entry: LedgerEntry) -> tuple[bool, int, int, int, str]:
-    """Order what waits: by stage, weight and age; what is moot comes last."""
+    """Sort waiting threads by stage, weight and age, moot ones last."""
     stage = BOARD_STAGES.index(entry.stage) if entry.stage in ("overdue", "due") else len(BOARD_STAGES)
     weight = LOOP_WEIGHTS[entry.importance]
     return entry.moot_since is not None, stage, -weight, -(entry.age_scenes or 0), entry.loop_id
@@ -272,7 +272,7 @@ BOARD_STAGES: tuple[ThreadStage, ...] = ("overdue", "due", "moved", "planted", "
 
 
 def board_lines(ledger: ThreadLedger) -> list[tuple[str, list[str]]]:
-    """Return for each stage its heading and a line per thread; of what is over the last."""
+    """Return the heading and thread lines of each stage."""
     catalogue = words("memory", ledger.language, "threads")
     board = []
     for stage in BOARD_STAGES:
@@ -288,7 +288,7 @@ def board_lines(ledger: ThreadLedger) -> list[tuple[str, list[str]]]:
 
 
 def unpaid_report(ledger: ThreadLedger) -> list[str]:
-    """Return what became of the book's promises: how they ended, and each that was never paid."""
+    """Return the endings of promises and the unpaid ones."""
     catalogue = words("memory", ledger.language, "threads")
     waiting = sorted(
         (each for each in ledger.entries if each.is_waiting),
@@ -303,7 +303,7 @@ def unpaid_report(ledger: ThreadLedger) -> list[str]:
 
 
 def ledger_warnings(ledger: ThreadLedger, scenes: Collection[Place]) -> list[str]:
-    """Return what an author should hear of after scenes were taken in."""
+    """Return the author's warnings after an ingest."""
     catalogue = words("memory", ledger.language, "threads")
     found = []
     late = [each for each in ledger.at("overdue") if each.importance == "critical" and not each.moot_since]

@@ -1,4 +1,4 @@
-"""One record out of those of a scene's windows, with the threads that it had before; and one memory out of two."""
+"""Merging of window records, and of two memories."""
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import TypeVar
@@ -26,7 +26,7 @@ Item = TypeVar("Item")
 
 
 def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneRecord:
-    """Merge the records of a scene's windows: of the scene the first that knows it, of states and pairs the later."""
+    """Merge window records: the first scene facts, the later states and pairs."""
 
     def bullets(field: str, most: int) -> list[str]:
         return spread(_first_by_key(filter(str.strip, _all(records, field)), folded), most)
@@ -75,7 +75,7 @@ def spread(items: Sequence[Item], limit: int) -> list[Item]:
 
 
 def is_same_fact(one: RecordedMemory, other: RecordedMemory) -> bool:
-    """Tell whether two memories of a scene are equal, or of one type, the same entities and mostly the same words."""
+    """Return whether two memories of a scene tell the same fact."""
     if folded(one.content) == folded(other.content):
         return True
     if one.event_type != other.event_type:
@@ -102,7 +102,7 @@ def _merged_relationships(changes: Iterable[RecordedRelationshipChange]) -> list
 
 
 def _both_said(earlier: RecordedRelationshipChange, later: RecordedRelationshipChange) -> RecordedRelationshipChange:
-    """What two changes of a pair say together, the later one where they differ; what happened is told by both."""
+    """Merge two changes of a pair, preferring the later values."""
     if later.character_a != earlier.character_a:
         later = later.turned()
     views = {
@@ -114,7 +114,7 @@ def _both_said(earlier: RecordedRelationshipChange, later: RecordedRelationshipC
 
 
 def _distinct_memories(records: Sequence[SceneRecord]) -> list[RecordedMemory]:
-    """Two windows may tell one fact in other words; within one window only an equal content is a repeat."""
+    """Drop memories repeated across windows, and equal contents within one."""
     kept: list[RecordedMemory] = []
     for record in records:
         before = len(kept)
@@ -136,7 +136,7 @@ def _first_by_key(items: Iterable[Item], key: Callable[[Item], Hashable]) -> lis
 
 
 def merged_moves(moves: Iterable[RecordedLoopAdvance]) -> list[RecordedLoopAdvance]:
-    """Return the last move of each thread, with the new words and the part that an earlier one of them gave it."""
+    """Return the last move of each thread, with earlier details."""
     merged: dict[str, RecordedLoopAdvance] = {}
     for move in moves:
         said = move.model_dump(exclude_defaults=True)
@@ -165,7 +165,7 @@ def known_loop_ids(before: Sequence[RecordedLoop], now: Sequence[RecordedLoop]) 
 
 
 def _likeness(one: RecordedLoop, other: RecordedLoop) -> float:
-    """The share of words in common; 0 where it is too small to be the same loop."""
+    """The share of common words, 0 below the threshold for one thread."""
     if one.description.casefold().split() == other.description.casefold().split():
         return 1.0
     words, other_words = significant_words(one.description), significant_words(other.description)
@@ -178,7 +178,7 @@ SAME_WORDS = 0.8
 
 
 def loops_said_again(created: Sequence[RecordedLoop], open_loops: Sequence[OpenLoop]) -> dict[str, str]:
-    """Match threads that a scene opens with open ones in nearly the same words, which its reader could not see yet."""
+    """Match new threads with open ones in nearly the same words."""
     matched: dict[str, str] = {}
     for new in created:
         words = set(significant_words(new.description))
@@ -217,7 +217,7 @@ def with_loops_said_again(record: SceneRecord, known_ids: Collection[str]) -> Sc
 
 
 def with_joined_memory(records: Sequence[SceneRecord], gone_id: str, stays_id: str) -> list[SceneRecord] | None:
-    """Return records in which the later of two memories supersedes the other or repeats it; None where it cannot."""
+    """Return records in which one memory supersedes or repeats another, or None."""
     order = {memory.memory_id: (at, memory) for at, record in enumerate(records) for memory in record.memories}
     if gone_id not in order or stays_id not in order:
         return None

@@ -1,4 +1,4 @@
-"""What the story has shown before a position, apart from its memories: scenes, and summaries of chapters and parts."""
+"""The outline before a position: scenes and summaries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,10 @@ from novelgen.models.user_file import StoryPart
 
 @dataclass(frozen=True, slots=True)
 class OutlineScene:
-    """Where a stored scene played and who was in it; no model, since ten thousand are read for every context."""
+    """A stored scene's place and cast.
+
+    It is no pydantic model, since contexts read ten thousand.
+    """
 
     chapter_index: int
     scene_index: int
@@ -52,7 +55,7 @@ SummaryOrigin = Literal["made", "model", "author"]
 
 
 class ChapterSummary(Model):
-    """What a finished chapter amounted to; visible only after its last stored scene."""
+    """A finished chapter's summary, visible after its last stored scene."""
 
     chapter_index: int
     scene_index: int | None = Field(default=None, description="Last scene that it covers.")
@@ -61,7 +64,7 @@ class ChapterSummary(Model):
 
 
 class PartSummary(Model):
-    """What a finished part amounted to; visible only in a later chapter than its last."""
+    """A finished part's summary, visible from the next chapter on."""
 
     part_number: int = Field(description="From 1.")
     title: str = ""
@@ -103,7 +106,7 @@ class StoryOutline(Model):
 
     @property
     def names(self) -> dict[str, str]:
-        """The names by id; whoever turned out to be somebody else has that one's."""
+        """The names by id, with revealed identities."""
         names = {each.entity_id: each.name for each in self.entities}
         return {**{mask: names[each] for mask, each in self.masks.items() if each in names}, **names}
 
@@ -113,7 +116,7 @@ RECALLED_SCENES = 12
 
 
 class StoryRecap(Model):
-    """What a planning model is told beside the outline, strictly before a position."""
+    """A planner's recap strictly before a position."""
 
     scenes: list[OutlineScene] = Field(
         default_factory=list,
@@ -130,7 +133,10 @@ class StoryRecap(Model):
 
 @dataclass(frozen=True, slots=True)
 class PairChange:
-    """How a pair, `character_a` sorting first, stood after a scene; None leaves the earlier value."""
+    """A pair's status after a scene.
+
+    None leaves the earlier value.
+    """
 
     relationship_id: str
     character_a: str
@@ -272,7 +278,7 @@ def part_summaries(
 
 
 def _rolled_up(scenes: Sequence[OutlineScene], weights: Mapping[tuple[int, int], float]) -> str:
-    """Cut the part into stretches of as many bullets, and let the weightiest of each speak; the first of equals."""
+    """Return the weightiest bullet of each equal stretch of the part."""
     weight_of: dict[str, float] = {}
     for scene in scenes:
         for sentence in _sentences(scene):
@@ -298,6 +304,6 @@ def _summed_up(scenes: Sequence[OutlineScene]) -> str:
 
 
 def _sentences(scene: OutlineScene) -> list[str]:
-    """Key events tell a scene shortest; one that has none speaks through its summary."""
+    """The key events of a scene, or its summary."""
     bullets = scene.key_events or scene.summary
     return [as_sentence(" ".join(bullet.split())) for bullet in bullets if bullet.strip()]

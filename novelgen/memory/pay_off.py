@@ -1,4 +1,4 @@
-"""Which open threads a planned scene could pay off, by rules over its plan and what was found for it."""
+"""Rules for threads that a planned scene could pay off."""
 
 import math
 import re

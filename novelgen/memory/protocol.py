@@ -1,4 +1,4 @@
-"""The seam between the chain and the world: the memory tools, and an adapter for a memory that has only some."""
+"""Protocols of memory tools, and an adapter for partial memories."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -39,7 +39,10 @@ class MemoryTools(Protocol):
     def get_entity_state(
         self, project_id: str, entity_id: str, *, chapter_index: int | None = None, scene_index: int | None = None
     ) -> EntityStateSnapshot | None:
-        """Return the entity's state at that position, or None when it has none; ids, names and aliases work."""
+        """Return an entity's state at a position, or None.
+
+        Ids, names and aliases work.
+        """
         ...
 
     def get_recent_timeline(
@@ -54,7 +57,7 @@ class StoryMemory(MemoryTools, Protocol):
     """Memory tools that also know the story: its entities, recent scenes, threads, and many queries at once."""
 
     def outline(self, project_id: str, *, as_of: StoryPosition) -> StoryOutline:
-        """Return what the story has shown strictly before the position: entities, scenes, loops, relations."""
+        """Return the outline strictly before the position."""
         ...
 
     def search(self, request: SearchRequest) -> SearchResult:
@@ -64,16 +67,16 @@ class StoryMemory(MemoryTools, Protocol):
     def get_entity_states(
         self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition
     ) -> list[EntityStateSnapshot]:
-        """Return the states of several entities at a position, in the order asked; unknown ones are left out."""
+        """Return the states of known entities at a position, in the given order."""
         ...
 
 
 @runtime_checkable
 class RecapMemory(Protocol):
-    """A memory that can also tell a planning model how the story came to the scene; it is not asked without one."""
+    """A memory that can also give a recap to the planner."""
 
     def recap(self, project_id: str, *, as_of: StoryPosition, last_scenes: int = RECALLED_SCENES) -> StoryRecap:
-        """Return the last scenes strictly before the position in a few words, and what filters can name there."""
+        """Return the last scenes strictly before the position, and possible filters."""
         ...
 
 
@@ -104,16 +107,16 @@ class SceneTexts(Protocol):
     """A memory that also gives the text of a scene."""
 
     def scene_text(self, project_id: str, chapter_index: int, scene_index: int, *, as_of: StoryPosition) -> str:
-        """Return the text of a scene strictly before the position; empty where none is stored."""
+        """Return a scene's text strictly before the position, empty if absent."""
         ...
 
 
 @runtime_checkable
 class KnowingMemory(Protocol):
-    """A memory from which it follows who knows what."""
+    """A memory with character knowledge."""
 
     def knowledge(self, project_id: str, *, as_of: StoryPosition) -> KnowledgeStory:
-        """Return the story strictly before the position as it bears on who knows what."""
+        """Return the knowledge of the story strictly before the position."""
         ...
 
 
@@ -122,16 +125,16 @@ class ChangesMemory(Protocol):
     """A memory that also gives single changes, so that they can be folded as one character saw them."""
 
     def changes(self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition) -> StoryChanges:
-        """Return what changed about the entities strictly before the position, and all stated holders."""
+        """Return the changes of entities strictly before the position, and all holders."""
         ...
 
 
 @runtime_checkable
 class ReadMoments(Protocol):
-    """A memory that also knows when its memories were last read, as far as readers asked for it to be noted."""
+    """A memory that also records the last reads of memories."""
 
     def read_moments(self, project_id: str, chunk_ids: Sequence[str]) -> dict[str, datetime]:
-        """Return the moments of those memories that were read; the others are left out."""
+        """Return the read times of memories, without unread ones."""
         ...
 
 
@@ -181,7 +184,7 @@ class PartialStoryMemory:
         return answers.read_list("search_story_memory", answer, StoryMemoryChunk)
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Ask the queries one by one, then for the memories of the entities; each list is one retriever's answer."""
+        """Run the queries and entity searches, one retriever result per list."""
         self._tool("search_story_memory")
         asked: list[tuple[int | None, str, SearchQuery]] = [
             (index, "semantic", query) for index, query in enumerate(request.queries)
@@ -252,7 +255,7 @@ class PartialStoryMemory:
 def states_by_name(
     memory: MemoryTools, project_id: str, names: Sequence[str], *, as_of: StoryPosition
 ) -> dict[str, EntityStateSnapshot]:
-    """Return the state at a position of each name that has one; the first of several names of one entity counts.
+    """Return states by name at a position, the first name of an entity counting.
 
     Raises:
         MemoryToolError: When the tool is missing, or failed for some names; it keeps the states of the others.

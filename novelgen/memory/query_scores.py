@@ -30,7 +30,7 @@ def stack_vectors(candidates: Sequence[Candidate]) -> tuple[Vectors, Mask]:
 
 
 def unit_rows(vectors: Sequence[Sequence[float]] | Sequence[float] | Sequence[Vectors] | Vectors) -> Vectors:
-    """Return vectors at length one as rows, a zero vector as it is; a single one is one row."""
+    """Return vectors of length one as rows, zero vectors unchanged."""
     rows = np.atleast_2d(np.asarray(vectors, dtype=np.float32))
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
@@ -64,7 +64,7 @@ def pool_best(scores: Matrix, best: int) -> Column:
 def semantic_scores(
     scene: SelectionScene, queries: Sequence[int], candidates: Sequence[Candidate], reference: Mask
 ) -> Matrix:
-    """Score candidates by their cosine less what a book has in common, else by what the semantic retriever answered."""
+    """Score candidates by centred cosine, or by the semantic retriever's scores."""
     vectors, present = stack_vectors(candidates)
     asked = [scene.vectors[number] for number in queries] if len(scene.vectors) == len(scene.queries) else []
     if not present.any() or not asked or any(each is None for each in asked):
@@ -76,7 +76,7 @@ def semantic_scores(
 
 
 def retriever_scores(retriever: str, queries: Sequence[int], candidates: Sequence[Candidate]) -> Matrix:
-    """Collect what one retriever answered to some queries, by their numbers."""
+    """Collect one retriever's scores by query number."""
     rows = {number: row for row, number in enumerate(queries)}
     scores = np.full((len(queries), len(candidates)), np.nan)
     for column, candidate in enumerate(candidates):
@@ -111,19 +111,19 @@ class CandidateTable:
         return any(row.chunk.content_type in SCENE_RECORD_TYPES for row in self.candidates)
 
     def of_scenes(self, kept: NDArray[np.intp]) -> CandidateTable:
-        """Return the table with some of its scenes alone; candidates of the others are without a known scene."""
+        """Return the table limited to some scenes."""
         places = np.full(len(self.scenes) + 1, -1, dtype=np.intp)
         places[kept] = np.arange(len(kept))
         scenes = tuple(self.scenes[index] for index in kept)
         return replace(self, scenes=scenes, ordinals=self.ordinals[kept], scene_of=places[self.scene_of])
 
     def spread(self, scene_values: Column) -> Column:
-        """Give each candidate its scene's value; NaN to one without a known scene."""
+        """Map scene values to candidates, NaN without a known scene."""
         values = np.append(scene_values, np.nan)
         return values[self.scene_of]
 
     def best_of_scene(self, values: Column, counted: Mask) -> Column:
-        """Give each scene its best value; NaN to one without any."""
+        """Return each scene's best value, NaN without one."""
         rows = np.flatnonzero(counted & (self.scene_of >= 0))
         best = np.full(len(self.scenes), -np.inf)
         np.maximum.at(best, self.scene_of[rows], values[rows])
@@ -159,7 +159,7 @@ _RUN = re.compile(rf"[{CJK_RANGES}]+|[^\W_{CJK_RANGES}]+")
 
 
 def word_scores(texts: Sequence[str], queries: Sequence[str]) -> Matrix:
-    """Score texts by the words that they share with queries; rarity and length are those of the texts."""
+    """Score texts by shared query words, with their own rarity and length."""
     asked = [dict.fromkeys(_terms(query)) for query in queries]
     found: dict[str, list[tuple[int, int]]] = {term: [] for terms in asked for term in terms}
     lengths = np.zeros(len(texts))
@@ -207,7 +207,7 @@ def shared_words(table: CandidateTable, scene: SelectionScene) -> Column:
 
 
 def novelty(table: CandidateTable) -> Column:
-    """Compare each candidate with what earlier scenes told: what is told again and again tells little."""
+    """Score each candidate's novelty against earlier scenes."""
     vectors, present = stack_vectors(table.candidates)
     rows = np.flatnonzero(present & (table.scene_of >= 0))
     told = np.full(len(table.candidates), np.nan)
@@ -255,7 +255,7 @@ memories, against .095 to .974 without it, and the planner's questions find as m
 def search_order(
     candidates: Iterable[Candidate], query: str, *, holding: Mapping[str, StoryMemoryChunk] | None = None
 ) -> list[RankedMemory]:
-    """Order what one query found: its own words first, then by score; what is over right after what holds now."""
+    """Order a query's results: exact words, then score, ended facts last."""
     found = [each for each in candidates if any(hit.query_index is not None for hit in each.hits)]
     scores = _scores(found)
     asked = _plain(query)
@@ -309,7 +309,7 @@ def _scores(candidates: Sequence[Candidate]) -> dict[str, float]:
 
 
 def _scaled(retriever: str, scores: Mapping[str, float]) -> dict[str, float]:
-    """Scale scores so that the best is 1; cosines, alike for any two texts of a story, so that the last is 0."""
+    """Scale scores to a best of 1, and cosines to a worst of 0."""
     best = max(scores.values())
     least = min(scores.values()) if retriever == SEMANTIC_RETRIEVER else 0.0
     if best <= least:
@@ -328,7 +328,7 @@ _CHINESE_RUN = re.compile(f"[{CJK_RANGES}]+")
 
 
 def relevance(candidate: Candidate, query: str, query_vector: Vector) -> float:
-    """Return how well a memory fits a query, 0 to 1, whatever else was found: its cosine, or its share of the words."""
+    """Return a memory's relevance to a query, 0 to 1, by cosine or words."""
     wanted = _words(query)
     held = wanted & _words(f"{candidate.chunk.content}\n{candidate.chunk.short or ''}")
     share = len(held) / len(wanted) if wanted else 0.0
@@ -340,7 +340,7 @@ def relevance(candidate: Candidate, query: str, query_vector: Vector) -> float:
 
 
 def _words(text: str) -> frozenset[str]:
-    """Words, folded, and the pairs of neighbouring Chinese characters; a single one stands for itself."""
+    """Folded words and Chinese bigrams, with single characters as themselves."""
     words = {word.casefold() for word in _WORD.findall(text)}
     for run in _CHINESE_RUN.findall(text):
         words |= {run[at : at + 2] for at in range(max(1, len(run) - 1))}

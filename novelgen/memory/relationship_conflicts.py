@@ -1,4 +1,4 @@
-"""Contradictions between what scenes say of two people: kin that exclude each other, two marriages, foes who are wed.
+"""Contradictions between statements on a pair: kinship, marriages and enmity.
 
 Only what is certain is told: types that are nothing but words of kinship, of marriage or of enmity. Sworn, foster,
 step and in-law kin are none of these, and whatever a scene reveals about one of the two explains the change.
@@ -37,7 +37,10 @@ Degree = Literal["parent", "grandparent", "uncle", "sibling", "cousin", "none"]
 
 
 class Kinship(NamedTuple):
-    """How two people are of one blood; `elder` tells which side comes first in the line, where the words tell."""
+    """A blood relation.
+
+    `elder` gives the side of the elder, where told.
+    """
 
     degree: Degree
     elder: Literal["a", "b"] | None = None
@@ -75,7 +78,7 @@ _SEVERAL = re.compile(r"[、，,;；]")
 
 
 def kinship_in(relationship_type: str | None) -> Kinship | None:
-    """Return of what blood two people are by their type, or None where it says nothing certain of that."""
+    """Return the certain blood relation of a type, or None."""
     return next(filter(None, map(_kinship_of, _SEVERAL.split((relationship_type or "").casefold()))), None)
 
 
@@ -133,7 +136,7 @@ def relationships_at_odds(
 
 
 def _by_pair(relationships: Sequence[PairChange], places: Collection[Place]) -> Mapping[str, list[PairChange]]:
-    """What scenes say of each pair, in story order; within one scene the last that tells a type stands."""
+    """The statements on each pair in story order, the last type per scene."""
     grouped: defaultdict[str, dict[Place, PairChange]] = defaultdict(dict)
     for each in relationships:
         place = story_place(each)
@@ -214,7 +217,7 @@ def _lasts(first: PairChange, later: PairChange, deaths: Mapping[str, Place]) ->
 
 
 def _deaths(changes: Sequence[StateChange], memories: Sequence[StoryMemoryChunk]) -> dict[str, Place]:
-    """The earliest place that may tell of the death of each; of whomever a death is told, it may be theirs."""
+    """The earliest possible place of each death."""
     told = [(each.entity_id, story_place(each)) for each in changes if is_death(each.attribute, each.value)]
     told += [
         (entity_id, story_place(memory))

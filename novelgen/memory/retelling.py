@@ -1,4 +1,4 @@
-"""Where the same is told twice: a memory, its bullet and its passage, and later scenes that tell a memory again."""
+"""Retellings: duplicate texts of a scene, and later scenes that repeat a memory."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def content_words(text: str) -> frozenset[str]:
 
 
 class DuplicateFinder:
-    """Tells, while a budget is filled best first, whether a text of its scene, or an equal one, stands for it."""
+    """Detects duplicates of a scene's text while a budget is filled."""
 
     def __init__(self, candidates: Iterable[Candidate], overlap: float) -> None:
         self._overlap = overlap
@@ -187,7 +187,7 @@ class Retellings:
         return None
 
     def share_told(self, content: str, text: str, *, leaving_out: Iterable[str] = ()) -> float:
-        """Return how much of a memory a text says, 0-1: the share of its words, by their rarity, that it holds."""
+        """Return a text's share of a memory, 0 to 1, weighted by rarity."""
         weights = self.weights(content, leaving_out=leaving_out)
         words = significant_words(text)
         return sum(weight for word, weight in weights.items() if word in words)
@@ -198,7 +198,7 @@ class Retellings:
         return max((sum(weights.get(word, 0.0) for word in words) for _, words in _words_of_pieces(text)), default=0.0)
 
     def weights(self, content: str, *, leaving_out: Iterable[str] = ()) -> dict[str, float]:
-        """Return the words of a memory, each with its share of what the memory says, by rarity."""
+        """Return a memory's words with their shares, by rarity."""
         rarities = self._rarities(content)
         if leaving_out:
             for name in sorted(leaving_out, key=len, reverse=True):
@@ -247,7 +247,7 @@ def _best_of_many(
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _words_of_pieces(text: str) -> tuple[tuple[Span, tuple[str, ...]], ...]:
-    """Return each piece of a scene with its words: a story is read anew after every write, its texts are the same."""
+    """Return the words of each scene piece, cached by text."""
     return tuple(
         (piece, tuple(map(sys.intern, significant_words(text[piece.start : piece.end]))))
         for piece in chunk_text(text, target_characters=PIECE_CHARACTERS)

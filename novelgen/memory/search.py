@@ -44,7 +44,10 @@ _KINDS: dict[str, QueryKind] = {
 
 
 class SearchQuery(ReportedQuery):
-    """One query, by whom it is asked and what it serves; an empty filter does not filter."""
+    """One query with its source and purpose.
+
+    An empty filter does not filter.
+    """
 
     text: str = Field(min_length=1)
     content_type: ContentType | None = None
@@ -56,12 +59,12 @@ class SearchQuery(ReportedQuery):
 
     @property
     def kind(self) -> QueryKind:
-        """As what the choice of memories takes it."""
+        """The kind used by the choice of memories."""
         return "model" if self.origin == "llm" and not self.is_names_only else _KINDS.get(self.purpose, "other")
 
 
 class SearchRequest(Model):
-    """What a planned scene asks of the memory, at its position."""
+    """The queries of a planned scene, at its position."""
 
     project_id: str = Field(min_length=1)
     queries: list[SearchQuery] = Field(default_factory=list)
@@ -91,18 +94,18 @@ class RetrieverHit:
 
     @property
     def by_rank(self) -> float:
-        """What its rank is worth."""
+        """The value of a rank."""
         return 1 / (RANK_CONSTANT + self.rank)
 
     @property
     def worth(self) -> float:
-        """Its score, or what its rank is worth where it has none."""
+        """The score, or the rank's value without one."""
         return self.by_rank if self.score is None else self.score
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A stored memory that lies before the position, with what found it."""
+    """A stored memory before the position, with its hits."""
 
     chunk: StoryMemoryChunk
     hits: tuple[RetrieverHit, ...] = ()
@@ -116,7 +119,7 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What all retrievers found, and what went wrong on the way."""
+    """The results of all retrievers, and their issues."""
 
     candidates: tuple[Candidate, ...] = ()
     query_vectors: tuple[Vector | None, ...] = ()
@@ -153,7 +156,7 @@ class RankedMemories(Shown, Model):
     )
 
     def in_simpler_terms(self) -> ShownList[RankedMemory]:
-        """Return what a notebook shows in place of it."""
+        """Return the notebook representation."""
         return ShownList(self.memories)
 
 
@@ -165,7 +168,9 @@ KEYWORD_RETRIEVER = "keyword"
 
 @dataclass(frozen=True, eq=False)
 class SelectionScene:
-    """The planned scene as the choice sees it; `ordinals` counts the stored scenes, the oldest first.
+    """The planned scene for selection.
+
+    `ordinals` counts stored scenes from the oldest.
 
     Queries are in the order that `RetrieverHit.query_index` counts, as are their embeddings, where there are any.
     """

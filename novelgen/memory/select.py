@@ -25,7 +25,7 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class SceneTies:
-    """What ties scenes to each other; of a thousand scenes each is tied to a dozen, so only ties are kept."""
+    """Sparse ties between similar scenes."""
 
     count: int
     sources: Places
@@ -33,7 +33,7 @@ class SceneTies:
     shares: Column
 
     def gathered(self, values: Column) -> Column:
-        """Give each scene the mean of those that it is tied to, by their shares; 0 without ties."""
+        """Return the weighted mean of tied scenes, 0 without ties."""
         return self._summed(self.sources, self.shares * values[self.targets])
 
     def passed_on(self, values: Column) -> Column:
@@ -58,7 +58,7 @@ def surroundings(ordinals: Places, weights: SelectionWeights) -> SceneTies:
 
 
 def similar_scenes(table: CandidateTable, weights: SelectionWeights) -> SceneTies:
-    """Tie each scene to the scenes whose memories mean most nearly the same; without embeddings to none."""
+    """Tie each scene to the nearest ones by memory embeddings."""
     count = len(table.scenes)
     ties = min(weights.scene_neighbours, count - 1)
     vectors = _scene_vectors(table) if ties >= 1 else None
@@ -88,7 +88,7 @@ def spread_evidence(evidence: Column, ties: SceneTies, weights: SelectionWeights
 
 
 def _scene_vectors(table: CandidateTable) -> NDArray[np.float32] | None:
-    """Mean direction of each scene's memories, centred on the mean of all; None without embeddings."""
+    """Centred mean vector of each scene's memories, or None without embeddings."""
     vectors, present = query_scores.stack_vectors(table.candidates)
     used = present & table.measure & (table.scene_of >= 0)
     if not used.any():
@@ -107,7 +107,7 @@ def _in_shares(count: int, sources: Places, targets: Places, worth: Column) -> S
 
 
 def joined(parts: list[Places]) -> Places:
-    """Join places one list after the other; no lists give no places."""
+    """Concatenate lists of places."""
     return np.concatenate([np.zeros(0, dtype=np.intp), *parts])
 
 
@@ -143,7 +143,7 @@ def score_candidates(table: CandidateTable, scene: SelectionScene, weights: Sele
 
 
 def entity_overlap(table: CandidateTable, entity_ids: frozenset[str]) -> Column:
-    """Sum the rarity of the entities shared with the plan: one whom every memory names says nothing."""
+    """Sum the rarity of entities shared with the plan."""
     named = [frozenset(row.chunk.entities_mentioned) for row in table.candidates]
     counts = Counter(entity for row, counted in zip(named, table.measure, strict=True) if counted for entity in row)
     total = int(table.measure.sum())
@@ -152,7 +152,7 @@ def entity_overlap(table: CandidateTable, entity_ids: frozenset[str]) -> Column:
 
 
 def loop_weights(table: CandidateTable, scene: SelectionScene) -> Column:
-    """Weight, per scene, the most important open loop that was planted in it; 0 without one."""
+    """Return the weight of each scene's weightiest open thread."""
     weights: dict[tuple[int | None, int | None], int] = {}
     for loop in scene.open_loops:
         if loop.status in UNRESOLVED_STATUSES and loop.said_from is None:
@@ -204,7 +204,7 @@ def _weighted_columns(
 
 
 def _scene_parts(table: CandidateTable, weights: SelectionWeights, evidence: Column) -> tuple[Column, Column]:
-    """What flows to each scene from sure ones like it, and lies around those; beyond `MAX_SCENES` the least of them."""
+    """The flow from similar scenes and the surroundings, bounded by `MAX_SCENES`."""
     if len(evidence) <= MAX_SCENES:
         return _parts_of_scenes(table, weights, evidence)
     kept = np.sort(np.argsort(-evidence, kind="stable")[:MAX_SCENES])
@@ -214,7 +214,7 @@ def _scene_parts(table: CandidateTable, weights: SelectionWeights, evidence: Col
 
 
 def _parts_of_scenes(table: CandidateTable, weights: SelectionWeights, evidence: Column) -> tuple[Column, Column]:
-    """The two parts over all scenes; where too little tells which are alike, story order stands in for it."""
+    """The two parts over all scenes, falling back to story order."""
     near = surroundings(table.ordinals, weights)
     around = near.gathered(evidence)
     if not table.is_distilled:
@@ -266,7 +266,7 @@ NOTABLE_POINTS = 0.2
 
 @dataclass(frozen=True)
 class Selection:
-    """The choice: the memories best first, the receipt of each, and what just missed."""
+    """The selection: memories best first, receipts and near misses."""
 
     chunks: tuple[StoryMemoryChunk, ...] = ()
     items: tuple[ContextItem, ...] = ()
@@ -336,7 +336,7 @@ def merge_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 @dataclass(frozen=True, eq=False)
 class _Ranked:
-    """The scored table, with the chosen form of each candidate and what it brings and costs, by chunk id."""
+    """The scored table with form, gain and cost by chunk id."""
 
     table: CandidateTable
     scores: Scores
@@ -369,7 +369,7 @@ class _Ranked:
         return cls(table, scores, weights, rows, forms, prices, untold=untold)
 
     def with_first(self, first_ids: Sequence[str], count: TokenCounter, *, budget_tokens: int) -> _Ranked:
-        """Return the same with these before all others; ids of no candidate are passed over."""
+        """Return the ranking with these ids first, ignoring unknown ones."""
         first = {chunk_id: rank for rank, chunk_id in enumerate(first_ids, start=1) if chunk_id in self.rows}
         if not first:
             return self
@@ -424,7 +424,7 @@ class _Ranked:
         )
 
     def left_out(self, filling: Filling, unlikely: frozenset[str]) -> tuple[LeftOutItem, ...]:
-        """The best of those not taken; a duplicate is worth telling only when its stand-in was taken."""
+        """The best memories not taken, and duplicates of taken ones."""
         told = {
             chunk_id: LeftOutWhy(code="duplicate", values={"twin": twin})
             for chunk_id, twin in filling.duplicates.items()

@@ -1,4 +1,4 @@
-"""What is known of the story before a position, as far as it tells who knows what."""
+"""The story before a position, for knowledge rules."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from novelgen.models.record import SceneRecord
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeScene:
-    """A scene as it bears on who knows what."""
+    """A scene for knowledge rules."""
 
     position: StoryPosition
     present: frozenset[str] = frozenset()
@@ -26,7 +26,7 @@ class KnowledgeScene:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeMemory:
-    """A memory as it bears on who knows it."""
+    """A memory for knowledge rules."""
 
     source_id: str
     content: str
@@ -62,7 +62,7 @@ class KnowledgeStory:
 
     @cached_property
     def first_appearances(self) -> Mapping[str, StoryPosition]:
-        """Where each entity is on stage for the first time; missing who has not been yet."""
+        """The first scene on stage of each entity."""
         first: dict[str, StoryPosition] = {}
         for scene in self.scenes:
             for entity_id in scene.present:
@@ -80,7 +80,10 @@ class KnowledgeStory:
 
     @cached_property
     def events_by_memory(self) -> Mapping[str, Sequence[KnowledgeEvent]]:
-        """What is said of each memory, in story order; under `*` what is said of whole tales."""
+        """Knowledge events of each memory in story order.
+
+        Key `*` holds those of whole tales.
+        """
         found: dict[str, list[KnowledgeEvent]] = {}
         for event in self.events:
             found.setdefault(event.source_id, []).append(event)
@@ -93,7 +96,7 @@ class KnowledgeStory:
 
 
 def recorded_events(record: SceneRecord) -> Iterable[KnowledgeEvent]:
-    """Return what a scene record says of who knows what from its scene on, in the order of the record."""
+    """Return the knowledge events of a scene record, in its order."""
     place = {"chapter_index": record.chapter_index, "scene_index": record.scene_index}
     present = set(record.characters_present)
     for memory in record.memories:

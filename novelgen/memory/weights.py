@@ -1,4 +1,4 @@
-"""The settings of the choice, each with what it does; measured values are the defaults."""
+"""Settings of the selection, with measured defaults."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ QuotaName = Literal["obligations", "relations", "left_off", "story_so_far"]
 
 
 class NeedQuotas(Model):
-    """Shares of a budget; what the others leave unused goes to whoever wants more."""
+    """Shares of a budget.
+
+    Unused shares go to the needs that want more.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -34,7 +34,9 @@ class AnswerParser(PydanticOutputParser[Answer]):
     cuts: list[str] = Field(default_factory=list)
 
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> Answer:
-        """Read an answer; `partial` reads nothing more, for half an object lacks nobody knows what.
+        """Parse an answer.
+
+        With `partial` nothing is parsed, since half an object is unreliable.
 
         Raises:
             UnusableAnswerError: When the answer is empty, cut, withheld, not readable, or of another shape.

@@ -1,4 +1,4 @@
-"""What a language model wrote: one JSON object out of it, whole, and saying no more than it was shown.
+"""Parsing of model answers into one whole JSON object.
 
 Tolerated: a byte order mark, reasoning in blocks or channels of its own, chat markers, code fences, prose around the
 object, trailing and lost commas, comments, single quotes, quotation marks within a string, Chinese quotation marks and
@@ -125,7 +125,10 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 class UnusableAnswerError(ModelOutputError):
-    """An answer of the model cannot be used; `fault` says in which way."""
+    """The model's answer is unusable.
+
+    `fault` gives the kind.
+    """
 
     def __init__(self, fault: AnswerFault, message: str) -> None:
         super().__init__(message)
@@ -191,7 +194,7 @@ def spoken_text(answer: str) -> str:
 
 
 def _objects_in(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the top-level objects; a brace that opens no readable object is passed over."""
+    """Yield top-level objects, skipping braces without a readable object."""
     start = text.find("{")
     for _ in range(MAX_CANDIDATES):
         if start < 0:
@@ -206,7 +209,7 @@ def _objects_in(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _read_value(text: str, start: int) -> tuple[Any, int]:
-    """Read the value that starts there; on a fault in it, None and the place of the fault."""
+    """Read the value at a place, or return None and the place of the fault."""
     decoder = json.JSONDecoder(strict=False, **_HOOKS)
     try:
         return decoder.raw_decode(text, start)
@@ -220,7 +223,7 @@ def _read_value(text: str, start: int) -> tuple[Any, int]:
 
 
 def _joined_pairs(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object; repeated keys are joined if lists, else the first that says something stays."""
+    """Build an object, joining repeated lists and keeping the first other value."""
     joined: dict[str, Any] = {}
     for key, value in pairs:
         earlier = joined.get(key)
@@ -287,7 +290,7 @@ _ESCAPES = {"\n": "n", "\t": "t", "\r": "r", "\b": "b", "\f": "f", '"': '"', "'"
 
 
 def _end_of_value(value: Any, piece: str, start: int) -> int:
-    """Return where a value ends in the text that says it word for word; -1 where the text says something else."""
+    """Return the end of a value in its source text, -1 where they differ."""
     at = _end_between(piece, start)
     if isinstance(value, str):
         if piece[at : at + 1] not in _QUOTES:
@@ -319,7 +322,7 @@ def _end_between(piece: str, start: int) -> int:
 
 
 def _end_of_text(value: str, piece: str, start: int) -> int:
-    """Return where a string ends that stands in a text as it is or escaped; the end of the text where it does not."""
+    """Return the end of a string in a text, plain or escaped."""
     if piece.startswith(value, start):
         return start + len(value)
     written = _escaped_text(value).match(piece, start)
@@ -358,7 +361,7 @@ SHARED_SHARE = 1 / 3
 
 
 def whole_sentences(text: str, *, field: str, max_tokens: int) -> str:
-    """Return what a model wrote on one line, or refuse it."""
+    """Return the model's text on one line, or reject it."""
     line = " ".join(text.split())
     if not line:
         raise UnusableAnswerError("empty", f"{field} is empty")
@@ -370,7 +373,7 @@ def whole_sentences(text: str, *, field: str, max_tokens: int) -> str:
 
 
 def require_grounded(text: str, *, shown: str, names: Sequence[str]) -> None:
-    """Refuse a text that names or tells what was not shown."""
+    """Reject a text with names or facts that the prompt lacks."""
     for name in sorted({match.name for match in NameFinder(names).find(text)}):
         if not NameFinder([name]).find(shown):
             raise UnusableAnswerError("ungrounded", f"{name!r} is not named in what was to be summed up")

@@ -31,7 +31,7 @@ STATUS_CODES_OF_A_REFUSED_FORMAT = frozenset({400, 404, 415, 422, 500, 501})
 
 
 def response_formats(model: BaseChatModel, schema: type[BaseModel]) -> list[ResponseFormat]:
-    """Return the ways to ask a model for JSON, the strictest first; the last is the prompt alone."""
+    """Return the JSON response formats, the strictest first and the prompt last."""
     fields = type(model).model_fields.keys()
     if "openai_api_base" in fields:
         json_schema = {"name": schema.__name__, "schema": strict_schema(schema), "strict": True}
@@ -68,7 +68,7 @@ Accepted = TypeVar("Accepted")
 
 
 class Question(Generic[Answer]):
-    """What a chat model is asked in one pass: the files of its prompt and its repair, and the shape of the answer."""
+    """One question to a chat model: prompt, repair prompt and answer schema."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Question(Generic[Answer]):
         self._repair_values = dict(repair_values or {})
 
     def messages(self, language: StoryLanguage, values: Mapping[str, str]) -> list[BaseMessage]:
-        """Return the prompt; what is the same for every text comes first, so that providers can keep it."""
+        """Return the prompt, with the constant part first for provider caches."""
         told = {**values, "format_instructions": self.parser.get_format_instructions()}
         if "{example}" in read_prompt_file(f"{self._prompt}.{language}.txt"):
             told["example"] = read_prompt_example(self._prompt, language)
@@ -112,7 +112,7 @@ class Question(Generic[Answer]):
         *,
         accept: Callable[[Answer], Accepted],
     ) -> Accepted:
-        """Ask within a run, and once more when the answer cannot be used; a prompt that is made already is sent."""
+        """Ask within a run, and once more after an unusable answer."""
         messages = self.messages(language, values) if isinstance(values, Mapping) else list(values)
         try:
             return accept(conversation.say(messages))
@@ -134,7 +134,7 @@ class Question(Generic[Answer]):
         timeout_s: float,
         failure: str,
     ) -> tuple[Accepted | None, dict[str, Any]]:
-        """Ask by itself: what was accepted, else None, and the fields of a `ModelWork`, with the issue saying why."""
+        """Ask alone, and return the accepted answer or None with `ModelWork` fields."""
         conversation = self.begin(timeout_s)
         try:
             accepted = self.ask(conversation, language, values, accept=accept)
@@ -226,7 +226,10 @@ def model_failure(error: Exception, model: BaseChatModel) -> ModelUnavailableErr
 
 
 class JsonConversation(Generic[Answer]):
-    """Calls that share one deadline; `requests` counts what was sent, `usage` what the provider counted."""
+    """Calls with one deadline.
+
+    `requests` counts them, and `usage` sums the provider's counts.
+    """
 
     def __init__(self, question: Question[Answer], *, deadline: Deadline, stage: str) -> None:
         self._question = question
@@ -241,11 +244,14 @@ class JsonConversation(Generic[Answer]):
         """Whether nothing came under a response format, so that the same was asked without it."""
 
     def say(self, messages: list[BaseMessage]) -> Answer:
-        """Send a prompt and read the answer; `said` is the conversation so far."""
+        """Send a prompt and read the answer.
+
+        `said` is the conversation so far.
+        """
         return self._question.call(messages, conversation=self)
 
     def hear(self, messages: list[BaseMessage], answer: AIMessage) -> AIMessage:
-        """Note an answer and what it took, and hand it on to the parser."""
+        """Count an answer's usage, and pass it to the parser."""
         self.usage = self.usage.plus(usage_of(answer))
         self.said = [*messages, AIMessage(str(answer.text) or "-")]
         return answer
@@ -256,7 +262,7 @@ class JsonConversation(Generic[Answer]):
         return [ReportIssue(stage=stage or self._stage, kind="over_limit", message=message)] if self.cuts else []
 
     def work(self) -> dict[str, Any]:
-        """Return what the calls took so far, as the fields of a `ModelWork`."""
+        """Return the usage of all calls as `ModelWork` fields."""
         elapsed_s = time.monotonic() - self._started_s
         return {"model_calls": self.requests, "usage": self.usage, "elapsed_s": elapsed_s}
 

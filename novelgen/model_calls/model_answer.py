@@ -1,4 +1,4 @@
-"""What an answer or an error of a chat model says of itself, whatever the provider."""
+"""Facts in a provider's answers and errors, independent of the provider."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _SECRET = re.compile(r"\b(?:sk|pk|rk|key)-[\w*-]{6,}|(?<=Bearer )\S+", re.IGNORE
 
 
 def finish_reason_of(answer: BaseMessage) -> str:
-    """Return why the provider says that the answer ended; empty where it says nothing."""
+    """Return the provider's finish reason, empty if missing."""
     reasons = (answer.response_metadata.get(key) for key in _FINISH_KEYS)
     return next((reason for reason in reasons if isinstance(reason, str)), "")
 
@@ -82,7 +82,7 @@ def is_cut(answer: BaseMessage) -> bool:
 
 
 def withheld_reason(answer: BaseMessage) -> str | None:
-    """Return why the model or a filter of its provider withheld the answer; None where nothing says so."""
+    """Return the reason for a withheld answer, or None."""
     refusal = answer.additional_kwargs.get("refusal")
     if isinstance(refusal, str) and refusal.strip():
         return _one_line(refusal)
@@ -123,7 +123,7 @@ def cut_answer_in(error: Exception) -> AIMessage | None:
 
 
 def refusal_of(error: Exception) -> str | None:
-    """Return what to do about an error that every other request would meet, too; None when another may pass.
+    """Return the fix for an error that affects all requests, or None.
 
     A refused key, an unknown model, an account with nothing left, an address where nobody listens. That a
     service is busy, broken or dislikes one text says nothing of the next request.
@@ -186,7 +186,7 @@ def _wait_in(text: str) -> float | None:
 
 
 def answer_fault(status: int, content_type: str, body: str) -> str | None:
-    """Return what is wrong with a body that should hold an answer, in the provider's words; None where nothing is.
+    """Return the fault of a response body in the provider's words, or None.
 
     Args:
         status: HTTP status of the response.
@@ -215,7 +215,7 @@ def answer_fault(status: int, content_type: str, body: str) -> str | None:
 
 
 def _words_of(fields: Mapping[str, Any]) -> str:
-    """Return what a provider's error says, wherever it says it."""
+    """Return the text of a provider's error, wherever it stands."""
     error = fields.get("error")
     if isinstance(error, Mapping):
         metadata = error.get("metadata")
@@ -262,7 +262,7 @@ def _body_of(response: Any) -> str:
 
 
 def described(error: Exception, *, secrets: Collection[str] = ()) -> str:
-    """Return what a provider said, or an error's type and text, on one line and without anything that looks like a key.
+    """Return an error on one line, without anything like a key.
 
     Its words stand in quotes: what is quoted is never changed where messages are said in another language.
     """
@@ -283,7 +283,7 @@ def described(error: Exception, *, secrets: Collection[str] = ()) -> str:
 
 
 def _text_of(error: Exception) -> str:
-    """Return the text of an error; of one that holds a provider's JSON, the provider's words."""
+    """Return an error's text, or the words of a provider's JSON."""
     body = getattr(error, "body", None)
     held = body if isinstance(body, Mapping) else error.args[0] if error.args else None
     words = _words_of(held if "error" in held else {"error": held}) if isinstance(held, Mapping) else ""

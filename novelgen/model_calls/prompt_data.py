@@ -1,4 +1,4 @@
-"""Story data as it stands in a prompt: on one line each, unable to pass for anything else, and within a budget."""
+"""Story data in prompts: one line per item, escaped, within a budget."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -40,7 +40,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Listed(Generic[Item]):
-    """What of a list stands in a prompt: its items, their lines, and how many found no room."""
+    """The listed part of items: their lines, and the number without room."""
 
     items: list[Item]
     lines: list[str]
@@ -54,7 +54,7 @@ class Listed(Generic[Item]):
 def listed(
     items: Iterable[Item], line_of: Callable[[Item], str], max_tokens: float, *, stops_at_first: bool = False
 ) -> Listed[Item]:
-    """List the first items whose whole lines fit, as data; one that is too long makes room for the next, or ends it."""
+    """List the first items with fitting lines, skipping or stopping at long ones."""
     taken: list[Item] = []
     lines: list[str] = []
     left_out = spent = 0
@@ -71,7 +71,7 @@ def listed(
 
 
 def line_tokens(line: str) -> int:
-    """Return what a line takes of a budget, with its end."""
+    """Return the tokens of a line including its end."""
     return estimate_tokens(line) + 1
 
 
@@ -89,5 +89,5 @@ def place_mark(chapter_index: int | None, scene_index: int | None) -> str:
 
 
 def piped(*parts: str) -> str:
-    """Return the columns of a line; empty ones are left out."""
+    """Return the line's columns, without empty ones."""
     return " | ".join(part for part in parts if part)

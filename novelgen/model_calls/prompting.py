@@ -23,7 +23,7 @@ _ROLE_LINE = re.compile(r"^\[(system|human)\]\s*$", re.MULTILINE)
 
 @cache
 def read_prompt_file(file_name: str) -> str:
-    """Read a prompt file from the installed package or, in a checkout, from `prompts/`; once in a program."""
+    """Read a prompt file from the package or the checkout, once per process."""
     if not _FILE_NAME.fullmatch(file_name):
         raise ConfigurationError(f"prompt file {file_name!r} is not a plain name such as 'plan_retrieval.en.txt'")
     for folder in (resources.files("novelgen").joinpath(PACKAGED_PROMPTS), CHECKOUT_PROMPTS):

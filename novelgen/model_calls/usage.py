@@ -1,4 +1,4 @@
-"""What a provider counted of its model's work, and what that costs."""
+"""Usage counted by providers, and its price."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ class ModelWork(BaseModel):
 
 
 class TokenPrices(BaseModel):
-    """What a million tokens cost, in whatever currency; None where nobody said."""
+    """Prices per million tokens in any currency, None if unknown."""
 
     price_in: float | None = Field(default=None, ge=0)
     price_out: float | None = Field(default=None, ge=0)
 
     def price_of(self, *, input_tokens: int, output_tokens: int) -> float | None:
-        """Return the price of so many tokens, without any discount; None unless both prices are known."""
+        """Return the price of tokens without discounts, or None if unknown."""
         if self.price_in is None or self.price_out is None:
             return None
         return (input_tokens * self.price_in + output_tokens * self.price_out) / TOKENS_OF_A_PRICE
 
 
 def usage_of(answer: AIMessage) -> ModelUsage:
-    """Return what the provider says that an answer took; without a word of it, one uncounted call."""
+    """Return the provider's usage of an answer, or one uncounted call."""
     counted = answer.usage_metadata
     if counted is None:
         return ModelUsage(uncounted_calls=1)

@@ -1,4 +1,4 @@
-"""The models that go into the memory and come out of it; each is loaded when it is first used."""
+"""The public models, loaded lazily."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ class Model(BaseModel):
 
 
 def with_texts(value: Any, changed: Callable[[str, str], str], *, field: str = "") -> Any:
-    """Return a model with each text that it says, of lists and parts too, as it is changed by its field and itself."""
+    """Return a model with each text transformed, including nested ones."""
     if isinstance(value, BaseModel):
         told = {name: with_texts(getattr(value, name), changed, field=name) for name in value.model_fields_set}
         return value.model_copy(update=told)

@@ -61,7 +61,7 @@ def read_characters(value: object) -> object:
 
 
 def require_characters(names: Collection[str]) -> None:
-    """Refuse a document whose top-level keys name no group of characters.
+    """Reject a document without any known group of characters.
 
     Raises:
         ValueError: When there are keys and none of them is a group.
@@ -100,7 +100,7 @@ def _is_card(value: object) -> bool:
 
 
 def _card(value: Any) -> Any:
-    """Return a card in the fields of `Character`; a bare text is a name."""
+    """Return a card in `Character` fields, a bare text as its name."""
     if isinstance(value, str):
         return {"name": value}
     if not isinstance(value, Mapping):

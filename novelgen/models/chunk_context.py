@@ -1,4 +1,4 @@
-"""What a translator or editor of a piece of text must know: its names, and the memories about them."""
+"""The context of a translator's or editor's text: names and memories."""
 
 from typing import Literal, Self
 
@@ -20,7 +20,7 @@ MemoryPriority = Literal["score", "least_recently_read"]
 
 
 class ChunkContextRequest(Model):
-    """A piece of text whose context is wanted."""
+    """A piece of text for a chunk context."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -46,7 +46,7 @@ class ChunkContextRequest(Model):
 
     @property
     def targets(self) -> list[str]:
-        """What the text stands in, as memories are attached to it: its chapter, and the book."""
+        """The attachment targets of the text: its chapter and the book."""
         return [*([] if self.chapter_index is None else [chapter_target(self.chapter_index)]), BOOK]
 
     @property
@@ -72,7 +72,7 @@ class ChunkContextRequest(Model):
 
 
 class GlossaryName(Model):
-    """A name and its translation, which is empty where none is known, and who uses it, where that is told."""
+    """A name, its translation if known, and its speaker if told."""
 
     name: str
     translation: str = ""

@@ -1,4 +1,4 @@
-"""The main job's input and output, and what changed between two of its outputs."""
+"""The request and the result of a scene context, and their differences."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -29,7 +29,9 @@ MISSPELT_KEY = 0.85
 
 
 class MemoryContextRequest(Model):
-    """A scene plan and where it stands; settings, chapter plan and hints are used where given.
+    """A scene plan and its place.
+
+    Settings, chapter plan and hints are optional.
 
     Plans, characters and settings may be mappings, our models, or Pydantic models and dataclasses of the caller
     with those fields. Numbers in a plan that only repeat `chapter_index` and `scene_index` may be left out.
@@ -91,7 +93,10 @@ class MemoryContextRequest(Model):
 
     @property
     def position(self) -> StoryPosition:
-        """The moment of entering the planned scene; everything read lies strictly before it."""
+        """The position of the planned scene.
+
+        Every read lies strictly before it.
+        """
         return StoryPosition(self.chapter_index, self.scene_index)
 
 
@@ -164,7 +169,7 @@ class ReportedQuery(Model):
 
 
 class HoldsNow(Model):
-    """What holds in the place of a memory that something later ended or changed."""
+    """The present fact that ended or changed a memory."""
 
     source_id: str
     chapter_index: int | None = None
@@ -177,7 +182,7 @@ ToldSection = Literal["left_off", "story_so_far"]
 
 
 class ContextItem(Model):
-    """Receipt of one selected memory: why it is in, in which form, at what cost."""
+    """Receipt of one selected memory: reasons, form and cost."""
 
     chunk_id: str
     source_id: str | None = None
@@ -222,12 +227,15 @@ class ContextItem(Model):
 
     @property
     def memory_id(self) -> str:
-        """The id by which records and authors name the memory; see `StoryMemoryChunk.memory_id`."""
+        """The id for records and authors.
+
+        See `StoryMemoryChunk.memory_id`.
+        """
         return self.source_id or self.chunk_id
 
 
 class PointOfView(Model):
-    """From whose point of view a context is, and what became of what that one does not know."""
+    """The point of view of a context, and the handling of its unknown facts."""
 
     character_id: str | None = Field(default=None, description="None: nobody's in particular.")
     name: str = ""
@@ -288,7 +296,7 @@ class LeftOutWhy(Model):
         return f"{told}; lowered as {', '.join(self.lowered_as)}" if self.lowered_as else told
 
     def item(self, **told: Any) -> "LeftOutItem":
-        """Return what is left out for it, with all else that is told of that."""
+        """Return the omission record of an item."""
         return LeftOutItem(reason=self.sentence, why=self, **told)
 
 
@@ -351,7 +359,7 @@ class ContextReport(Model):
 
     @property
     def left_out_of_prompt(self) -> list[LeftOutItem]:
-        """What has no line of its own: memories that another section tells, then what was not taken."""
+        """Items without a line: told by other sections first, then omitted ones."""
         told = [
             LeftOutWhy(code="told_elsewhere", values={"section": item.told_in}).item(
                 id=item.chunk_id, **item.model_dump(include={"source_id", "text", "tokens", "score"})
@@ -389,7 +397,7 @@ class ToldBefore(Model):
 
 
 class HiddenContext(Model):
-    """What is true and what the point of view does not know, within a budget of its own."""
+    """Facts hidden from the point of view, within a budget of their own."""
 
     entity_states: list[EntityStateSnapshot] = Field(
         default_factory=list, description="Whole states that are otherwise than the point of view has them."
@@ -405,7 +413,7 @@ class HiddenContext(Model):
 
 
 class SceneMemoryContext(Shown, Model):
-    """What a planned scene must remember.
+    """The memories, states and timeline of a planned scene.
 
     Every field but `story_so_far`, `left_off`, `report`, `hidden` is in every output.
     """
@@ -460,7 +468,7 @@ MemoryChange = Literal["in", "out", "form", "text"]
 
 
 class AttributeChange(Model):
-    """One attribute of an entity's state; None stands for an attribute that is not there."""
+    """One changed attribute of an entity, None for an absent one."""
 
     attribute: str
     was: Any = None
@@ -468,7 +476,7 @@ class AttributeChange(Model):
 
 
 class StateDifference(Model):
-    """An entity whose state came in, went, or has other values."""
+    """An entity with a new, removed or changed state."""
 
     entity_id: str
     entity_type: str
@@ -514,7 +522,7 @@ class TimelineDifference(Model):
 
 
 class ContextDifference(Model):
-    """What changed from one context of a planned scene to another one."""
+    """The changes between two contexts of a planned scene."""
 
     project_id: str
     chapter_index: int
@@ -577,7 +585,7 @@ def context_document(context: SceneMemoryContext, *, is_full: bool = False) -> d
 
 
 def with_references_read(given: Any) -> Any:
-    """Return a context's data with what its memories leave out, anything else as it is, for validation to judge."""
+    """Return a context's data with memory references resolved, otherwise unchanged."""
     if not isinstance(given, Mapping) or not isinstance(given.get("relevant_memories"), list | tuple):
         return given
     return {

@@ -1,4 +1,4 @@
-"""What a check of a draft says: contradictions of what is stored before it, each with quotes of both sides."""
+"""Results of a draft check: contradictions with quotes of both sides."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class ContinuityIssue(Shown, BaseModel):
 
 
 def continuity_issue_id(kind: str, draft_quote: str, evidence: list[ContinuityEvidence]) -> str:
-    """Return the id of a finding: the same as long as the draft's words and what they contradict stay the same."""
+    """Return a finding's id, stable while the quoted words stay the same."""
     first = evidence[0] if evidence else ContinuityEvidence(text="")
     parts = (kind, " ".join(draft_quote.split()), first.source_id, first.text)
     digest = sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
@@ -88,7 +88,7 @@ TouchedKind = Literal["person", "thing", "place", "group", "term", "promise", "n
 
 
 class TouchedMatter(BaseModel):
-    """Something that a draft touches, and what the story says of it before the scene."""
+    """A subject of a draft, and the story's statements before the scene."""
 
     kind: TouchedKind
     name: str
@@ -99,7 +99,7 @@ class TouchedMatter(BaseModel):
 
 
 class CheckedDraft(BaseModel):
-    """What was looked at."""
+    """The material of a check."""
 
     sentences: int = 0
     entities: list[str] = Field(default_factory=list, description="Ids of whom and what the draft names.")
@@ -119,7 +119,7 @@ class CheckedDraft(BaseModel):
 
 
 class ContinuityReport(BaseModel):
-    """What went wrong or is missing, and how long each stage took."""
+    """The issues of a check, and the duration of its stages."""
 
     issues: list[ReportIssue] = Field(default_factory=list)
     timings_s: dict[str, float] = Field(default_factory=dict)
@@ -155,7 +155,10 @@ class DraftCheck(Shown, BaseModel):
 
     @property
     def compared_with(self) -> Literal["facts", "text", "unjudged", "nothing_stored", "nothing_read"]:
-        """What the draft was held against: where nobody judged it, that there is no finding says nothing."""
+        """The basis of the check.
+
+        Without a judge, missing findings prove nothing.
+        """
         if not self.checked.sentences:
             return "nothing_read"
         if self.checked.is_judged:

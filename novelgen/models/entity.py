@@ -85,7 +85,7 @@ SAME_AS = "same_as"
 
 
 class RevealedIdentity(Model):
-    """Who an entity turns out to be, and the scene that shows it; until then they are two."""
+    """The revealed identity of an entity, and the scene of the reveal."""
 
     entity_id: str = Field(min_length=1)
     chapter_index: int
@@ -93,13 +93,13 @@ class RevealedIdentity(Model):
 
 
 def revealed_identity(entity: Entity) -> RevealedIdentity | None:
-    """Return who an entity turns out to be, or None when it is nobody else."""
+    """Return the revealed identity of an entity, or None."""
     told = entity.profile.get(SAME_AS)
     return RevealedIdentity.model_validate(told) if isinstance(told, dict) else None
 
 
 def renamed(entity: Entity, name: str) -> Entity:
-    """Return an entity that is listed under one of its aliases; each name counts from where it did."""
+    """Return an entity listed under one of its aliases, with dated names."""
     own = next(alias for alias in entity.aliases if alias.alias == name)
     is_placed = entity.name_first_chapter is not None
     before = EntityAlias(
@@ -197,7 +197,7 @@ def _of_name(dated: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def translation_of(entity: Entity, name: str, *, into: str = "") -> str:
-    """Return how one of an entity's names is translated into a language; empty when nobody said.
+    """Return the translation of an entity's name, empty if none.
 
     A translation whose language nobody said counts for all. Where no language is asked for, the first counts.
     """
@@ -228,7 +228,7 @@ METADATA = "metadata"
 
 
 class SceneCast(NamedTuple):
-    """Who and what is in a scene: its label, point of view, cast, place, and those that its text names."""
+    """The cast of a scene: label, point of view, participants, place, names."""
 
     label: str
     pov: str | None
@@ -249,14 +249,14 @@ PAIR_COUNTS = ("interaction_count", "last_interaction")
 
 
 def computed_names(entity_type: EntityType) -> tuple[str, ...]:
-    """Return the names of what is computed of an entity of that type."""
+    """Return the names of computed fields of an entity type."""
     if entity_type == "character":
         return _CHARACTER_COUNTS
     return _LOCATION_COUNTS if entity_type == "location" else _OTHER_COUNTS
 
 
 def entity_counts(entity_id: str, entity_type: EntityType, scenes: Sequence[SceneCast]) -> dict[str, Any]:
-    """Return how often an entity is on stage, is where a scene plays, or is named, and the label of the last one."""
+    """Return an entity's counts on stage, as a place and in names."""
     if entity_type == "character":
         counts: dict[str, Any] = {"pov_count": sum(scene.pov == entity_id for scene in scenes)}
         return counts | _counted(scenes, lambda scene: scene.has(entity_id), *_CHARACTER_COUNTS[1:])
@@ -271,7 +271,7 @@ def pair_counts(first: str, second: str, scenes: Sequence[SceneCast]) -> dict[st
 
 
 def without_computed(profile: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return a profile whose metadata say nothing of what is computed: such a note may tell what is to come."""
+    """Return a profile without computed metadata, which may tell the future."""
     noted = profile.get(METADATA)
     if not isinstance(noted, Mapping):
         return dict(profile)
@@ -286,7 +286,7 @@ def _counted(scenes: Sequence[SceneCast], counts: Callable[[SceneCast], bool], c
 
 
 class NewName(BaseModel):
-    """A name that an entity gets in a scene; it counts from there on."""
+    """A new name of an entity, valid from its scene on."""
 
     entity_id: str
     name: str = Field(min_length=1)

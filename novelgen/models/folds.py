@@ -1,4 +1,4 @@
-"""What changes amount to at a position: states, threads, relationships. Stores, exports and doubles fold alike."""
+"""Folding of changes into states, threads and relationships at a position."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -62,7 +62,10 @@ class LoopEvent(Placed, Protocol):
 
 
 class RelationshipChange(Placed, Protocol):
-    """How a pair stood after a scene; None leaves the earlier value."""
+    """A pair's status after a scene.
+
+    None leaves the earlier value.
+    """
 
     @property
     def status(self) -> str | None: ...
@@ -142,7 +145,10 @@ def is_guessed_presence(value: Any) -> bool:
 
 
 def chapters_of_change(changes: Iterable[StateChange], *, first: int, last: int) -> list[int]:
-    """Return the chapters in which an entity changed; presence counts only where nothing was ever stated."""
+    """Return an entity's chapters of change.
+
+    Presence counts only without statements.
+    """
     listed = list(changes)
     stated = [change for change in listed if change.kind == "explicit"]
     chapters = {change.chapter_index for change in stated or listed}
@@ -155,7 +161,7 @@ def timeline_order(snapshot: EntityStateSnapshot) -> tuple[int, int, str]:
 
 
 def fold_holders(stated: Iterable[tuple[str, Any]]) -> dict[str, list[str]]:
-    """Return who holds what."""
+    """Return the holders of things."""
     holders: dict[str, list[str]] = {}
     for item_id, holder in sorted(dict(stated).items()):
         if isinstance(holder, str):
@@ -169,7 +175,10 @@ def last_changed_first(entity_ids: Sequence[str]) -> list[str]:
 
 
 class LoopFold(NamedTuple, Generic[AnyLoopEvent]):
-    """What the events of a thread amount to; `planted` is None when they do not tell how it began."""
+    """The folded events of a thread.
+
+    `planted` is None for an unknown beginning.
+    """
 
     planted: AnyLoopEvent | None
     last: AnyLoopEvent
@@ -205,7 +214,10 @@ def fold_relationship_changes(changes: Iterable[RelationshipChange]) -> dict[str
 def feelings_after(
     change: RelationshipChange | RecordedRelationshipChange, before: Mapping[str, Any]
 ) -> dict[str, dict[str, int]]:
-    """Return the dimensions of a pair after a change: what is said of both replaces what either side felt."""
+    """Return a pair's dimensions after a change.
+
+    Common values replace both sides.
+    """
 
     def side(name: str) -> dict[str, int]:
         kept = {each: value for each, value in before[name].items() if each not in change.dimensions}
@@ -225,7 +237,7 @@ def _last_said(events: Sequence[AnyLoopEvent], name: str) -> AnyLoopEvent | None
 
 
 def said_pay_off(events: Sequence[AnyLoopEvent]) -> str:
-    """Return when or on what condition a thread is to be paid, by its author, else its planting, else a later move."""
+    """Return a thread's due time: the author's, its planting's or a later move's."""
     planted, later = fold_loop_events(events).planted, _last_said(events, "pay_off")
     detail = planted.detail if planted else {}
     return str(
@@ -264,7 +276,7 @@ def folded_loop(events: Sequence[AnyLoopEvent], *, age_scenes: Callable[[AnyLoop
 def folded_relationship(
     changes: Sequence[RelationshipChange], *, relationship_id: str, character_a: str, character_b: str
 ) -> Relationship:
-    """Return how a pair stands after its changes, which are at least one and in the order in which they count."""
+    """Return a pair's relationship after its ordered, nonempty changes."""
     history = [
         RelationshipEvent(
             event=change.event,
@@ -301,7 +313,7 @@ RecordedLoopEvent = RecordedLoop | RecordedLoopAdvance | RecordedLoopResolution
 
 
 def recorded_loop_events(record: SceneRecord) -> list[RecordedLoopEvent]:
-    """Return what a scene did to threads, in the order in which it counts."""
+    """Return a scene's thread events in their order."""
     return [*record.open_loops_created, *record.open_loops_advanced, *record.open_loops_resolved]
 
 
@@ -310,7 +322,7 @@ EXPECTED_FIELDS = {"pay_off", "due_from", "due_by"}
 
 
 def loop_event_values(event: RecordedLoopEvent) -> dict[str, Any]:
-    """Return what a record says of a thread as a `LoopEvent` without a position."""
+    """Return a recorded thread event as `LoopEvent` values without a position."""
     kind, note, detail = "planted", "", {}
     if isinstance(event, RecordedLoop):
         detail = event.model_dump(exclude={"id", "extra", *EXPECTED_FIELDS})
@@ -326,7 +338,10 @@ def loop_event_values(event: RecordedLoopEvent) -> dict[str, Any]:
 
 
 def relationship_change_values(change: RecordedRelationshipChange) -> dict[str, Any]:
-    """Return what a record says of a pair, `character_a` sorting first, without a position; unsaid is None."""
+    """Return a recorded pair change as values without a position.
+
+    `character_a` sorts first, and missing values are None.
+    """
     ordered = change.in_order()
     given = change.model_fields_set
     return {

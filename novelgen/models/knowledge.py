@@ -1,4 +1,4 @@
-"""Who knows what: what a scene says of it, and what follows of it at a position."""
+"""Character knowledge: statements of scenes, and knowledge at a position."""
 
 from collections.abc import Sequence
 from operator import not_
@@ -43,7 +43,7 @@ class Learnt(Model):
 
 
 class KnowledgeEvent(Learnt):
-    """What a record or an author says of who came to know a memory, at a scene."""
+    """A statement on a character's knowledge of a memory, at a scene."""
 
     chapter_index: int
     scene_index: int

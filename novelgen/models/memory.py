@@ -1,4 +1,4 @@
-"""A memory, the closed list of its event types, and what it is attached to."""
+"""A memory, its closed list of event types, and its attachments."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ BOOK: Literal["book"] = "book"
 
 
 class AttachedTo(Model):
-    """One thing that a memory is attached to, as everybody is told who is given the memory."""
+    """One public attachment of a memory."""
 
     type: AttachmentKind
     id: str = Field(description="Entity id, chapter:<chapter_index>, or book.")
@@ -123,12 +123,12 @@ class StoryMemoryChunk(Shown, Model):
 
     @property
     def memory_id(self) -> str:
-        """The id by which records, authors and who knows it name it, whatever stands for it in an index."""
+        """The id for records, authors and knowledge, stable across index rows."""
         return self.source_id or self.chunk_id
 
     @property
     def place(self) -> Place | None:
-        """Chapter and scene that it comes from; None where it lacks one of them."""
+        """Its chapter and scene, or None if incomplete."""
         chapter, scene = self.chapter_index, self.scene_index
         return None if chapter is None or scene is None else (chapter, scene)
 
@@ -138,14 +138,17 @@ NOTE_ID = "note-"
 
 
 def read_from(chapter_index: int, scene_index: int | None) -> StoryPosition:
-    """Return from which position on a note is read that stands at a place; of 14:0 the author wrote `14:1`."""
+    """Return the first position that reads a note.
+
+    For 14:0 it is the author's `14:1`.
+    """
     if scene_index is None:
         return StoryPosition(chapter_index + 1)
     return StoryPosition(chapter_index, scene_index + 1)
 
 
 def memory_place_text(thing: object, *, always: str, after: str = "{0}") -> str:
-    """Return the place of a memory, or of what tells of one, as everybody is shown it; a note's is where it begins."""
+    """Return the displayed place of a memory, a note's being its beginning."""
     chapter, scene = place_told(thing)
     ids = (getattr(thing, name, None) or "" for name in ("memory_id", "source_id", "chunk_id"))
     if chapter is not None and any(each.startswith(NOTE_ID) for each in ids):
@@ -158,7 +161,7 @@ _CHAPTER = re.compile(r"chapter:(\d{1,7})")
 
 
 class Attachment(Model):
-    """One thing that a memory is attached to, and by what.
+    """One attachment of a memory, and its origin.
 
     `record` and `mention` are derived from the scene and replaced when it is taken in again (a note's `mention` is
     what its own words name), `manual` was set by hand and stays, `position` is the chapter in which the memory
@@ -211,13 +214,13 @@ def is_entity_target(target: str) -> bool:
 
 
 def linked_targets(derived: list[str], attached: list[str], detached: list[str]) -> list[str]:
-    """Return what a memory is linked to: what was derived and set by hand, without what was taken off by hand."""
+    """Return the links of a memory: derived and added ones, without removed ones."""
     kept = [each for each in derived if each not in detached]
     return list(dict.fromkeys([*kept, *attached]))
 
 
 def attached_to(targets: Sequence[str], known: Mapping[str, AttachedTo]) -> list[AttachedTo]:
-    """Return what a memory is attached to: entities, then chapters, then the book."""
+    """Return the attachments of a memory: entities, chapters, then the book."""
     if not targets:
         return [AttachedTo(type=BOOK, id=BOOK, is_default=True)]
     found = [
@@ -229,12 +232,15 @@ def attached_to(targets: Sequence[str], known: Mapping[str, AttachedTo]) -> list
 
 
 def found_under(chunk: StoryMemoryChunk) -> set[str]:
-    """Return the targets under which a memory is found: all that it is attached to, and the chapter it stands in."""
+    """Return the search targets of a memory: attachments and its chapter."""
     own = [] if chunk.chapter_index is None else [chapter_target(chunk.chapter_index)]
     return {*chunk.entities_mentioned, *(each.id for each in chunk.attached_to), *own}
 
 
 def targets_of(chunk: StoryMemoryChunk) -> set[str]:
-    """Return what a memory is about: what it is attached to; the whole book by default only as an author's note."""
+    """Return the subjects of a memory.
+
+    Only author's notes default to the book.
+    """
     beyond = (each.id for each in chunk.attached_to if not each.is_default or chunk.origin == "author")
     return {*chunk.entities_mentioned, *beyond}

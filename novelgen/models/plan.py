@@ -1,4 +1,4 @@
-"""Plans of scenes and chapters, what a writer made of them, and callers' own objects read as such."""
+"""Plans of scenes and chapters, and the adapters of callers' objects."""
 
 import dataclasses
 import logging
@@ -32,7 +32,7 @@ INTENSITIES = frozenset({"低", "中", "高", "low", "medium", "high"})
 
 
 class ScenePlan(UserFileModel):
-    """What the next scene is to do, before it is written."""
+    """The plan of the next scene."""
 
     scene_number: int | None = Field(
         default=None, ge=0, description="Number of the scene within its chapter, from 1; None: whichever is planned."
@@ -162,7 +162,7 @@ _NESTED: dict[type[UserFileModel], dict[str, type[UserFileModel]]] = {
 
 
 def given_scene_plan(given: object, *, scene_index: object) -> object:
-    """Return a scene's plan so that `ScenePlan` reads it; one that does not tell its number gets it."""
+    """Return scene plan data for `ScenePlan`, with a default number."""
     fields = given_fields(given, ScenePlan, where="scene_plan")
     _require_known_field(fields)
     people = fields.characters if isinstance(fields, ScenePlan) else None
@@ -173,7 +173,7 @@ def given_scene_plan(given: object, *, scene_index: object) -> object:
 
 
 def given_chapter_plan(given: object, *, chapter_index: object) -> object:
-    """Return a chapter's plan so that `ChapterPlan` reads it; scenes none of which has a number are counted from 1."""
+    """Return chapter plan data for `ChapterPlan`, numbering unnumbered scenes."""
     fields = given_fields(given, ChapterPlan, where="chapter_plan")
     scenes = fields.get("scenes") if isinstance(fields, dict) else None
     if isinstance(fields, dict) and isinstance(scenes, list) and all(map(_lacks_number, scenes)):
@@ -183,7 +183,7 @@ def given_chapter_plan(given: object, *, chapter_index: object) -> object:
 
 
 def given_settings(given: object) -> object:
-    """Return what a story says of itself so that `Settings` reads it."""
+    """Return settings data for `Settings`."""
     return given_fields(given, Settings, where="settings")
 
 
@@ -196,7 +196,7 @@ def given_characters(given: object) -> object:
 
 
 def given_record(given: object, *, chapter_index: int, scene_index: int) -> object:
-    """Return a scene's record so that `SceneRecord` reads it; its place is that of the scene it is given for."""
+    """Return record data for `SceneRecord`, placed at its scene."""
     fields = given_fields(given, SceneRecord, where="record")
     place = {"chapter_index": chapter_index, "scene_index": scene_index}
     said = dict(fields) if isinstance(fields, dict | SceneRecord) else {}
@@ -209,7 +209,7 @@ def given_record(given: object, *, chapter_index: int, scene_index: int) -> obje
 
 
 def given_fields(given: object, model: type[UserFileModel], *, where: str) -> object:
-    """Return what a caller holds as a mapping of a model's fields, nested alike."""
+    """Return a caller's object as a mapping of model fields, recursively."""
     if isinstance(given, model):
         _require_spelt(given.extra, [name for name in model.model_fields if name not in given.model_fields_set], where)
         for name, inner in _NESTED.get(model, {}).items():
@@ -243,7 +243,10 @@ def _nested(given: object, model: type[UserFileModel], *, where: str) -> object:
 
 
 def _fields_of(given: object) -> dict[str, Any] | None:
-    """One level only: what is nested is looked at with the model that reads it."""
+    """Return one level of fields.
+
+    Nested values are read with their own model.
+    """
     if isinstance(given, Mapping):
         return {str(name): value for name, value in given.items()}
     if isinstance(given, BaseModel):

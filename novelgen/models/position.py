@@ -37,7 +37,7 @@ _DEVICE_NAMES = frozenset(
 
 
 def require_project_id(value: object) -> str:
-    """Return a project id that is safe as a key and as a folder name, or refuse it before anything is read.
+    """Return a project id that is a safe key and folder name, or reject it.
 
     Args:
         value: What a caller passed. Letters of every script, digits, spaces, `_`, inner dots and `-` are fine.
@@ -168,7 +168,7 @@ class Placed(Protocol):
 
 
 def sort_key(chapter_index: int | None, scene_index: int | None) -> Place:
-    """Return the key of story order: what has no position is first, and a chapter as a whole before its scenes."""
+    """Return the story order key: timeless first, chapters before their scenes."""
     return -1 if chapter_index is None else chapter_index, -1 if scene_index is None else scene_index
 
 
@@ -185,7 +185,7 @@ def place_told(thing: Any) -> tuple[int | None, int | None]:
 
 
 def place_text(chapter_index: int | None, scene_index: int | None, *, always: str) -> str:
-    """Return a place as everybody is shown it: `3:2`, `3` for a whole chapter, a word for what always holds."""
+    """Return a displayed place: `3:2`, `3` for a chapter, a word if timeless."""
     return always if chapter_index is None else str(StoryPosition(chapter_index, scene_index))
 
 
@@ -205,7 +205,7 @@ def unpacked_place(number: int) -> Place:
 
 
 def to_utc(value: datetime) -> datetime:
-    """Return the moment in UTC; a naive one is taken to be UTC already."""
+    """Return the moment in UTC, reading naive ones as UTC."""
     return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 

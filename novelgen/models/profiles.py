@@ -1,4 +1,4 @@
-"""What authors write down of an entity beside its name, role and description: its profile.
+"""Profiles: an entity's details beside name, role and description.
 
 A profile is stored as a plain mapping in `Entity.profile`; these models say which fields it has for which
 type of entity. Fields that a model does not know are kept.
@@ -21,7 +21,10 @@ class PhysicalTraits(UserFileModel):
 
 
 class Personality(UserFileModel):
-    """What a character is like; `description` holds what is told in one text."""
+    """A character's personality.
+
+    `description` holds free text.
+    """
 
     core_traits: list[str] = Field(default_factory=list)
     fears: list[str] = Field(default_factory=list)
@@ -31,7 +34,7 @@ class Personality(UserFileModel):
 
 
 class CharacterState(UserFileModel):
-    """How a character stands: where, in what mood and shape, with what, wanting what."""
+    """A character's state: place, mood, condition, possessions, goals."""
 
     location_id: str | None = None
     emotional_state: str = ""
@@ -41,7 +44,10 @@ class CharacterState(UserFileModel):
 
 
 class CharacterProfile(UserFileModel):
-    """The profile of a character; `current_state` is how the story finds it at its start."""
+    """A character's profile.
+
+    `current_state` is the state at the story's start.
+    """
 
     physical_traits: PhysicalTraits = Field(default_factory=PhysicalTraits)
     personality: Personality = Field(default_factory=Personality)
@@ -55,7 +61,7 @@ class CharacterProfile(UserFileModel):
 
 
 class SensoryDetails(UserFileModel):
-    """What a place looks, sounds, smells and feels like."""
+    """Sensory details of a place."""
 
     visual: str = ""
     auditory: str = ""
@@ -72,7 +78,7 @@ class LocationConnection(UserFileModel):
 
 
 class LocationState(UserFileModel):
-    """How a place stands: how tense it is there, when, in what weather, who and what is there."""
+    """A place's state: tension, time, weather, people and things."""
 
     tension_level: int = Field(default=0, ge=0, le=10)
     time_of_day: str = ""
@@ -82,7 +88,10 @@ class LocationState(UserFileModel):
 
 
 class LocationProfile(UserFileModel):
-    """The profile of a place; `current_state` is how the story finds it at its start."""
+    """A place's profile.
+
+    `current_state` is the state at the story's start.
+    """
 
     atmosphere: str = ""
     sensory_details: SensoryDetails = Field(default_factory=SensoryDetails)
@@ -93,7 +102,7 @@ class LocationProfile(UserFileModel):
 
 
 class ItemState(UserFileModel):
-    """How a thing stands: who has it, where it is, in what condition."""
+    """A thing's state: holder, place and condition."""
 
     holder: str | None = Field(default=None, description="Character id.")
     location_id: str | None = None
@@ -101,7 +110,10 @@ class ItemState(UserFileModel):
 
 
 class ItemProfile(UserFileModel):
-    """The profile of a thing; `current_state` is how the story finds it at its start."""
+    """A thing's profile.
+
+    `current_state` is the state at the story's start.
+    """
 
     appearance: str = ""
     properties: list[str] = Field(default_factory=list)
@@ -120,7 +132,10 @@ class FactionState(UserFileModel):
 
 
 class FactionProfile(UserFileModel):
-    """The profile of a group; `current_state` is how the story finds it at its start."""
+    """A group's profile.
+
+    `current_state` is the state at the story's start.
+    """
 
     purpose: str = ""
     values: list[str] = Field(default_factory=list)

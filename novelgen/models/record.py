@@ -1,4 +1,4 @@
-"""What a finished scene established: the scene record."""
+"""The record of a finished scene."""
 
 import logging
 from hashlib import sha256
@@ -17,7 +17,7 @@ SHORT_FORM_LIMIT = 80
 
 
 def is_unsaid(value: Any) -> bool:
-    """Tell that a field has nothing to say: one that is newer than stored records is then left out of them."""
+    """Return whether a field is empty, so that stored records omit newer fields."""
     return not value
 
 
@@ -31,7 +31,10 @@ class RecordedEntity(UserFileModel):
 
 
 class RecordedStateChange(UserFileModel):
-    """Attributes of one entity that took a value in the scene; None clears, lists are replaced whole."""
+    """New attribute values of one entity.
+
+    None clears, and lists are replaced whole.
+    """
 
     entity_id: str = Field(min_length=1)
     changes: dict[str, Any] = Field(default_factory=dict)
@@ -133,7 +136,10 @@ ThreadEnding = Literal["paid", "broken", "dropped", "moot"]
 
 
 class RecordedLoopResolution(UserFileModel):
-    """An open loop that the scene ended; `abandoned` says that it was dropped, not paid."""
+    """An ended thread.
+
+    `abandoned` means dropped, not paid.
+    """
 
     id: str = Field(min_length=1)
     resolution_summary: str = ""
@@ -184,14 +190,14 @@ class RecordedMemory(UserFileModel):
 
 
 class RecordedRepetition(UserFileModel):
-    """An earlier memory that the scene tells again; no new one is stored of it."""
+    """An earlier memory told again, without a new one."""
 
     memory_id: str = Field(min_length=1)
     evidence: str | None = Field(default=None, description="Verbatim quote from the scene.")
 
 
 class RecordedLearning(UserFileModel):
-    """In this scene somebody came to know what earlier memories say, or to believe the contrary.
+    """New knowledge or belief of a character about earlier memories.
 
     Without `memory_ids` it is the whole tale: everything that `from_id` has lived through.
     """

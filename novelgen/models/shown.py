@@ -15,23 +15,26 @@ def rendered(renderer: str, thing: Any, **options: str | None) -> str:
 
 
 class Shown:
-    """Something that a notebook shows; `repr` stays what it is."""
+    """Base of objects with a notebook representation.
+
+    `repr` is unchanged.
+    """
 
     def _repr_html_(self) -> str:
-        """Return what Jupyter shows."""
+        """Return the HTML for Jupyter."""
         return rendered("notebook.shown_html", self)
 
     def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
-        """Print what a terminal of IPython shows."""
+        """Print the text for IPython."""
         printer.text(rendered("notebook.shown_text", self))
 
     def in_simpler_terms(self) -> Any:
-        """Return what to show in place of this: something that is shown already, a list of such, or a text."""
+        """Return the replacement to show: another shown object, a list or a text."""
         return str(self)
 
 
 class ShownList(Shown, list[Item]):
-    """A list whose items a notebook shows as one table.
+    """A list that a notebook shows as one table.
 
     Args:
         items: Its items.

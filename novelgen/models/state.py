@@ -1,4 +1,4 @@
-"""What holds at a position: states of entities, threads, relationships."""
+"""Facts at a position: states, threads and relationships."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ GUESSED = "guessed"
 
 
 class StateChange(Model):
-    """One attribute of one entity took a value at a position; None clears it.
+    """A new value of one attribute at a position.
+
+    None clears it.
 
     `kind` is "explicit" for what somebody stated (a record, an author) and "presence" for what was derived
     from who was on stage where.
@@ -106,7 +108,7 @@ class OpenLoop(Shown, Model):
     age_scenes: int | None = Field(default=None, description="Stored scenes between planting and the position.")
 
     def scenes(self) -> set[tuple[int, int]]:
-        """Return the scenes that planted it and moved it last; its author's word from when on it waits is no scene."""
+        """Return the scenes of its planting and last move, without author's dates."""
         planted, moved = (self.chapter_index, self.scene_index), (self.last_chapter_index, self.last_scene_index)
         told = {planted, moved} if self.said_from is None else {moved} - {planted}
         return {(chapter, scene) for chapter, scene in told if chapter is not None and scene is not None}
@@ -177,7 +179,7 @@ def _turned_roles(said: str) -> str:
 
 
 class RelationshipEvent(Model):
-    """One change of a relationship: what happened, and where."""
+    """One change of a relationship, with its event and place."""
 
     event: str = ""
     status: str = ""
@@ -186,7 +188,10 @@ class RelationshipEvent(Model):
 
 
 class Relationship(Shown, Model):
-    """How two characters stand at the position that was read; `character_a` sorts before `character_b`."""
+    """Two characters' relationship at a position.
+
+    `character_a` sorts before `character_b`.
+    """
 
     relationship_id: str
     character_a: str
@@ -234,7 +239,10 @@ class Relationship(Shown, Model):
 
 
 class RelationshipView(Model):
-    """A relationship as one of the two has it; `character_id` is the other one."""
+    """A relationship from one side.
+
+    `character_id` is the other character.
+    """
 
     relationship_id: str
     character_id: str

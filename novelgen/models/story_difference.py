@@ -1,4 +1,4 @@
-"""What a stretch of the story changed: new facts, states, hands, threads, knowledge, relationships, people."""
+"""The changes of a stretch of the story."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -42,7 +42,10 @@ class NewFact(BaseModel):
 
 
 class StateTurn(BaseModel):
-    """An attribute that has another value after the stretch than before; None is none."""
+    """An attribute with another value after the stretch.
+
+    None means no value.
+    """
 
     entity_id: str
     attribute: str
@@ -52,7 +55,10 @@ class StateTurn(BaseModel):
 
 
 class Handover(BaseModel):
-    """A thing that changed hands; None is nobody."""
+    """A thing with another holder.
+
+    None means nobody.
+    """
 
     item_id: str
     was: Any = None
@@ -60,7 +66,7 @@ class Handover(BaseModel):
 
 
 class ThreadTurn(BaseModel):
-    """What became of a thread in the stretch: the last that happened to it, its end before all."""
+    """A thread's last event in the stretch, preferring its end."""
 
     loop_id: str
     kind: ThreadTurnKind
@@ -71,7 +77,7 @@ class ThreadTurn(BaseModel):
 
 
 class Learning(BaseModel):
-    """Who came to know an earlier memory in the stretch, or was kept from one, and how."""
+    """A character's new knowledge of an earlier memory, or its concealment."""
 
     character_ids: list[str]
     source_id: str = Field(description="Of the memory; `*`: everything that `from_id` has lived through.")
@@ -82,7 +88,10 @@ class Learning(BaseModel):
 
 
 class FeelingTurn(BaseModel):
-    """A dimension of a relationship that moved; None was never said."""
+    """A changed relationship dimension.
+
+    None means never stated.
+    """
 
     side: Side
     dimension: RelationshipDimension
@@ -91,7 +100,7 @@ class FeelingTurn(BaseModel):
 
 
 class RelationshipTurn(BaseModel):
-    """How a pair stands after the stretch and stood before; what happened between them."""
+    """A relationship before and after the stretch, with its events."""
 
     character_a: str
     character_b: str
@@ -104,7 +113,7 @@ class RelationshipTurn(BaseModel):
 
 
 class Newcomer(BaseModel):
-    """Who or what the stretch shows for the first time, or brings on stage for the first time."""
+    """An entity shown or on stage for the first time."""
 
     entity_id: str
     entity_type: EntityType
@@ -112,7 +121,7 @@ class Newcomer(BaseModel):
 
 
 class IdentityTurn(BaseModel):
-    """Who has another name than before, or turned out to be somebody else."""
+    """An entity with a new name or a revealed identity."""
 
     entity_id: str = Field(description="Who it turns out to be.")
     was: str = Field(description="The name by which they were known before; empty where they had none.")
@@ -136,7 +145,7 @@ class StretchTotals(BaseModel):
 
 
 class StoryDifference(Shown, BaseModel):
-    """What changed between two positions of a story; nothing that lies after the second.
+    """The changes between two positions of a story.
 
     Fields that have nothing to say are left out of JSON.
     """

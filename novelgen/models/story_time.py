@@ -1,4 +1,4 @@
-"""When a scene plays: what the story says of it, and the day and the order that follow from it."""
+"""Times of scenes: told times, days and order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ LivedWhen = Literal["now", "in_story", "before_story", "unknown"]
 
 
 class DaySpan(Model):
-    """A number of days, as far as it is known; negative means back."""
+    """A span of days with bounds.
+
+    Negative values point back.
+    """
 
     min_days: int
     max_days: int | None = Field(default=None, description="None means that nothing says how many at most.")
@@ -34,7 +37,7 @@ class DaySpan(Model):
 
 
 class ToldTime(Model):
-    """What a few words say of when something plays; what they do not say is None."""
+    """A parsed time expression, with None for missing parts."""
 
     text: str
     era: str = Field(default="", exclude_if=is_unsaid, description="Reign or other era that `year` counts in.")

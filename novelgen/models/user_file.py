@@ -1,4 +1,4 @@
-"""The files that authors write: characters, settings, parts of the book; read with their own further fields."""
+"""Authors' files: characters, settings and parts, with extra fields."""
 
 import logging
 from contextvars import ContextVar
@@ -17,7 +17,7 @@ _unknown_fields: ContextVar[list[str] | None] = ContextVar("unknown_fields", def
 
 
 class UserFileModel(Model):
-    """A model whose files may hold more fields than it knows.
+    """A model whose files may have unknown fields.
 
     Unknown fields are kept under `extra`; one warning names all of a file, nested ones included.
     Wrong types raise pydantic's ValidationError, which names the field and the value.
@@ -29,7 +29,7 @@ class UserFileModel(Model):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Leave `extra` out of what a model is asked to write: whatever it made up would go there."""
+        """Drop `extra` from the schema, so that models invent no fields."""
         told = handler(schema)
         whole = handler.resolve_ref_schema(told)
         if handler.mode == "validation":

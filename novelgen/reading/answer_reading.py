@@ -43,7 +43,7 @@ _ATTRIBUTE = re.compile(r"[^\W\d][\w-]{0,39}")
 
 @dataclass(frozen=True, slots=True)
 class WindowAnswer:
-    """What a model said of a part of a scene, and what its prompt had shown."""
+    """A model's answer on a part of a scene, with its prompt's lists."""
 
     said: model_record.ModelSceneRecord
     lists: PromptLists
@@ -53,7 +53,7 @@ class WindowAnswer:
 
 @dataclass(frozen=True, slots=True)
 class WindowReading:
-    """What one part established: a record, the entities that it brings, and what was dropped."""
+    """The result of one part: record, entities and dropped items."""
 
     record: records.SceneRecord
     proposed: list[ProposedEntity]
@@ -65,7 +65,7 @@ class WindowReading:
 
 
 def interpreted(part: ScenePart, so_far: SceneSoFar, answer: WindowAnswer) -> WindowReading:
-    """Turn an answer into what the part established, against what the story knows by now.
+    """Turn an answer into established facts, against the known story.
 
     Between question and answer other scenes may have been stored: whom the model calls new may be known
     meanwhile, and then is that one.
@@ -167,7 +167,7 @@ class AnswerReader:
         )
 
     def _members(self, answer: model_record.ModelSceneRecord, references: References) -> dict[str, list[str]]:
-        """Who belongs to each group, by the story so far and by this answer."""
+        """The members of each group, in the story and this answer."""
         told = {entity_id: list(state.get(MEMBERS_ATTRIBUTE) or ()) for entity_id, state in self._so_far.states.items()}
         for change in answer.state_changes:
             group = references.entity_id(change.entity, entity_types=["faction"])
@@ -181,7 +181,10 @@ class AnswerReader:
         return {group: [each for each in ids if each is not None] for group, ids in found.items()}
 
     def _location(self, said: str) -> str | None:
-        """Where the scene plays, if that is a known place; words for another place, and a vehicle, are none."""
+        """The scene's known place.
+
+        Vehicles and unknown places are none.
+        """
         if not said:
             return None
         place_id = self._placer.meant(said, ["location"])
@@ -304,7 +307,7 @@ class AnswerReader:
         }
 
     def _is_of_this_window(self, quote: str) -> bool:
-        """What only the context proves was read with the window before."""
+        """Return whether evidence lies in this window, not only in its context."""
         is_told_before = self._before.find(quote) is not None and self._here.find(quote) is None
         if is_told_before:
             self._told_before.append(quote)
@@ -332,7 +335,10 @@ class AnswerReader:
         return {"memories": new, "memories_repeated": repeated}
 
     def _known_memories(self, said: str, *, field: str) -> list[str]:
-        """The ids of the memories of numbers; what is no number says nothing, an unknown number is reported."""
+        """The memory ids of numbers.
+
+        Unknown numbers are reported.
+        """
         found = []
         for number in _MEMORY_NUMBER.findall(said):
             known = self._memory_ids.get(number.casefold())
@@ -376,7 +382,7 @@ class AnswerReader:
     def _knowers(
         self, memory: model_record.ModelMemory, present: Sequence[str], entities: Sequence[str], *, field: str
     ) -> dict[str, Any]:
-        """What presence does not tell; who is absent and knows it is said beside those who had part in it."""
+        """The stated knowers and non-knowers, merged with the participants."""
         absent = self._placer.people(memory.known_by, field=f"{field}.known_by")
         hidden_from = self._placer.people(memory.hidden_from, field=f"{field}.hidden_from")
         if any(map(means_everybody, memory.hidden_from)):
@@ -413,7 +419,7 @@ _RUNNING_TEXT = frozenset(word_list("answer_reading_running_text"))
 
 
 def _used_ids(answer: model_record.ModelSceneRecord) -> set[str]:
-    """What an answer names wherever somebody may be named by id."""
+    """Ids in an answer, wherever it may name an entity."""
     used = {answer.pov, *answer.characters_present, *(each.entity for each in answer.known_names)}
     for change in answer.state_changes:
         used |= {change.entity, *change.entities}
@@ -450,7 +456,7 @@ def is_worth_asking(unplaced: Sequence[UnplacedItem]) -> bool:
 
 
 def items_text(unplaced: Sequence[UnplacedItem]) -> str:
-    """List what could not be placed: where the answer says it, what, and why not."""
+    """List unplaced items with their places and reasons."""
     return "\n".join(
         f"- {item.field}: {as_data(item.text)[:MAX_ITEM_CHARACTERS]} ({as_data(item.reason)})"
         for item in unplaced[:MAX_ITEMS]
@@ -460,7 +466,7 @@ def items_text(unplaced: Sequence[UnplacedItem]) -> str:
 def with_corrections(
     said: model_record.ModelSceneRecord, correction: model_record.ModelSceneRecord, unplaced: Sequence[UnplacedItem]
 ) -> model_record.ModelSceneRecord:
-    """Return an answer together with what the model corrected of it.
+    """Return an answer merged with the model's corrections.
 
     Only what could not be placed is touched, whatever else the correction says. Items are added and not put in
     the place of others: a new name may be all that the first ones lacked.

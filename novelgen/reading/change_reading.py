@@ -1,4 +1,4 @@
-"""From what a model says of states and relationships to changes of a record, and what these end."""
+"""State and relationship changes of an answer, with their endings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WHERE_A_THING_IS = (*WHERE_A_PERSON_IS, HOLDER_ATTRIBUTE)
 def with_endings(
     changes: Sequence[RecordedStateChange], *, before: States, character_ids: Collection[str]
 ) -> list[RecordedStateChange]:
-    """Return changes with what they put an end to, as further changes to None."""
+    """Return changes with the facts they end, as changes to None."""
     latest: dict[tuple[str, str], RecordedStateChange] = {}
     for change in changes:
         for attribute, value in change.changes.items():
@@ -50,7 +50,7 @@ def with_endings(
 
 
 def with_endings_of_the_scene(record: SceneRecord, *, before: States) -> SceneRecord:
-    """Return a scene's record in which ends what holds only until its bearer is next seen."""
+    """Return a record with the ends of facts that hold until the next sighting."""
     stated = {(change.entity_id, name) for change in record.state_changes for name in change.changes}
     seen = dict.fromkeys([*record.characters_present, *(change.entity_id for change in record.state_changes)])
     ended = [
@@ -86,7 +86,7 @@ _VITAL_WORDS = {False: ("alive", "dead"), True: ("活着", "已死")}
 
 
 class StateReader:
-    """Reads the state changes of one answer, each onto what held before it."""
+    """Reads the state changes of one answer onto earlier states."""
 
     def __init__(self, placer: Placer, before: Mapping[str, Mapping[str, Any]], *, text: str) -> None:
         self._placer = placer
@@ -96,7 +96,7 @@ class StateReader:
         self._changes: list[RecordedStateChange] = []
 
     def read(self, changes: Iterable[tuple[int, ModelStateChange]]) -> list[RecordedStateChange]:
-        """Return the changes as a record states them, with what they put an end to."""
+        """Return recorded changes with their endings."""
         for number, change in changes:
             if change.when != "before":
                 # A guess bears no quote: it is kept as unverified, for the words prove only that somebody thinks so.
@@ -153,7 +153,10 @@ class StateReader:
         self._set(entity_id, attribute, (held[0] if is_text else held) if held else None, change)
 
     def _carry(self, bearer_id: str, said: Sequence[str], change: ModelStateChange, *, field: str) -> None:
-        """An inventory is who holds what: known things get a holder, only the others stay words in a list."""
+        """Turn an inventory into holders.
+
+        Unknown things stay words in a list.
+        """
         words: list[str] = []
         for each in said:
             item_id = self._placer.meant(each, ("item",))
@@ -215,7 +218,7 @@ class StateReader:
 
 
 def entry_meant(said: str, entries: Sequence[str]) -> str | None:
-    """Return the entry of a list that somebody means in other words, or None when none or several fit as well."""
+    """Return the matching entry of a list, or None if unclear."""
     wanted, words = folded(said), significant_words(said)
     shared: dict[str, int] = {}
     for each in entries:
@@ -243,7 +246,7 @@ Feelings = dict[RelationshipDimension, int]
 
 
 def moved(name: RelationshipDimension, value: int, delta: int, *, on_entering: int) -> int:
-    """Return a dimension after a change: within its range, and within a scene's bounds of what it was."""
+    """Return a dimension after a change, within its range and scene bounds."""
     lowest, highest = DIMENSION_RANGES[name]
     bound = DELTA_BOUNDS[name]
     return max(lowest, on_entering - bound, min(highest, on_entering + bound, value + delta))
@@ -316,7 +319,7 @@ class RelationshipReader:
 
 
 class _Standing:
-    """What a pair, and either side of it, feels; the pair's where a side has nothing of its own."""
+    """A pair's feelings and each side's own."""
 
     def __init__(self, pair: Relationship | None, a: str) -> None:
         self._pair: Feelings = dict(pair.dimensions) if pair else {}
@@ -339,7 +342,7 @@ def _by_pair(relationships: Sequence[Relationship]) -> dict[frozenset[str], Rela
 
 
 def _type_said(change: ModelRelationshipChange) -> str:
-    """What each is to the other, where they are not alike, in the order of the pair; else the type."""
+    """Return both roles in the pair's order where they differ, else the type."""
     one, other = change.role_a, change.role_b
     if not one or not other or one == other:
         return change.relationship_type or one or other

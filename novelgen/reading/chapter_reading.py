@@ -1,4 +1,4 @@
-"""A chapter that was read scene by scene: what a model is shown of it at its end, and what it may put right."""
+"""Chapter review: the model's lists and its corrections of a chapter."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ChapterScene(BaseModel):
 
 
 class ChapterEntity(BaseModel):
-    """Somebody or something that the story knows at the end of the chapter, with what tells it apart."""
+    """A known entity at the chapter's end, with its description."""
 
     entity: Entity
     description: str = ""
@@ -69,7 +69,7 @@ class ChapterRequest(BaseModel):
 
 
 class ChapterReading(BaseModel):
-    """What a model puts right of a chapter, in ids of the story, each with the scene where it belongs.
+    """A model's corrections of a chapter, in story ids with scenes.
 
     `issues` say what was dropped.
     """
@@ -189,7 +189,7 @@ class ChapterLists:
         }
 
     def _chosen_memories(self) -> dict[str, PromptMemory]:
-        """Number the memories in story order; where there is no room for all, the weightiest."""
+        """Number the memories in story order, the weightiest if too many."""
         kept: set[str] = set()
         spent = 0
         for each in sorted(self._request.memories, key=lambda memory: -memory.importance):
@@ -202,7 +202,7 @@ class ChapterLists:
         return {f"M{number}": each for number, each in enumerate(told, start=1)}
 
     def _nearest_known(self, new: Sequence[ChapterEntity]) -> list[ChapterEntity]:
-        """Order the others: who is of a new one's type and shares words with it, who was seen last."""
+        """Order entities by shared type and words, then by last sighting."""
         words = {(each.entity.entity_type, word) for each in new for word in _words_of(each)}
         known = [each for each in self._request.entities if not each.is_new]
 
@@ -260,7 +260,7 @@ _MEMORY_NUMBER = re.compile(r"\W*[Mm](\d+)\W*")
 
 
 class ChapterAnswerReader:
-    """Reads one answer; what no list holds and no quote proves is dropped and reported."""
+    """Reads one answer, dropping and reporting unlisted or unproven items."""
 
     def __init__(self, request: ChapterRequest, lists: ChapterLists) -> None:
         self._request = request
@@ -275,7 +275,7 @@ class ChapterAnswerReader:
         self._issues: list[ReportIssue] = []
 
     def read(self, answer: ModelChapter) -> ChapterReading:
-        """Turn an answer into what can be stored."""
+        """Turn an answer into storable corrections."""
         joined = self._joined(answer.threads_joined)
         return ChapterReading(
             names=self._names(answer.known_names),
@@ -389,7 +389,7 @@ class ChapterAnswerReader:
         return found
 
     def _importances(self, said: Sequence[ModelImportance]) -> dict[str, int]:
-        """Take up what differs by `LEAST_DRIFT`: a model that weighs again is off by a point or so each time."""
+        """Accept importances that differ by at least `LEAST_DRIFT`."""
         found = {}
         for each in said:
             memory = self._memory(each.id)
@@ -404,7 +404,7 @@ class ChapterAnswerReader:
         return self._lists.memories.get(f"M{number.group(1)}") if number else None
 
     def _proven_place(self, quote: str, scene: str) -> Place | None:
-        """Return the scene of a quote, or of the memory whose number was given as one."""
+        """Return the scene of a quote or of a numbered memory."""
         memory = self._memory(quote)
         if memory is not None:
             return story_place(memory)

@@ -1,4 +1,4 @@
-"""From the readings of a scene's windows to the result of its extraction, with ids of what it brings."""
+"""Results of an extraction from the readings of windows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def is_of_substance(text: str) -> bool:
 def require_grounded(
     answer: ModelSceneRecord, *, text: str, example: ModelSceneRecord, must_have_facts: bool
 ) -> ModelSceneRecord:
-    """Return an answer without what it took from the prompt's example, or refuse it."""
+    """Return an answer without the prompt example's content, or reject it."""
     if not answer.has_facts():
         if must_have_facts:
             raise UnusableAnswerError("empty", "no memories and no state changes, though the scene has content")
@@ -74,7 +74,7 @@ def _speaks_of(fact: str, scene_words: Collection[str]) -> bool:
 
 
 def concluded(request: SceneRecordRequest, *, text: str, readings: Sequence[WindowReading]) -> SceneRecordResult:
-    """Merge what the windows established, locate its evidence."""
+    """Merge the windows' facts and locate their evidence."""
     issues = [issue for reading in readings for issue in reading.issues]
     record = _merged(request, readings)
     if not has_facts(record):
@@ -191,7 +191,7 @@ def with_given_ids(
 
 
 def _replaced(value: Any, given: Mapping[str, str]) -> Any:
-    """Replace whole strings that are temporary ids, and the entities of slots; free text stays as it is."""
+    """Replace temporary ids in whole strings and slots, not in free text."""
     if isinstance(value, dict):
         return {key: _replaced(each, given) for key, each in value.items()}
     if isinstance(value, list):

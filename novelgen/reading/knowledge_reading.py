@@ -1,4 +1,4 @@
-"""Who knows what of a scene: what a model is shown, what it says, and what of that can be placed and is proved."""
+"""Knowledge of a scene's memories: lists, answers and proof."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ _KNOWN_BY: Mapping[StoryLanguage, str] = {"en": "known by", "zh": "知情"}
 
 
 class CastMember(BaseModel):
-    """Somebody whom the story knows by the end of the scene."""
+    """A person known by the end of the scene."""
 
     entity: Entity
     is_present: bool = Field(default=False, description="The record lists them as present.")
 
 
 class SceneKnowledgeRequest(SceneRequest):
-    """A scene that has a record, and what was known to whom on entering it; nothing of later scenes is in it."""
+    """A scene with a record, and the knowledge on entering it."""
 
     language: StoryLanguage
     cast: list[CastMember] = Field(default_factory=list, description="Characters, the surest first.")
@@ -76,7 +76,7 @@ def scene_cast(text: str, entities: Iterable[Entity], record: SceneRecord) -> li
 
 
 def judged_memories(record: SceneRecord, cast: Iterable[CastMember]) -> list[PromptMemory]:
-    """Return the memories of a record, of which a model is to say who knows them."""
+    """Return the memories of a record for judgement by a model."""
     people = {each.entity.entity_id for each in cast}
     return [
         PromptMemory(
@@ -122,7 +122,7 @@ def earlier_memories(text: str, story: KnowledgeStory, cast: Sequence[CastMember
 
 
 def _nearest(text: str, story: KnowledgeStory) -> list[tuple[float, int]]:
-    """Rank memories by the rare words that one paragraph shares with them, and by who of them is named."""
+    """Rank memories by rare words and names shared with one paragraph."""
     paragraphs = [significant_words(each) for each in text.splitlines()]
     words = [significant_words(memory.content) for memory in story.memories]
     counts = Counter(word for each in words for word in each)
@@ -203,21 +203,24 @@ class ModelSceneKnowledge(ModelPart):
 
 
 class Knowers(BaseModel):
-    """Who knows a memory when its scene ends, and who does not although one might think so."""
+    """The knowers and likely non-knowers of a memory at its scene's end."""
 
     known_by: list[str] = Field(default_factory=list)
     hidden_from: list[str] = Field(default_factory=list)
 
 
 class SceneKnowledge(BaseModel):
-    """What a model says of who knows what, in ids of the story; `issues` say what was dropped or is unproved."""
+    """A model's knowledge statements in story ids.
+
+    `issues` list dropped and unproven ones.
+    """
 
     knowers: dict[str, Knowers] = Field(default_factory=dict, description="By memory_id.")
     learned: list[RecordedLearning] = Field(default_factory=list)
     issues: list[ReportIssue] = Field(default_factory=list)
 
     def plus(self, later: SceneKnowledge) -> SceneKnowledge:
-        """Return this and what a later part of the scene says; of one memory the later part's word counts."""
+        """Merge with a later part, whose statements win."""
         return SceneKnowledge(
             knowers=self.knowers | later.knowers,
             learned=[*self.learned, *later.learned],
@@ -226,7 +229,7 @@ class SceneKnowledge(BaseModel):
 
 
 class LearningReader:
-    """Reads who learnt what; extraction and the pass over read scenes share it."""
+    """Reads learning statements for extraction and for the knowledge pass."""
 
     def __init__(self, placer: Placer, memory_ids: Mapping[str, str], *, text: str) -> None:
         self._placer = placer
@@ -235,7 +238,7 @@ class LearningReader:
         self.unproved: list[str] = []
 
     def read(self, said: Sequence[ModelLearning]) -> list[RecordedLearning]:
-        """Return what was learnt, one entry for each who learnt it; what nobody can place is left out."""
+        """Return the learnings, one per learner, without unplaced ones."""
         found: list[RecordedLearning] = []
         for number, each in enumerate(said):
             field = f"learned[{number}]"
@@ -266,7 +269,7 @@ class LearningReader:
         return found
 
     def memory_id(self, said: str) -> str | None:
-        """Return the id of the memory of a number; None for a number that was not shown."""
+        """Return the id of a numbered memory, or None for an unknown number."""
         number = _NUMBER.match(said)
         return self._memory_ids.get(number.group(1).casefold()) if number else None
 
@@ -300,7 +303,7 @@ class KnowledgeAnswerReader:
         self._present = present
 
     def read(self, answer: ModelSceneKnowledge) -> SceneKnowledge:
-        """Turn an answer into what can be stored."""
+        """Turn an answer into storable knowledge."""
         knowers: dict[str, Knowers] = {}
         for number, each in enumerate(answer.memories):
             memory_id = self._learning.memory_id(each.id)
@@ -340,7 +343,7 @@ class KnowledgeAnswerReader:
 
 
 def with_knowledge(record: SceneRecord, knowledge: SceneKnowledge, *, keep: bool) -> SceneRecord:
-    """Return a record that also says who knows what, and that it was read for that."""
+    """Return a record with the knowledge of a reading."""
     memories = [
         memory
         if memory.memory_id not in knowledge.knowers or (keep and (memory.known_by or memory.hidden_from))
@@ -356,7 +359,7 @@ def with_knowledge(record: SceneRecord, knowledge: SceneKnowledge, *, keep: bool
 def without_learnings(
     learned: Iterable[RecordedLearning], is_known: Callable[[str, str], bool]
 ) -> list[RecordedLearning]:
-    """Return what was learnt without what somebody knows already; lies, doubts and whole tales stay."""
+    """Return learnings without known facts, keeping lies, doubts and whole tales."""
     kept = []
     for each in learned:
         new = [one for one in each.memory_ids if each.kind != "knows" or not is_known(each.character_id, one)]
@@ -366,7 +369,7 @@ def without_learnings(
 
 
 def with_reading_of(record: SceneRecord, read: SceneRecord) -> SceneRecord:
-    """Return a record that says nothing of a reading for who knows what, with that of the same scene's earlier one."""
+    """Return a record with the knowledge of the scene's earlier reading."""
     if record.knowledge_read or not read.knowledge_read:
         return record
     before = {(each.memory_id, each.content): each for each in read.memories}

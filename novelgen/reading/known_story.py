@@ -1,4 +1,4 @@
-"""What is known when a window of a scene is read: the story before it, and whom a model may mean."""
+"""The known story on reading a window, and resolution of its names."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PART = "part of a name"
 
 
 class References:
-    """Resolves what a model wrote where an entity is meant.
+    """Resolves references to entities in a model's answer.
 
     An id counts only when it was shown. A name counts when an entity bears it, or a part of a name that only
     one has; a phrase that merely holds a name ("Ben's sister") does not.
@@ -61,7 +61,7 @@ class References:
         return entity_id if fits else None
 
     def in_names(self, said: str) -> str:
-        """Return running text with names where it has ids that were shown; one that means an entity stays as it is."""
+        """Return text with names for shown ids, except for references."""
         if self.entity_id(said) is not None:
             return said
 
@@ -86,7 +86,7 @@ class References:
     def propose(
         self, new_entities: Sequence[ModelNewEntity], *, text: str, first_number: int, used_ids: Collection[str] = ()
     ) -> Proposals:
-        """Take up what a model calls new: what is not known already and is named in the scene.
+        """Accept new entities that are unknown and named in the scene.
 
         A name that a known entity bears is that entity, unless the model says that it is another one of a kind;
         what else the model calls it, or says is the same as a known one, becomes a name of that.
@@ -124,7 +124,7 @@ class References:
         return found
 
     def bearers(self, name: str) -> list[str]:
-        """Return the ids of all who bear a whole name."""
+        """Return the ids of all bearers of a whole name."""
         key = name_key(name)
         return [each.entity_id for each in self.entities if key in map(name_key, each.names())]
 
@@ -132,7 +132,7 @@ class References:
         return self.names.resolve(new_entity.name, entity_types=[new_entity.entity_type])
 
     def _already_known(self, new_entity: ModelNewEntity, used_ids: Collection[str]) -> str | None:
-        """Return whom a model calls new though the story knows them, by its own word or by their name."""
+        """Return the known entity behind a proposed new one, or None."""
         said = self.entity_id(new_entity.same_as, entity_types=[new_entity.entity_type])
         if said is not None or new_entity.generic:
             return said
@@ -143,7 +143,7 @@ class References:
         return known.entity_id if is_one else None
 
     def _may_be(self, entity_id: str, name: str, *, is_used: bool) -> bool:
-        """Tell whether somebody whom a model calls new can be the known one that bears the name.
+        """Return whether a proposed new entity can be the known bearer.
 
         Not when the model also speaks of that one by id and the name is a mere byname (长老, "the old man"), when
         the titles say otherwise (Mrs. Smith is not Mr. Smith), or when the name is a description that the known
@@ -179,7 +179,7 @@ class References:
         return entity_id.startswith(TEMPORARY_ENTITY_PREFIX)
 
     def _is_borne(self, resolution: Resolution) -> bool:
-        """Tell whether all of a name belongs to those whom it may mean: "Ben's sister" is not Ben."""
+        """Return whether a whole name belongs to its bearers: "Ben's sister" is not Ben."""
         if resolution.reason.startswith(_MERELY_INSIDE):
             return False
         if not resolution.reason.startswith(_PART):
@@ -210,7 +210,10 @@ _EVERYBODY = frozenset({EVERYBODY, "everyone", "everybody present", "everyone pr
 
 
 class Placer:
-    """Resolves what an answer says, and notes what it cannot place; `members` tells who belongs to each group."""
+    """Resolves an answer's references and notes unplaced ones.
+
+    `members` lists each group's members.
+    """
 
     def __init__(self, references: References, *, members: Mapping[str, Sequence[str]] | None = None) -> None:
         self.references = references
@@ -225,7 +228,7 @@ class Placer:
 
     @property
     def refused(self) -> list[str]:
-        """What else could not be placed, with the reason."""
+        """Other unplaced items, with reasons."""
         return [f"{item.text[:60]!r} ({item.reason})" for item in self.unplaced if item.text not in self.unknown]
 
     def type_of(self, entity_id: str) -> str:
@@ -233,7 +236,7 @@ class Placer:
         return self._types[entity_id]
 
     def one(self, said: str, *entity_types: str, field: str) -> str | None:
-        """Return whom something that was said means; what nobody can tell is noted as unplaced."""
+        """Return the entity of a reference, noting unplaced ones."""
         if not said:
             return None
         entity_id = self.meant(said, entity_types)
@@ -242,7 +245,10 @@ class Placer:
         return entity_id
 
     def all(self, said: Iterable[str], *entity_types: str, field: str) -> list[str]:
-        """Return whom a list means, each once; see `one`."""
+        """Return the distinct entities of a list.
+
+        See `one`.
+        """
         found = (self.one(each, *entity_types, field=f"{field}[{number}]") for number, each in enumerate(said))
         return list(dict.fromkeys(each for each in found if each is not None))
 
@@ -260,7 +266,7 @@ class Placer:
         return list(dict.fromkeys(found))
 
     def meant(self, said: str, entity_types: Collection[str] = ()) -> str | None:
-        """Return whom something means, or None, without noting it."""
+        """Return the entity of a reference, or None without a note."""
         return self.references.entity_id(said, entity_types=entity_types)
 
     def unknown_in(self, field: str, said: str, entity_types: Collection[str] = ()) -> None:
@@ -278,7 +284,7 @@ class Placer:
 
 @dataclass(slots=True)
 class Proposals:
-    """What an answer calls new.
+    """The new entities of an answer.
 
     `entities` are new, `names` are new names of known ones, `meanings` tells of each name whom it means.
     `refused` names do not stand in the scene, `shared` ones belong to several known entities; of the `garbled`
@@ -327,7 +333,7 @@ def looks_like_an_id(said: str) -> bool:
 
 
 def names_an_id(said: str) -> bool:
-    """Tell whether something begins with what is written like an id: "C1 (Ben)"."""
+    """Return whether a text begins with an id: "C1 (Ben)"."""
     leading = _LEADING_ID.match(said)
     return leading is not None and looks_like_an_id(leading.group(1))
 
@@ -346,7 +352,7 @@ def as_entity(proposed: ProposedEntity) -> Entity:
 
 @dataclass(frozen=True, slots=True)
 class SceneSoFar:
-    """What the next window of a scene finds: what is known on entering the scene, and what its windows told since.
+    """The story on entering a scene, plus its earlier windows.
 
     `proposed` holds the entities that the scene itself brought; they are among `entities`, too, under their
     temporary ids. `loops_created` counts the loops with temporary ids. `summary` and `remembered` (memories in short)
@@ -367,7 +373,7 @@ class SceneSoFar:
 
     @classmethod
     def on_entering(cls, request: SceneRecordRequest) -> SceneSoFar:
-        """Return what is known before the first window."""
+        """Return the knowledge before the first window."""
         return cls(
             request=request,
             clock=StoryClock(request.story_places),
@@ -379,7 +385,7 @@ class SceneSoFar:
         )
 
     def after(self, record: SceneRecord, proposed: Sequence[ProposedEntity]) -> SceneSoFar:
-        """Return what is known after a window."""
+        """Return the knowledge after a window."""
         ended = {loop.id for loop in record.open_loops_resolved}
         created = [
             OpenLoop(

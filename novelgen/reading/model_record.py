@@ -45,7 +45,7 @@ def _words(name: str) -> BeforeValidator:
 
 
 def _as_text(value: Any) -> Any:
-    """Numbers and truth values, alone or in a list, as words; a blank is no value."""
+    """Turn numbers and truth values into words, and blanks into None."""
     if isinstance(value, bool | int | float):
         return str(value).lower()
     if isinstance(value, list):

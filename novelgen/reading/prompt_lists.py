@@ -1,4 +1,4 @@
-"""What a prompt lists of the story so far: chosen by what the scene touches, in whole lines, within a budget.
+"""Prompt lists of the story so far, chosen by the scene, within budgets.
 
 Every list has a share of the budget that no other can take; what one does not need goes to the others. What did
 not find room is counted by list. Room goes first to what the text names or shares words with, last to who was seen
@@ -95,7 +95,7 @@ _ORDINARY_STATUSES = frozenset({"alive", "living", "活着", "在世"})
 
 @dataclass(frozen=True, slots=True)
 class PromptLists:
-    """The lists of one prompt as texts, and what an answer to it may refer to."""
+    """The lists of one prompt, and the references an answer may use."""
 
     texts: Mapping[str, str]
     shown_ids: tuple[str, ...]
@@ -103,7 +103,7 @@ class PromptLists:
     left_out: Mapping[ListKind, int]
 
     def shortage(self) -> str | None:
-        """Say what found no room, or None when everything did."""
+        """Return an issue on omitted items, or None."""
         missing = ", ".join(
             f"{name}: {self.left_out[kind]}" for kind, name in REPORTED.items() if self.left_out.get(kind)
         )
@@ -114,7 +114,7 @@ class PromptLists:
 def chosen_lists(
     text: str, so_far: SceneSoFar, *, language: StoryLanguage, max_tokens: int = PROMPT_LIST_TOKENS
 ) -> PromptLists:
-    """Choose what the prompt of a scene lists."""
+    """Choose the lists of a scene's prompt."""
     choice = _Choice(text, so_far, language)
     budgets = _budgets(choice, max_tokens)
     shown = prompt_data.listed(choice.entities(), choice.entity_line, budgets["entities"])
@@ -158,7 +158,7 @@ def _budgets(choice: _Choice, max_tokens: int) -> dict[ListKind, int]:
 
 
 class _Choice:
-    """Ranks what is known by what one text touches, and writes it in lines."""
+    """Ranks known items by a text, and writes their lines."""
 
     def __init__(self, text: str, so_far: SceneSoFar, language: StoryLanguage) -> None:
         self._so_far = so_far
@@ -179,7 +179,7 @@ class _Choice:
         return significant_words(self._text)
 
     def lists(self) -> dict[ListKind, tuple[Sequence[Any], Callable[[Any], str]]]:
-        """What may be listed, the surest first, and how its lines are written; of states those of listed entities."""
+        """The items of each list, the surest first, with their line writers."""
         return {
             "entities": (self.entities(), self.entity_line),
             "threads": (self.threads(), self.thread_line),
@@ -299,7 +299,7 @@ class _Choice:
         return [each for each in self.listed if self._states_of(each) or each in self._sightings]
 
     def relationships(self) -> list[Relationship]:
-        """How those stand who may meet in the scene, first those of whom both are surest to."""
+        """Relationships of possible participants, the surest pairs first."""
         scored: list[tuple[float, Relationship]] = []
         for pair in self._so_far.relationships:
             both = (pair.character_a, pair.character_b)
@@ -313,7 +313,7 @@ class _Choice:
 
     @cached_property
     def memories(self) -> list[PromptMemory]:
-        """What is stored of the same people, things and words, the likest to be told again first."""
+        """Memories of the same subjects and words, likely repetitions first."""
         words_of = {memory.memory_id: significant_words(memory.says) for memory in self._so_far.request.memories}
         word_counts = Counter(word for words in words_of.values() for word in words)
         entity_counts = Counter(each for memory in self._so_far.request.memories for each in memory.entities)
@@ -342,7 +342,7 @@ class _Choice:
         return prompt_data.piped(entity.entity_id, entity.entity_type, names, told)
 
     def thread_line(self, loop: OpenLoop) -> str:
-        """Id, kind, weight, where it began and last moved, whom it concerns, what is open."""
+        """Id, kind, weight, scenes of start and last move, people, question."""
         began = prompt_data.place_mark(loop.chapter_index, loop.scene_index)
         moved = prompt_data.place_mark(loop.last_chapter_index, loop.last_scene_index)
         places = began if moved in ("", began) else f"{began} → {moved}"
@@ -384,7 +384,7 @@ class _Choice:
         return {**state, HELD: held} if held else state
 
     def relationship_line(self, pair: Relationship) -> str:
-        """Ids, type, status, how each sees the other, intensity, who feels what, where it last changed."""
+        """Ids, type, status, views, intensity, feelings and last change."""
         a, b = self._reference(pair.character_a), self._reference(pair.character_b)
         views = [f"{a} → {b}: {pair.perspective_a}" if pair.perspective_a else ""]
         views += [f"{b} → {a}: {pair.perspective_b}" if pair.perspective_b else ""]
@@ -395,13 +395,13 @@ class _Choice:
         return prompt_data.piped(f"{a} {b}", *stands, f"@{changed}" if changed else "")
 
     def memory_line(self, memory: PromptMemory, *, number: int = MAX_RANKED_MEMORIES) -> str:
-        """Its number in the list, where it stands, its importance, what it says: whole, or in short."""
+        """Its number, place, importance and full or short text."""
         place = prompt_data.place_mark(memory.chapter_index, memory.scene_index)
         is_whole = any(each.memory_id == memory.memory_id for each in self.memories[:MEMORIES_IN_FULL])
         return prompt_data.piped(f"M{number}", place, str(memory.importance), memory.says if is_whole else memory.short)
 
     def scene_lines(self, max_tokens: int) -> list[str]:
-        """The last scenes in story order: when, where, with whom, and how they ended."""
+        """The last scenes in story order: time, place, cast and ends."""
         last = self._so_far.request.scenes_before[-MAX_SCENES_BEFORE:]
         return prompt_data.listed(reversed(last), self._scene_line, max_tokens, stops_at_first=True).lines[::-1]
 
@@ -426,12 +426,12 @@ class _Choice:
         return self._reference(value) if isinstance(value, str) else str(value)
 
     def _reference(self, said: str) -> str:
-        """The id of a listed entity; of others the name, which means them as well."""
+        """The id of a listed entity, or the name of another."""
         return self._entities[said].name if said in self._entities and said not in self.listed else said
 
 
 def few_words(text: str) -> str:
-    """Return the first clauses of a description that fit, whole; of a first one that does not, its first words."""
+    """Return the first fitting clauses of a description, or its first words."""
     clean = " ".join(text.split())
     if estimate_tokens(clean) <= MAX_DESCRIPTION_TOKENS:
         return clean

@@ -1,4 +1,4 @@
-"""What an extraction is given, and what comes of it."""
+"""Requests and results of an extraction."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class SceneRequest(BaseModel):
     )
 
     def cut(self, *, window_characters: int) -> list[ScenePart]:
-        """Return the parts in which the scene is read; a project or size that cannot be is refused."""
+        """Return the parts of a scene, rejecting invalid projects and sizes."""
         require_project_id(self.project_id)
         require_size(self.text, f"scene {self.scene_index} of chapter {self.chapter_index}")
         text = scrub_text(self.text)
@@ -70,7 +70,7 @@ class SceneRequest(BaseModel):
         ]
 
     def values_of(self, part: ScenePart, language: StoryLanguage) -> dict[str, str]:
-        """Return where a part stands and what it says, by the names that prompts have for them."""
+        """Return a part's place and text as prompt variables."""
         place = place_in_words(self.chapter_index, self.scene_index, language)
         if part.parts > 1:
             place += _PART[language].format(part=part.number, parts=part.parts)
@@ -90,7 +90,7 @@ class EntitySighting(BaseModel):
 
 
 class SceneBefore(BaseModel):
-    """What happened in a scene shortly before the one that is read.
+    """A scene shortly before the present one.
 
     Of one that nobody has read yet, as it is when scenes are read side by side, there are no bullets, but the words
     that it ends with and the names that it holds.
@@ -131,7 +131,9 @@ class PromptMemory(BaseModel):
 
 
 class SceneRecordRequest(SceneRequest):
-    """A finished scene, and what the story knows on entering it (entities: by the end of it).
+    """A finished scene and the known story.
+
+    Entities are those by its end.
 
     It holds all that is known; what of it the prompt lists is chosen by what the scene touches.
     """
@@ -158,7 +160,10 @@ class SceneRecordRequest(SceneRequest):
 
 
 class ProposedEntity(BaseModel):
-    """A person, place or thing that the scene shows for the first time; its id is given by the caller."""
+    """A new entity of the scene.
+
+    The caller assigns its id.
+    """
 
     temporary_id: str
     entity_type: EntityType
@@ -169,7 +174,7 @@ class ProposedEntity(BaseModel):
 
 
 class UnverifiedFact(BaseModel):
-    """A fact whose quote was not found in the scene; it is kept and ranked lower."""
+    """A fact whose quote is missing from the scene, kept with a lower rank."""
 
     kind: Literal["memory", "state_change"]
     id: str = Field(description="memory_id, or entity and attribute: C2.status.")
@@ -178,7 +183,7 @@ class UnverifiedFact(BaseModel):
 
 
 class UnplacedItem(BaseModel):
-    """Something a model said that could not be put into the record; it may be asked once more about it."""
+    """An unplaced item of an answer, open for one repair."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -188,7 +193,7 @@ class UnplacedItem(BaseModel):
 
 
 class SceneResult(ModelWork):
-    """What came of letting a model read a scene."""
+    """The result of a model's reading of a scene."""
 
     status: Literal["done", "failed"]
     reason: str | None = Field(default=None, description="Why it failed.")
@@ -200,7 +205,7 @@ class SceneResult(ModelWork):
 
 
 class SceneRecordResult(SceneResult):
-    """What an extraction found; a record exactly when it is done.
+    """The result of an extraction, with a record if done.
 
     A record speaks of new entities and loops by temporary ids; `conclusion.with_given_ids` replaces them.
     """
@@ -219,7 +224,7 @@ class SceneRecordResult(SceneResult):
 
 
 def in_shown_ids(request: SceneRecordRequest) -> SceneRecordRequest:
-    """Return a request in which every list speaks of those whom its entities show, and of nobody by a former id.
+    """Return a request with current ids in every list.
 
     Where two ids become one, the later state and the later standing of a pair hold; the lists of one that was
     masked until then are added to those of the other.
@@ -246,7 +251,7 @@ def in_shown_ids(request: SceneRecordRequest) -> SceneRecordRequest:
 
 
 def _final_ids(stand_ins: Mapping[str, str]) -> dict[str, str]:
-    """Follow who became somebody who became somebody; a ring of them ends where it began."""
+    """Follow chains of identities, ending rings at their start."""
     final = {}
     for entity_id in stand_ins:
         met, now = {entity_id}, stand_ins[entity_id]
@@ -259,7 +264,7 @@ def _final_ids(stand_ins: Mapping[str, str]) -> dict[str, str]:
 
 
 def _shown(value: Any, ids: Mapping[str, str]) -> Any:
-    """A value with whole strings that are former ids replaced, in a list each once; other words stay as they are."""
+    """Return a value with former ids replaced, lists without repeats."""
     if isinstance(value, list):
         shown = [_shown(each, ids) for each in value]
         return [each for at, each in enumerate(shown) if each not in shown[:at]]
@@ -318,6 +323,6 @@ def _changed_at(each: EntityStateSnapshot | Relationship) -> Place:
 
 
 def dropped(stage: str, kind: IssueKind, message: str, names: Sequence[str]) -> list[ReportIssue]:
-    """Say of an answer what was dropped or doubted, the first of it by name; nothing where nothing was."""
+    """Report dropped and doubtful items, the first by name."""
     shown = ", ".join(repr(name[:60]) for name in names[:8])
     return [ReportIssue(stage=stage, kind=kind, message=f"{message}: {shown}")] if names else []

@@ -1,4 +1,4 @@
-"""Whom a scene's text touches, by name, part of a name, title or description, and whether it gives a name.
+"""Entities touched by a scene's text, by name, part, title or description.
 
 A name of its own ("Isidore Vane") says who is meant. A word that may be said of many ("the porter", 店小二, "cloak")
 hardly does, least of all of somebody whom the story has not seen for long.
@@ -55,7 +55,7 @@ class StoryClock:
         self._scenes = sorted(scenes)
 
     def scenes_since(self, chapter_index: int | None, scene_index: int | None) -> int | None:
-        """Return how many scenes ago that was, 1 for the last scene before; None where it is not known."""
+        """Return the distance in scenes, 1 for the last, None if unknown."""
         if chapter_index is None:
             return None
         at = (chapter_index, scene_index or 0)
@@ -63,7 +63,7 @@ class StoryClock:
 
 
 def recency(scenes_ago: int | None) -> float:
-    """Return 1 for the scene just before, 1/2 four scenes earlier, and towards 0; 0 for never."""
+    """Return a recency of 1 for the last scene, 1/2 four earlier, 0 for never."""
     return 0.0 if scenes_ago is None else 4 / (3 + scenes_ago)
 
 
@@ -169,7 +169,7 @@ def _by_chinese_parts(text: str, entities: Sequence[Entity]) -> dict[str, float]
 
 
 def _by_descriptions(text: str, entities: Sequence[Entity]) -> dict[str, float]:
-    """By what is said of somebody whom the text calls "the professor" or 那道士 and nobody bears as a name."""
+    """Find entities by descriptions such as "the professor" or 那道士."""
     said = {word.casefold() for word in (*_DEFINITE.findall(text), *_DEFINITE_NEXT.findall(text))}
     said |= {run[:_SHORTEST_PART] for run in _CHINESE_DEFINITE.findall(text)}
     if not said:
@@ -244,7 +244,7 @@ def name_evidence(name: str, text: str, *, quote: str = "") -> NameEvidence:
 
 
 def _chinese_parts_stand(key: str, text: str) -> bool:
-    """Tell whether surname and given name stand near one another; a lone character only after 姓 or 名."""
+    """Return whether surname and given name stand close together."""
     for at in range(1, min(3, len(key))):
         surname, given = (re.escape(part) for part in (key[:at], key[at:]))
         between = rf"[^。！？\n]{{0,{NEAR_CHINESE_CHARACTERS}}}?"

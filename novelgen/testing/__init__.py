@@ -1,4 +1,4 @@
-"""For tests: a memory that is gone afterwards, a context by hand, a conformance suite for a memory of one's own."""
+"""Test helpers: a temporary memory, a sample context, a conformance suite."""
 
 from __future__ import annotations
 

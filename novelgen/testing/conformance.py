@@ -38,7 +38,10 @@ BAD_PROJECT_IDS: tuple[Any, ...] = ({"$ne": ""}, "../elsewhere", "", None)
 
 
 class MemoryToolsConformance:
-    """What the three tools promise; override `memory_of`."""
+    """Conformance tests of the three tools.
+
+    Override `memory_of`.
+    """
 
     stories: Sequence[SampleStory] = (ENGLISH_STORY, CHINESE_STORY)
 
@@ -53,14 +56,14 @@ class MemoryToolsConformance:
         raise NotImplementedError("override memory_of: return your memory, filled with the story")
 
     def test_a_question_finds_the_memory_that_answers_it(self) -> None:
-        """The memory that says what is asked comes first of the records' memories."""
+        """The memory that answers a question comes first."""
         for story, memory in self._filled():
             for memory_id, question in story.queries.items():
                 found = memory.search_story_memory(story.project_id, question, content_type="memory")
                 assert _ids(found)[:1] == [memory_id], (question, _ids(found))
 
     def test_a_search_is_cut_strictly_before_the_position(self) -> None:
-        """At no position is anything found that the story tells there or later, and what it told before is found."""
+        """A search finds earlier facts and nothing at or after the position."""
         for story, memory in self._filled():
             for position in story.positions:
                 for memory_id, question in story.queries.items():
@@ -83,7 +86,7 @@ class MemoryToolsConformance:
             assert not _repeated(chunk.chunk_id for chunk in found)
 
     def test_filters_narrow_a_search(self) -> None:
-        """An entity filter takes ids and names, all filters hold together, and what nothing fits finds nothing."""
+        """Entity filters take ids and names, and all filters combine."""
         for story, memory in self._filled():
             question, name = story.queries["M4"], story.entities[2].name
 
@@ -119,7 +122,7 @@ class MemoryToolsConformance:
                 assert _stated(found) == state, (chapter, scene)
 
     def test_a_state_says_where_it_last_changed(self) -> None:
-        """Being seen again moves nothing; what nobody ever stated lies at no place after the position."""
+        """A repeated sighting moves no state, and unstated values have no later place."""
         for story, memory in self._filled():
             found = memory.get_entity_state(story.project_id, "C1", chapter_index=3)
             assert found is not None
@@ -143,7 +146,7 @@ class MemoryToolsConformance:
             assert entity_id("nobody of this name", 3) is None
 
     def test_a_timeline_has_one_snapshot_per_entity_and_chapter_of_change(self) -> None:
-        """In story order, from the chapters around, and none twice: being seen is no change of who was described."""
+        """Snapshots are distinct and in story order, and presence is no change."""
         for story, memory in self._filled():
             found = memory.get_recent_timeline(story.project_id, 1, context_window=1)
             changed = [(each.entity_id, each.chapter_index) for each in found if _stated(each)]
@@ -163,7 +166,7 @@ class MemoryToolsConformance:
             assert set(_stated(snapshot) or ()) == {"goals", "disguise"}
 
     def test_a_bad_project_id_is_refused(self) -> None:
-        """What is no plain, path-free string raises InvalidProjectIdError before anything is read."""
+        """An unsafe project id raises InvalidProjectIdError before any read."""
         for _, memory in self._filled():
             for bad in BAD_PROJECT_IDS:
                 for call in self._reads(memory, bad):
@@ -198,10 +201,16 @@ class MemoryToolsConformance:
 
 
 class StoryMemoryConformance(MemoryToolsConformance):
-    """What a memory promises that also knows the story; override `memory_of`."""
+    """Conformance tests of a memory with a story.
+
+    Override `memory_of`.
+    """
 
     def memory_of(self, story: SampleStory) -> StoryMemory:
-        """Return a memory that holds the story and nothing else of its project; see the base class."""
+        """Return a memory with the story alone.
+
+        See the base class.
+        """
         raise NotImplementedError("override memory_of: return your memory, filled with the story")
 
     def test_it_offers_the_protocol(self) -> None:
@@ -227,7 +236,7 @@ class StoryMemoryConformance(MemoryToolsConformance):
             assert memory.outline(story.project_id, as_of=END_OF_STORY).language == story.language
 
     def test_a_recap_is_cut_strictly_before_the_position(self) -> None:
-        """The last scenes in story order and the tags used by then; a memory that offers no recap passes."""
+        """A recap holds the last scenes in order and earlier tags."""
         for story, memory in self._filled():
             if not isinstance(memory, RecapMemory):
                 continue
@@ -242,7 +251,7 @@ class StoryMemoryConformance(MemoryToolsConformance):
                 assert ("memory" in recap.content_types) == has_memories, str(position)
 
     def test_who_knows_what_is_cut_strictly_before_the_position(self) -> None:
-        """Memories, scenes with who was there, and what is said of who knows; a memory without it passes."""
+        """Knowledge holds memories, scenes and statements strictly before the position."""
         for story, memory in self._filled():
             if not isinstance(memory, KnowingMemory):
                 continue
@@ -260,7 +269,7 @@ class StoryMemoryConformance(MemoryToolsConformance):
                 assert {each.source_id for each in known.memories} & recorded == memory_ids, str(position)
 
     def test_single_changes_fold_to_the_states(self) -> None:
-        """All changes before a position together are the state there; a memory that gives none passes."""
+        """All changes before a position fold to its state."""
         for story, memory in self._filled():
             states_of = memory.get_entity_states
             if not isinstance(memory, ChangesMemory):
@@ -273,7 +282,7 @@ class StoryMemoryConformance(MemoryToolsConformance):
                     assert fold_state_changes(own, position)[0] == state.state_data, str(position)
 
     def test_threads_stand_as_they_did_at_the_position(self) -> None:
-        """Planted, moved and resolved one after the other; resolved ones are gone, and age counts scenes between."""
+        """Threads are planted, moved and resolved, and their age counts scenes."""
         for story, memory in self._filled():
             expected = {
                 (1, 1): {},
@@ -287,7 +296,7 @@ class StoryMemoryConformance(MemoryToolsConformance):
                 assert {each.loop_id: (each.status, each.age_scenes) for each in loops} == threads, place
 
     def test_relationships_stand_as_they_did_at_the_position(self) -> None:
-        """Dimensions are kept until they are said anew; a pair has one relationship, whoever is named first."""
+        """Dimensions persist until restated, one relationship per pair."""
         for story, memory in self._filled():
             expected: dict[tuple[int, int | None], list[tuple[str, dict[str, int]]]] = {
                 (1, 1): [],
@@ -300,7 +309,7 @@ class StoryMemoryConformance(MemoryToolsConformance):
                 assert {(each.character_a, each.character_b) for each in found} <= {("C0", "C1")}
 
     def test_holders_are_the_last_that_were_said(self) -> None:
-        """Who holds a thing at the position, and whose state was stated last."""
+        """Holders and last changed states hold at the position."""
         for story, memory in self._filled():
             early = memory.outline(story.project_id, as_of=StoryPosition(1, 1))
             late = memory.outline(story.project_id, as_of=END_OF_STORY)
@@ -309,7 +318,7 @@ class StoryMemoryConformance(MemoryToolsConformance):
             assert set(late.stated_ids) == {"C1", "I0"}
 
     def test_states_come_in_the_order_asked(self) -> None:
-        """Each once; who has no state at the position is left out."""
+        """States are distinct, without entities that have none."""
         for story, memory in self._filled():
             asked = ["C1", "C99", "I0", "C1"]
             found = memory.get_entity_states(story.project_id, asked, as_of=END_OF_STORY)
@@ -317,7 +326,7 @@ class StoryMemoryConformance(MemoryToolsConformance):
             assert memory.get_entity_states(story.project_id, asked, as_of=StoryPosition(0, 1)) == []
 
     def test_a_search_of_many_queries_tells_who_found_what(self) -> None:
-        """Candidates lie before the position, once each, in order of id; ranks of a query count from 1."""
+        """Candidates are distinct, earlier and in order, with ranks from 1."""
         for story, memory in self._filled():
             position = StoryPosition(3, 1)
             request = SearchRequest(
@@ -358,7 +367,7 @@ class StoryMemoryConformance(MemoryToolsConformance):
                 assert memory.search(request).linked == count, str(position)
 
     def test_a_context_is_built_over_it_without_an_issue(self) -> None:
-        """The chain finds what the scene needs, and nothing that the story has not told yet."""
+        """The chain finds the needed facts and no later ones."""
         for story, memory in self._filled():
             names = {entity.entity_id: entity.name for entity in story.entities}
             context = MemoryContextChain(memory).invoke(
@@ -399,7 +408,7 @@ def _ids(chunks: Iterable[StoryMemoryChunk]) -> list[str]:
 
 
 def _stated(snapshot: EntityStateSnapshot | None) -> dict[str, Any] | None:
-    """What was stated of an entity; None where nothing was, though it may have been seen."""
+    """The stated values of an entity, or None without statements."""
     data = snapshot.state_data if snapshot is not None else {}
     return {name: value for name, value in data.items() if name != PRESENCE_ATTRIBUTE} or None
 

@@ -71,7 +71,7 @@ CHINESE_STORY = _story("zh")
 def sample_context(
     chapter_index: int, scene_index: int, *, project_id: str = "story", **fields: Any
 ) -> SceneMemoryContext:
-    """Return a context as a test of an orchestrator writes it by hand: of the same place always an equal one.
+    """Return a sample context for tests, equal for equal places.
 
     Args:
         chapter_index: Of the planned scene.

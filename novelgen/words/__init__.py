@@ -1,4 +1,4 @@
-"""All words that people are shown, as data: one TOML file per subject and language, with the same keys in each.
+"""All displayed words as TOML files per subject and language.
 
 `words("threads", "zh")` gives the table of `threads.zh.toml`. A key of a nested table is written `table.key`. Text with
 `{places}` is filled in by `text`; lists and numbers are returned as they are by `[...]`. `{count:scene|scenes}` is a
@@ -41,12 +41,15 @@ class _Counted(str):
 
 
 def filled(template: str, *values: object, **named: object) -> str:
-    """Return a text with its places filled in; what is Chinese itself stands among Chinese without spaces."""
+    """Return a filled template, without spaces between Chinese parts."""
     return _LOOSE.sub(r"\1", _Filling().vformat(template, values, named)).replace("\0", "")
 
 
 class Words(Mapping[str, Any]):
-    """The words of one subject in one language, by key; a key that is missing is a bug of ours and raises KeyError."""
+    """The words of one subject and language by key.
+
+    A missing key raises KeyError.
+    """
 
     def __init__(self, entries: Mapping[str, Any]) -> None:
         self._entries = entries
@@ -66,20 +69,20 @@ class Words(Mapping[str, Any]):
         return filled(template, **values) if values else template
 
     def table(self, prefix: str) -> dict[str, Any]:
-        """Return what a nested table holds, by the keys within it."""
+        """Return a nested table by its keys."""
         start = f"{prefix}."
         return {key.removeprefix(start): value for key, value in self._entries.items() if key.startswith(start)}
 
 
 def entries(name: str) -> dict[str, Any]:
-    """Return a catalogue as its file has it; those in Chinese alone have English sentences as their keys."""
+    """Return a catalogue as in its file, some keyed by English sentences."""
     file = resources.files(__name__).joinpath(f"{name}.toml")
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 @cache
 def words(subject: str, language: str, table: str = "") -> Words:
-    """Return the words of a subject in a language, of one table or all; any language but Chinese gets English ones."""
+    """Return the words of a subject, in English for any language but Chinese."""
     if table:
         return Words(words(subject, language).table(table))
     return Words(dict(_flat(entries(f"{subject}.{'zh' if language == 'zh' else 'en'}"), "")))

@@ -1,4 +1,4 @@
-"""What went wrong and what is going on, in the language of who reads it.
+"""Translation of messages into the reader's language.
 
 Errors, issues, warnings and lines about the work are raised and written in English, as programs expect them. Where
 people read them, `message_in` finds the English template of a message among those of `messages.zh.toml`, and says the
@@ -43,11 +43,11 @@ class _Template(NamedTuple):
 
     @property
     def only_joins(self) -> bool:
-        """Whether it has no words of its own: then what it joins must not stay English."""
+        """Whether it only joins other messages, which must then be translated."""
         return not any(map(str.isalpha, "".join(self.parts)))
 
     def values(self, message: str) -> list[str] | None:
-        """Return what stands in the places of a message of this template; None for any other message."""
+        """Return the placeholders' values in a message, or None for another template."""
         first, *others = self.parts
         if not others:
             return [] if message == first else None
@@ -70,7 +70,7 @@ class _Template(NamedTuple):
 
 
 def message_in(message: str, language: str) -> str:
-    """Return a message of ours in a language; what no template fits stays as it is, as English does but `1 scenes`."""
+    """Return a message in a language, unchanged without a template."""
     if language != "zh":
         return _ONE.sub(lambda one: one[1] + one[2] + ("y" if one[3] else "") + _SINGULAR.get(one[4], ""), message)
     # By the templates that leave the least of it unsaid.
@@ -79,7 +79,7 @@ def message_in(message: str, language: str) -> str:
 
 
 def _with_hidden_quotes(text: str) -> str:
-    """Return a text in which no template can take what is quoted for words of its own; places stay."""
+    """Return a text with hidden quotations, so that templates match own words only."""
     return _LITERAL.sub(lambda literal: f"'{_hidden(literal[1] if literal[1] is not None else literal[2])}'", text)
 
 
@@ -116,7 +116,7 @@ def _best(message: str) -> tuple[int, str]:
 
 
 def _end_of_place(text: str, part: str) -> int:
-    """Return where a place ends that a part follows; a part without letters may stand within the place, too."""
+    """Return the end of a placeholder before the next part."""
     first = text.find(part)
     if first < 0 or any(map(str.isalpha, part)):
         return first
@@ -125,7 +125,7 @@ def _end_of_place(text: str, part: str) -> int:
 
 
 def _parting(text: str, *, until: str) -> int:
-    """Return where the first of two neighbouring places ends: before what is a message of its own."""
+    """Return the end of the first of two adjacent placeholders."""
     both = text[: text.find(until)] if until and until in text else text
     for found in _MAY_PART.finditer(both):
         tail = both[found.start() :]

@@ -67,7 +67,7 @@ _ASKED = (
 
 
 class SceneReport(BaseModel):
-    """What became of a scene that a graph wrote."""
+    """The report of a scene written by a graph."""
 
     is_stored: bool = False
     outcome: str = Field(default="", description="added, replaced or unchanged; empty where it could not be stored.")
@@ -83,7 +83,10 @@ class SceneReport(BaseModel):
 def build_context_node(
     build: Callable[[Mapping[str, Any]], SceneMemoryContext], *, prompt_key: str | None, json_key: str | None
 ) -> Runnable[Any, dict[str, Any]]:
-    """Return the node that `Story.as_context_node` tells of; `build` makes a context of what the state asks for."""
+    """Return the node of `Story.as_context_node`.
+
+    `build` makes a context from the state.
+    """
 
     def node(state: Any, config: RunnableConfig) -> dict[str, Any]:
         _require_keys(config, [each for each in (prompt_key, json_key) if each is not None])
@@ -108,7 +111,10 @@ def build_scene_node(
     record_key: str,
     report_key: str,
 ) -> Runnable[Any, dict[str, Any]]:
-    """Return the node that `Story.as_scene_node` tells of; without `extract` no model reads the scene."""
+    """Return the node of `Story.as_scene_node`.
+
+    Without `extract` no model reads the scene.
+    """
 
     def node(state: Any, config: RunnableConfig) -> dict[str, Any]:
         _require_keys(config, [report_key])
@@ -131,7 +137,7 @@ def build_scene_node(
 
 
 def _stored(ingest: Callable[..., IngestReport], **scene: Any) -> SceneReport:
-    """Take a scene in; where that fails, the report says why, and the graph goes on.
+    """Store a scene, reporting a failure without stopping the graph.
 
     The finished text goes in also where its record, which a model may have written, cannot be read.
     """
@@ -154,7 +160,7 @@ def _stored(ingest: Callable[..., IngestReport], **scene: Any) -> SceneReport:
 
 
 def _read_out(extract: Callable[..., ExtractionReport], report: SceneReport, scene: tuple[int, int]) -> None:
-    """Let a model read a stored scene; its failures are issues, and the text stays."""
+    """Let a model read a stored scene, with its failures as issues."""
     try:
         reading = extract(scenes=[scene])
     except NovelgenError as error:
@@ -193,7 +199,7 @@ class ContextStep(StoryStep[Any, Any]):
 
     @property
     def InputType(self) -> type[MemoryContextRequest]:  # noqa: N802 - LangChain's name
-        """What it takes, for LangChain's schemas; a mapping of its fields does as well."""
+        """The input type for LangChain's schemas, or a mapping of its fields."""
         return MemoryContextRequest
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
@@ -202,7 +208,10 @@ class ContextStep(StoryStep[Any, Any]):
         return super().invoke(input, config, **kwargs)
 
     def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Coroutine[Any, Any, Any]:
-        """Do the same without blocking the event loop; not itself a coroutine, so that it sees who calls."""
+        """Run without blocking the event loop.
+
+        It is no coroutine function, so that it sees its caller.
+        """
         _require_no_graph(sys._getframe(1))
         return super().ainvoke(input, config, **kwargs)
 
@@ -217,7 +226,7 @@ def _require_no_graph(caller: FrameType) -> None:
 
 
 def _require_keys(config: RunnableConfig, keys: Sequence[str]) -> None:
-    """Refuse to put into a graph's state what it has no key for: LangGraph would drop it without a word."""
+    """Reject results without a key in the graph's state, which LangGraph would drop."""
     read = config.get("configurable", {}).get(_READ_STATE)
     if read is None:
         return
@@ -249,7 +258,7 @@ def _fields_of(state: Any) -> dict[str, Any]:
 
 
 class PutValue(BaseModel):
-    """What a program can put."""
+    """A value that a program can put."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -280,7 +289,9 @@ AS_OF = "as_of"
 
 
 class StoryStore(base.BaseStore):
-    """A story as LangGraph's long-term memory; safe to share between threads. `Story.as_store` gives it.
+    """A story as LangGraph's long-term memory, safe between threads.
+
+    `Story.as_store` builds it.
 
     `put` takes `{"content": "…"}`, and where one likes `short`, `importance` (1 to 10) and `tags`. A value that is put
     as of a scene is read from that scene on; those before it read what was there before. `search` with a query searches
@@ -308,7 +319,9 @@ class StoryStore(base.BaseStore):
         return f"StoryStore({self._project_id!r}, as_of={str(self._as_of) if self._as_of else None!r})"
 
     def batch(self, ops: Iterable[base.Op]) -> list[base.Result]:
-        """Do several things, what reads before what writes; of several puts under one key the last counts.
+        """Run several operations, reads before writes.
+
+        The last put of a key wins.
 
         Raises:
             UserInputError: When something is asked that a story's memory does not do; says what it does instead.
@@ -386,7 +399,7 @@ class StoryStore(base.BaseStore):
     def _ranked(
         self, op: base.SearchOp, target: str | None, wanted: Mapping[str, Any], cut: StoryPosition | None
     ) -> list[tuple[StoryMemoryChunk, float | None]]:
-        """Return what a search may tell, with scores where it asks a query."""
+        """Return the search results, with scores for a query."""
         named = wanted.get("content_type")
         kind: ContentType | None = named if named in get_args(ContentType) else None
         under = [] if target is None else [target]
@@ -423,7 +436,7 @@ class StoryStore(base.BaseStore):
     # --- Writing ---
 
     def _require_can_put(self, op: base.PutOp) -> None:
-        """Refuse what a story's memory cannot keep, before anything of a batch is done."""
+        """Reject puts that a story cannot hold, before any operation runs."""
         if op.namespace[:1] != (self.label,) or len(op.namespace) != 2:
             raise UserInputError(
                 f"namespace {op.namespace!r} is none of this store; write ({self.label!r}, TARGET), the target an"
@@ -466,7 +479,7 @@ def _fits(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 
 def _holds(value: Any, condition: Any) -> bool:
-    """Tell whether a field fits a condition, as LangGraph's own stores compare; what is not there is in no order."""
+    """Return whether a field meets a condition, as in LangGraph's own stores."""
     if not isinstance(condition, dict):
         return bool(value == condition)
     for operator, other in condition.items():

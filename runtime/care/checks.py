@@ -1,4 +1,4 @@
-"""The checks of `novelgen doctor`, one by one: the machine, the models, and one project; and what it repairs.
+"""Checks and repairs of `novelgen doctor`: machine, models and project.
 
 What is found is told in words of `novelgen/words/doctor`, by its kind.
 """
@@ -79,7 +79,7 @@ def found(level: Level, kind: str, **values: Any) -> Finding:
 
 
 def in_language(diagnosis: Diagnosis, language: StoryLanguage) -> Diagnosis:
-    """Return a diagnosis whose findings are told in a language."""
+    """Return a diagnosis with translated findings."""
     both = {
         name: [each.model_copy(update=_told(each.kind, each.values, language)) for each in getattr(diagnosis, name)]
         for name in ("findings", "repairs")
@@ -93,7 +93,7 @@ def _told(kind: str, values: dict[str, Any], language: StoryLanguage) -> dict[st
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python, SQLite and the packages that matter; what is not installed says so."""
+    """Return the versions of Python, SQLite and important packages."""
     found_versions = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
     for package in _PACKAGES:
         try:
@@ -188,7 +188,7 @@ def check_database(stores: MemoryStores, project_id: str) -> Finding:
 
 
 def project_counts(stores: MemoryStores, project_id: str) -> dict[str, int]:
-    """Count what a project holds."""
+    """Count the contents of a project."""
     with stores.database(project_id).read() as unit:
         scenes = unit.scenes.census()
         outbox = unit.outbox.counts()
@@ -231,7 +231,7 @@ def _listed_rows(damaged: Sequence[DamagedValue]) -> str:
 
 
 def check_names(stores: MemoryStores, project_id: str) -> Finding | None:
-    """Look for cards whose names nobody can see."""
+    """Find cards with invisible names."""
     with stores.database(project_id).read() as unit:
         entities = [stored.entity for stored in unit.entities.list_all()]
     ids = [entity.entity_id for entity in entities if not is_visible_name(entity.name)]
@@ -241,7 +241,7 @@ def check_names(stores: MemoryStores, project_id: str) -> Finding | None:
 
 
 def check_index(stores: MemoryStores, project_id: str, *, waiting: int) -> Finding | None:
-    """Compare the vector index with the database; what merely waits for it is counted elsewhere."""
+    """Compare the vector index with the database, apart from pending rows."""
     with stores.database(project_id).read() as unit:
         identity = built_with(unit.projects.require())
     try:
@@ -262,13 +262,13 @@ def check_index(stores: MemoryStores, project_id: str, *, waiting: int) -> Findi
 
 
 def check_embedding_settings(stores: MemoryStores, project_id: str) -> Finding | None:
-    """Tell whether scenes were stored under other settings of what is embedded, where any were."""
+    """Check for scenes stored under other embedding settings."""
     otherwise = stored_otherwise(stores, project_id)
     return found("hint", "embedded_otherwise", count=otherwise, project_id=project_id) if otherwise else None
 
 
 def check_minds(stores: MemoryStores, project_id: str) -> list[Finding]:
-    """Look at what characters remember and know: whose it is, whether it is compared by meaning, what it is about."""
+    """Check characters' memories: owners, vectors and subjects."""
     model = stores.embedding_model
     with stores.database(project_id).read() as unit:
         strangers = unit.characters.unknown_owners()
@@ -286,7 +286,7 @@ def check_minds(stores: MemoryStores, project_id: str) -> list[Finding]:
 
 
 def check_breaker(stores: MemoryStores, project_id: str) -> Finding:
-    """Tell whether calls to the index are refused after repeated failures; looks at nothing else."""
+    """Report an open circuit breaker of the index."""
     try:
         is_refusing = stores.vectors(project_id).is_refusing
     except errors.NovelgenError as error:
@@ -300,7 +300,7 @@ def check_breaker(stores: MemoryStores, project_id: str) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class JudgedContext:
-    """A context file: what it holds and whether it is stale, or why it cannot be read."""
+    """A context file with its staleness, or the reason it is unreadable."""
 
     chapter_index: int
     scene_index: int
@@ -310,7 +310,7 @@ class JudgedContext:
 
 
 def judge_context_files(stores: MemoryStores, project_id: str) -> list[JudgedContext]:
-    """Judge all context files of a project, in story order; empty where there are none."""
+    """Judge the project's context files in story order."""
     judged = []
     for place in context_places(stores.paths(project_id)):
         try:
@@ -353,7 +353,7 @@ def _finding_of_context(paths: ProjectPaths, judged: JudgedContext) -> Finding:
 
 
 def repair_index(stores: MemoryStores, project_id: str) -> list[Finding]:
-    """Make the vector index of a project agree with its database; the database is not changed by it.
+    """Make a project's vector index agree with its database.
 
     What waits in the outbox is done first; what fails there is repaired by the rebuild, or stops that. Where the index
     then does not hold exactly what the database says, or cannot find a sample of it, it is built anew beside the old
@@ -375,7 +375,7 @@ def repair_index(stores: MemoryStores, project_id: str) -> list[Finding]:
 
 
 def _problem(stores: MemoryStores, project_id: str) -> str | None:
-    """Say in what the index differs from the database; None when it does not."""
+    """Describe the index's difference from the database, or return None."""
     try:
         verification = verify_index(stores, project_id)
     except errors.VectorIndexOwnedError:

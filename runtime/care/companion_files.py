@@ -29,7 +29,7 @@ def companion_files(folder: Path, paths: ProjectPaths) -> list[str]:
 
 
 def take_companions(source: Path, paths: ProjectPaths) -> CompanionCopy:
-    """Copy companion files into a project; a file of the project that differs stays."""
+    """Copy companion files into a project, keeping different existing ones."""
     copy = CompanionCopy([], [])
     for name in companion_files(source, paths):
         target = paths.folder / name

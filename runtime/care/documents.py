@@ -26,13 +26,13 @@ Moment = Annotated[UtcDatetime | None, BeforeValidator(lambda value: None if val
 
 
 class Document(BaseModel):
-    """What a document holds beside its fields is kept in `model_extra`."""
+    """A document that keeps unknown fields in `model_extra`."""
 
     model_config = ConfigDict(extra="allow")
 
 
 class _Card(Document):
-    """Of an entity or a pair: since when it is known, and what its author noted beside what the scenes amount to."""
+    """Author's notes and first position of an entity or pair."""
 
     id: str = Field(min_length=1)
     created_at: Moment = None
@@ -43,7 +43,7 @@ class _Card(Document):
     )
 
     def noted(self, computed: Sequence[str]) -> dict[str, Any]:
-        """Return what the author noted, as a profile holds it; empty where that is nothing."""
+        """Return the author's notes as profile data, empty without any."""
         told: dict[str, Any] = dict(self.metadata)
         if self.author_metadata is not None:
             told = {name: value for name, value in told.items() if name not in computed} | self.author_metadata
@@ -60,7 +60,7 @@ class _Entry(Document):
 
 
 class HistoryEntry(_Entry):
-    """State changes of an entity at one place; without `origin` a person or another program wrote it.
+    """State changes of an entity at one place, foreign without `origin`.
 
     What it holds beside its fields, a summary or a tick, is kept with the changes.
     """
@@ -75,7 +75,7 @@ class HistoryEntry(_Entry):
 
 
 class EntityDocument(_Card):
-    """characters/C0.json and the like; all other fields are the entity's profile."""
+    """An entity file such as characters/C0.json, with the profile as other fields."""
 
     type: EntityType
     name: str = Field(min_length=1)
@@ -102,7 +102,9 @@ MemoryDocument = dict[str, Any]
 
 
 class SceneDocument(Document):
-    """scenes/S001.json; with `content_hash` this program wrote it, and it is stored as it was.
+    """scenes/S001.json.
+
+    With `content_hash` it is restored unchanged.
 
     What it holds beside its fields is kept with the scene.
     """
@@ -139,13 +141,16 @@ class SceneDocument(Document):
 
     @property
     def place(self) -> tuple[int, int]:
-        """Chapter and scene; in chapter 1 where it names none, and there by its tick, else the digits of its id."""
+        """Chapter and scene.
+
+        Defaults are chapter 1, and the tick or the id's digits.
+        """
         chapter = 1 if self.chapter_index is None else self.chapter_index
         digits = "".join(filter(str.isdigit, self.id))
         return chapter, (self.tick or int(digits or 0)) if self.scene_index is None else self.scene_index
 
     def other_fields(self) -> dict[str, Any]:
-        """Return what it says of the scene that nothing of a stored scene tells."""
+        """Return the fields that a stored scene lacks."""
         told = {"markdown_file": self.markdown_file, "word_count": None if self.text else self.word_count}
         return {**{name: value for name, value in told.items() if value}, **(self.model_extra or {})}
 
@@ -157,7 +162,10 @@ class LoopHistoryEntry(_Entry, records.LoopEventFields):  # type: ignore[misc]
 
 
 class LoopDocument(Document):
-    """An entry of open_loops.json; without `history` its events are made from its other fields."""
+    """An entry of open_loops.json.
+
+    Without `history` its events come from other fields.
+    """
 
     id: str = Field(min_length=1)
     type: str = "open_loop"
@@ -177,7 +185,7 @@ class LoopDocument(Document):
 
 
 class RelationshipHistoryEntry(_Entry, records.RelationshipChangeFields):  # type: ignore[misc]
-    """A change of a relationship, which its document names; without `origin` another program wrote it."""
+    """A change of a relationship, foreign without `origin`."""
 
     relationship_id: str = ""
     status_change: str | None = None
@@ -187,7 +195,7 @@ class RelationshipHistoryEntry(_Entry, records.RelationshipChangeFields):  # typ
 
 
 class RelationshipDocument(_Card):
-    """An entry of relationships.json; what it holds beside its fields is kept with the pair."""
+    """An entry of relationships.json, with extra fields kept."""
 
     type: str = "relationship"
     character_a: str = Field(min_length=1)
@@ -211,7 +219,7 @@ class SummariesFile(Document):
 
 
 class KnowledgeEntry(_Entry, Learnt):
-    """What is said of who knows a memory; without `origin` a person wrote it."""
+    """A knowledge statement, a person's without `origin`."""
 
     origin: records.EventOrigin = "record"
     source_span: tuple[int, int] | None = None
@@ -226,7 +234,7 @@ class ProjectFile(Document):
 
 
 def chunk_document(chunk: StoryMemoryChunk) -> dict[str, Any]:
-    """Return a memory as a document tells it, whose format has no flags of its own."""
+    """Return a memory as a document in the exchange format."""
     told = chunk.model_dump(mode="json", exclude=_NOT_TOLD)
     if not chunk.is_indexed:
         told["embedding_id"] = _WORDS_ONLY

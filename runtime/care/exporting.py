@@ -1,4 +1,4 @@
-"""A project's memory as a folder of JSON files: what is told, beside what it takes to store it again."""
+"""Export of a project as JSON files, complete enough for a re-import."""
 
 import json
 import zipfile
@@ -64,7 +64,7 @@ class MemoryDocuments:
         self._relationship_changes = _numbered_by("relationship_id", contents.relationship_changes)
 
     def entity(self, given: records.StoredEntity) -> dict[str, Any]:
-        """Return the document of an entity; `current_state` and `relationships` are what `history` amounts to."""
+        """Return an entity's document, with the state and relationships folded from `history`."""
         entity = given.entity
         states = self._states[entity.entity_id]
         noted: Any = entity.profile.get(METADATA)
@@ -104,7 +104,10 @@ class MemoryDocuments:
         }
 
     def scene(self, scene: records.Scene) -> dict[str, Any]:
-        """Return the document of a scene; `record` is what counts, the lists beside it are for reading."""
+        """Return a scene's document.
+
+        `record` counts, and the lists are for readers.
+        """
         stored = scene.model_dump(mode="json", exclude={"project_id", "text_hash", "other_fields"})
         if not scene.staged:
             del stored["staged"]
@@ -125,7 +128,7 @@ class MemoryDocuments:
         }
 
     def open_loops(self) -> list[dict[str, Any]]:
-        """Return the documents of all loops; their status is what `history` amounts to."""
+        """Return the documents of all threads, with status folded from `history`."""
         numbered = _numbered_by("loop_id", self._contents.loop_events)
         return [self._loop(loop_id, events) for loop_id, events in numbered.items()]
 
@@ -137,7 +140,7 @@ class MemoryDocuments:
         return list(dict.fromkeys(each.loop_id for _, each in self._loop_events[scene_id] if each.kind in kinds))
 
     def label(self, scene_id: str | None) -> str | None:
-        """Return the label of a scene of the contents; None where there is none."""
+        """Return a scene's label, or None."""
         return self._labels.get(scene_id or "")
 
     def _loop(self, loop_id: str, events: Sequence[tuple[int, records.LoopEvent]]) -> dict[str, Any]:
@@ -162,7 +165,7 @@ class MemoryDocuments:
         }
 
     def relationship(self, pair: records.Pair) -> dict[str, Any]:
-        """Return the document of a pair; how it stands is what `history` amounts to."""
+        """Return a pair's document, with the status folded from `history`."""
         numbered = self._relationship_changes[pair.relationship_id]
         told: dict[str, Any] = {name: value for name, value in pair.other_fields.items() if name != METADATA}
         told |= {"id": pair.relationship_id, "type": "relationship"}
@@ -216,7 +219,7 @@ class MemoryDocuments:
 
 
 def _numbered_by(name: str, rows: Iterable[Row]) -> defaultdict[Any, list[tuple[int, Row]]]:
-    """Return rows with their numbers by what they have in a field: looked through once, however many documents ask."""
+    """Return rows with numbers, grouped by a field in one pass."""
     found: defaultdict[Any, list[tuple[int, Row]]] = defaultdict(list)
     for number, row in enumerate(rows):
         found[getattr(row, name)].append((number, row))
@@ -236,7 +239,7 @@ def _cast(scene: records.Scene, mentions: Sequence[tuple[str, str]]) -> SceneCas
 def _metadata(
     noted: Mapping[str, Any], counts: Mapping[str, Any], computed: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
-    """What an author noted, under what the scenes amount to; his own values of that stand beside."""
+    """The author's notes, beside computed metadata."""
     told = {name: value for name, value in counts.items() if value}
     if not told:
         return {METADATA: dict(noted)} if noted else {}
@@ -252,7 +255,7 @@ def memory_document(memory: records.StoredMemory) -> dict[str, Any]:
 
 
 def folded_state(states: Sequence[records.State]) -> dict[str, Any]:
-    """Return what an entity's state changes amount to at the end of the story, without its presence."""
+    """Return an entity's final state without presence."""
     state, _, _ = fold_state_changes([change.change() for change in in_force(states)], END_OF_STORY)
     return {name: value for name, value in state.items() if name != PRESENCE_ATTRIBUTE}
 
@@ -279,7 +282,7 @@ LONGEST_FILE_NAME = 200
 
 
 def export_project(stores: MemoryStores, project_id: str, folder: Path, *, force: bool = False) -> list[Path]:
-    """Write what a project holds to `memory/` in a folder, with its companion files beside it.
+    """Write a project to `memory/` in a folder, with companion files.
 
     Args:
         stores: The stores of the project.
@@ -313,14 +316,14 @@ def export_project(stores: MemoryStores, project_id: str, folder: Path, *, force
 
 
 def project_documents(stores: MemoryStores, project_id: str) -> dict[str, Any]:
-    """Return what `export_project` would write: file below `memory/` to its document."""
+    """Return the files of `export_project` with their documents."""
     with stores.database(project_id).read() as unit:
         contents = unit.exchange.contents()
     return dict(_documents(contents))
 
 
 def packed_export(stores: MemoryStores, project_id: str) -> bytes:
-    """Return what `export_project` would write as a zip archive."""
+    """Return the export as a zip archive."""
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, document in project_documents(stores, project_id).items():
@@ -385,7 +388,7 @@ def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
 
 
 def file_name(document_id: str) -> str:
-    """Return the file name of an id; what a file name cannot hold is escaped as in URLs."""
+    """Return an id's file name, escaped as in URLs."""
     escaped = quote(document_id, safe=" ")
     if len(escaped) > LONGEST_FILE_NAME:
         escaped = escaped[:100] + sha256(document_id.encode("utf-8", "surrogatepass")).hexdigest()

@@ -42,7 +42,7 @@ EVENTS = ("states", "loop_events", "relationship_changes", "knowledge")
 
 
 class ImportPreview(BaseModel):
-    """What an import adds (`new`), finds stored already (`same`) and leaves as it is here (`kept`)."""
+    """Counts of an import: `new`, `same` and `kept` here."""
 
     new_entities: list[str] = Field(default_factory=list)
     same_entities: list[str] = Field(default_factory=list)
@@ -82,7 +82,7 @@ class StoredText(BaseModel):
 
 
 class ImportResult(BaseModel):
-    """What an import did; with `dry_run` what it would do."""
+    """The result of an import, or its preview with `dry_run`."""
 
     preview: ImportPreview
     dry_run: bool = False
@@ -160,7 +160,7 @@ def import_story(
 
 
 class _ImportPlan:
-    """What of incoming contents is new beside stored ones."""
+    """The new part of incoming contents."""
 
     def __init__(self, stored: ProjectContents, incoming: IncomingStory, *, update: bool = False) -> None:
         self._stored = stored
@@ -190,7 +190,7 @@ class _ImportPlan:
         )
 
     def _said_beside(self, scene: SceneInput) -> ToldScene | None:
-        """What its document says beside of a scene that is taken in, or was by an import that was interrupted."""
+        """Return the extra statements on a scene's document."""
         said, stored = self._incoming.told.get(_place(scene)), self._here.get(_place(scene))
         if said is None or scene in self.told_scenes:
             return said
@@ -226,12 +226,12 @@ class _ImportPlan:
         )
 
     def _unknown(self, name: str, *key: str) -> list[Any]:
-        """What is given under a name and not stored under its key."""
+        """Return incoming rows without a stored key."""
         taken = set(map(attrgetter(*key), getattr(self._stored, name)))
         return [each for each in getattr(self.contents, name) if attrgetter(*key)(each) not in taken]
 
     def _rest(self) -> ProjectContents:
-        """What goes with no new scene: notes and what the author said, but for what is stored already."""
+        """Return new notes and author's statements that belong to no new scene."""
         bundled = {scene.scene_id for scene in self.scenes}
         stored_scenes = {scene.scene_id for scene in self.contents.scenes} - bundled
         loose = [each for each in self._memories if each.scene_id not in bundled]
@@ -259,7 +259,7 @@ class _ImportPlan:
         )
 
     def _new_summaries(self) -> list[Summary]:
-        """Summaries that are not stored yet; those of chapters with other scenes here are withheld."""
+        """Return unstored summaries, except for chapters with other scenes here."""
         given = {_place(each): each for each in self.contents.scenes}
         others = {
             place[0] for place, each in self._here.items() if place not in given or not _same_scene(each, given[place])
@@ -272,7 +272,7 @@ class _ImportPlan:
         ]
 
     def preview(self) -> ImportPreview:
-        """Return what is new, stored already, and left as it is."""
+        """Return new, stored and kept rows."""
         rest, here = self.rest, self._here
         preview = ImportPreview(
             new_entities=[each.entity.entity_id for each in self.entities],
@@ -305,7 +305,7 @@ class _ImportPlan:
 
 
 def _telling(plan: _ImportPlan, progress: Progress | None) -> Callable[[int], None]:
-    """Return what tells how much text is stored after so many scenes."""
+    """Return a progress reporter of stored text."""
     done = [0, *accumulate(len(each.text or "") for each in plan.new_scenes)]
 
     def tell(scenes: int) -> None:
@@ -347,7 +347,7 @@ def _stored_contents(stores: MemoryStores, project_id: str) -> ProjectContents |
 
 
 def _keyed_events(contents: ProjectContents, name: str) -> Iterator[tuple[str, Any]]:
-    """Give events of contents, each with what it says, where ids of pairs mean the two characters."""
+    """Key events by content, with pair ids as their two characters."""
     pairs = {each.relationship_id: [each.character_a, each.character_b] for each in contents.pairs}
     for event in getattr(contents, name):
         values = event.model_dump(mode="json", exclude={"created_at"})
@@ -382,7 +382,7 @@ def _spelt(scene: Scene | SceneInput) -> str:
 
 
 class SourceImport(manuscripts.ManuscriptNotes, ImportResult):
-    """What an import did, with what is particular to its source."""
+    """The result of an import, with its source's details."""
 
     chapters: list[manuscripts.ManuscriptChapter] = Field(default_factory=list, description="Of a manuscript.")
     changes: ManuscriptChanges | None = Field(
@@ -411,7 +411,9 @@ def import_source(
     index_progress: Progress | None = None,
     on_stored: Callable[[StoredText], Any] | None = None,
 ) -> SourceImport:
-    """Import a path into a project, which is created if need be; without `update` nothing stored is changed.
+    """Import a path into a new or existing project.
+
+    Without `update` nothing stored changes.
 
     A chapter that is new stands where its heading says, else after the last one, and takes the place of none; one with
     another heading takes the place of a stored one only with `replace`.
@@ -532,7 +534,7 @@ def _followed(
     dry_run: bool,
     by_number: bool,
 ) -> _Followed:
-    """Move what stands elsewhere in a manuscript, where this is wanted, and return what is to be taken in."""
+    """Move scenes as in the manuscript, where requested, and return the rest."""
     try:
         database = stores.database(project_id)
     except UnknownProjectError:
@@ -576,7 +578,7 @@ def _renumbered(told: Mapping[str, Any], numbers: Mapping[int, int]) -> dict[str
 
 
 def _copied_plans(files: list[Path], folder: Path) -> list[str]:
-    """Copy plans to where `novelgen context` looks for them; those that are there stay."""
+    """Copy plans to the project's folder, keeping existing ones."""
     new = [file for file in files if not (folder / file.name).exists()]
     for file in new:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Reading the project folder of novel-gen: characters, chapters and what it remembered of each chapter."""
+"""Reader of a novel-gen project folder."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ STATUS_ATTRIBUTE = "status"
 
 
 class ChapterMemoryEntry(UserFileModel):
-    """What novel-gen remembered of a chapter; its second version counts scenes and words instead."""
+    """novel-gen's memory of a chapter, with counts in version 2."""
 
     chapter_number: int = Field(ge=0)
     chapter_title: str = ""
@@ -46,7 +46,7 @@ class _ChapterMemoryFile(UserFileModel):
     @field_validator("chapters", mode="before")
     @classmethod
     def _listed(cls, value: Any) -> Any:
-        """`{"1": {…}}` stands for a list whose entries need not repeat their number."""
+        """Return a mapping by number as a list with numbers."""
         if not isinstance(value, dict):
             return value
         return [
@@ -59,7 +59,7 @@ class _ChapterMemoryFile(UserFileModel):
 
 @dataclass(frozen=True, slots=True)
 class NovelGenStory:
-    """What was read."""
+    """The contents of a novel-gen folder."""
 
     story: IncomingStory
     plan_files: list[Path] = field(default_factory=list)
@@ -114,7 +114,7 @@ def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectConte
 def read_chapter_memory(
     folder: Path, *, project_id: str, stored: ProjectContents, now: datetime
 ) -> NovelGenStory | None:
-    """Read what novel-gen remembered of a project's chapters, for a story whose chapters and characters are stored."""
+    """Read novel-gen's chapter memories for a stored story."""
     characters, entries = _characters(folder), _entries(folder / CHAPTER_MEMORY_FILE)
     if not entries and not any(each.relationships for each in characters.everyone()):
         return None
@@ -129,7 +129,10 @@ MAX_TYPE_CHARACTERS = 12
 
 
 class _Reading:
-    """What a folder says, by the ids that a story has or is given; `strangers` are names that nobody bears."""
+    """A folder's statements in story ids.
+
+    `strangers` are unknown names.
+    """
 
     def __init__(
         self,
@@ -182,7 +185,7 @@ class _Reading:
         return self._place_ids.get(name)
 
     def remembered(self, characters: CharactersConfig) -> ProjectContents:
-        """Return what is said of chapters and characters."""
+        """Return the statements on chapters and characters."""
         states = list(self._states())
         pairs, changes = self._relationships(characters)
         return ProjectContents(
@@ -196,7 +199,7 @@ class _Reading:
     def _relationships(
         self, characters: CharactersConfig
     ) -> tuple[list[records.Pair], list[records.RelationshipChange]]:
-        """Return the pairs of characters.json that are not stored yet, with what each side says of the other."""
+        """Return the unstored pairs of characters.json, with both sides."""
         known = {(pair.character_a, pair.character_b) for pair in self._stored.pairs}
         told: dict[tuple[str, str], dict[str, Any]] = {}
         for character in characters.everyone():

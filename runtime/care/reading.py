@@ -42,7 +42,7 @@ Entry = TypeVar("Entry")
 
 @dataclass(frozen=True, slots=True)
 class IncomingStory:
-    """What is to be imported."""
+    """The story to import."""
 
     contents: ProjectContents
     scenes: list[SceneInput] = field(default_factory=list)
@@ -197,7 +197,7 @@ def _told_scene(document: shapes.SceneDocument, root: Path) -> SceneInput:
 
 
 def _markdown(name: str, root: Path) -> str:
-    """The text of a scene that stands in a file beside the memory; empty where there is none."""
+    """The text of a scene's separate file, empty without one."""
     if not name or Path(name).name != name:
         return ""
     for folder in (root.parent / SCENES_FOLDER, root.parent, root / SCENES_FOLDER):
@@ -207,7 +207,7 @@ def _markdown(name: str, root: Path) -> str:
 
 
 def exchanged_entity(document: shapes.EntityDocument) -> records.StoredEntity:
-    """Return the entity of a document; fields that the document does not know are its profile."""
+    """Return a document's entity, with unknown fields as its profile."""
     aliases = [_alias(each, document) for each in document.aliases]
     by_default = document.origin == "author"
     noted = document.noted(computed_names(document.type))
@@ -255,7 +255,7 @@ _Numbered = tuple[float, Any]
 
 @dataclass(frozen=True, slots=True)
 class EventContext:
-    """What events need to know of the folder."""
+    """The folder's context of events."""
 
     places: Mapping[str, tuple[int, int]]
     scene_ids: Mapping[str, str]
@@ -396,7 +396,7 @@ def _loop_events(document: shapes.LoopDocument, context: EventContext) -> list[_
 
 
 def _status_change(entry: shapes.RelationshipHistoryEntry) -> str:
-    """Return how another program tells a change of status: "close -> strained"; our own tells it by its statuses."""
+    """Return a foreign status change: "close -> strained"."""
     return "" if "origin" in entry.model_fields_set else entry.status_change or ""
 
 

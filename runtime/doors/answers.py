@@ -1,4 +1,4 @@
-"""What doors answer: results without where things lie on this machine, and refusals of one shape."""
+"""Answers of doors: results and errors without local paths."""
 
 import logging
 import re
@@ -20,7 +20,7 @@ _OF_SHELL = re.compile(r", or (?:name another folder of projects \(--projects-di
 
 
 def with_own_ways(message: str, ways: Mapping[str, str]) -> str:
-    """Return a message whose commands of the shell are told as a door calls them, without its options."""
+    """Return a message with shell commands as a door's own calls."""
     return _COMMAND.sub(lambda found: _way(found[1], ways) or found[0], _OF_SHELL.sub("", message))
 
 
@@ -51,7 +51,7 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def told(answer: Answer, *, folders: Sequence[Path] = ()) -> Answer:
-    """Return an answer whose messages have no paths of this machine; texts of the story stay as they are."""
+    """Return an answer without local paths in messages."""
     said: Any = answer
     if isinstance(answer, BaseModel):
         said = _told_model(answer, folders)
@@ -115,7 +115,7 @@ def error_kind(error: errors.NovelgenError) -> str:
 
 
 def refusal(error: Exception, *, names: Mapping[str, str], folders: Sequence[Path] = ()) -> dict[str, Any]:
-    """Return what an agent is told of an error: its kind, what was wrong, and what to do."""
+    """Return an error for agents: kind, problem and fix."""
     if not isinstance(error, errors.NovelgenError):
         logger.error("a call failed", exc_info=error)
         return {"error": {"kind": "bug", "message": "a bug in novelgen; its log tells more", "fix": "Tell the user."}}

@@ -1,4 +1,4 @@
-"""The arguments of a use case as a model, made of its method: signature, bounds and the `Args:` of its docstring.
+"""Argument models of use cases, from signatures, bounds and docstrings.
 
 Every door reads this model: a command its options, a route its query or body, a tool its schema. So names, bounds,
 defaults and descriptions are the same everywhere, and stand once.
@@ -48,12 +48,15 @@ GREATEST_NUMBER = 2_000_000_000
 
 
 def position_from(text: str) -> StoryPosition | str:
-    """Return the position that a text names; ids and headings are left to the story, which knows where they stand."""
+    """Return the position of a text.
+
+    The story resolves ids and headings.
+    """
     return story_position(text) if _NUMBERED_PLACE.fullmatch(text) else text
 
 
 def place_from(chapter: int | str, scene: int) -> StoryPosition | str:
-    """Return the position of a scene whose chapter is named by number or heading."""
+    """Return the position of a scene, its chapter by number or heading."""
     return StoryPosition(chapter, scene) if isinstance(chapter, int) else f"{chapter}:{scene}"
 
 
@@ -148,7 +151,7 @@ Schema = dict[str, Any]
 
 
 class Arguments(BaseModel):
-    """What a use case is given; an argument that it does not have is refused."""
+    """The arguments of a use case, rejecting unknown ones."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -166,7 +169,7 @@ class Arguments(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _numbers_are_no_answers(cls, given: Any) -> Any:
-        """Refuse 0 where yes or no is asked for, and false where a number is: who sends it means something else."""
+        """Reject 0 for booleans and false for numbers, which are likely mistakes."""
         for name, value in given.items() if isinstance(given, Mapping) else ():
             kinds = {each.get("type") for each in forms_of(cls).get(name, ())}
             if isinstance(value, bool) and kinds & {"integer", "number"} and "boolean" not in kinds:
@@ -197,7 +200,7 @@ def _forms_in(told: Schema) -> Iterator[Schema]:
 
 @cache
 def arguments_of(method: Method, without: tuple[str, ...] = ()) -> type[Arguments]:
-    """Return the model of what a door may give to a method; what no JSON can hold is left to Python programs."""
+    """Return the argument model of a method, without values outside JSON."""
     hints = get_type_hints(method, include_extras=True)
     told = {
         each.arg_name: " ".join((each.description or "").split())
@@ -217,12 +220,12 @@ def arguments_of(method: Method, without: tuple[str, ...] = ()) -> type[Argument
 
 
 def values_of(arguments: Arguments) -> dict[str, Any]:
-    """Return what a method is called with; what was left out is left to its defaults."""
+    """Return a method's call arguments, leaving defaults out."""
     return {name: getattr(arguments, name) for name in arguments.model_fields_set}
 
 
 def read_arguments(model: type[Arguments], payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a method is called with, out of what came in by a door."""
+    """Return a method's arguments from a door's input."""
     try:
         return values_of(model.model_validate(payload))
     except ValidationError as error:
@@ -256,7 +259,7 @@ _BOUNDED: dict[Any, Any] = {
 
 
 def _for_doors(annotation: Any, *, is_bounded: bool = False, most_parts: int = MOST_PARTS) -> Any:
-    """Return the type that stands in JSON for a parameter's; None where no JSON can hold it."""
+    """Return a parameter's JSON type, or None."""
     origin, members = get_origin(annotation) or annotation, get_args(annotation)
     if origin is Annotated:
         plain, *said = members

@@ -1,4 +1,4 @@
-"""LangChain tools for function calling: what a planner, an editor and a model that plays a character are given.
+"""LangChain tools for planners, editors and characters.
 
 Every answer is a JSON object, the same as over MCP; what goes wrong in a call comes back as `{error: {kind, message,
 fix}}` instead of an exception. The project is bound, never an argument, where one is given.
@@ -31,7 +31,9 @@ PROJECT = "project_id"
 
 
 def build_memory_tools(stores: MemoryStores, *, as_of: StoryPosition | None = None) -> list[BaseTool]:
-    """Build the three tools of the memory over open stores; each call names its project.
+    """Build the three memory tools over open stores.
+
+    Every call names its project.
 
     Args:
         stores: Open stores; they are not closed by the tools.
@@ -50,7 +52,7 @@ def build_story_tools(
     names: Sequence[str] | None = None,
     reads_only: bool = False,
 ) -> list[BaseTool]:
-    """Build the tools of a planner, an editor or a keeper of `attachments`; they reach one story alone.
+    """Build tools for a planner, an editor or `attachments`, limited to one story.
 
     Nothing at the position `as_of` or beyond is read, and what is stored holds from it on.
     """
@@ -75,7 +77,7 @@ def build_story_tools(
 def build_character_tools(
     stores: MemoryStores, character: CharacterPart, *, to: str | None, story_as_of: StoryPosition | None
 ) -> list[BaseTool]:
-    """Build the tools with which a model plays one character; they reach nobody else's memory."""
+    """Build tools of one character, limited to its memory."""
     story = StoryBase(stores, character.project_id)
     bound = {"remember_event": {}, "recall_memories": {"to": to, "story_as_of": story_as_of}}
     return [
@@ -86,7 +88,7 @@ def build_character_tools(
 
 
 def attachment_guidance(language: StoryLanguage) -> str:
-    """Return what the system prompt of an agent with the tools for attachments should say of them."""
+    """Return system prompt guidance for the attachment tools."""
     return read_prompt_file(f"memory_attachments.{language}.txt").strip()
 
 
@@ -98,7 +100,7 @@ def _langchain_tool(
     limit: StoryPosition | None = None,
     bound: Mapping[str, Any] | None = None,
 ) -> BaseTool:
-    """Return a tool that never raises; without a story each call names its project."""
+    """Return a tool that never raises, optionally bound to a story."""
     project = {PROJECT: "Id of the project."} if story is None else {}
     arguments = tool.arguments(project, bound=bound or {})
     folders = [stores.settings.projects_dir]

@@ -1,4 +1,4 @@
-"""Every operation of a story once: the method that does it, and what its signature cannot say of the doors to it.
+"""The table of operations: methods, and their details for doors.
 
 The method tells arguments, bounds, defaults, descriptions and the result. A row adds the address and the name at each
 door; a door makes its route, command or tool of both. What is streamed, uploaded or runs as a job has a route or a
@@ -98,7 +98,7 @@ class Operation:
 
 
 def change_number(result: Any) -> int | None:
-    """Return the number by which what was done is taken back; None where nothing is, or only by several."""
+    """Return the undo number of a change, None without a single one."""
     numbers: set[int | None] = set()
     for each in result if isinstance(result, list) else [result]:
         change = getattr(each, "change", None) or each
@@ -121,7 +121,7 @@ def _result_of(operation: Operation) -> Any:
 
 
 def _row(name: str, where: str, http: str = "", **more: Any) -> Operation:
-    """Return an operation; `threads` is the method of its own name, `threads.threads` one of another."""
+    """Return an operation, by its method's name or a qualified one."""
     module, _, method = where.partition(".")
     return Operation(name=name, module=module, method=method or name, http=http, **more)
 

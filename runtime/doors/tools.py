@@ -1,4 +1,4 @@
-"""Tools for agents, made of the table of operations: arguments of the method, an answer cut to what an agent needs.
+"""Agent tools generated from the operations, with shortened answers.
 
 MCP and LangChain offer the same: what stands here is all that they share, each tool once with its name at both and what
 an answer tells of it; what each adds is how it calls.
@@ -100,7 +100,7 @@ class Tool:
         return self.operation.is_read or self.operation.http.startswith("GET ")
 
     def arguments(self, project: Mapping[str, str | None], *, bound: Collection[str] = ()) -> type[Arguments]:
-        """Return what a call takes."""
+        """Return the arguments of a call."""
         whole = arguments_of(self.operation.function, self.operation.without + self.without)
         named: dict[str, str | None] = dict(project)
         if self.operation.is_of_character:
@@ -139,7 +139,7 @@ class Tool:
         return {**parts, "type": "object"}
 
     def read(self, arguments: type[Arguments], payload: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a call gives, with the tool's defaults; lists and objects may come as JSON in a text."""
+        """Return parsed arguments with defaults, accepting JSON in texts."""
         forms = forms_of(arguments)
         read = {name: _parsed(value) if _is_nested(forms.get(name, ())) else value for name, value in payload.items()}
         return {**self.defaults, **read_arguments(arguments, read)}
@@ -205,7 +205,7 @@ def _parsed(value: Any) -> Any:
 
 
 def _cut(story: StoryBase, values: Mapping[str, Any], method: Method, limit: StoryPosition) -> dict[str, Any]:
-    """Return arguments none of whose positions lies beyond one that is being planned."""
+    """Return arguments with positions capped at the planned scene."""
     fields, cut = inspect.signature(method).parameters, dict(values)
     for name in CUTS:
         if name in fields:
@@ -222,7 +222,7 @@ def _cut(story: StoryBase, values: Mapping[str, Any], method: Method, limit: Sto
 
 
 def _lean(value: Any) -> Any:
-    """Return JSON without what says nothing, and numbers without digits that nobody can mean."""
+    """Return JSON without empty values and needless digits."""
     if isinstance(value, dict):
         kept = {
             name: each if name in KEPT_WHOLE else _lean(each)
@@ -263,7 +263,7 @@ def _slim(schema: Any) -> Any:
 def _told_part(
     schema: Schema, include: Any, definitions: Mapping[str, Schema], *, within: tuple[str, ...] = ()
 ) -> Schema:
-    """Return the schema of the part of a result that is told; what holds itself is told as anything."""
+    """Return the schema of the returned part, recursive parts as anything."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         if name in within:
@@ -321,7 +321,7 @@ def _tool(name: str, told: dict[str, Any], parts: Mapping[str, str]) -> Tool:
 
 
 def _include_of(words: Iterator[str]) -> dict[Any, Any]:
-    """Return what pydantic includes, of words up to the bracket that closes: `a*(b)` is each `b` of a list `a`."""
+    """Return pydantic's include mapping: `a*(b)` takes each `b` of list `a`."""
     included: dict[Any, Any] = {}
     name, first = "", 0
     for word in words:

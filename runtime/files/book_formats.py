@@ -97,7 +97,7 @@ def read_book(file: Path, *, while_waiting: Callable[[], Any] = lambda: None) ->
 
 
 def _output_of(child: subprocess.Popen[bytes], while_waiting: Callable[[], Any]) -> bytes | None:
-    """Return what a process wrote until its end; None where its time is over before."""
+    """Return a process's output, or None after a timeout."""
     deadline = Deadline.after(READ_TIMEOUT_S)
     while deadline.remaining_s > 0:
         while_waiting()
@@ -130,7 +130,7 @@ def _serve(path: str, timeout_s: str, memory_bytes: str) -> None:
 
 
 def read_word(file: Path) -> BookText:
-    """Return what Word shows of a .docx file, headings marked by `#` as in Markdown."""
+    """Return a .docx file's visible text, with headings as Markdown."""
     try:
         import docx  # noqa: PLC0415 - an extra
         from docx.opc.exceptions import PackageNotFoundError  # noqa: PLC0415 - an extra
@@ -163,14 +163,14 @@ _PROLOGUE_BYTES = 10_000
 
 
 def _require_bounded(file: Path, parts: list[zipfile.ZipInfo]) -> None:
-    """Refuse a book that unpacks to more than can be read; no part yields more than its entry says."""
+    """Reject an oversized archive, or a part larger than declared."""
     size_bytes = sum(part.file_size for part in parts)
     if size_bytes > MAX_MARKUP_BYTES:
         raise InvalidFileError(f"{str(file)!r} unpacks to {size_bytes} bytes; the limit is {MAX_MARKUP_BYTES}")
 
 
 def read_epub(file: Path) -> BookText:
-    """Return the text of an EPUB file; navigation, notes and what else is no story is left out and counted."""
+    """Return an EPUB file's story text, counting the omitted parts."""
     try:
         with zipfile.ZipFile(file) as book:
             _require_bounded(file, [book.getinfo(CONTAINER)])

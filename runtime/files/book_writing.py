@@ -47,7 +47,7 @@ def _plain(chapters: Sequence[BookChapter], title: str, language: str, *, mark: 
 
 
 def _set_in(text: str) -> str:
-    """Set the first paragraph in as far as all others: what stands before a scene's first word is not stored."""
+    """Indent the first paragraph like the others."""
     others = [line for line in text.split("\n")[1:] if line.strip()]
     widths = {len(line) - len(line.lstrip("\u3000")) for line in others}
     return "\u3000" * widths.pop() + text if len(widths) == 1 else text
@@ -139,7 +139,7 @@ def _told(text: str) -> str:
 
 
 class BookFormat(NamedTuple):
-    """How a kind of file is written, and what browsers call it."""
+    """The writer and media type of a file format."""
 
     write: Callable[[Sequence[BookChapter], str, str], bytes]
     media_type: str

@@ -122,7 +122,7 @@ class Heading(NamedTuple):
 
     @property
     def text_from(self) -> int:
-        """The first line of what it begins."""
+        """Its first line of text."""
         return self.end or self.line + 1
 
 
@@ -215,7 +215,7 @@ def _numbered(bare: _BareLines) -> list[Heading]:
 
 
 def _in_sequence(sure: dict[int, Heading], likely: dict[int, Heading]) -> list[Heading]:
-    """Return the likely headings whose numbers follow the heading before and come before those of the one after."""
+    """Return likely headings with numbers between their neighbours."""
     candidates = [heading for _, heading in sorted({**likely, **sure}.items())]
     next_sure: list[int | None] = [None] * len(candidates)
     following: int | None = None
@@ -291,7 +291,7 @@ def _is_alone(lines: Sequence[str], index: int) -> bool:
 
 
 def _shape(line: str, *, is_alone: bool) -> str:
-    """Return what lines of one form have in common: what stands before a number, their marks, standing alone."""
+    """Return a line's form: prefix, marks and isolation."""
     counted = _HEADING_SHAPE.search(line)
     if counted is not None and counted.start() <= MOST_BEFORE_A_NUMBER:
         return f"{line[: counted.start()]}0"
@@ -316,7 +316,7 @@ _ENDS_SENTENCE = re.compile(r"[。，；,;.!?…：:”\"」』]$")
 
 
 def heading_form(example: str) -> re.Pattern[str]:
-    """Return what reads the lines that have the form of an example, which is a heading of the book.
+    """Return a parser of lines in the form of an example heading.
 
     Of `Log 17 – The Sea` or `夜·三更 雪` the number and what follows it may differ, of `== Snow ==` what stands between
     the marks. Any other example is itself alone.
@@ -369,7 +369,7 @@ def heading_of(line: str) -> Heading | None:
 
 
 def titled_heading(title: str) -> Heading:
-    """Return a heading that a book gives by itself, such as in its table of contents, with its kind and number."""
+    """Return a heading from a table of contents, with kind and number."""
     text = " ".join(title.split())
     bare = _BareLines.of([text])
     if _matching(bare, _CHINESE_VOLUME, "volume") or _matching(bare, _ENGLISH_VOLUME, "volume"):
@@ -403,7 +403,7 @@ def _matched(line: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
 
 
 def _whole_title(lines: Sequence[str], index: int, title: str, kind: HeadingKind) -> Heading:
-    """Let a long title go on to the empty line that ends it; text that follows at once is longer than a title."""
+    """Extend a long title to the next empty line."""
     numbers = chapter_numbers(title) if kind == "chapter" else None
     first, last = numbers or (None, None)
     heading = Heading(index, title, kind, None, first, last)
@@ -437,7 +437,7 @@ _LISTED_NUMBER = re.compile(
 
 
 def _counting_up(lines: Sequence[str], candidates: Sequence[Heading], volumes: Sequence[Heading]) -> list[Heading]:
-    """Return those that count up from 1, in a volume again or further; those of a table of contents have no text."""
+    """Return headings that count up from 1, without those of a table of contents."""
     counted: list[Heading] = []
     numbers = [heading.number or 0 for heading in candidates]
     breaks = [volume.line for volume in volumes]
@@ -538,7 +538,7 @@ class Remark(BaseModel):
 
 
 def without_remarks(text: str, *, chapter_number: int) -> tuple[str, list[Remark]]:
-    """Take what is said to readers out of a chapter."""
+    """Remove remarks to readers from a chapter."""
     lines = text.split("\n")
     found = {index for index, line in enumerate(lines) if _is_remark(line, _ANYWHERE)}
     found |= _notes(lines)
@@ -556,7 +556,7 @@ def without_remarks(text: str, *, chapter_number: int) -> tuple[str, list[Remark
 
 
 def _is_remark(line: str, pattern: re.Pattern[str]) -> bool:
-    """Tell whether a line is said to readers; a name in quotation marks is no speech, a sentence in them is."""
+    """Return whether a line addresses readers, ignoring quoted sentences."""
     text = _QUOTED.sub("", line.strip())
     return (
         0 < len(line.strip()) <= MAX_REMARK_CHARACTERS

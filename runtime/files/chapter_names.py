@@ -48,7 +48,7 @@ LONGEST_LABEL = 24
 
 
 class UnwrittenPosition(StoryPosition):
-    """The place of a chapter that is not stored yet; where others stand there, they make room for it."""
+    """The place of a new chapter, which moves later ones."""
 
     __slots__ = ()
 
@@ -177,7 +177,7 @@ def _chapters_of(scenes: Sequence[TitledScene]) -> list[NamedChapter]:
 
 @dataclass(frozen=True)
 class ChapterNames:
-    """The names of a story's chapters: where a name stands, and what a place is called."""
+    """The author's names of a story's chapters, and their places."""
 
     chapters: Sequence[NamedChapter] = field(default_factory=list)
 
@@ -203,7 +203,7 @@ class ChapterNames:
         return counts
 
     def label(self, chapter_index: int, scene_index: int | None = None) -> str:
-        """Return what its author calls a chapter where the place in the order does not say it; else nothing.
+        """Return the author's name of a chapter, if its place does not show it.
 
         A number that several chapters bear is told with its title.
         """
@@ -222,7 +222,7 @@ class ChapterNames:
         return told if len(told) <= LONGEST_LABEL else f"{told[:LONGEST_LABEL]}…"
 
     def place(self, chapter_index: int | None, scene_index: int | None = None) -> str:
-        """Return a place with what its author calls it: `第8章:1 (9:1)`, or `9:1` where both are one."""
+        """Return a place with its author's name: `第8章:1 (9:1)`."""
         plain = str(StoryPosition(chapter_index, scene_index))
         if chapter_index is None:
             return plain

@@ -166,7 +166,7 @@ _GOES_ON = re.compile(rf"(?!—*[\[［〔①-⑳])(?:—*[{CJK_RANGES}“‘「�
 
 
 def wrapped_at(lines: Sequence[str]) -> int | None:
-    """Return the width at which the lines of a text were broken; None where each line is a paragraph."""
+    """Return the wrapping width of a text, None for whole paragraphs."""
     widths = sorted(_width(line) for line in lines if line.strip())
     if len(widths) < LEAST_WRAPPED_LINES:
         return None
@@ -222,7 +222,7 @@ def _without_chapter_title(lines: list[str]) -> tuple[str, list[str]]:
 
 
 def _scenes(lines: list[str]) -> list[tuple[str, list[str]]]:
-    """Return the titles and lines of scenes; a heading that no text follows is that of the next one."""
+    """Return scenes as titles and lines, joining headings without text."""
     scenes: list[tuple[str, list[str]]] = [("", [])]
     for line in lines:
         heading = _MARKDOWN_HEADING.match(line) or _SCENE_HEADING.match(line)

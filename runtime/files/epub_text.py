@@ -41,7 +41,7 @@ class Page(NamedTuple):
 
 
 class Package(NamedTuple):
-    """What a book says of its pages."""
+    """A book's metadata on its pages."""
 
     pages: list[Page]
     toc_name: str
@@ -58,7 +58,7 @@ class TocEntry(NamedTuple):
 
 
 def refuse_protected(book: zipfile.ZipFile, file_name: str) -> None:
-    """Refuse a book under DRM by name; encrypted fonts are no hindrance."""
+    """Reject a book under DRM by name, but not encrypted fonts."""
     names = set(book.namelist())
     if _ENCRYPTION not in names:
         return
@@ -156,7 +156,7 @@ def _known(encoding: str) -> str:
 
 
 def read_toc(book: zipfile.ZipFile, package: Package) -> list[TocEntry]:
-    """Return the entries of a book's table of contents in order; none of one that cannot be read."""
+    """Return a book's table of contents in order, empty if unreadable."""
     if not package.toc_name:
         return []
     folder = posixpath.dirname(package.toc_name)
@@ -377,7 +377,7 @@ class _Block:
         self.is_break = False
 
     def text(self, *, with_marks: bool = False) -> str:
-        """Return what a page shows of it; a line break of the source between two Chinese characters is none."""
+        """Return a page's visible text, joining lines between Chinese characters."""
         shown = (piece for index, piece in enumerate(self.pieces) if with_marks or index not in self.marks)
         return " ".join(_LINE_BREAK.sub("", "".join(shown)).split())
 
@@ -574,7 +574,7 @@ class _PageReader(HTMLParser):
             self._heading = heading
 
     def _is_title(self, text: str) -> bool:
-        """Tell whether a paragraph says again what the table of contents calls the chapter that begins."""
+        """Return whether a paragraph repeats the chapter's title."""
         return self._heading is not None and _key(text) in (_key(self._heading.title), *map(_key, self._heading_texts))
 
     def _title(self, text: str, level: int) -> None:
@@ -656,7 +656,7 @@ class BookReader:
 
 
 def _matter(page: Page, reader: _PageReader, characters: int) -> LeftOutKind | None:
-    """Return as what a page is left out that is no part of the story."""
+    """Return the kind of a page outside the story."""
     if page.is_apart:
         return "pages_apart"
     if characters > _MOST_MATTER or reader.types & _STORY_TYPES:

@@ -82,7 +82,7 @@ def read_story_text(
 
 
 def is_within(path: Path, folder: Path) -> bool:
-    """Tell whether a path lies in a folder, links followed; one that leads nowhere does not."""
+    """Return whether a path lies in a folder, following links."""
     try:
         return path.resolve(strict=True).is_relative_to(folder.resolve())
     except (OSError, RuntimeError):
@@ -90,7 +90,7 @@ def is_within(path: Path, folder: Path) -> bool:
 
 
 def require_regular(file: Path) -> None:
-    """Refuse what is no regular file, such as a pipe, before a reader waits for it."""
+    """Reject special files such as pipes."""
     try:
         mode = file.stat().st_mode
     except OSError as error:
@@ -128,7 +128,9 @@ def read_json_file(file: Path, *, within: Path | None = None) -> Any:
 
 
 def parse_json(text: str, *, where: str) -> Any:
-    """Parse JSON text and clean its texts; `where` names its file (and line) in errors.
+    """Parse JSON and clean its texts.
+
+    `where` names the file in errors.
 
     Escapes can hold what no text of a story may: lone surrogates, NUL, direction marks.
     """
@@ -145,7 +147,10 @@ def parse_json(text: str, *, where: str) -> Any:
 
 
 def validated(model: type[Model], data: Any, *, where: str) -> Model:
-    """Validate data of a file as a model; `where` names the file in errors."""
+    """Validate a file's data as a model.
+
+    `where` names the file in errors.
+    """
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -153,7 +158,7 @@ def validated(model: type[Model], data: Any, *, where: str) -> Model:
 
 
 def described(error: ValidationError, *, loc_start: int = 0) -> str:
-    """Say the first problem of a validation error: field, value and what is expected."""
+    """Return the first validation problem: field, value and expectation."""
     first = error.errors(include_url=False)[0]
     field = field_path(first["loc"][loc_start:]) or "the whole"
     if first["type"] == "missing":
@@ -259,7 +264,7 @@ def unknown_encoding(file: Path, data: bytes, decoded: DecodedText | None) -> In
 
 
 def _is_chinese(decoded: DecodedText, data: bytes) -> bool:
-    """Tell text from what only happens to be decodable: as few Chinese characters, or as rare ones."""
+    """Return whether text is plausible Chinese, by frequency of characters."""
     high_bytes = sum(byte >= 0x80 for byte in data)
     foreign = sum(not character.isascii() for character in decoded.text)
     often_used = len(_IN_ALL_CHINESE.findall(decoded.text))
@@ -292,7 +297,7 @@ def _is_common(character: str, encoding: str) -> bool:
 
 
 class NumberedLine(NamedTuple, Generic[Model]):
-    """A line of a file: its number, and what it holds or why it cannot be used."""
+    """A numbered line with its value or its error."""
 
     number: int
     value: Model | None = None
@@ -302,7 +307,7 @@ class NumberedLine(NamedTuple, Generic[Model]):
 def read_numbered_lines(
     text: str, model: type[Model], *, file: Path, id_fields: tuple[str, ...], example: str
 ) -> Iterator[NumberedLine[Model]]:
-    """Read the lines of a text one by one; empty ones are passed over.
+    """Read a text's lines one by one, skipping empty ones.
 
     Only the fields of the model are read. What else is there, such as an answer key, is dropped before anything
     looks at the line.
@@ -364,7 +369,7 @@ _ENCRYPTED = 0x1
 
 
 class Unpacked(NamedTuple):
-    """What came out of an archive."""
+    """The unpacked files of an archive."""
 
     root: Path
     """The folder, or the one file, that an import is to read."""
@@ -378,7 +383,7 @@ def is_archive(file: Path) -> bool:
 
 
 def unpack(archive: Path, folder: Path) -> Unpacked:
-    """Unpack what an import can read of a zip archive.
+    """Unpack the importable files of a zip archive.
 
     Names never lead out of the folder, links are not followed, and what the archive says of its sizes is not believed:
     the bytes are counted. Names that Windows wrote in Chinese (GBK) are read as such.
@@ -449,7 +454,7 @@ def _unpacked(opened: zipfile.ZipFile, archive: Path, folder: Path) -> Iterator[
 
 
 def _name_of(entry: zipfile.ZipInfo) -> str:
-    """Return the name of a file; where nothing says that it is UTF-8 it may be, or be GBK, as Windows writes it."""
+    """Return a member's name as UTF-8 or GBK."""
     if entry.flag_bits & _UTF8_NAME:
         return entry.filename
     try:

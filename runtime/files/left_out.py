@@ -1,4 +1,4 @@
-"""What a book's file holds beside its story: passed over, counted, and shown."""
+"""Omitted parts of a book's file, counted and shown."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -36,7 +36,7 @@ class LeftOutPart(BaseModel):
 
 
 class LeftOut:
-    """Counts what is left out of a book."""
+    """Counts the omitted parts of a book."""
 
     def __init__(self) -> None:
         self._parts: dict[LeftOutKind, LeftOutPart] = {}

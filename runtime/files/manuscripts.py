@@ -83,7 +83,7 @@ class OddNumber(BaseModel):
 
 
 class ManuscriptNotes(BaseModel):
-    """What is told of a manuscript beside its chapters."""
+    """Remarks on a manuscript beside its chapters."""
 
     title: str = Field(default="", description="Of a manuscript: that of its file or folder.")
     parts: list[StoryPart] = Field(default_factory=list, description="Volumes of a manuscript.")
@@ -162,7 +162,7 @@ class _Piece(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """The text of a file, with what its format says of it."""
+    """A file's text with its format's facts."""
 
     text: str
     encoding: str
@@ -186,7 +186,7 @@ def is_manuscript_folder(folder: Path) -> bool:
 
 
 def holds_manuscripts(folder: Path) -> bool:
-    """Tell whether a folder, or a folder in it, holds files that can be read as a manuscript, whatever their names."""
+    """Return whether a folder holds readable manuscripts."""
     return bool(_files_of(folder).files)
 
 
@@ -282,7 +282,7 @@ def _require_lines_of(forms: Sequence[str], lines: Sequence[str]) -> None:
 def _opening_chapter(
     lines: Sequence[str], headings: Sequence[Heading], pieces: Sequence[_Piece], *, known: Sequence[Heading]
 ) -> list[_Piece]:
-    """Return what stands before the first heading where it is more than a title page: a list of one, or empty."""
+    """Return a long opening before the first heading as a chapter."""
     contents = contents_lines(lines[: headings[0].line], known=known)
     body = "\n".join(line for index, line in enumerate(lines[: headings[0].line]) if index not in contents)
     characters = len("".join(body.split()))
@@ -292,7 +292,7 @@ def _opening_chapter(
 
 
 def _without_title_pages(pieces: Sequence[_Piece]) -> tuple[list[_Piece], list[str]]:
-    """Part the chapters from what stands between a volume's heading and its first chapter and is too short for one."""
+    """Separate chapters from short texts under a volume's heading."""
     sizes = [len(each.body) for each in pieces if each.title != each.volume]
     most = min(MAX_TITLE_PAGE, median(sizes) / 10) if sizes else 0
     is_page = [each.title == each.volume and len(each.body) < most for each in pieces]
@@ -438,7 +438,7 @@ def _reading_order(path: Path) -> tuple[int, bool, list[tuple[int, str]]]:
 
 
 def _natural(name: str) -> tuple[int, list[tuple[int, str]]]:
-    """Order names by the numbers in them, Chinese ones as well; a prologue is first, an epilogue last."""
+    """Sort names by their numbers, prologues first and epilogues last."""
     plain = unicodedata.normalize("NFKC", name)
     chinese = re.sub(
         rf"(?<=第){HEADING_NUMERAL}|(?<=卷){HEADING_NUMERAL}", lambda found: str(chinese_number(found[0])), plain
@@ -449,7 +449,7 @@ def _natural(name: str) -> tuple[int, list[tuple[int, str]]]:
 
 
 def _chapter_name(file: Path) -> _Piece | None:
-    """Return what the name of a file says of its chapter; None for a file that is none."""
+    """Return a file name's chapter, or None."""
     stem = unicodedata.normalize("NFKC", file.stem).strip()
     plain = _PLAIN_CHAPTER_NAME.fullmatch(stem)
     if plain is not None:

@@ -1,4 +1,4 @@
-"""Where a project's files live, of which others are told nothing; and writing them, whole or not at all."""
+"""Paths of a project's files, and atomic writes."""
 
 import contextlib
 import os
@@ -63,14 +63,14 @@ DEMOS = ("demo", "demo-zh")
 
 
 def demo_folder(project_id: str) -> Path | None:
-    """Return where the files of a story are that comes with the program; None of any other."""
+    """Return the folder of a bundled story, or None."""
     runtime = Path(__file__).parents[1]
     folders = (runtime / "_demos" / project_id, runtime.parent / "projects" / project_id)
     return next((each for each in folders if project_id in DEMOS and each.is_dir()), None)
 
 
 def bring_demo(paths: ProjectPaths) -> bool:
-    """Make the folder of a story that comes with the program; tell whether it is one."""
+    """Create a bundled story's folder, and return whether it is one."""
     demo = demo_folder(paths.project_id)
     if demo is not None:
         shutil.copytree(demo, paths.folder, ignore=shutil.ignore_patterns("data", "scene_*", "README.md"))
@@ -123,7 +123,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def _umask() -> int:
-    """Return which rights new files of the process do not get; only setting it tells it."""
+    """Return the process's umask, which only setting it reveals."""
     with _umask_lock:
         mask = os.umask(0o077)
         os.umask(mask)

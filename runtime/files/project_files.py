@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class AliasEntry(UserFileModel):
-    """An alias with what is known of it; a plain string in the file stands for its name alone."""
+    """An alias with its details, a string meaning its name."""
 
     alias: str = Field(min_length=1)
     language: str | None = None
@@ -42,7 +42,7 @@ class AliasEntry(UserFileModel):
 
 
 class EntityEntry(UserFileModel):
-    """One entity of a file; fields that it does not know become part of the entity's profile."""
+    """One entity of a file, with unknown fields as its profile."""
 
     entity_id: str = Field(min_length=1)
     entity_type: EntityType
@@ -88,14 +88,14 @@ class _EntitiesFile(UserFileModel):
 
 
 def load_settings_file(file: Path) -> Settings | None:
-    """Read what a project says of itself, or None where there is no file."""
+    """Load a project's settings, or None without a file."""
     return (
         validated(Settings, read_json_file(file, within=file.parent), where=repr(str(file))) if file.exists() else None
     )
 
 
 def load_characters(file: Path) -> CharactersConfig | None:
-    """Read the author's characters in any form of `read_characters`; None where there is no file."""
+    """Load characters in any form of `read_characters`, or None without a file."""
     if not file.exists():
         return None
     data = read_characters(read_json_file(file, within=file.parent))
@@ -123,7 +123,10 @@ def chapter_files(folder: Path) -> dict[int, Path]:
 
 
 def record_files(folder: Path) -> dict[int, Path]:
-    """Find supplied scene records: `chapter_NNN_records.json`; otherwise as `chapter_files`."""
+    """Find record files `chapter_NNN_records.json`.
+
+    Otherwise like `chapter_files`.
+    """
     return _numbered_files(folder, _RECORDS_FILE)
 
 
@@ -182,7 +185,7 @@ def load_records(file: Path) -> list[SceneRecord]:
 
 
 def load_entities(file: Path) -> list[Entity]:
-    """Read supplied entities: `{"entities": […]}` or a bare list; aliases are strings or objects."""
+    """Load entities: `{"entities": […]}` or a list, with aliases as strings or objects."""
     if not file.exists():
         return []
     entries = validated(
@@ -256,7 +259,7 @@ def _scene(data: Any, chapter_id: Any) -> Any:
 
 
 def _renamed(data: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Rename fields, but for those whose new name is taken."""
+    """Rename fields, except for taken names."""
     return {
         new if (new := names.get(name, name)) == name or new not in data else name: value
         for name, value in data.items()
@@ -285,7 +288,7 @@ class _Snapshot(BaseModel):
 
 
 class _Timeline(BaseModel):
-    """What an entry of each section must hold to be shown; a file may have been edited by hand."""
+    """The required fields of timeline entries in edited files."""
 
     open_loops: list[_Loop] = []
     relationships: list[_Relationship] = []
@@ -297,7 +300,7 @@ class _ContextFile(BaseModel):
 
 
 def context_places(paths: ProjectPaths) -> list[tuple[int, int]]:
-    """Return chapter and scene of each context file of a project, in story order; empty where there are none."""
+    """Return the places of a project's context files, in story order."""
     names = [file.name for file in paths.folder.iterdir()] if paths.folder.is_dir() else []
     matches = [match for name in names if (match := _CONTEXT_FILE.match(name))]
     places = {(int(match["chapter"]), int(match["scene"])): match.string for match in matches}
@@ -305,7 +308,7 @@ def context_places(paths: ProjectPaths) -> list[tuple[int, int]]:
 
 
 def planned_places(paths: ProjectPaths) -> list[tuple[int, int]]:
-    """Return chapter and scene of each plan of a project, in story order; files that cannot be read have none."""
+    """Return the places of a project's plans, in story order."""
     places = set(context_places(paths))
     for file in paths.chapters.glob("chapter_*_plan.json"):
         with contextlib.suppress(InvalidFileError):
@@ -337,7 +340,7 @@ logger = logging.getLogger(__name__)
 def own_scene_plan(
     paths: ProjectPaths, *, chapter_index: int, scene_index: int
 ) -> tuple[ScenePlan | None, ChapterPlan | None]:
-    """Return the plan that a project has of a scene: its chapter's, else the one that its context was built for."""
+    """Return a scene's plan from its chapter, or from its context."""
     chapter_plan = load_chapter_plan(paths.chapter_plan_file(chapter_index))
     found = chapter_plan.scene(scene_index) if chapter_plan is not None else None
     return found or _kept_plan(paths, chapter_index, scene_index), chapter_plan
@@ -389,7 +392,7 @@ class Book(NamedTuple):
 
 
 def load_book(folder: Path, *, records: bool = False) -> Book:
-    """Read a book's folder; plans and answer keys in it are never opened."""
+    """Load a book's folder, without plans and answer keys."""
     scenes = sorted(_read_lines(folder / "scenes.jsonl", BookScene), key=_place)
     _refuse_repeats([_place(each) for each in scenes], folder / "scenes.jsonl", "scene")
     meta = folder / "meta.json"

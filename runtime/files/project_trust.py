@@ -31,7 +31,7 @@ Addresses = dict[str, str]
 
 
 class ProjectTrust(Model):
-    """What a project's config.yaml says of addresses, and whether its user confirmed it."""
+    """The addresses in a project's config.yaml, and their confirmation."""
 
     project_id: str
     folder: Path
@@ -98,7 +98,10 @@ def is_trusted(folder: Path, addresses: Addresses) -> bool:
 
 
 def trust(folder: Path, addresses: Addresses) -> None:
-    """Confirm the addresses of a project's folder; others that it names later need a word of their own."""
+    """Confirm a project's addresses.
+
+    Later changes need another confirmation.
+    """
     _write_confirmations({**_read_confirmations(), str(folder.resolve()): addresses})
 
 

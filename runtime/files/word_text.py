@@ -1,4 +1,4 @@
-"""What Word shows of a document's main text: paragraphs with headings, and what was passed over.
+"""Visible text of a Word document: paragraphs, headings, omitted parts.
 
 Readers of .docx were tried on a document with tracked changes, fields, ruby, content controls, text boxes and hidden
 text: mammoth 1.13 loses the base of ruby and simple fields and keeps hidden text, docx2python 3.7 and docx2txt 0.9 keep
@@ -20,7 +20,7 @@ _PRIVATE_USE = range(0xE000, 0xF900)
 
 
 class _Style(NamedTuple):
-    """What a style says of its paragraphs and runs."""
+    """The properties of a style."""
 
     based_on: str
     name: str
@@ -29,7 +29,7 @@ class _Style(NamedTuple):
 
 
 class _Styles:
-    """The styles of a document, each with what it takes from those that it is based on."""
+    """The styles of a document with inheritance."""
 
     def __init__(self, root: Any) -> None:
         self._styles = {
@@ -44,7 +44,7 @@ class _Styles:
         }
 
     def heading_level(self, style_id: str) -> int | None:
-        """Return the level of a heading, 1 for the title of the document; None of other paragraphs."""
+        """Return a heading's level, 1 for the title, or None."""
         for style in self._chain(style_id):
             match = _HEADING_STYLE.match(style.name)
             if match or style.name == "Title":
@@ -258,7 +258,7 @@ _HANDLERS: dict[str, Any] = {
 
 
 def _name(element: Any) -> str:
-    """Return the name of an element without its namespace; nothing of a comment."""
+    """Return an element's local name, empty for a comment."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 

@@ -1,4 +1,4 @@
-"""Chroma's collections by `langchain_chroma.Chroma`, embedded or on a server; runs only in the process of the index."""
+"""Chroma collections through `langchain_chroma.Chroma`, inside the index process."""
 
 import re
 import shutil
@@ -67,7 +67,7 @@ _DAMAGED_TEXT = re.compile(
 
 
 class ChromaCollections(Collections):
-    """Collections of one embedded index or Chroma server; the client is opened at its first use."""
+    """Collections of one embedded index or Chroma server, opened on first use."""
 
     def __init__(self, location: locations.EmbeddedIndex | locations.ChromaServer) -> None:
         super().__init__(self._open_store)
@@ -78,7 +78,10 @@ class ChromaCollections(Collections):
         self._process_lock: FileLock | None = None
 
     def do(self, operation: str, collection: Collection, **arguments: Any) -> Any:
-        """Do one operation on a collection; see `Collections.do`."""
+        """Run one operation on a collection.
+
+        See `Collections.do`.
+        """
         client = self._opened_client()
         if "*" in collection.name:
             collection = replace(collection, name=_largest_collection(client, collection.name))
@@ -101,7 +104,7 @@ class ChromaCollections(Collections):
         return store
 
     def _drop(self, client: ClientAPI, collection: Collection) -> None:
-        """Delete a collection; in an embedded index those of other models in its place too, and what files are left."""
+        """Delete a collection, and in an embedded index the leftovers of others."""
         names = {collection.name}
         if self._index is not None:
             place = collection.name.rpartition("-")[0]
@@ -122,7 +125,7 @@ class ChromaCollections(Collections):
                 shutil.rmtree(folder)
 
     def _opened_client(self) -> ClientAPI:
-        """Return the open client; one whose files vanished is given up."""
+        """Return the open client, reopening one with vanished files."""
         if self._client is None:
             self._client = _open_server(self._server) if self._server is not None else self._open_folder()
         elif self._index is not None and _file_of(self._index) != self._opened_file:
@@ -229,7 +232,7 @@ def _settings() -> Settings:
 
 
 def _file_of(index: locations.EmbeddedIndex) -> tuple[int, int] | None:
-    """Return what tells the database of an index from another one in its place."""
+    """Return the identity of an index's database file."""
     try:
         status = (index.path / locations.DATABASE_FILE).stat()
     except OSError:

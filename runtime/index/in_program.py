@@ -1,4 +1,4 @@
-"""A vector store that a Python program passes in: it runs in that program, and a call that hangs is given up."""
+"""A Python program's own vector store, called with a deadline."""
 
 import threading
 from functools import partial
@@ -19,7 +19,10 @@ class IndexInProgram(IndexAccess):
         self._turn = threading.Lock()
 
     def call(self, operation: str, deadline: Deadline, *, collection: Collection, **arguments: Any) -> Any:
-        """Do one operation; see `IndexAccess`."""
+        """Run one operation.
+
+        See `IndexAccess`.
+        """
         self.breaker.refuse_if_open()
         work = partial(self._do, operation, collection, arguments)
         try:

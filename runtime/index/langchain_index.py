@@ -49,7 +49,7 @@ class PreparedEmbeddings(Embeddings):
             self._pending.clear()
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Return the prepared vectors; for a store that only asks for their length, some vector of it."""
+        """Return the prepared vectors, or any vector for a length probe."""
         return [self._next(text) for text in texts]
 
     def embed_query(self, text: str) -> list[float]:
@@ -159,13 +159,13 @@ class Collections:
         return VectorIndexError(f"the vector store failed: {described(error)}")
 
     def forget(self, *collections: Collection) -> None:
-        """Open these collections anew the next time; all where none is named."""
+        """Reopen these collections next time, by default all."""
         for collection in collections or tuple(self._opened):
             self._opened.pop(collection, None)
 
 
 def _hit(document: Document) -> IndexHit:
-    """Return a document as a hit; one that is not ours has no id of a chunk."""
+    """Return a document as a hit, foreign ones without an id."""
     chunk_id = document.metadata.get("chunk_id")
     return IndexHit(chunk_id if isinstance(chunk_id, str) else "", document.page_content, document.metadata)
 

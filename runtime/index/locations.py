@@ -24,7 +24,7 @@ class EmbeddedIndex:
 
     @property
     def control_folder(self) -> Path:
-        """Folder beside the index for its locks and its log; it outlives the loss of the index."""
+        """The folder beside the index for locks and log, outliving the index."""
         return self.path.with_name(self.path.name + ".control")
 
     def __str__(self) -> str:
@@ -64,13 +64,13 @@ class ChromaServer:
 
     @property
     def request_headers(self) -> dict[str, str]:
-        """What every request carries beside what Chroma sends by itself."""
+        """Additional headers of every request."""
         bearer = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         return {**bearer, **dict(self.headers)}
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What no message may show."""
+        """Secrets hidden from messages."""
         return tuple(secret for secret in (self.token, *dict(self.headers).values()) if secret)
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class ChromaServer:
 
 @dataclass(frozen=True, slots=True)
 class NamedStore:
-    """A LangChain vector store whose factory is named by its import path, as `package.module:factory`."""
+    """A LangChain vector store by its factory's import path `package.module:factory`."""
 
     import_path: str
 

@@ -140,7 +140,7 @@ class VectorStoreManager:
         return stored
 
     def delete(self, chunk_ids: Iterable[str], *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
-        """Remove rows; ids that are not there are fine."""
+        """Remove rows, ignoring absent ids."""
         self._call("delete", Deadline.after(timeout_s), chunk_ids=list(dict.fromkeys(chunk_ids)))
 
     def query(
@@ -176,7 +176,7 @@ class VectorStoreManager:
         top_k: int,
         deadline: Deadline | None = None,
     ) -> list[list[IndexedText]]:
-        """Return the nearest rows before a position by what the store says of them, for when SQL cannot be read."""
+        """Return the nearest earlier rows from the store alone, when SQL is unreadable."""
         wanted = 2 * top_k + SPARE_ROWS
         while True:
             results = self.query(vectors, top_k=wanted, deadline=deadline)
@@ -204,7 +204,7 @@ class VectorStoreManager:
         vectors_of: VectorsOf | None = None,
         timeout_s: float = WRITE_TIMEOUT_S,
     ) -> IndexVerification:
-        """Compare the index with what SQL says.
+        """Compare the index with SQL.
 
         Args:
             expected_ids: All ids that it must hold.
@@ -239,7 +239,7 @@ class VectorStoreManager:
         return verification
 
     def drop(self, chunk_ids: Iterable[str] = (), *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
-        """Remove all that the index holds; the ids are for stores that cannot remove a collection."""
+        """Remove all rows, by ids where a store cannot drop collections."""
         self._call("drop", Deadline.after(timeout_s), chunk_ids=list(chunk_ids))
 
     def let_repair_through(self) -> None:
@@ -247,11 +247,11 @@ class VectorStoreManager:
         self._access.breaker.succeeded()
 
     def discard_files(self, *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
-        """Remove the files of a damaged embedded index; on a server nothing happens."""
+        """Remove a damaged embedded index's files, nothing on a server."""
         self._access.discard_files(Deadline.after(timeout_s))
 
     def oversized_file(self) -> str | None:
-        """Name a file of an embedded index that no sound one can have; None where there is none."""
+        """Return an embedded index's oversized file, or None."""
         location = self._access.location
         return swollen_file(location) if isinstance(location, EmbeddedIndex) else None
 

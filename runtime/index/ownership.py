@@ -1,4 +1,4 @@
-"""Who owns the files of an embedded index, and how other programs ask through the owner.
+"""Ownership of an embedded index's files, and access through the owner.
 
 One program owns an embedded index; others of the same user ask through it. The owner listens where its user alone can
 connect and says beside the index where that is, in a file that its user alone can read. Both ends prove that they know
@@ -46,7 +46,10 @@ class IndexOwnership:
         return self._lock.is_locked
 
     def acquire(self) -> bool:
-        """Take the right, or refuse without waiting; taking it again is harmless."""
+        """Take the lock, or refuse at once.
+
+        Repeating is harmless.
+        """
         if self._lock.is_locked:
             return False
         try:
@@ -67,7 +70,7 @@ class IndexOwnership:
         return was_left_behind
 
     def release(self, *, in_doubt: bool = False) -> None:
-        """Give the right up; harmless when it is not held."""
+        """Release the lock, if held."""
         if self._lock.is_locked:
             if not in_doubt:
                 self._owner_file.unlink(missing_ok=True)
@@ -106,7 +109,7 @@ class Lender:
         threading.Thread(target=self._take, name="lent-index", daemon=True).start()
 
     def close(self) -> None:
-        """Take no more connections; who is connected finds the line closed at the next question."""
+        """Refuse new connections, and close open ones at their next request."""
         self.is_over = True
         self._address_file.unlink(missing_ok=True)
         # Nothing else wakes a thread that waits for a connection.
@@ -129,7 +132,7 @@ class Lender:
 
 @dataclass(slots=True)
 class Owner:
-    """The program that lends an index, in the place of a process of one's own: it is not ours to end."""
+    """The program that lends its index process."""
 
     pid: int
     returncode: int | None = None
@@ -146,7 +149,7 @@ class Owner:
 
 
 def borrow(address_file: Path) -> tuple[Owner, Connection] | None:
-    """Connect to the program that lends an index; None where none does, or it is not of this user."""
+    """Connect to the lending program of this user, or return None."""
     try:
         with address_file.open() as told:
             if hasattr(os, "getuid") and os.fstat(told.fileno()).st_uid != os.getuid():

@@ -71,7 +71,7 @@ class _Worker:
 
 
 class IndexProcess(IndexAccess):
-    """The process that owns one index; safe to use from several threads.
+    """The process that owns one index, safe between threads.
 
     Calls are answered one after another. Nothing is started before `start` or the first call. Where another program
     owns the index already, that one answers.
@@ -131,7 +131,7 @@ class IndexProcess(IndexAccess):
         return self._turn.locked()
 
     def start(self) -> None:
-        """Start the process in the background and return at once; a start under way is left alone."""
+        """Start the process in the background, unless it is starting."""
         self._refuse_after_fork()
         if self._turn.acquire(blocking=False):
             try:
@@ -140,7 +140,7 @@ class IndexProcess(IndexAccess):
                 self._turn.release()
 
     def wait_started(self, deadline: Deadline) -> None:
-        """Start the process and wait until it has loaded its libraries; the index itself is not touched."""
+        """Start the process and wait for its imports, without opening the index."""
         with self._admitted(deadline):
             self._started(deadline)
 
@@ -191,7 +191,7 @@ class IndexProcess(IndexAccess):
             self._turn.release()
 
     def discard_files(self, deadline: Deadline) -> None:
-        """End the process and remove the files of a damaged embedded index; on a server nothing happens."""
+        """End the process and remove a damaged embedded index's files."""
         if not isinstance(self.location, locations.EmbeddedIndex):
             return
         with self._my_turn(deadline):
@@ -209,7 +209,7 @@ class IndexProcess(IndexAccess):
                 ) from error
 
     def close(self) -> None:
-        """End the process and give the index free; in a forked child nothing happens."""
+        """End the process and free the index, except in a forked child."""
         atexit.unregister(self.close)
         if os.getpid() != self._owner_pid:
             return
@@ -278,7 +278,7 @@ class IndexProcess(IndexAccess):
         return self._worker
 
     def _borrowed(self, address_file: Path) -> _Worker | None:
-        """Connect to the program that owns the index; None where it does not lend it."""
+        """Connect to the index's owner, or return None."""
         try:
             found = call_with_deadline(
                 partial(ownership.borrow, address_file), timeout_s=ownership.CONNECT_TIMEOUT_S, stage="index"
@@ -327,7 +327,7 @@ class IndexProcess(IndexAccess):
         )
 
     def _replaced(self, worker: _Worker, *, reason: str, grace_s: float = 0.0) -> errors.VectorIndexError:
-        """End a process that failed, start the next in the background unless the breaker opened; say how it ended."""
+        """Replace a failed process unless the breaker opened, and describe its end."""
         self._stop(grace_s=grace_s)
         self._interrupted()
         self.breaker.failed(reason)
@@ -382,7 +382,7 @@ def _log_file(location: locations.IndexLocation) -> Path | None:
 
 
 def _death(location: locations.IndexLocation, code: int | None) -> errors.VectorIndexError:
-    """Say how a process ended; a crash of native code is taken as damage of the index files."""
+    """Describe a process's end, taking native crashes as index damage."""
     signal_name = signal.Signals(-code).name if code is not None and code < 0 else ""
     if code is None:
         end = "cannot be stopped"
@@ -430,7 +430,7 @@ class IndexProcessRegistry:
             return self._processes[key]
 
     def give_back(self, access: IndexAccess) -> None:
-        """Return a process that was borrowed; the last user's return closes it."""
+        """Return a borrowed process, closed by its last user."""
         if access.location is None:
             return
         key = (os.getpid(), access.location)

@@ -1,4 +1,4 @@
-"""What goes into the vector index, what comes out of it, and exact search over the vectors that SQL keeps.
+"""Rows and hits of the vector index, and exact search over SQL vectors.
 
 Stores differ in what they do with None and with missing keys, so every key of the metadata is always written, with a
 sentinel where there is nothing. A row that lacks one is not shown where SQL cannot vouch for it.
@@ -60,7 +60,9 @@ class IndexRow(IndexedText):
 
 @dataclass(frozen=True, slots=True)
 class IndexHit:
-    """A document that a store returned for a query; SQL says whether it may be shown and how near it is.
+    """A store's hit for a query.
+
+    SQL decides its visibility and distance.
 
     One that is foreign to the index has an empty id.
     """
@@ -70,7 +72,7 @@ class IndexHit:
     metadata: Metadata
 
     def text_before(self, as_of: StoryPosition, *, project_id: str) -> IndexedText | None:
-        """Return the row by its metadata alone; None for one that is foreign, later, or not whole."""
+        """Return the row from its metadata, None if foreign, later or incomplete."""
         numbers = [_whole_number(self.metadata.get(key)) for key in _NUMBER_KEYS]
         is_whole = self.chunk_id and all(isinstance(self.metadata.get(key), str) for key in _TEXT_KEYS)
         if not is_whole or None in numbers:
@@ -91,7 +93,7 @@ class IndexHit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexColumns:
-    """Rows as the columns that a vector store takes; vectors are of length 1."""
+    """Rows as columns with unit vectors."""
 
     chunk_ids: list[str]
     texts: list[str]
@@ -100,7 +102,7 @@ class IndexColumns:
 
 
 def store_id(collection: str, chunk_id: str) -> str:
-    """Return the id of a chunk in a vector store: some take UUIDs only, some one id in all collections once only."""
+    """Return a chunk's id in a vector store, as a UUID unique across collections."""
     return str(uuid.uuid5(_STORE_IDS, f"{collection}/{chunk_id}"))
 
 
@@ -169,7 +171,7 @@ def _require_vector(vector: Vector | Sequence[float], *, dimension: int, name: s
 
 
 def _whole_number(value: object) -> int | None:
-    """Return a whole number, which some stores give back as a float; None for anything else."""
+    """Return a whole number, also from a float, or None."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

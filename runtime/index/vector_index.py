@@ -31,7 +31,7 @@ class VectorIndex(Protocol):
         """
 
     def delete(self, chunk_ids: Sequence[str]) -> None:
-        """Remove rows; an id that is absent is ignored."""
+        """Remove rows, ignoring absent ids."""
 
     def query(self, vectors: NDArray[np.float32], top_k: int, *, must_hold_rows: bool = False) -> list[list[IndexHit]]:
         """Return the documents nearest to each vector, the nearest first."""
@@ -91,7 +91,7 @@ class CircuitBreaker:
         self._failures, self._opened_at = 0, None
 
     def failed(self, reason: str) -> None:
-        """Note that a call failed, and what to tell those who are refused for it."""
+        """Record a failed call, and the message for refused ones."""
         self._failures += 1
         self._last_reason = reason
         if self._failures >= FAILURE_LIMIT:
@@ -116,14 +116,14 @@ class IndexAccess:
         """Prepare for the first call in the background."""
 
     def wait_started(self, deadline: Deadline) -> None:
-        """Wait until calls can be answered at once; the index itself is not touched."""
+        """Wait until calls can be answered, without opening the index."""
 
     def discard_files(self, deadline: Deadline) -> None:
         """Remove the files of a damaged index, where they are the program's own."""
 
     def close_idle(self) -> bool:
-        """Free what it holds until the next call; False where a call is under way."""
+        """Free resources until the next call, returning False during a call."""
         return True
 
     def close(self) -> None:
-        """Free what it holds for good."""
+        """Free all resources for good."""

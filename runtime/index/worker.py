@@ -27,7 +27,7 @@ _PARENT_CHECK_S = 1.0
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Serve one program, whose process id is the only argument, until it closes the channel."""
+    """Serve the program with the given process id until it closes the channel."""
     parent_pid = int(arguments[0])
     # The channel is moved off standard input, so that nothing else can read from it.
     channel = Connection(os.dup(0))
@@ -81,7 +81,7 @@ def _without(error: VectorIndexError, secrets: Sequence[str]) -> VectorIndexErro
 
 
 def _answer(collections: Collections, operation: str, arguments: dict[str, Any], *, timeout_s: float) -> Any:
-    """Do an operation; an error that the program should see is its answer."""
+    """Run an operation, returning its error as the answer."""
     faulthandler.dump_traceback_later(max(0.0, timeout_s) + _WATCHDOG_MARGIN_S, exit=True)
     try:
         return collections.do(operation, **arguments)

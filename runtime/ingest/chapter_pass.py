@@ -1,4 +1,4 @@
-"""The pass at the end of a chapter: who is who across its scenes, which threads are over, what weighs how much.
+"""The chapter review: identities, ended threads and importances.
 
 Scenes are read one by one, so what spans them is put right when all of a chapter are read. First, without a model,
 equal names become one and trifles that nobody touched for long fade; then a model is asked once. All that it says
@@ -62,7 +62,7 @@ PassOutcome = Literal["done", "unchanged", "waiting", "failed", "overtaken"]
 
 
 class ChapterPass(ModelWork):
-    """What the pass did with a chapter.
+    """The result of a chapter's review.
 
     `unchanged` was reconciled before; `waiting` has scenes that nobody read yet, or none that a model read;
     `failed` got no usable answer, `overtaken` was changed by somebody meanwhile: the next run tries both again.
@@ -91,7 +91,7 @@ def chapters_to_retry(unit: UnitOfWork) -> list[int]:
 
 
 def chapter_left_behind(unit: UnitOfWork, positions: Sequence[StoryPosition]) -> list[int]:
-    """Return the chapter before those that are being read, unless its last pass failed; none where there is none."""
+    """Return the previous chapter, unless its review failed."""
     if not positions:
         return []
     begun = min(positions).chapter_index or 0
@@ -107,7 +107,7 @@ def reconcile_chapter(
     model: BaseChatModel | None = None,
     again: bool = False,
 ) -> ChapterPass:
-    """Put right what spans the scenes of a chapter that is read, once."""
+    """Review a read chapter once, across its scenes."""
     try:
         return _reconciled(stores, project_id, chapter_index, model, again=again)
     except UnknownProjectError:
@@ -128,7 +128,10 @@ def reconcile_chapters(
     again: bool = False,
     progress: Callable[[int, int], Any] | None = None,
 ) -> list[ChapterPass]:
-    """Reconcile chapters in story order; see `reconcile_chapter`."""
+    """Review chapters in story order.
+
+    See `reconcile_chapter`.
+    """
     if chapters is None:
         with stores.database(project_id).read() as unit:
             unit.projects.require()
@@ -194,7 +197,7 @@ def _scenes_of(unit: UnitOfWork, chapter_index: int) -> list[Scene]:
 
 
 def _mark(scenes: Sequence[Scene]) -> str:
-    """Return what changes when a scene is read anew, also where it says the same; merges leave it alone."""
+    """Return a mark that every new reading of a scene changes."""
     told = [
         "\x1f".join(
             [
@@ -222,7 +225,7 @@ def _marks(unit: UnitOfWork) -> dict[str, str]:
 
 
 class _Pass:
-    """What a chapter's pass stores, in one transaction, and tells in what is `done`."""
+    """The writes of a chapter review, in one transaction."""
 
     def __init__(self, stores: MemoryStores, unit: UnitOfWork, done: ChapterPass) -> None:
         self._unit = unit
@@ -250,7 +253,7 @@ class _Pass:
         self._take_better_names()
 
     def with_reading(self, reading: ChapterReading) -> None:
-        """Store what a model puts right."""
+        """Store a model's corrections."""
         self._done.issues += reading.issues
         for each, names in reading.wrong_names:
             parting = part_names_in(self._unit, each, names)
@@ -287,7 +290,7 @@ class _Pass:
         self._done.issues += outcome.issues
 
     def _take_better_names(self) -> None:
-        """List those whom a model met without a name under the one that the story uses, from where it gives it."""
+        """List unnamed entities under their later names, from the naming scene on."""
         stored = [one for one in self._unit.entities.list_all() if one.origin == "extracted"]
         names = Counter(name for one in stored for name in set(one.entity.names()))
         taken = {name for name, bearers in names.items() if bearers > 1}
@@ -301,7 +304,10 @@ class _Pass:
                 self._done.display_names[entity.entity_id] = name
 
     def _join_memories(self, joined: Mapping[str, str]) -> dict[str, str]:
-        """Let one memory stand for another; each scene that changes is a change of its own, which can be undone."""
+        """Merge two memories.
+
+        Every changed scene can be undone by itself.
+        """
         done: dict[str, str] = {}
         for gone, stays in joined.items():
             scenes = [scene for scene in self._unit.scenes.list_as_of() if scene.record is not None]
@@ -345,7 +351,7 @@ class _Pass:
         return touched if touched[0] == self._chapter_index else self._last_place
 
     def _write(self, endings: Sequence[Ending], importances: Mapping[str, int]) -> int:
-        """Write ends and importances into the records of their scenes; tell how many memories changed."""
+        """Write endings and importances into records, and count changed memories."""
         by_place: dict[Place, list[RecordedLoopResolution | RecordedLoopAdvance]] = defaultdict(list)
         for place, ending in endings:
             by_place[place].append(ending)

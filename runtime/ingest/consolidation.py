@@ -40,7 +40,7 @@ MODEL_PATIENCE = 3
 
 
 class ConsolidatedGroup(BaseModel):
-    """One consolidated memory, or with `dry_run` what would be one; its id is empty then."""
+    """One consolidated memory, without an id in a dry run."""
 
     chunk_id: str = ""
     entity_id: str = Field(description="The entity that had too many.")
@@ -50,7 +50,7 @@ class ConsolidatedGroup(BaseModel):
 
 
 class ConsolidationReport(BaseModel):
-    """What a run did; with `dry_run` what it would do."""
+    """The result of a consolidation, or its preview with `dry_run`."""
 
     limit: int
     dry_run: bool = False
@@ -139,7 +139,7 @@ def _consolidated(
 
 
 def consolidate_beyond_setting(stores: MemoryStores, project_id: str) -> list[ReportIssue]:
-    """Consolidate where the settings ask ingest to, without a model; nothing is raised."""
+    """Consolidate after an ingest by the settings, without a model, never raising."""
     limit = stores.settings.memory.consolidation.max_memories_per_entity
     if limit is None:
         return []
@@ -153,7 +153,7 @@ def consolidate_beyond_setting(stores: MemoryStores, project_id: str) -> list[Re
 
 
 def undo_consolidation(stores: MemoryStores, project_id: str, chunk_id: str | None = None) -> list[str]:
-    """Take one consolidated memory back, or all; their sources are read again."""
+    """Undo one consolidated memory or all, showing their sources again."""
     with stores.database(project_id).write() as unit:
         if chunk_id is not None:
             unit.consolidations.undo(chunk_id)
@@ -164,7 +164,7 @@ def undo_consolidation(stores: MemoryStores, project_id: str, chunk_id: str | No
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """All live memories, what of them is to be consolidated, and what that takes."""
+    """All live memories, the groups to consolidate, and their cost."""
 
     live: list[StoryMemoryChunk]
     groups: list[ConsolidationGroup] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Storing entities, the author's characters among them, and who is who, as scenes tell it.
+"""Storage of entities, the author's characters and identities.
 
 Stored scenes are scanned once for names that were not known before. Names that known entities get, and entities that
 turn out to be one, are changes that `novelgen undo` takes back. Two that were one all along are merged: a reader of an
@@ -45,7 +45,7 @@ Names = frozenset[tuple[str, str]]
 
 
 class EntitiesResult(BaseModel):
-    """What storing entities changed."""
+    """The result of storing entities."""
 
     written: list[str] = Field(default_factory=list, description="Ids of the entities that are new or changed.")
     rescanned: list[tuple[int, int]] = Field(
@@ -79,7 +79,10 @@ def store_entities_in(
     origin: EntityOrigin,
     stores: MemoryStores,
 ) -> EntitiesResult:
-    """Store entities in a running transaction; see `store_entities`."""
+    """Store entities in a running transaction.
+
+    See `store_entities`.
+    """
     before = _bearers(unit)
     written = _write_characters(unit, characters, entities) if characters else []
     written += _write_entities(unit, entities, origin)
@@ -118,7 +121,7 @@ def withdraw_names_in(
 
 
 def restore_card_in(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> Change:
-    """Put a card that was added, edited or renamed back as it was, and derive anew the scenes that name it."""
+    """Restore a card, and derive its scenes again."""
     before = _bearers(unit)
     undone = unit.journal.undo(change.change_id)
     _read_again(unit, _names_of(before ^ _bearers(unit)), stores=stores)
@@ -157,7 +160,7 @@ def _write_characters(unit: UnitOfWork, characters: CharactersConfig, entities: 
 
 
 def _write_character(unit: UnitOfWork, entity: Entity, by_author: Set[str]) -> bool:
-    """Store what the author says of a character, and tell whether that is new."""
+    """Store an author's character, and return whether it is new."""
     old = unit.entities.get(entity.entity_id)
     if old is None:
         unit.entities.upsert(entity, origin="author")
@@ -200,7 +203,7 @@ def _is_stored_already(stored: StoredEntity, entity: Entity, origin: EntityOrigi
 
 
 def _read_again(unit: UnitOfWork, names: Names, *, stores: MemoryStores) -> list[Scene]:
-    """Derive scenes anew whose text or record holds names that came or went, and return them.
+    """Derive scenes again after names came or went, and return them.
 
     A record that names an entity by a word gets the id of the card that now bears it.
     """
@@ -238,7 +241,7 @@ _PROFILE_FIELDS = (
 def entities_of_characters(
     characters: CharactersConfig, *, known: Sequence[Entity], take_id: Callable[[], str]
 ) -> list[Entity]:
-    """Return the entities of an author's characters, holding what the author wrote and nothing else."""
+    """Return the entities of an author's characters, with written fields only."""
     return [_entity(character, _known_bearer(character.name, known), take_id) for character in characters.everyone()]
 
 
@@ -276,7 +279,7 @@ FOUND_SETTING = "found_identities"
 
 
 class IdentityOutcome(BaseModel):
-    """What was stored of who is who."""
+    """The result of storing identities."""
 
     names: list[NewName] = Field(default_factory=list, description="Names that were given.")
     changes: list[Change] = Field(default_factory=list, description="Entities that became one.")
@@ -291,7 +294,7 @@ def store_identities_in(
     at: StoryPosition,
     stores: MemoryStores,
 ) -> IdentityOutcome:
-    """Store names and identities that a scene tells, in a running transaction; nothing of it is fatal."""
+    """Store a scene's names and identities in a transaction, without raising."""
     outcome = IdentityOutcome()
     survivors = unit.merges.survivors()
     for each in names:
@@ -321,7 +324,7 @@ def store_identities_in(
 
 
 def part_names_in(unit: UnitOfWork, entity_id: str, names: Sequence[str]) -> IdentityOutcome:
-    """Take names from an entity that belong to another one, in a running transaction; nothing of it is fatal.
+    """Move wrong names off an entity in a transaction, without raising.
 
     Names that came when somebody became part of it go with that one, who is there again. Others become an entity of
     their own. What an author wrote or merged stays and is reported.
@@ -366,7 +369,7 @@ def _found_changes(unit: UnitOfWork) -> list[int]:
 
 
 def alike_names(entities: Iterable[Entity]) -> list[tuple[str, str]]:
-    """Return pairs of entities of one type whose names are equal, or would be without the title of one of them.
+    """Return same-type entities with equal names, ignoring a title.
 
     "Mr. Thaddeus Sholto" and "Thaddeus Sholto" are one. "Mr. Small" and "Mrs. Small" are not, nor "Mrs. Cecil
     Forrester" and "Cecil Forrester", nor two of a kind ("the porter"), nor three who share a name.
@@ -442,7 +445,7 @@ def _one_entity(unit: UnitOfWork, one: str, other: str, *, how: str, at: StoryPo
 
 
 def _rank(stored: StoredEntity, mentions: FirstMentions) -> tuple[bool, bool, tuple[int, int], int, str]:
-    """Sort the one first that stays: the author's, then who has a proper name, then the earlier one."""
+    """Sort the surviving entity first: the author's, named ones, earlier ones."""
     entity = stored.entity
     place = sort_key(*first_appearance(entity, mentions))
     return (stored.origin != "author", is_description(entity.name), place, len(entity.entity_id), entity.entity_id)

@@ -1,4 +1,4 @@
-"""Extracting the records of stored scenes with a model: which are read, and what becomes of the answers."""
+"""Extraction of stored scenes' records with a model."""
 
 from collections.abc import Callable
 from statistics import fmean
@@ -54,7 +54,7 @@ CHAPTER_ANSWER_TOKENS = 500
 
 
 def _chosen(unit: UnitOfWork, choice: scene_passes.SceneChoice) -> list[StoryPosition]:
-    """Return the scenes to read; those with a record of a person are never among them."""
+    """Return the scenes to read, never those with a person's record."""
 
     def is_due(scene: Scene) -> bool:
         if scene.record is not None:
@@ -79,7 +79,10 @@ def _require_readable(scene: Scene) -> None:
 
 
 class SceneExtraction(scene_passes.SceneReport):
-    """What became of one scene; one that had a record of a model before and `failed` keeps that, whole."""
+    """The result of one scene.
+
+    A `failed` one keeps its earlier record.
+    """
 
     fault: ExtractionFault | None = None
     had_record: bool = Field(default=False, description="A model had read it before.")
@@ -94,7 +97,7 @@ class SceneExtraction(scene_passes.SceneReport):
 
 
 class ExtractionReport(scene_passes.PassReport[SceneExtraction]):
-    """What became of the scenes of one run, and of the vector index after them."""
+    """The results of a run's scenes, and of the vector index."""
 
     failed_before: int = Field(
         default=0, description="Scenes that an earlier run could not read and this one was not asked to."
@@ -178,7 +181,7 @@ def extract_scenes(
             return _stored(stores, unit, scene, result, run_id=run_id)
 
     def close(chapter_index: int) -> None:
-        """Put right what spans the scenes of a chapter; those that are being read ahead are decided after it."""
+        """Review a chapter, before scenes read ahead are decided."""
         nonlocal version
         done = reconcile_chapter(stores, project_id, chapter_index, model=model)
         if done.outcome not in ("waiting", "unchanged"):
@@ -274,7 +277,7 @@ def estimate_extraction(
     reconcile: bool = False,
     prices: TokenPrices | None = None,
 ) -> scene_passes.ExtractionEstimate:
-    """Estimate what extracting the records of scenes will take; no model is asked.
+    """Estimate an extraction without asking a model.
 
     The prompts are really made, without the story's lists; those count as long as they are now, and while the
     story is read for the first time as a third of what they may be, for they grow with it.

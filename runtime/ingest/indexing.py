@@ -48,7 +48,7 @@ TEXTS_REMEMBERED = 4_096
 def drain_outbox(
     stores: MemoryStores, project_id: str, *, progress: Progress | None = None, limit: int | None = None
 ) -> IndexingResult:
-    """Bring the vector index up to what SQL says; may be repeated and broken off without harm.
+    """Bring the vector index up to date with SQL, safe to repeat or interrupt.
 
     A failing index or embedding model stops it: what was not done keeps waiting with the reason, and the
     result says so.
@@ -74,7 +74,7 @@ def drain_outbox(
 
 
 def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None = None) -> IndexingResult:
-    """Build the vector index anew from SQL; only what has no vector of the configured model is embedded.
+    """Rebuild the vector index from SQL, embedding only missing vectors.
 
     The old index answers until the new one is whole and holds exactly what SQL says.
     """
@@ -110,7 +110,7 @@ def verify_index(stores: MemoryStores, project_id: str) -> IndexVerification:
 
 
 class _IndexPass:
-    """One pass over a project: the vectors of its memories under the configured model, and what the index gets."""
+    """One indexing pass of a project, from vectors to index rows."""
 
     def __init__(self, stores: MemoryStores, project_id: str) -> None:
         self._stores = stores
@@ -131,7 +131,7 @@ class _IndexPass:
     # Vectors
 
     def vectors_of(self, chunks: Sequence[StoryMemoryChunk]) -> dict[str, Vector]:
-        """Return the vector of each chunk by chunk id; new ones are kept in SQL, but for those without a direction.
+        """Return vectors by chunk id, keeping new nonzero ones in SQL.
 
         A chunk whose text was changed by somebody else in the meantime is left out: its own entry in the
         outbox comes next.
@@ -195,11 +195,11 @@ class _IndexPass:
         return self._database.reading(lambda unit: unit.memories.by_ids(chunk_ids, with_sources=True))
 
     def index_turn(self, *, is_rebuild: bool) -> AbstractContextManager[None]:
-        """Hold the index: what is written to it while it is built anew would be missing from the new one."""
+        """Hold the index, so that no write is lost during a rebuild."""
         return self._database.index_turn(is_rebuild=is_rebuild, timeout_s=self._timeout_s)
 
     def model_change(self) -> ReportIssue | None:
-        """Say when the index was built with another model; mixing vectors would give wrong results."""
+        """Report an index of another model, since mixed vectors mislead."""
         if self._built_with is None:
             return None
         try:
@@ -209,7 +209,7 @@ class _IndexPass:
         return None if mismatch is None else _issue(errors.EmbeddingMismatchError(mismatch))
 
     def follow_all(self, total: int, progress: Progress | None, limit: int | None) -> ReportIssue | None:
-        """Do so many entries step by step, telling how many characters are indexed; say what stopped it."""
+        """Process entries step by step with progress, and return the stopping issue."""
         characters = (
             0 if progress is None else self._database.reading(lambda unit: unit.outbox.awaited(limit=limit)).characters
         )
@@ -239,7 +239,7 @@ class _IndexPass:
         return None
 
     def mark_done(self, entries: Sequence[OutboxEntry], *, is_written: bool, replaced: int = 0) -> None:
-        """Mark entries, and keep what became of the index: its model where rows were written, and replaced rows."""
+        """Mark entries done, and update the index's model and replaced rows."""
         with self._database.write() as unit:
             if is_written:
                 unit.projects.set_embedding_model(*self._stores.embedding_identity)
@@ -248,7 +248,7 @@ class _IndexPass:
             self._settle(unit, entries)
 
     def unusable_issue(self) -> ReportIssue | None:
-        """Say how many memories the model gave no usable vector; None where it gave all one."""
+        """Report memories without a usable vector, or return None."""
         if not self.unusable_ids:
             return None
         return _issue(
@@ -259,7 +259,7 @@ class _IndexPass:
         )
 
     def _settle(self, unit: UnitOfWork, entries: Sequence[OutboxEntry]) -> None:
-        """Mark entries done; those of memories without a usable vector wait on."""
+        """Mark entries done, except those without a usable vector."""
         unit.outbox.mark_done([entry for entry in entries if entry.chunk_id not in self.unusable_ids])
         unusable = [entry for entry in entries if entry.chunk_id in self.unusable_ids]
         unit.outbox.mark_failed(unusable, "its vector has no direction")
@@ -282,7 +282,7 @@ class _IndexPass:
         ]
 
     def rebuild(self, entries: Sequence[OutboxEntry]) -> int:
-        """Build the index anew beside the live one, prove it, and let it take its place; return its rows.
+        """Rebuild beside the live index, verify, switch, and return the rows.
 
         Until then readers have the live one. A rebuild that fails leaves it as it was, but for files that cannot be
         read, which are removed.
@@ -330,7 +330,7 @@ class _IndexPass:
         return built
 
     def _apply(self, entries: Sequence[OutboxEntry]) -> bool:
-        """Do what entries ask for and tell whether rows were written."""
+        """Apply entries, and return whether rows were written."""
         chunks = self.chunks([entry.chunk_id for entry in entries])
         semantic = [chunk for chunk in chunks if chunk.is_indexed]
         staying = {chunk.chunk_id for chunk in semantic}
@@ -376,7 +376,7 @@ _UPKEEP_FAILURES = (errors.StoreError, errors.ConfigurationError, errors.Deadlin
 
 
 def verify_after_crash(stores: MemoryStores, project_id: str, result: IndexingResult) -> IndexingResult:
-    """Verify an embedded index whose process was killed at work, and rebuild it when it is not sound.
+    """Verify an index after a killed process, and rebuild it if unsound.
 
     Chroma keeps its vectors in several files that are not written at one stroke, so that a kill may cost some of
     them without a word. A reader cannot tell; the next writer looks, once.
@@ -419,7 +419,7 @@ def _has_followed(result: IndexingResult) -> bool:
 
 
 def _excess(stores: MemoryStores, project_id: str) -> str | None:
-    """Say how many vectors an index keeps where they are far too many; None where they are not."""
+    """Report an index with far too many vectors, or return None."""
     if not stores.vectors(project_id).keeps_removed_vectors:
         return None
     with stores.database(project_id).read() as unit:
@@ -432,14 +432,14 @@ def _excess(stores: MemoryStores, project_id: str) -> str | None:
 
 
 def stored_otherwise(stores: MemoryStores, project_id: str) -> int:
-    """Count the memories that are embedded, or not, against `memory.ingest`: an unchanged scene keeps what it has."""
+    """Count memories whose embedding differs from `memory.ingest`."""
     choice = _embedding_choice(stores.settings.memory.ingest)
     with stores.database(project_id).read() as unit:
         return len(unit.embedding_choices.otherwise(choice))
 
 
 def apply_embedding_settings(stores: MemoryStores, project_id: str) -> int:
-    """Let `memory.ingest` hold for all stored scenes; the index follows at its next turn."""
+    """Apply `memory.ingest` to all stored scenes, indexed at the next turn."""
     choice = _embedding_choice(stores.settings.memory.ingest)
     with stores.database(project_id).write() as unit:
         return unit.embedding_choices.apply(choice)

@@ -53,7 +53,7 @@ INGEST_STAGE = "ingest"
 
 
 class SceneIngestResult(BaseModel):
-    """What became of one scene; the counts are of its memories."""
+    """The result of one scene, with counts of its memories."""
 
     chapter_index: int
     scene_index: int
@@ -74,7 +74,7 @@ class SceneIngestResult(BaseModel):
 
 
 class IngestResult(BaseModel):
-    """What became of scenes that were taken in, and of the vector index after them."""
+    """The results of stored scenes, and of the vector index."""
 
     scenes: list[SceneIngestResult] = Field(default_factory=list)
     indexing: IndexingResult = Field(default_factory=IndexingResult)
@@ -88,7 +88,7 @@ class IngestResult(BaseModel):
 
     @property
     def change_id(self) -> int | None:
-        """By which `undo` takes all of a run back; None where nothing changed, or nothing is kept for that."""
+        """The undo id of a run, None without a change."""
         return next((each.change_id for each in reversed(self.scenes) if each.change_id is not None), None)
 
     @property
@@ -99,7 +99,10 @@ class IngestResult(BaseModel):
 
 
 def ingest_scene(stores: MemoryStores, project_id: str, scene: SceneInput) -> IngestResult:
-    """Take one scene in, so that it can be undone; see `ingest_scenes`."""
+    """Store one scene with undo.
+
+    See `ingest_scenes`.
+    """
     return ingest_scenes(stores, project_id, [scene], run_id=new_run())
 
 
@@ -137,7 +140,7 @@ def ingest_scenes(
 
 
 def _followed(stores: MemoryStores, project_id: str, progress: Callable[[int, int], Any] | None) -> IndexingResult:
-    """Let the index follow; the scenes are stored already, so that not even the database failing now undoes them."""
+    """Update the index, keeping the stored scenes on any failure."""
     try:
         result = drain_outbox(stores, project_id, progress=progress)
         return rebuild_if_bloated(stores, project_id, verify_after_crash(stores, project_id, result))
@@ -150,7 +153,10 @@ def _followed(stores: MemoryStores, project_id: str, progress: Callable[[int, in
 def take_in(
     unit: UnitOfWork, given: SceneInput, *, project_id: str, stores: MemoryStores, run_id: str = ""
 ) -> SceneIngestResult:
-    """Take a scene in within a running transaction; see `ingest_scenes`."""
+    """Store a scene in a running transaction.
+
+    See `ingest_scenes`.
+    """
     given = given.scrubbed()
     place = {"chapter_index": given.chapter_index, "scene_index": given.scene_index}
     stored = unit.scenes.get(StoryPosition(**place))
@@ -234,7 +240,7 @@ def _is_unchanged(scene: SceneInput, stored: Scene) -> bool:
 
 
 def _doubts(unit: UnitOfWork, scene: SceneInput, surroundings: SceneSurroundings) -> list[ReportIssue]:
-    """Tell what a record says that means nothing here, or may mean two things."""
+    """Report meaningless or ambiguous parts of a record."""
     record = scene.record
     if record is None:
         return []
@@ -292,7 +298,7 @@ def _unread_fields(value: Any, name: str) -> list[str]:
 
 
 def absent_scenes(stores: MemoryStores, project_id: str, scenes: Sequence[SceneInput]) -> list[StoryPosition]:
-    """Find what is still stored of chapters although they have lost it; what to do is the author's to say."""
+    """Find stored scenes missing from their chapters, for the author to decide."""
     present = {(scene.chapter_index, scene.scene_index) for scene in scenes}
     chapters = {chapter_index for chapter_index, _ in present}
     with stores.database(project_id).read() as unit:
@@ -309,7 +315,7 @@ VOLUMES = "volumes_of_manuscript"
 
 
 def follow_volumes(stores: MemoryStores, project_id: str, volumes: Sequence[StoryPart]) -> None:
-    """Let the parts of a story follow the volumes of its manuscript; parts that the author said stay."""
+    """Set parts from the manuscript's volumes, keeping the author's."""
     if not volumes:
         return
     told = [part.model_dump(exclude={"extra"}) for part in volumes]

@@ -1,4 +1,4 @@
-"""A finished scene as it is taken in, with its record where there is one, and what its names tell: who and where."""
+"""Ingest input: a finished scene with its record, participants and place."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ RecordOrigin = Literal["author", "supplied", "extracted"]
 
 
 class SceneInput(BaseModel):
-    """A finished scene; without a record, what it established is derived from its text by rules."""
+    """A finished scene.
+
+    Without a record, rules derive facts from its text.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -75,7 +78,7 @@ class SceneInput(BaseModel):
 
 
 def record_origin_of(stored: Scene) -> RecordOrigin:
-    """Return who made a stored scene's record; "supplied" where there is none."""
+    """Return the origin of a scene's record, "supplied" without one."""
     return "supplied" if stored.record_origin == "rules" else stored.record_origin
 
 
@@ -106,7 +109,7 @@ def record_with_ids(record: SceneRecord, entities: Iterable[Entity]) -> SceneRec
 
 
 def bare_text(text: str) -> str:
-    """Return a text as it is compared: where its lines break, and what stands before them, tells no two apart."""
+    """Return a text for comparison, without line breaks and indentation."""
     return ("" if has_cjk(text) else " ").join(text.split())
 
 
@@ -126,7 +129,7 @@ def scenes_of_chapter(chapter: GeneratedChapter, records: Iterable[SceneRecord] 
 
 
 def _title(chapter: GeneratedChapter, scene: GeneratedScene, record: SceneRecord | None) -> str:
-    """Let a scene be called by its chapter's title, with its own behind it; a record's title stands alone."""
+    """Return a scene's title after its chapter's, a record's title alone."""
     own = str(scene.extra.get(SCENE_TITLE_FIELD) or "")
     if record is not None and record.title and not own:
         return ""
@@ -149,7 +152,7 @@ def scenes_of_book(book: Book) -> list[SceneInput]:
 
 @dataclass(frozen=True, slots=True)
 class SceneSurroundings:
-    """What is known on entering a scene."""
+    """The knowledge on entering a scene."""
 
     entities: Sequence[Entity] = ()
     recent_ids: Sequence[str] = ()
@@ -191,7 +194,7 @@ class SceneReading:
 
 
 def known_in_scene(entities: Sequence[Entity], chapter_index: int, scene_index: int) -> list[Entity]:
-    """Return the entities that the story has shown by the end of a scene, with the names they have by then."""
+    """Return the entities shown by the end of a scene, with their names."""
     after = StoryPosition(chapter_index, scene_index + 1)
     return [
         entity.model_copy(

@@ -1,4 +1,4 @@
-"""The passes in which a model reads scenes: what they share, and those over scenes that have a record.
+"""Passes of a model over scenes, and those over existing records.
 
 What they share is which scenes, side by side and in story order, and what is told. A pass says what it asks of a scene
 and what it stores of the answer. A refusal that every scene would meet (key, model, quota, address) ends a run: those
@@ -69,7 +69,7 @@ def bounds_of(stores: MemoryStores) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class SceneChoice:
-    """Which scenes a pass is asked to read; by itself, those of all chapters that it was not tried with yet."""
+    """The scenes of a pass, by default the untried ones of all chapters."""
 
     scenes: tuple[StoryPosition, ...] = ()
     chapter_index: int | None = None
@@ -78,7 +78,7 @@ class SceneChoice:
 
 
 class SceneReport(ModelWork):
-    """What became of one scene.
+    """The result of one scene.
 
     `overtaken` says that somebody changed the scene or its record meanwhile; the answer was dropped. One that
     `failed` and had a record keeps that, whole.
@@ -91,7 +91,7 @@ class SceneReport(ModelWork):
 
     @classmethod
     def of(cls, scene: Scene, outcome: SceneOutcome, result: SceneResult, **found: Any) -> Self:
-        """Tell what became of a scene, with what the model took for it."""
+        """Return a scene's result with the model's usage."""
         place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
         return cls(**place, outcome=outcome, reason=result.reason, **found, **result.work())
 
@@ -100,7 +100,7 @@ Read = TypeVar("Read", bound=SceneReport)
 
 
 class PassReport(BaseModel, Generic[Read]):
-    """What became of the scenes of one run, and of the vector index after them."""
+    """The results of a run's scenes, and of the vector index."""
 
     scenes: list[Read] = Field(default_factory=list)
     stopped: str | None = Field(
@@ -118,7 +118,7 @@ class PassReport(BaseModel, Generic[Read]):
 
 
 class ExtractionEstimate(BaseModel):
-    """What a pass will take, about; answers that must be repaired or asked about once more come on top."""
+    """An estimate of a pass, without repairs and follow-up questions."""
 
     scenes: int = 0
     calls: int = Field(
@@ -137,7 +137,7 @@ class ExtractionEstimate(BaseModel):
 def chosen_scenes(
     unit: UnitOfWork, choice: SceneChoice, *, require: Callable[[Scene], None], is_due: Callable[[Scene], bool]
 ) -> list[StoryPosition]:
-    """Return the scenes that a pass reads, in story order, each once: those named, of which it raises, or those due."""
+    """Return a pass's distinct scenes in story order, by name or due."""
     if not choice.scenes:
         stored = unit.scenes.list_as_of(with_text=False)
         return [each.position for each in stored if choice.chapter_index in (None, each.chapter_index) and is_due(each)]
@@ -167,7 +167,7 @@ def estimate_over_scenes(
     answer_tokens: Callable[[Request, int], float],
     prices: TokenPrices | None,
 ) -> ExtractionEstimate:
-    """Estimate a pass by the tokens of the prompts of scenes spread over it, which are really made, and of answers.
+    """Estimate a pass from sampled prompts and typical answers.
 
     The other scenes count as long as those; `answer_tokens` is told a request and how many prompts it takes.
     """
@@ -191,7 +191,9 @@ Answer = TypeVar("Answer", bound=ReadScene | SceneResult)
 
 @dataclass
 class PassRun(Generic[Answer, Read]):
-    """One run of a pass over scenes; everything but the model's calls happens in one thread.
+    """One run of a pass.
+
+    Everything but model calls happens in one thread.
 
     `begin` returns the work that lets the model read a scene, by what is stored now; `finish` stores what it said.
     """
@@ -211,7 +213,7 @@ class PassRun(Generic[Answer, Read]):
         progress: Callable[[int, int], Any] | None,
         then: Callable[[StoryPosition], Any] = lambda _: None,
     ) -> None:
-        """Read scenes, each taken at its turn, and do `then` after each; several at a time where there are workers.
+        """Read scenes in turn, optionally several at a time, calling `then` after each.
 
         A scene is begun in this thread, and not before there is a free worker, so that it can look at what was made of
         those before it by then. With one worker each is begun after the one before was dealt with.
@@ -249,7 +251,7 @@ class PassRun(Generic[Answer, Read]):
             raise
 
     def totals(self, prices: TokenPrices | None, *, beside: Iterable[ModelWork] = ()) -> dict[str, Any]:
-        """Return the fields of a report that say what the run read and took, with what was asked beside its scenes."""
+        """Return a report's totals, including additional questions."""
         works: list[ModelWork] = [*self.scenes, *beside, *self.refused]
         usage = total_usage(work.usage for work in works)
         return {
@@ -276,7 +278,7 @@ class PassRun(Generic[Answer, Read]):
         return asked
 
     def _take(self, position: StoryPosition, answer: Answer) -> None:
-        """Let an answer be stored; a refusal is only noted."""
+        """Store an answer, noting a refusal."""
         if answer.is_refused:
             self.refusal = self.refusal or answer.reason
             self.refused.append(ModelWork(model_calls=answer.model_calls, usage=answer.usage))
@@ -294,7 +296,7 @@ def run_over_scenes(
     workers: int,
     progress: Callable[[int, int], Any] | None,
 ) -> PassRun[Answer, Read]:
-    """Run a pass that needs no more than each scene's own request; every answer is stored in one transaction.
+    """Run a pass of independent requests, with a transaction per answer.
 
     `store` is given the scene as it was when the model was asked.
     """
@@ -316,7 +318,7 @@ def run_over_scenes(
 
 
 def still_as_read(unit: UnitOfWork, read: Scene) -> Scene | None:
-    """Return a scene as it is stored, or None when its text or record is not what the model was shown."""
+    """Return the stored scene, or None after a change since its prompt."""
     stored = unit.scenes.get(read.position)
     is_same = stored is not None and stored.text == read.text and same_record(stored.record, read.record)
     return stored if is_same else None
@@ -348,14 +350,20 @@ KNOWLEDGE_ANSWER_TOKENS = 150
 
 
 class SceneKnowledgeReading(SceneReport):
-    """What became of one scene; one that `failed` or was `overtaken` by a change meanwhile is as it was."""
+    """The result of one scene.
+
+    A `failed` or `overtaken` one is unchanged.
+    """
 
     memories: int = Field(default=0, description="Of which it is told now who knows them.")
     learned: int = Field(default=0, description="Earlier memories that somebody learnt, each with each who did.")
 
 
 class KnowledgeReport(PassReport[SceneKnowledgeReading]):
-    """What became of the scenes of one run; `waiting` counts those with a record."""
+    """The results of a run's scenes.
+
+    `waiting` counts those with a record.
+    """
 
     without_record: int = Field(default=0, description="Scenes that have no record: this pass reads none of them.")
 
@@ -370,7 +378,7 @@ def read_knowledge(
     prices: TokenPrices | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> KnowledgeReport:
-    """Read scenes that have a record for who knows what, in story order.
+    """Read character knowledge of recorded scenes, in story order.
 
     Each scene is shown nothing of later ones, and is stored in one transaction, so that a broken run goes on where
     it stopped. With several workers the model is shown who knows what when a scene is begun: it may not see yet
@@ -401,7 +409,7 @@ def read_knowledge(
 
 
 def _chosen_for_knowledge(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosition]:
-    """Return the scenes to read for who knows what, in story order, each once."""
+    """Return the distinct scenes for the knowledge pass, in story order."""
 
     def is_due(scene: Scene) -> bool:
         return scene.record is not None and (choice.again or not scene.record.knowledge_read)
@@ -451,7 +459,7 @@ def _stored(stores: MemoryStores, unit: UnitOfWork, read: Scene, result: SceneKn
 def estimate_knowledge(
     stores: MemoryStores, project_id: str, *, choice: SceneChoice | None = None, prices: TokenPrices | None = None
 ) -> ExtractionEstimate:
-    """Estimate what reading scenes for who knows what will take; no model is asked."""
+    """Estimate the knowledge pass without asking a model."""
     chain = SceneKnowledgeChain(UnavailableChatModel(reason=NOTHING_ASKED), **bounds_of(stores))
     return estimate_over_scenes(
         stores.database(project_id),
@@ -473,13 +481,16 @@ ANSWER_TOKENS_PER_MEMORY = 28
 
 
 class SceneShorts(SceneReport):
-    """What became of one scene."""
+    """The result of one scene."""
 
     memories: int = Field(default=0, description="Of which the short form is another one now.")
 
 
 class ShortsReport(PassReport[SceneShorts]):
-    """What became of the scenes of one run; `waiting` counts those whose short forms no run wrote anew."""
+    """The results of a run's scenes.
+
+    `waiting` counts those without new short forms.
+    """
 
     change_id: int | None = Field(default=None, description="By which all of the run is taken back.")
 
@@ -527,7 +538,7 @@ def rewrite_shorts(
 def estimate_shorts(
     stores: MemoryStores, project_id: str, *, choice: SceneChoice | None = None, prices: TokenPrices | None = None
 ) -> ExtractionEstimate:
-    """Estimate what writing short forms anew will take; no model is asked."""
+    """Estimate the short forms pass without asking a model."""
     chain = ShortFormsChain(UnavailableChatModel(reason=NOTHING_ASKED))
     return estimate_over_scenes(
         stores.database(project_id),
@@ -540,7 +551,7 @@ def estimate_shorts(
 
 
 def restore_shorts(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
-    """Take back all short forms of the run that a change was part of, but for those that changed again since."""
+    """Undo a run's short forms, except for later changes."""
     for each in unit.journal.of_run(change):
         if each.undone_at is not None:
             continue
@@ -552,7 +563,7 @@ def restore_shorts(unit: UnitOfWork, change: Change, *, stores: MemoryStores) ->
 
 
 def _chosen_for_shorts(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosition]:
-    """Return the scenes whose short forms are to be written anew."""
+    """Return the scenes for the short forms pass."""
     changes = [each for each in unit.journal.list_all("scene") if each.kind == SHORTENED and each.undone_at is None]
     done = frozenset() if choice.again else {each.entity_id for each in changes}
 

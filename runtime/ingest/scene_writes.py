@@ -1,4 +1,4 @@
-"""Storing a scene in a running transaction, with all that is derived from it: memories, states, who knows what.
+"""Storage of a scene with its derived memories, states and knowledge.
 
 `replace_scene` derives, and `runtime.storage.scene_writer` withdraws what came from the scene before.
 """
@@ -51,7 +51,7 @@ def replace_scene(
     stored: Scene | None,
     stores: MemoryStores,
 ) -> SceneWriteResult:
-    """Derive all that a scene brings and store it, in place of what came from it before."""
+    """Derive and store a scene's facts, replacing earlier ones."""
     if stored is not None and not scene.staged:
         # A text that is taken in anew says nothing of what its author corrected.
         scene = scene.model_copy(update={"staged": stored.staged})
@@ -69,14 +69,14 @@ def replace_scene(
 
 
 def new_run() -> str:
-    """Return the id of a run, whose scenes are undone together."""
+    """Return a new run id for joint undo."""
     return uuid4().hex
 
 
 def keep_of_run(
     unit: UnitOfWork, kind: Literal["ingest", "extract"], run_id: str, scene_id: str, before: Mapping[str, Any] | None
 ) -> Change:
-    """Write down what a run made of a scene: what differs of its image before, if any, and how it was left."""
+    """Record a scene's changes by a run, for undo."""
     scene = unit.scenes.require_id(scene_id)
     if before is not None:
         now = unit.scenes.image(scene)
@@ -87,12 +87,12 @@ def keep_of_run(
 
 
 def replace_stored_scene(unit: UnitOfWork, stored: Scene, *, stores: MemoryStores) -> SceneWriteResult:
-    """Derive a stored scene anew from its own text and record, after what is known has changed."""
+    """Derive a stored scene again after known facts changed."""
     return replace_stored_scenes(unit, [stored], stores=stores)[0]
 
 
 def write_into_record(unit: UnitOfWork, stored: Scene, record: SceneRecord, *, stores: MemoryStores) -> None:
-    """Let a scene have a record into which a pass wrote; that goes back with what took the scene in or read it."""
+    """Set a record written by a pass, undone with its reading."""
     was = unit.scenes.image_hash(stored)
     replace_stored_scene(unit, stored.model_copy(update={"record": record}), stores=stores)
     now = unit.scenes.image_hash(unit.scenes.require_id(stored.scene_id))
@@ -102,7 +102,7 @@ def write_into_record(unit: UnitOfWork, stored: Scene, record: SceneRecord, *, s
 def replace_stored_scenes(
     unit: UnitOfWork, scenes: Sequence[Scene], *, stores: MemoryStores, names: Set[tuple[str, str]] | None = None
 ) -> list[SceneWriteResult]:
-    """Derive stored scenes anew, in their order; those without a record, of which a book has many, together.
+    """Derive stored scenes again in order, unrecorded ones in bulk.
 
     Where all that has changed since is that entities bear or no longer bear `names`, only passages whose names may mean
     somebody else by that are read again.
@@ -133,7 +133,7 @@ def _writes_of_texts(
     stores: MemoryStores,
     names: Set[tuple[str, str]] | None,
 ) -> list[SceneWrite]:
-    """Derive stored scenes without a record anew, each knowing what those before it bring, and store nothing yet."""
+    """Derive unrecorded scenes again in sequence, without storing."""
     staged: dict[ScenePlace, Staging | SceneWrite] = {each.place: each for each in unit.scenes.stagings()}
     places = list(staged)
     stated = unit.states.stated(attributes=STATUS_ATTRIBUTES)
@@ -166,7 +166,7 @@ def _writes_of_texts(
 
 
 def _doubtful_names(names: Set[tuple[str, str]], entities: Sequence[Entity]) -> NameFinder:
-    """Find names that may mean somebody else once some came or went: the bearers', and those that mean who is there."""
+    """Find names that changed cards may make ambiguous."""
     changed = {entity_id for entity_id, _ in names}
     bearers: dict[str, set[str]] = {}
     for entity in entities:
@@ -196,7 +196,7 @@ def same_record(left: SceneRecord | None, right: SceneRecord | None) -> bool:
 def read_surroundings(
     unit: UnitOfWork, scene: SceneInput, entities: Sequence[Entity] | None = None
 ) -> SceneSurroundings:
-    """Read what is known on entering a scene: all entities, who was on stage lately and where, and who is dead."""
+    """Read the entities, recent participants, places and deaths before a scene."""
     position = StoryPosition(scene.chapter_index, scene.scene_index)
     return _surroundings(
         [stored.entity for stored in unit.entities.list_all()] if entities is None else entities,
@@ -219,7 +219,7 @@ def _surroundings(
 
 
 def lately_on_stage(unit: UnitOfWork, position: StoryPosition) -> list[str]:
-    """Return who was there in the scenes just before a position, the latest first."""
+    """Return the participants of the last scenes, the latest first."""
     return _participants(unit.scenes.stagings(as_of=position, last=SCENES_BEFORE))
 
 
@@ -235,7 +235,7 @@ def memories_still_true(unit: UnitOfWork, position: StoryPosition) -> list[Story
 
 
 def _new_scene_id(unit: UnitOfWork, project_id: str, scene: SceneInput) -> str:
-    """Make an id that is the same for the same story, and free: the scene that had it may have moved away."""
+    """Return a deterministic free scene id."""
     keys = (f"{project_id}\x1f{scene.chapter_index}:{scene.scene_index}\x1f{attempt}" for attempt in count())
     ids = (sha256(key.encode("utf-8")).hexdigest()[:32] for key in keys)
     return next(scene_id for scene_id in ids if not unit.scenes.holds_id(scene_id))
@@ -270,7 +270,10 @@ def scene_write(
     passages: Sequence[tuple[int, int]] | None = None,
     kept: Sequence[str] = (),
 ) -> SceneWrite:
-    """Derive everything that a scene brings; where memories are `kept`, of its text only some `passages`."""
+    """Derive a scene's facts.
+
+    With `kept` memories, only some `passages` of its text.
+    """
     reading = SceneReading(scene, surroundings)
     chunks = SceneChunks(
         scene,
@@ -388,7 +391,7 @@ MentionsIn = Callable[[str], Sequence[Mention]]
 
 
 class SceneChunks:
-    """Makes the memories of a scene, each with its place and an id that is the same whenever the scene is taken in.
+    """Builder of a scene's memories, with places and stable ids.
 
     One that the vector index gets bears its own id as `embedding_id`, every other one none, for it is not indexed.
     """
@@ -432,7 +435,7 @@ class SceneChunks:
         return chunks
 
     def of_record(self, record: SceneRecord, ended: Mapping[str, str]) -> list[StoryMemoryChunk]:
-        """Take a record's memories, with what rules say that they end, its summary and its key events."""
+        """Add a record's memories with supersessions, summary and key events."""
         made_by = self._scene.record_origin
         finder = QuoteFinder(self._scene.text)
         memories = [
@@ -477,7 +480,10 @@ class SceneChunks:
     def _make(
         self, content_type: ContentType, content: str, *, slot: str = "", is_semantic: bool = True, **fields: object
     ) -> StoryMemoryChunk:
-        """Make a memory; `slot` tells apart what may have the same text in one scene."""
+        """Make a memory.
+
+        `slot` distinguishes equal texts of a scene.
+        """
         # Not the position, which may change, and no running number but for equal texts, so that a passage
         # keeps its id, and so its vector, when others are inserted before it.
         key = (self._project_id, self._scene_id, content_type, slot, content)
@@ -505,7 +511,7 @@ def _entity_ids(mentions: Sequence[Mention]) -> list[str]:
 
 
 def recorded_knowledge(record: SceneRecord, *, text: str, made_by: RecordOrigin) -> list[Knowledge]:
-    """Return what a record says of who knows what, in its order, with the quotes located.
+    """Return a record's knowledge statements in order, with located quotes.
 
     Who knows a memory of the scene's own is proved by that memory's quote.
     """

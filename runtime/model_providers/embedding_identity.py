@@ -26,7 +26,7 @@ _FINGERPRINT_BITS = 32
 
 
 def embedding_model_name(embeddings: Embeddings) -> str | None:
-    """Name the model of an embeddings object, as a setting names it where it can; None where the object tells nothing.
+    """Return an embeddings object's model name, or None.
 
     A cache has the identity of the embeddings that it keeps. Another wrapper may change the vectors, so it is named
     beside them.

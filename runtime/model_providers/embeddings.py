@@ -1,4 +1,4 @@
-"""Embeddings by name, checked at this border; vectors of the last queries, and what cosines amount to."""
+"""Embeddings by name: validation, cached queries and scales."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _FAKE = re.compile(r"fake:(\d{1,5})")
 
 
 class EmbeddingIdentity(NamedTuple):
-    """What makes vectors comparable: the model that made them and their length."""
+    """The identity that makes vectors comparable: model and dimension."""
 
     model_name: str
     dimension: int
@@ -61,7 +61,7 @@ def has_direction(vectors: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 class CheckedEmbeddings:
-    """Embeddings whose failures are EmbeddingErrors and whose vectors can be stored."""
+    """Embeddings that raise EmbeddingErrors and return storable vectors."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class CheckedEmbeddings:
 
     @property
     def model_name(self) -> str:
-        """Name of the model; of one that tells none, its class and a fingerprint, for which it is asked once."""
+        """The model's name, or its class and a fingerprint."""
         if self._model_name is None:
             from runtime.model_providers.embedding_identity import FINGERPRINT_TEXT, fingerprint
 
@@ -95,7 +95,7 @@ class CheckedEmbeddings:
 
     @property
     def dimension(self) -> int:
-        """Length of the vectors; asks the model once where nobody knows it yet."""
+        """The dimension, asking the model once if unknown."""
         if self._dimension is None:
             self.embed_query("dimension")
         if self._dimension is None:
@@ -104,22 +104,25 @@ class CheckedEmbeddings:
 
     @property
     def known_dimension(self) -> int | None:
-        """Length of the vectors; None where the model was not asked yet."""
+        """The dimension, None before the first request."""
         return self._dimension
 
     @property
     def identity(self) -> EmbeddingIdentity:
-        """What must be equal for two vectors to be compared."""
+        """The identity for comparing vectors."""
         return EmbeddingIdentity(self.model_name, self.dimension)
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Embed passages, in their order; no texts give no vectors and call nobody."""
+        """Embed passages in order, without a request for none."""
         if not texts:
             return []
         return self._checked(self._called(self._inner.embed_documents, texts), len(texts))
 
     def embed_query(self, text: str) -> list[float]:
-        """Embed a search query; fails as `embed_documents` does."""
+        """Embed a search query.
+
+        Raises as `embed_documents` does.
+        """
         return self._checked([self._called(self._inner.embed_query, text)], 1)[0]
 
     def embed_queries(self, texts: list[str]) -> list[list[float]]:
@@ -189,7 +192,7 @@ REQUEST_TIMEOUT_S = 20.0
 def build_embeddings(
     name: str = LOCAL, *, base_url: str | None = None, api_key: SecretStr | None = None
 ) -> CheckedEmbeddings:
-    """Build the embeddings that a setting names; no model is loaded and nothing is sent yet."""
+    """Build the embeddings of a setting, without loading or requests."""
     from runtime.model_providers.offline_embeddings import HashedNgramEmbeddings, LocalE5Embeddings
 
     name = name.strip()
@@ -255,7 +258,7 @@ MAX_QUERIES = 128
 
 
 class LastQueries:
-    """Keeps the vectors of the last queries; safe to share between threads.
+    """Cache of the last query vectors, safe between threads.
 
     Who asks for a query that is being embedded waits for that vector: eight characters who hear one remark cost one
     embedding.
@@ -292,14 +295,14 @@ class LastQueries:
 
 
 class RelevanceScales:
-    """Keeps the scale of each language; safe to share between threads."""
+    """Cache of a scale per language, safe between threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._scales: dict[tuple[str, StoryLanguage], RelevanceScale] = {}
 
     def scale(self, embeddings: CheckedEmbeddings, language: StoryLanguage) -> RelevanceScale:
-        """Return the scale of a model for remarks in a language; the first call embeds the known pairs."""
+        """Return a model's scale for a language, embedding known pairs once."""
         from novelgen.characters.mind import RelevanceScale
 
         key = (embeddings.model_name, language)

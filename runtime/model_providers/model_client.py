@@ -26,7 +26,7 @@ _WHOLE_TYPES = ("application/json", "text/html")
 
 
 class ModelClient(httpx.Client):
-    """An HTTP client that reads no more than a bound, packed or not, and sends a prompt to no other host.
+    """HTTP client with bounded bodies and no redirects to other hosts.
 
     Args:
         max_megabytes: The most that an answer may have, unpacked.
@@ -59,7 +59,7 @@ class ModelClient(httpx.Client):
         return bounded
 
     def _answered(self, request: httpx.Request, auth: Any) -> httpx.Response:
-        """Send a request, and follow redirects within its host; the body of the answer is not read yet."""
+        """Send a request, following redirects within its host, without reading the body."""
         origin = request.url
         for _ in range(MAX_REDIRECTS):
             response = super().send(request, stream=True, auth=auth, follow_redirects=False)

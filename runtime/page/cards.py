@@ -1,4 +1,4 @@
-"""Cards of characters, places, things, groups and terms, and who of them, and of the readers, knows what."""
+"""Cards of entities, and knowledge of the cast and the reader."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def new_card_page(visit: Visited, kind: Name = "") -> Response:
 
 @router.get("/page/projects/{project_id}/card")
 def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
-    """Show an entity: its names, how it stands, its relationships, what it knows and what is remembered of it."""
+    """Show an entity: names, state, relationships, knowledge and memories."""
     as_of = visit.as_of
     card = visit.kept(Story.entity, entity_id=entity, as_of=visit.until)
     entity_id = card.entity.entity_id
@@ -128,7 +128,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
 
 @router.get("/page/projects/{project_id}/card/rename")
 def rename_page(visit: Visited, entity: Name, new_name: Name) -> Response:
-    """Show what another name would change."""
+    """Show the effect of another name."""
     old = visit.kept(Story.entity, entity_id=entity, as_of=visit.until).entity
     preview = visit.story.rename_card(old.entity_id, new_name.strip())
     if visit.as_of is not None:
@@ -138,7 +138,7 @@ def rename_page(visit: Visited, entity: Name, new_name: Name) -> Response:
 
 
 def _before(preview: Renaming, as_of: StoryPosition, *, known: Sequence[str]) -> Renaming:
-    """Return a preview with nothing but scenes before a position; of the rest it tells numbers alone."""
+    """Return a preview limited to earlier scenes, with counts of the rest."""
     told = [place for place in preview.places if place.held_by == "scene" and story_position(place.id) < as_of]
     names = {old: new for old, new in preview.names.items() if old in known}
     others = [name for name in preview.other_names if name in known]
@@ -147,14 +147,14 @@ def _before(preview: Renaming, as_of: StoryPosition, *, known: Sequence[str]) ->
 
 @router.get("/page/projects/{project_id}/card/merge")
 def merge_page(visit: Visited, keep: Name, gone: Name) -> Response:
-    """Show what would be joined if two cards were one."""
+    """Show the effect of merging two cards."""
     preview = visit.story.preview_merge(keep=keep, gone=gone, as_of=visit.until)
     return visit.page("merge", preview=preview)
 
 
 @router.get("/page/projects/{project_id}/lore")
 def lore_page(visit: Visited) -> Response:
-    """Show the lorebook: notes that are read at a word of the plan, or always; it is taken in and out here."""
+    """Show the lorebook, with import and export."""
     entries = visit.story.lore(as_of=visit.as_of)
     return visit.page("lore", entries=entries, forms=get_args(LorebookForm))
 
@@ -170,7 +170,7 @@ def export_lorebook(visit: Visited, form: LorebookForm, cards: Name = "") -> Res
 
 @router.get("/page/projects/{project_id}/who-is-who")
 def identities_page(visit: Visited, shown: Shown = 30) -> Response:
-    """Show names that nobody bears yet, and the latest decisions on who is who."""
+    """Show unknown names and the latest identity decisions."""
     as_of = visit.as_of
     offered = visit.story.candidates(as_of=as_of)
     known = visit.story.entities(as_of=visit.until)
@@ -197,7 +197,7 @@ def _names_by_kind(visit: Visited) -> dict[str, list[str]]:
 
 
 def field_values(entity: Entity, names: Mapping[str, str]) -> dict[str, str]:
-    """Return what a card says in its fields as a form has it: a list in one line."""
+    """Return a card's field values for a form, lists on one line."""
     return {
         name: "、".join(names.get(str(each), str(each)) for each in (value if isinstance(value, list) else [value]))
         for name, value in entity.profile.items()
@@ -215,7 +215,7 @@ def _facts(visit: Visited, character: str, narrowing: Narrowing) -> list[tuple[A
 
 
 def _in_field(value: Any, names: Mapping[str, str]) -> str | None:
-    """Return a value as a form has it, one entry of a list a line; None where a form cannot have it."""
+    """Return a value for a form, an entry per line, or None."""
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return "\n".join(names.get(each, each) for each in value)
     if isinstance(value, str):
@@ -233,7 +233,7 @@ UNSURE_BELOW = 0.8
 
 
 class Cell(NamedTuple):
-    """A cell of the picture: its mark, what it says in words, and the words of the story that prove it."""
+    """A cell of the knowledge picture: mark, words and proof."""
 
     mark: str
     label: str
@@ -251,7 +251,7 @@ def knowledge_page(
     offset: Offset = 0,
     cell: Name = "",
 ) -> Response:
-    """Show who of the cast knows what, since when and how; the reader, too."""
+    """Show the cast's and the reader's knowledge, with time and source."""
     known = visit.story.entities(as_of=visit.as_of)
     names = {each.entity_id: each.name for each in known} | {READER: visit.word("reader")}
     whose = of.strip() or None
@@ -315,7 +315,7 @@ def _cell(
 
 
 def _shown(visit: Visited, cell: str, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return a cell by its name, `M001:C0`: its fact, what it says, and who knows the fact."""
+    """Return the cell `M001:C0`: fact, statement and knowers."""
     memory_id, _, character = cell.rpartition(":")
     fact = visit.story.who_knows(memory_id=memory_id, as_of=visit.as_of)
     everybody: list[Knower | Unaware] = [*fact.known_by, *fact.not_known_by]

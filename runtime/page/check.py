@@ -1,4 +1,4 @@
-"""What a draft contradicts, what is meant so, and a proposal how it could be mended."""
+"""The check of a draft: findings, waivers and a proposed repair."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def offer_draft_work(house: House) -> None:
 
 @router.get("/page/projects/{project_id}/check")
 def check_page(visit: Visited, kept: str = "", stored: str = "") -> Response:
-    """Show the form for a draft; of a draft that is kept, or of a stored scene, also what it contradicts."""
+    """Show the draft form, and the findings of a kept draft or a scene."""
     form = visit.blank(*DRAFT_FIELDS)
     if stored:
         return _stored_page(visit, form, stored)
@@ -65,7 +65,7 @@ def check_page(visit: Visited, kept: str = "", stored: str = "") -> Response:
 
 @router.post("/page/projects/{project_id}/check", openapi_extra=READS)
 def check_draft(visit: Visited, form: Form) -> Response:
-    """Lead to what a draft contradicts; where a model shall look at it, to the job that does."""
+    """Redirect to a draft's findings, or to the job of a model's check."""
     blank = visit.blank(*DRAFT_FIELDS)
     filled = blank | {name: form[name] for name in blank if name in form}
     try:
@@ -83,7 +83,7 @@ def check_draft(visit: Visited, form: Form) -> Response:
 
 @router.get("/page/projects/{project_id}/check/job")
 def draft_job_page(visit: Visited, job: str) -> Response:
-    """Show how far the work on a draft is, and what it came to."""
+    """Show the progress and result of a draft's job."""
     found = draft_job(visit, job)
     form = {**visit.blank(*DRAFT_FIELDS), **_draft_of(visit, found)}
     if visit.here.as_of is not None and (int(form["chapter"]), int(form["scene"])) > visit.here.next_scene:
@@ -99,7 +99,7 @@ def draft_job_page(visit: Visited, job: str) -> Response:
 
 @router.post("/page/projects/{project_id}/check/repair", openapi_extra=READS)
 def propose_repair(visit: Visited, form: Form) -> Response:
-    """Let the chat model change what was found in a draft; it is a proposal, and nothing is stored."""
+    """Let the chat model propose a repair of a draft, without storing."""
     kept = visit.kept_form(form.get("kept", ""))
     if kept is None and not form.get("job"):
         raise UserInputError("the draft is no longer kept here; paste it again")
@@ -171,7 +171,7 @@ def _page(
 
 
 def checked_draft(visit: Visit, form: Mapping[str, str]) -> DraftCheck:
-    """Return what a draft contradicts, by rules alone where a model could be asked."""
+    """Return a draft's check, by rules alone beside a model."""
     chapter_index, scene_index = visit.scene_of(form)
     return visit.story.check(
         text=form["text"],
@@ -236,7 +236,7 @@ def _draft_of(visit: Visit, job: Job) -> dict[str, str]:
 
 
 def with_waivers(visit: Visit, check: DraftCheck) -> DraftCheck:
-    """Return a check of some time ago with what is meant so by now."""
+    """Return an earlier check with present waivers."""
     notes = {each.issue_id: each.note for each in visit.story.waived_findings()}
     told = [
         each.model_copy(update={"waived_note": notes.get(each.issue_id)}) for each in (*check.issues, *check.waived)
@@ -257,7 +257,7 @@ class ChangedPassage(NamedTuple):
 
 
 def changed_passages(was: str, now: str) -> list[ChangedPassage]:
-    """Return two versions of a text as one: what stands in both, and sentence by sentence what went and came."""
+    """Return two versions as one text with changed sentences marked."""
     old, new = _sentences(was), _sentences(now)
     passages: list[ChangedPassage] = []
     for tag, old_start, old_end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -272,6 +272,6 @@ def changed_passages(was: str, now: str) -> list[ChangedPassage]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Return the sentences of a text, each with what stands between it and the next one."""
+    """Return a text's sentences with the gaps after them."""
     borders = sorted({0, *(start for start, _ in split_sentences(text)), len(text)})
     return [text[start:end] for start, end in pairwise(borders)]

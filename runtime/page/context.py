@@ -1,4 +1,4 @@
-"""The context of a planned scene: its form, the block as it will be sent, why what is in it, and what a change did."""
+"""The context of a planned scene: form, block, reasons and changes."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ PLAN_FIELDS = (*("purpose", "characters", "location", "key_actions", "pov", "kno
 
 
 def plan_in(visit: Visit, given: Mapping[str, str]) -> dict[str, str]:
-    """Return the form as an address or a body fills it; what it leaves out is as in a blank one."""
+    """Return the form of an address or body, with blank defaults."""
     blank = visit.blank(*PLAN_FIELDS)
     return blank | {name: given[name] for name in blank if name in given}
 
 
 def request_of(visit: Visit, form: dict[str, str]) -> MemoryContextRequest:
-    """Return what a form asks for, for a scene that is never later than the page's position."""
+    """Return the form's request, for a scene up to the page's position."""
     plan = ScenePlan(
         location=form["location"].strip(),
         characters=names_in(form["characters"]),
@@ -68,7 +68,7 @@ def request_of(visit: Visit, form: dict[str, str]) -> MemoryContextRequest:
 
 
 def bounds_of(form: dict[str, str]) -> ContextBounds:
-    """Return the budgets that a form asks for; what is left empty stays as the settings say."""
+    """Return the form's budgets, by default those of the settings."""
     return _filled(ContextBounds, form, *BUDGETS)
 
 
@@ -143,7 +143,7 @@ class Share(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """One thing that came in, went, or is told otherwise, and of a memory what knows its place."""
+    """One changed item, with the place of a memory."""
 
     what: str
     was: str = ""
@@ -169,7 +169,7 @@ def context_page(visit: Visited) -> Response:
 
 @router.post("/page/projects/{project_id}/context", openapi_extra=READS)
 def plan_context(visit: Visited, form: Form) -> Response:
-    """Lead to the page of a plan: its address holds the plan, so that it can be read again, kept and sent."""
+    """Redirect to a plan's page, with the plan in its address."""
     filled = plan_in(visit, form)
     text = form.get("plan_text", "").strip()
     if text:
@@ -184,7 +184,7 @@ def plan_context(visit: Visited, form: Form) -> Response:
 
 @router.post("/page/projects/{project_id}/context/keep")
 def keep_context(visit: Visited, form: Form) -> Response:
-    """Keep a context, and with it its plan, as a file of the project; then show it."""
+    """Store a context and its plan in the project, then show it."""
     filled = plan_in(visit, form)
     look = built_context(visit, filled, write_file=True)
     report = look.context.report or ContextReport()
@@ -196,7 +196,7 @@ def keep_context(visit: Visited, form: Form) -> Response:
 
 @router.get("/page/projects/{project_id}/context/download")
 def download_context(visit: Visited, file: ContextFile = "json") -> Response:
-    """Give the block, the whole context or the plan as a file, as it was shown where that is still kept."""
+    """Download the shown block, context or plan."""
     given = dict(visit.request.query_params)
     form = _form_asked(visit, given)
     kept = visit.kept_form(given.get("shown", ""))
@@ -261,7 +261,7 @@ def _form_asked(visit: Visit, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def is_planned(form: Mapping[str, str]) -> bool:
-    """Return whether a form says anything of what a scene shall be."""
+    """Return whether a form plans anything."""
     return any(form[name].strip() for name in ("location", "characters", "purpose", "key_actions"))
 
 
@@ -285,7 +285,7 @@ def _address(visit: Visit, form: dict[str, str], **more: str) -> str:
 
 
 def _kept_or_told(visit: Visit, form: dict[str, str]) -> dict[str, str]:
-    """Return what of a form stands in an address: its fields, or where they are too long a key to them."""
+    """Return a form's fields for an address, or a key for long ones."""
     told = {name: value for name, value in form.items() if value}
     if len(project_address(visit.project_id, "context", **told)) <= LONGEST_ADDRESS:
         return told
@@ -295,7 +295,7 @@ def _kept_or_told(visit: Visit, form: dict[str, str]) -> dict[str, str]:
 
 
 def context_parts(visit: Visit, look: ContextLook) -> dict[str, Any]:
-    """Return what of a context the page shows beside its block."""
+    """Return the parts of a context beside its block."""
     report = look.context.report or ContextReport()
     numbered = list(enumerate(look.lines, start=1))
     by_need = groupby(numbered, key=lambda each: (each[1].need, each[1].is_hidden))
@@ -327,7 +327,7 @@ def _shares(tokens_per_need: Mapping[str, int]) -> list[Share]:
 
 
 def _worded_parts(visit: Visit, parts: Mapping[str, float]) -> list[tuple[str, float]]:
-    """Return the parts of a score in words, what weighs most first; those that hardly weigh are put together."""
+    """Return score parts in words, the weightiest first and small ones combined."""
     telling = sorted(
         ((name, points) for name, points in parts.items() if abs(points) >= NOTABLE_POINTS),
         key=lambda part: -abs(part[1]),
@@ -353,7 +353,7 @@ def _why_not(visit: Visit, each: Any) -> str:
 
 
 def _told_difference(visit: Visit, was: SceneMemoryContext, now: SceneMemoryContext) -> dict[str, Any]:
-    """Return what a change did: what came in, went, is told otherwise or moved, and the tokens of both."""
+    """Return the difference of two contexts, with both token counts."""
     difference = compare_contexts(was, now)
     changes = list(_changes(visit, difference))
     sections = [

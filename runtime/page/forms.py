@@ -1,4 +1,4 @@
-"""The forms of the page: which operation each one calls, and what only a page has to say of it."""
+"""Forms of the page, with their operations."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class PageForm:
     confirmed: bool = False
 
     def answer(self, visit: Visit, sent: Sent) -> Response:
-        """Do what a form asks for, and lead to where it is told, with a way to take it back."""
+        """Run a form's operation, and redirect to its result with an undo."""
         if self.confirmed and sent.get("sure") != "yes":
             raise UserInputError("tick that this is meant; scenes change their numbers by it")
         operation = _OPERATIONS[self.operation if isinstance(self.operation, str) else self.operation(sent)]
@@ -97,7 +97,7 @@ class PageForm:
 
 
 class Contested(NamedTuple):
-    """A field of a form that came too late: what stands in it now, and what was sent."""
+    """A stale form field, with the present and the sent value."""
 
     label: str
     field: str
@@ -109,7 +109,7 @@ _WORDS_OF_FIELDS = {"content": "what_holds", "text": "scene_text", "event_type":
 
 
 def _stale_page(visit: Visit, sent: Sent, error: StaleVersionError) -> Response:
-    """Show what stands now beside what a form sent that saw something older; it can be sent again from there."""
+    """Show present values beside a stale form, which can be sent again."""
     labels, names = labels_for(visit.language), visit.story.entity_names(as_of=visit.as_of)
     contested = []
     for name, value in error.sent.items():
@@ -138,7 +138,7 @@ def _in_lines(value: Any, names: Mapping[str, str]) -> str:
 
 
 def _fields(visit: Visit, sent: Sent, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a form that are arguments; what is not said otherwise holds from the slider on.
+    """Return a form's arguments, from the slider's position by default.
 
     Several names in one field are a list, places of scenes also with spaces between; `scenes:3` is one more entry of
     a list, `fields:role` one of an object.
@@ -162,7 +162,7 @@ def _fields(visit: Visit, sent: Sent, fields: Mapping[str, Any]) -> dict[str, An
 
 
 def led_back(back: str, done: str, *, told: str = "", lost: int = 0, undo: str = "", at: str = "") -> Response:
-    """Lead to a page of the page's own that says what was changed; `at` names the element to come back to."""
+    """Redirect to a page with its change, at element `at`."""
     parts = urlsplit(own_address(back))
     kept = [each for each in parse_qsl(parts.query, keep_blank_values=True) if each[0] not in NOTICE_FIELDS]
     said = [("done", done), ("told", told[:MAX_TOLD]), ("lost", str(lost or "")), ("undo", undo)]
@@ -204,7 +204,7 @@ def scene_meant(visit: Visit, sent: Sent, name: str = "position") -> StoryPositi
 
 
 def _noted(visit: Visit, sent: Sent) -> dict[str, Any]:
-    """Return a fact that a scene established; it is read from the next scene on."""
+    """Return a scene's fact, read from the next scene on."""
     place = scene_meant(visit, sent)
     return {
         "content": sent.get("content", ""),
@@ -216,7 +216,7 @@ def _noted(visit: Visit, sent: Sent) -> dict[str, Any]:
 
 
 def _fact_edited(visit: Visit, sent: Sent) -> dict[str, Any] | None:
-    """Return what a form says otherwise than a fact; what it says alike is left, so that it does not become a person's.
+    """Return the changed fields of a fact, leaving equal ones derived.
 
     Whom a memory is about, but is not known yet at the position, is not in the form, and stays.
     """
@@ -274,7 +274,10 @@ def _scene_moved(visit: Visit, sent: Sent) -> dict[str, Any]:
 
 
 def _known(visit: Visit, sent: Sent) -> dict[str, Any]:
-    """Return the author's word on a cell of the picture; `as_told` takes it away."""
+    """Return the author's statement in a cell.
+
+    `as_told` removes it.
+    """
     cell = {name: sent.get(name, "").strip() for name in ("character_id", "memory_id")}
     kind = sent.get("kind", "").strip()
     if kind == "as_told":
@@ -296,7 +299,7 @@ def _card(visit: Visit, sent: Sent) -> EntityCard:
 
 
 def _card_edited(visit: Visit, sent: Sent) -> dict[str, Any]:
-    """Return name, role and description where they are not as the page shows them; of the others nothing is written."""
+    """Return the changed name, role and description of a card."""
     shown = _card(visit, sent).entity
     said = {each: sent[each].strip()[:MAX_TEXT] for each in CARD_FIELDS if each in sent}
     if "name" in said and not said["name"]:
@@ -347,7 +350,7 @@ def _state_said(visit: Visit, sent: Sent) -> dict[str, Any]:
 
 
 def _meant(visit: Visit, text: str) -> str:
-    """Return the id of whom a text names, or the text."""
+    """Return the id of a named entity, or the text."""
     try:
         return visit.story.entity(text, as_of=visit.until).entity.entity_id
     except UnknownEntityError:

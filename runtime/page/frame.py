@@ -1,4 +1,4 @@
-"""The frame of every page: words, colours and position, what was changed just now, and HTML that no story can forge."""
+"""Page frame: words, colours, position, last change, escaped HTML."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PageLanguage = Literal["en", "zh"]
 
 
 def _catalogue(language: PageLanguage) -> Mapping[str, str]:
-    """Return the words of a language; its tables, one per view, are for who writes them."""
+    """Return a language's words, with a table per view."""
     text = Path(__file__).with_name(f"words.{language}.toml").read_text(encoding="utf-8")
     return {key: words for table in tomllib.loads(text).values() for key, words in table.items()}
 
@@ -109,7 +109,7 @@ class Here(NamedTuple):
 
     @property
     def known(self) -> int:
-        """How many scenes lie before the position; where the slider stands."""
+        """The number of scenes before the position."""
         if self.as_of is None:
             return len(self.places)
         return sum(self.as_of.admits(*place) for place in self.places)
@@ -121,7 +121,7 @@ class Here(NamedTuple):
 
     @property
     def next_scene(self) -> tuple[int, int]:
-        """Chapter and scene that would be written at the position; at the end as the command line proposes."""
+        """The next chapter and scene at the position, as the shell proposes."""
         if self.as_of is None or self.as_of.chapter_index is None:
             return self.names.next_chapter, 1
         if self.as_of.scene_index is not None:
@@ -133,7 +133,7 @@ class Here(NamedTuple):
 
     @property
     def chapter_starts(self) -> list[int]:
-        """How many scenes lie before each chapter but the first; of many chapters some, evenly."""
+        """The number of scenes before each chapter, sampled for long books."""
         starts = [
             index for index, (before, place) in enumerate(pairwise(self.places), start=1) if before[0] != place[0]
         ]
@@ -141,7 +141,7 @@ class Here(NamedTuple):
 
 
 class Frame:
-    """What every page of one request has: words, links and colours."""
+    """Words, links and colours shared by the pages of one request."""
 
     as_of: StoryPosition | None = None
     view = ""
@@ -170,12 +170,12 @@ class Frame:
 
     @cached_property
     def here(self) -> Here | None:
-        """The point of the story as of which the page tells; None where it tells of no project."""
+        """The page's story position, or None without a project."""
         return None
 
     @property
     def standing(self) -> str:
-        """The position as an address has it; empty at the end."""
+        """The position in an address, empty at the end."""
         return "" if self.as_of is None else str(self.as_of)
 
     @property
@@ -198,17 +198,17 @@ class Frame:
         return message_in(message, self.language)
 
     def word_of(self, kind: str, value: str, /) -> str:
-        """Return the word of a stored value of a kind, whose keys begin with it, or the value where there is none."""
+        """Return a stored value's word by kind, or the value."""
         return CATALOGUES[self.language].get(f"{kind}_{value}", value)
 
     def where_in_trouble(self, issue: ReportIssue) -> str:
-        """Return where something is missing, and how; what waits to be indexed is not out of date."""
+        """Return the troubled places of a project, apart from pending indexing."""
         is_waiting = (issue.stage, issue.kind) == ("index", "stale")
         kind = self.word("trouble_waits") if is_waiting else self.word_of("trouble", issue.kind)
         return f"{self.word_of('stage', issue.stage)}{'：' if self.language == 'zh' else ': '}{kind}"
 
     def place(self, chapter_index: int | None, scene_index: int | None = None) -> str:
-        """Return a place of the story as everybody is shown it; a chapter says that it is one."""
+        """Return a displayed place, marking chapters."""
         label = self.here.names.label(chapter_index, scene_index) if self.here and chapter_index is not None else ""
         if label and self.here:
             return self.here.names.place(chapter_index, scene_index)
@@ -224,11 +224,11 @@ class Frame:
         return Markup('<a href="{}">{}</a>').format(self.link("story", chapter=chapter_index, scene=scene_index), text)
 
     def memory_place(self, thing: object) -> str:
-        """Return the place of a memory, or of what tells of one."""
+        """Return the displayed place of a memory."""
         return memory_place_text(thing, always=self.always, after=labels_for(self.language).after)
 
     def memory_link(self, thing: object) -> Markup:
-        """Return the place of a memory, or of what tells of one; where a note begins is no scene."""
+        """Return a linked place of a memory, without a link for notes."""
         text = self.memory_place(thing)
         chapter, scene = getattr(thing, "chapter_index", None), getattr(thing, "scene_index", None)
         return self.place_link(chapter, scene) if text == place_text(chapter, scene, always="") else escape(text)
@@ -242,7 +242,7 @@ class Frame:
         return project_address(self.project_id, view, **{"as_of": self.standing, **query})
 
     def at(self, known: int) -> str:
-        """Return the address of this view where so many scenes are known; what it was narrowed to is kept."""
+        """Return this view's address at a number of scenes, keeping its filters."""
         places = self.here.places if self.here else ()
         as_of = "{}:{}".format(*places[known]) if known < len(places) else ""
         view = "card" if self.view == "cards" and "entity" in self.narrowed else self.view
@@ -261,14 +261,14 @@ class Frame:
 
 
 def project_address(project_id: str, view: str, /, **query: Any) -> str:
-    """Return the address of a view of a project; what is empty is left out of its query."""
+    """Return a project view's address, without empty parameters."""
     told = {name: value for name, value in query.items() if value not in (None, "")}
     address = f"/page/projects/{quote(project_id, safe='', errors='replace')}/{view}"
     return f"{address}?{urlencode(told, errors='replace')}" if told else address
 
 
 def without_unprintable(html: str) -> str:
-    """Return a text in which what HTML and UTF-8 cannot hold is shown as missing."""
+    """Return a text with unprintable characters replaced."""
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", html)
 
 
@@ -319,7 +319,7 @@ def _says_number(title: str) -> bool:
 
 @lru_cache(maxsize=1)
 def templates() -> Environment:
-    """Return the templates; whatever is put into one is escaped, and what it was not given is an error."""
+    """Return the templates, with escaping and strict variables."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,

@@ -77,7 +77,7 @@ def _make(house: House, project_id: str, form: Mapping[str, str]) -> None:
 
 @router.get("/page/projects/{project_id}/health")
 def health_page(visit: Visited) -> Response:
-    """Show how a project stands, and what the doctor found."""
+    """Show a project's condition and the doctor's findings."""
     return _health(visit)
 
 
@@ -119,7 +119,7 @@ def export_text(project: Project, kind: str) -> Response:
 
 @router.post("/page/projects/{project_id}/delete")
 def delete_page(request: Request, project: Project, form: Form) -> Response:
-    """Delete a project whose id was typed."""
+    """Delete a project after its id was typed."""
     confirm = form.get("confirm", "").strip()
     if confirm != project.project_id:
         raise Refusal(400, "invalid-request", Frame(request).word("delete_not_confirmed", project=project.project_id))
@@ -148,7 +148,7 @@ class Sent(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """What would come of an upload, or why nothing can."""
+    """A preview of an upload, or its error."""
 
     found: ProjectImport | None = None
     language: str = "en"
@@ -178,7 +178,7 @@ def import_form(request: Request, project: Name = "") -> Response:
 
 @router.post("/page/imports")
 def receive_files(request: Request, house: TheHouse, sent: Annotated[Sent, Depends(_sent)]) -> Response:
-    """Keep the files that were chosen, and lead to what would come of them."""
+    """Store chosen files, and redirect to their preview."""
     if not sent.files:
         raise Refusal(400, "invalid-request", Frame(request).word("no_files"))
     upload = house.uploads.add(sent.files)
@@ -187,7 +187,7 @@ def receive_files(request: Request, house: TheHouse, sent: Annotated[Sent, Depen
 
 @router.post("/page/text", openapi_extra=READS)
 def text_of_file(sent: Annotated[Sent, Depends(_sent)]) -> Response:
-    """Return the text of a file that is put into a box of the page, read as an import reads it."""
+    """Return the text of an uploaded file, read as an import."""
     if len(sent.files) != 1:
         raise Refusal(400, "invalid-request", "send one file")
     name, content = sent.files[0]
@@ -217,7 +217,7 @@ def preview_page(
     heading: HeadingLine = "",
     shown: Shown = 60,
 ) -> Response:
-    """Show how the files would be cut and what of it is new; nothing is stored."""
+    """Show the chapters of files and new parts, without storing."""
     upload = house.uploads.get(upload_id)
     if project:
         # One that is not there is refused, not made.
@@ -309,7 +309,7 @@ def _preview(
     replace: bool,
     headings: Sequence[str],
 ) -> Preview:
-    """Look at what an import would do; what is wrong with a file, or with the project's id, is told beside the form."""
+    """Preview an import, with errors beside the form."""
     try:
         transfer = StoryTransfer(house.stores.of(project_id), project_id)
         found = transfer.import_project(
@@ -348,14 +348,14 @@ def jobs_page(request: Request, house: TheHouse, project: Name = "") -> Response
 
 @router.get("/page/jobs/{job_id}")
 def job_page(request: Request, house: TheHouse, job_id: Id) -> Response:
-    """Show how far a job is, and what it came to."""
+    """Show a job's progress and result."""
     job = house.jobs.get(job_id)
     return Frame(request).page("job", job=job, over=OVER, outcome=_outcome(job))
 
 
 @router.post("/page/jobs/{job_id}/{step}")
 def change_job(house: TheHouse, job_id: Id, step: Literal["cancel", "resume", "forget"]) -> Response:
-    """Let a job end after the step at which it is, run one that is over again, or strike it off the list."""
+    """Stop, repeat or remove a job."""
     if step == "resume":
         house.jobs.resume(job_id)
     elif (house.jobs.get(job_id).state in OVER) == (step == "forget"):
@@ -368,7 +368,7 @@ def change_job(house: TheHouse, job_id: Id, step: Literal["cancel", "resume", "f
 def reading_page(
     visit: Visited, chapter: Chapter = "", scene: Chapter = "", retry: Tick = "", again: Tick = ""
 ) -> Response:
-    """Show what a model would read and what that would take; nothing is asked of it."""
+    """Show the scenes to read and the cost, without asking a model."""
     served = visit.served
     settings = served.stores.settings
     estimate = visit.kept(
@@ -396,13 +396,16 @@ def reading_page(
 
 
 def _estimate(story: Story, *, as_of: StoryPosition | None, **asked: Any) -> ExtractionEstimate:
-    """Return what a reading would take, wherever the page stands: it is the whole story that is read."""
+    """Return the estimate of reading the whole story."""
     return story.estimate_project(**asked)
 
 
 @router.post("/page/projects/{project_id}/reading")
 def read_scenes(visit: Visited, form: Form) -> Response:
-    """Let a model read scenes, as a job; who asked for one scene is led back to it."""
+    """Start a reading job.
+
+    A single scene leads back to its page.
+    """
     served = visit.served
     chapter, scene = number_in(form, "chapter"), number_in(form, "scene")
     build_extraction_model(served.stores.settings, served.house.chat_model)
@@ -421,7 +424,7 @@ def read_scenes(visit: Visited, form: Form) -> Response:
 
 
 def _outcome(job: Job) -> dict[str, Any]:
-    """Return of a job's result what its page tells; jobs of earlier versions may lack some of it."""
+    """Return a job's outcome, tolerating older versions."""
     result = job.result if isinstance(job.result, dict) else {}
     scenes = [each for each in result.get("scenes") or () if isinstance(each, dict)]
     issues = [*(result.get("issues") or ()), *((result.get("indexing") or {}).get("issues") or ())]

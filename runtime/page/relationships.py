@@ -1,4 +1,4 @@
-"""Who stands how to whom: as a drawing, as a table, and the course of a pair over the scenes.
+"""Relationships as a drawing, a table and a course over scenes.
 
 People stand on an ellipse, or around one of them, and their names outside of it: so no line ever runs through a name,
 which no layout by forces can promise, and the same people keep their order while the story goes on.
@@ -94,13 +94,13 @@ class Side(NamedTuple):
 
     @property
     def mean(self) -> int | None:
-        """The mean of what is kind in it, from -100 to 100; None where no feeling says."""
+        """The mean of its feelings, -100 to 100, or None."""
         said = [_KIND[name] * value for name, value in self.feelings.items() if name in _KIND]
         return round(sum(said) / len(said)) if said else None
 
     @property
     def warmth(self) -> Warmth:
-        """What the mean comes to."""
+        """The warmth by the mean."""
         mean = self.mean
         if mean is None:
             return "unsaid"
@@ -108,7 +108,7 @@ class Side(NamedTuple):
 
 
 def sides_of(pair: Relationship) -> tuple[Side, Side]:
-    """Return both sides of a pair; what both feel alike is on each."""
+    """Return both sides of a pair, with shared feelings on each."""
     first, second = pair.character_a, pair.character_b
     return (
         Side(first, second, pair.perspective_a, {**pair.dimensions, **pair.dimensions_a}),
@@ -117,7 +117,7 @@ def sides_of(pair: Relationship) -> tuple[Side, Side]:
 
 
 def change_of(side: Side, pair: Relationship, earlier: Relationship | None) -> Change:
-    """Return what became of a side since an earlier position; None is a pair that was not known then."""
+    """Return a side's change since a position, None for a new pair."""
     if earlier is None:
         return "new"
     was = next(each for each in sides_of(earlier) if each.who == side.who)
@@ -128,7 +128,10 @@ def change_of(side: Side, pair: Relationship, earlier: Relationship | None) -> C
 
 
 class DrawnPerson(NamedTuple):
-    """Somebody in the picture; who is chosen has a plate with the name in the middle."""
+    """A person in the picture.
+
+    The chosen one has a plate in the middle.
+    """
 
     entity_id: str
     name: str
@@ -247,7 +250,7 @@ def _both(pair: Relationship) -> tuple[str, str]:
 
 
 def _seriated(pairs: Iterable[Relationship]) -> list[str]:
-    """Return people so that who joins stands beside whom they joined; who is there already keeps the order."""
+    """Return people with newcomers beside their partners, keeping the order."""
     order: list[str] = []
     for each in pairs:
         first, second = _both(each)
@@ -261,7 +264,7 @@ def _seriated(pairs: Iterable[Relationship]) -> list[str]:
 
 
 def shortened(name: str, width: int) -> str:
-    """Return a name that takes at most so much room; a Chinese character takes two."""
+    """Return a name cut to a width, Chinese characters counting double."""
     taken = 0
     for index, character in enumerate(name):
         taken += 1 if character < "\u2e80" else 2
@@ -289,7 +292,7 @@ def _on_the_rim(entity_id: str, name: str, angle: float, across_of: tuple[float,
 def _arrows(
     pair: Relationship, people: Mapping[str, DrawnPerson], centre: complex, *, is_beside: bool
 ) -> Iterable[DrawnArrow]:
-    """Return how both sides of a pair stand, as curves from one to the other; points are complex numbers."""
+    """Return both sides of pairs as curves with complex points."""
     sides = sides_of(pair)
     told = [each for each in sides if each.is_told]
     width = round(1.2 + pair.intensity * 0.38, 1)
@@ -340,7 +343,10 @@ class CourseLine(NamedTuple):
 
 
 class CourseChart(NamedTuple):
-    """What one side felt over the scenes; `zero_y` is where nothing lies, `top` and `bottom` the bounds."""
+    """One side's feelings over scenes.
+
+    `zero_y` is neutral, `top` and `bottom` are bounds.
+    """
 
     lines: Sequence[CourseLine]
     zero_y: float
@@ -393,7 +399,7 @@ LATELY = (3, 5, 10, 25, 100)
 def relationships_page(
     visit: Visited, person: Name = "", pair: Name = "", lately: Shown = 5, rows: Shown = 40
 ) -> Response:
-    """Draw how people stand to each other, and list it; a person or a pair may be chosen."""
+    """Draw and list relationships, optionally of one person or pair."""
     places = visit.here.known_places
     names = visit.story.entity_names(as_of=visit.as_of)
     pairs = visit.story.relationships(as_of=visit.as_of)
@@ -429,7 +435,7 @@ def relationships_page(
 def _charts(
     visit: Visit, pair: Relationship, places: Sequence[tuple[int, int]]
 ) -> list[tuple[Side | None, CourseChart]]:
-    """Return what became of each side of a pair of which something is told, and of its strength."""
+    """Return the charts of a pair's sides and strength."""
     steps = visit.story.relationship_course(pair.character_a, pair.character_b, as_of=visit.as_of).steps
     first, second = sides_of(pair)
     felt = ((first, [each.dimensions_a for each in steps]), (second, [each.dimensions_b for each in steps]))

@@ -41,7 +41,7 @@ def change_look(back: Annotated[str, Query(max_length=8000)] = "/", language: st
 
 @router.get("/page/projects/{project_id}/at/{view}")
 def move_to(visit: Visited, view: str, known: Offset | None = None) -> Response:
-    """Lead to a view at the place where the slider was put, narrowed to what it was; a card stays that card."""
+    """Redirect to a view at the slider's place, keeping filters and cards."""
     visit.view = view if view in VIEWS else VIEWS[0]
     return RedirectResponse(visit.at(len(visit.here.places) if known is None else known), status_code=303)
 

@@ -1,4 +1,4 @@
-"""The story: a scene beside what it established, its summaries, how far scenes were read, and the latest changes."""
+"""The story: scenes with facts, summaries, readings and changes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def story_page(
     edit: Name = "",
     shown: Shown = 200,
 ) -> Response:
-    """Show a scene beside what it established, or one of the lists that belong to the story."""
+    """Show a scene with its facts, or a list of the story."""
     known = visit.here.known_places
     if show == "changes":
         return visit.page("changes", changes=visit.story.author_changes(as_of=visit.as_of))
@@ -146,7 +146,7 @@ def place_page(visit: Visited, chapter: int, scene: int) -> Response:
 
 @router.post("/page/projects/{project_id}/story/text/preview")
 def preview_text(visit: Visited, form: Form) -> Response:
-    """Tell what a new text would do to the facts of its scene."""
+    """Show the effect of a new text on its scene's facts."""
     place = scene_meant(visit, form)
     read = visit.story.read_scene(position=place, as_of=visit.as_of)
     text = form.get("text", read.scene.text or "")
@@ -168,7 +168,7 @@ def _read(visit: Visit, chapter: int, scene: int) -> ReadScene:
 
 
 def chapter_title(scenes: Sequence[ListedState]) -> str:
-    """Return what all scenes of a chapter are called by; a scene's own title stands behind it."""
+    """Return a chapter's title, without scene titles."""
     titles = {each.title.partition(" · ")[0] for each in scenes}
     return titles.pop() if len(titles) == 1 else ""
 
@@ -197,7 +197,7 @@ def _running(jobs: list[Job], place: tuple[int, int]) -> Job | None:
 
 
 def _last_reading(jobs: list[Job], place: tuple[int, int]) -> dict[str, Any] | None:
-    """Return what the last reading of a scene by a model took, as far as its job is still kept."""
+    """Return the usage of a scene's last reading, while its job is kept."""
     for job in jobs:
         result = job.result if job.kind == "extract" and isinstance(job.result, dict) else {}
         for each in result.get("scenes") or ():

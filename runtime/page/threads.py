@@ -1,4 +1,4 @@
-"""The board of threads: where each stands, and as lines over the book when it was planted, moved, is due and ended."""
+"""The board of threads, and their lines over the book."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _x(index: float, places: Sequence[Place]) -> float:
 
 
 def _index_of(chapter: int | None, scene: int | None, places: Sequence[Place]) -> int:
-    """Return the number of a scene; of a chapter alone that of its last scene, of no place that of the first."""
+    """Return a scene's number, a chapter's last one, or the first."""
     if chapter is None:
         return 0
     return max(0, bisect_right(places, (chapter, 10**9 if scene is None else scene)) - 1)
@@ -102,7 +102,7 @@ MANY_CARDS = 6
 def threads_page(
     visit: Visited, ended: Shown = 12, waiting: Shown = 20, person: Name = "", kind: Name = "", thread: Name = ""
 ) -> Response:
-    """Show where every thread stands; one may be chosen, to be moved, changed or ended."""
+    """Show all threads, optionally with one to edit."""
     ledger = visit.kept(Story.thread_ledger)
     places = visit.here.known_places
     names = visit.kept(Story.entity_names)

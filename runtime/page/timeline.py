@@ -1,4 +1,4 @@
-"""When scenes play, where, who is on stage, and what becomes of them: lanes of the cast, and the whole by chapters."""
+"""The timeline of scenes: lanes of the cast, and a heat map by chapters."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Change(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A scene: where it stands, and what is written above it."""
+    """A scene's column: place and heading."""
 
     scene: SceneTime
     x: float
@@ -80,7 +80,7 @@ class Stay(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """What became of one of the cast in a scene, the kinds with the weightiest first."""
+    """A cast member's changes in a scene, the weightiest first."""
 
     x: float
     place: Place
@@ -89,7 +89,7 @@ class Mark(NamedTuple):
 
 
 class Lane(NamedTuple):
-    """One of the cast: the scenes on stage, where, and what became of them."""
+    """A cast member's lane: scenes, places and changes."""
 
     entity_id: str
     name: str
@@ -121,7 +121,7 @@ class HeatColumn(NamedTuple):
 
 
 class HeatMap(NamedTuple):
-    """How many scenes of each column name whom; of each count how dark it is."""
+    """Counts of scenes per column and entity, with shades."""
 
     columns: Sequence[HeatColumn]
     rows: Mapping[str, Sequence[int]]
@@ -129,7 +129,7 @@ class HeatMap(NamedTuple):
 
 
 def windows_of(scenes: Sequence[SceneTime], *, is_told_order: bool) -> list[tuple[int, int]]:
-    """Return the stretches in which scenes are drawn, as first and behind the last; as told, chapters stay whole."""
+    """Return the windows of scenes, chapters whole in order of telling."""
     together = groupby(scenes, key=lambda each: each.chapter_index if is_told_order else each.place)
     starts, at = [0], 0
     for size in [len(list(chapter)) for _, chapter in together]:
@@ -142,7 +142,10 @@ def windows_of(scenes: Sequence[SceneTime], *, is_told_order: bool) -> list[tupl
 
 
 def changes_in(stretch: StatedStretch, scenes: Sequence[SceneTime]) -> list[Change]:
-    """Return what became of whom in some scenes; a thing that changes hands is lost by one and got by another."""
+    """Return changes by entity.
+
+    A handover is a loss and a gain.
+    """
     stage: dict[tuple[int | None, int | None], SceneTime] = {}
     for scene in sorted(scenes, key=lambda each: each.place):
         # What is told of a whole chapter stands at its last scene.
@@ -173,7 +176,7 @@ def _kind_of(change: StateChange) -> MarkKind:
 
 
 def lane_picture(scenes: Sequence[SceneTime], changes: Iterable[Change], names: Mapping[str, str]) -> LanePicture:
-    """Return scenes from left to right with the lanes of who is in them or changes in them."""
+    """Return scenes from left to right with lanes of their cast."""
     column = min(_GREATEST_COLUMN, max(_LEAST_COLUMN, _GOOD_WIDTH // max(1, len(scenes))))
     columns = [
         Column(
@@ -233,7 +236,7 @@ def heat_map(
     *,
     shown: frozenset[Place] = frozenset(),
 ) -> HeatMap:
-    """Return how many scenes of each chapter name whom, chapters of a long book several together."""
+    """Return scene counts by chapter and entity, grouping chapters of long books."""
     starts: dict[int, int] = {}
     for index, each in enumerate(scenes):
         starts.setdefault(each.chapter_index, index)
@@ -253,7 +256,7 @@ def heat_map(
 
 @router.get("/page/projects/{project_id}/timeline")
 def timeline_page(visit: Visited, start: Offset | None = None, order: Literal["told", "lived"] = "told") -> Response:
-    """Show a stretch of the story with a lane for each of its cast, and the whole of it by chapters."""
+    """Show a window of the story in lanes, and the whole by chapters."""
     told = visit.kept(Story.story_times).scenes
     names = visit.kept(Story.entity_names)
     scenes = list(told)
@@ -285,7 +288,7 @@ def timeline_page(visit: Visited, start: Offset | None = None, order: Literal["t
 
 
 def _stated(visit: Visited, told: Sequence[SceneTime], window: Sequence[SceneTime]) -> StatedStretch:
-    """Return what was stated from the first to the last of some scenes, before the position."""
+    """Return the statements of a range of scenes before the position."""
     if not window:
         return StatedStretch()
     places = [each.place for each in told]
@@ -295,7 +298,7 @@ def _stated(visit: Visited, told: Sequence[SceneTime], window: Sequence[SceneTim
 
 
 def _told(change: Change, names: Mapping[str, str], labels: Labels) -> str:
-    """Return a change in words, without who and of which kind."""
+    """Return a change in words, without subject and kind."""
     stated = change.change
     if change.kind in ("got", "lost"):
         return names.get(stated.entity_id, stated.entity_id)

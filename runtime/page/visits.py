@@ -1,4 +1,4 @@
-"""What a visit to the page brings: the position in its address, a form in its body, and errors as pages."""
+"""Input of a page visit: position, form and error pages."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class PageRoute(APIRoute):
 
 
 def problem_in(request: Request, error: NovelgenError | RequestValidationError | HTTPException) -> Problem:
-    """Return what a person is told of an error."""
+    """Return an error's problem for people."""
     if isinstance(error, NovelgenError):
         return problem_of(error, folders=house_of(request).secret_folders)
     if isinstance(error, RequestValidationError):
@@ -87,7 +87,7 @@ class Visit(Frame):
         self.view = place if place in VIEWS else _WITHIN.get(place, VIEWS[0])
 
     def kept(self, answer: Callable[..., Answer], **asked: Hashable) -> Answer:
-        """Return what a use case tells of the project as of the position, kept from an earlier visit if it holds.
+        """Return a cached result of a use case at the position.
 
         It is for use cases that read the database alone; nobody may change what they answer.
         """
@@ -100,7 +100,10 @@ class Visit(Frame):
 
     @cached_property
     def story(self) -> Story:
-        """The story of the project; its vector index starts with the first search."""
+        """The project's story.
+
+        Its vector index starts with the first search.
+        """
         return Story(self.served.stores, self.served.project_id, chat_model=self.served.house.chat_model)
 
     @cached_property
@@ -115,7 +118,7 @@ class Visit(Frame):
         return {"chapter": str(chapter_index), "scene": str(scene_index), **dict.fromkeys(fields, "")}
 
     def asked_scene(self, form: Mapping[str, str]) -> tuple[int, int]:
-        """Return the scene that a form names, later than the position or not; else the one that would be written."""
+        """Return the form's scene, or the next one to write."""
         chapter_index, scene_index = number_in(form, "chapter"), number_in(form, "scene")
         return self.here.next_scene if chapter_index is None or scene_index is None else (chapter_index, scene_index)
 
@@ -134,7 +137,10 @@ class Visit(Frame):
 
     @property
     def until(self) -> StoryPosition:
-        """The position, with the end said; where it is, cards have each name with the scene from which it counts."""
+        """The position with an explicit end.
+
+        There, cards show names with scenes.
+        """
         return self.as_of or END_OF_STORY
 
 
@@ -198,12 +204,12 @@ def download(content: bytes, project_id: str, suffix: str, kind: str) -> Respons
 
 
 def own_address(address: str) -> str:
-    """Return an address if it is one of the page's own, else that of the first page: nobody is led elsewhere."""
+    """Return an own address, or the first page, preventing open redirects."""
     return address if _OWN_ADDRESS.fullmatch(address) else "/"
 
 
 def problem_page(request: Request, problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a page that tells what went wrong, and offers to try again where that may help."""
+    """Return an error page, with a retry where it may help."""
     page = Frame(request).page("problem", status=problem.status, problem=problem)
     page.headers.update(headers or {})
     return page

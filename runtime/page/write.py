@@ -1,4 +1,4 @@
-"""Writing the next chapter in one view: its plan, what the story knows, its text, what that contradicts, storing it."""
+"""The desk for the next chapter: plan, context, text, check, storage."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WRITE_FIELDS = (*PLAN_FIELDS, "title", "text", "with_model")
 
 @router.get("/page/projects/{project_id}/write")
 def write_page(visit: Visited, kept: str = "", show: str = "", job: str = "") -> Response:
-    """Show the desk: an empty one, or one that is kept with what the story knows or what the draft contradicts."""
+    """Show an empty or a kept desk, with its context or check."""
     form = visit.blank(*WRITE_FIELDS)
     found = visit.kept_form(kept) if kept else None
     if found is None:
@@ -36,7 +36,7 @@ def write_page(visit: Visited, kept: str = "", show: str = "", job: str = "") ->
 
 @router.post("/page/projects/{project_id}/write", openapi_extra=READS)
 def write_on(visit: Visited, form: Form) -> Response:
-    """Lead to the desk with what was asked for: what the story knows of the plan, or what the draft contradicts."""
+    """Redirect to the desk with the requested context or check."""
     filled = _filled(visit, form)
     show = "check" if form.get("do") == "check" else "context"
     try:
@@ -104,7 +104,7 @@ def _filled(visit: Visit, form: Mapping[str, str]) -> dict[str, str]:
 
 
 def _shown(visit: Visit, form: dict[str, str], show: str, *, kept: str = "", job: Job | None = None) -> Response:
-    """Show the desk with what the story knows, or with what the draft contradicts."""
+    """Show the desk with its context or check."""
     try:
         if job is not None and job.state != "done":
             return _page(visit, form, kept=kept, job=job, problem=job.problem if job.state in OVER else None)

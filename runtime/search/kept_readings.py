@@ -1,4 +1,4 @@
-"""What was read of a story at a position, kept until the project is written to; who knows what among it."""
+"""Cached readings of a story at a position, until a write."""
 
 import threading
 import weakref
@@ -22,7 +22,7 @@ class _Kept(NamedTuple, Generic[Reading]):
 
 
 class KeptReadings(Generic[Reading]):
-    """Answers to the latest questions about stories; a question is read again only after a write to the project.
+    """Cache of story readings, invalidated by a project's writes.
 
     The position belongs to the question, so that nothing is told at one which was read at another. Answers are
     shared between all who ask: nobody may change one. Safe between threads.
@@ -43,7 +43,7 @@ class KeptReadings(Generic[Reading]):
         read: Callable[[Reading | None], Reading],
         is_whole: Callable[[Reading], bool] = lambda _: True,
     ) -> Reading:
-        """Return the answer to a question; one that is not whole yet is read again whatever was written."""
+        """Return the cached reading, reading incomplete ones again."""
         question = (project_id, asked)
         # The number of the write is read first: an answer is never older than the number it is kept under.
         with stores.database(project_id).read() as unit:
@@ -67,12 +67,12 @@ _rules: KeptReadings[KnowledgeRules] = KeptReadings(REMEMBERED_RULES)
 
 
 def knowledge_story(stores: MemoryStores, project_id: str, *, as_of: StoryPosition) -> KnowledgeStory:
-    """Return the story strictly before a position, as far as it tells who knows what."""
+    """Return the story before a position, for knowledge rules."""
     return knowledge_rules(stores, project_id, as_of=as_of).story
 
 
 def knowledge_rules(stores: MemoryStores, project_id: str, *, as_of: StoryPosition) -> KnowledgeRules:
-    """Return the rules over that story, which are the same until a write changes what it tells.
+    """Return the knowledge rules, cached until a relevant write.
 
     What a character of a game remembers is a write, too, and changes nothing here. The rules keep the words of all
     scenes once they were asked who could have told what.

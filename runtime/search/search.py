@@ -80,7 +80,7 @@ QueryVectors = Mapping[int, Vector]
 
 @dataclass(frozen=True)
 class RetrieverAnswer:
-    """What a retriever found, before the memories are read."""
+    """A retriever's hits, before memories are read."""
 
     hits: Mapping[str, list[RetrieverHit]] = field(default_factory=dict)
     chunks: Mapping[str, StoryMemoryChunk] = field(default_factory=dict)
@@ -168,7 +168,7 @@ def entity_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAn
 
 
 def thread_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
-    """List the memories of the scenes that planted or moved an open thread of the scene's entities, or a due one."""
+    """List memories of scenes with relevant or due threads."""
     touched = set(request.entity_ids)
     with stores.database(request.project_id).read() as unit:
         waiting = unit.threads.list_as_of(as_of=request.as_of)
@@ -189,7 +189,7 @@ def recent_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAn
 
 
 def called_notes(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
-    """List the author's notes that are pinned, or whose key stands in what is asked."""
+    """List notes that are pinned or triggered by a key."""
     asked = "\n".join(query.text for query in request.queries)
     with stores.database(request.project_id).read() as unit:
         notes = unit.memories.pinned_or_keyed_notes(as_of=request.as_of)
@@ -212,7 +212,7 @@ SPARE_ROWS = 10
 
 
 def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> QueryVectors:
-    """Embed the queries that say more than names, in one batch; all where none says more.
+    """Embed the queries beyond names in one batch, or all.
 
     Words and links find names better, and embedding a query is the dearest step of a search. Measured on both
     books, without those of names the choice is as good at half the embeddings.
@@ -261,7 +261,7 @@ def search_index(
 def _narrow_ids(
     stores: MemoryStores, request: SearchRequest, memory_filter: MemoryFilter, *, deadline: Deadline
 ) -> set[str] | None:
-    """Return the ids that a filter beside the position admits; None for a filter by position alone."""
+    """Return the ids admitted by filters, None for the position alone."""
     if memory_filter == MemoryFilter(as_of=request.as_of):
         return None
 
@@ -282,7 +282,7 @@ def _settled_answer(
     allowed: Collection[str] | None,
     wanted: int,
 ) -> RetrieverAnswer:
-    """Order the hits by the vectors that SQL keeps of what lies before the reader; search exactly where it is short."""
+    """Order hits by SQL vectors, with exact search as a supplement."""
     hits_by_id = {hit.chunk_id: hit for hits in found for hit in hits}
     identity = stores.embedding_identity
     with stores.database(request.project_id).read() as unit:
@@ -332,7 +332,7 @@ def _documents_answer(
 
 
 def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> RetrieverAnswer:
-    """Search the embeddings kept in SQL, exactly; fallback and oracle of the index."""
+    """Search the SQL embeddings exactly, as the index's fallback and oracle."""
     database = stores.database(request.project_id)
     identity = stores.embedding_identity
     answers: list[RetrieverAnswer] = []
@@ -363,7 +363,7 @@ def _chunk_of(text: IndexedText) -> StoryMemoryChunk:
 
 
 def index_state(stores: MemoryStores, project_id: str, *, deadline: Deadline) -> IndexState | None:
-    """Return what SQL knows of the index of a project; None where it does not say so in time."""
+    """Return SQL's state of an index, None after a timeout."""
 
     def read() -> IndexState:
         with stores.database(project_id).read() as unit:
@@ -378,7 +378,7 @@ def index_state(stores: MemoryStores, project_id: str, *, deadline: Deadline) ->
 
 
 def _told_in_time(read: Callable[[], Told], *, stage: str, deadline: Deadline) -> Told | None:
-    """Ask SQL; where it does not answer, the index must be asked by position alone and trusted."""
+    """Query SQL, or return None after a timeout, trusting the index."""
     try:
         return call_with_deadline(read, timeout_s=deadline.remaining_s, stage=stage)
     except (DatabaseError, DeadlineExceededError):
@@ -402,7 +402,7 @@ Retriever = Callable[[MemoryStores, SearchRequest], Any]
 
 
 class SearchFilters(TypedDict, total=False):
-    """What bounds a search beside its query, as `ranked_memories` takes it."""
+    """Filters of a search, as in `ranked_memories`."""
 
     entities: Sequence[str] | None
     content_type: ContentType | None
@@ -462,7 +462,7 @@ def ranked_memories(
 
 
 def _within_sight(text: str) -> tuple[str, list[ReportIssue]]:
-    """Cut a query to what an embedding model sees of it: the rest costs seconds of processor time and finds nothing."""
+    """Cut a query to the embedding model's window."""
     # Estimated tokens grow with the text, character by character.
     end = bisect(range(len(text)), MAX_QUERY_TOKENS, key=lambda each: estimate_tokens(text[: each + 1]))
     if end == len(text):
@@ -472,7 +472,7 @@ def _within_sight(text: str) -> tuple[str, list[ReportIssue]]:
 
 
 def _unfit(result: SearchResult, query: str, min_relevance: float) -> tuple[set[str], list[ReportIssue]]:
-    """Return the ids of what does not fit well enough; where meaning cannot be compared, none, and an issue."""
+    """Return the ids of poor matches, none with an issue if incomparable."""
     if not min_relevance:
         return set(), []
     vector = next(iter(result.query_vectors), None)
@@ -612,7 +612,7 @@ class _ReadMemories:
 def _read_memories(
     stores: MemoryStores, request: SearchRequest, answer: RetrieverAnswer, *, deadline: Deadline
 ) -> tuple[_ReadMemories, ReportIssue | None]:
-    """Read what was found, and the memories of the same scenes, from SQL; the index must do when SQL is down."""
+    """Read hits and their scenes' memories from SQL, else from the index."""
     read = partial(_memories_in_sql, stores, request, answer)
     outcome = run_concurrently({"read": read}, timeouts_s={"read": deadline.remaining_s})["read"]
     if outcome.value is not None:
@@ -637,7 +637,7 @@ def _memories_in_sql(stores: MemoryStores, request: SearchRequest, answer: Retri
 
 
 def _awaited_meaning(request: SearchRequest, awaited: int) -> list[ReportIssue]:
-    """Say when part of the story is found by words and names alone, because it waits to be indexed by meaning."""
+    """Report the part of the story not indexed by meaning yet."""
     if not awaited:
         return []
     message = (
@@ -653,7 +653,7 @@ def _is_allowed(chunk: StoryMemoryChunk, request: SearchRequest) -> bool:
 def _entity_ids(
     stores: MemoryStores, project_id: str, names: Sequence[str], as_of: StoryPosition
 ) -> tuple[list[str], list[ReportIssue], list[str]]:
-    """Return the ids that names, aliases or ids mean at the position, an issue for each that means nobody, and more.
+    """Return the ids of names at the position, with issues for unknown ones.
 
     What no entity bears but the text holds is searched for instead, in all ways in which the text says it.
     """
@@ -690,7 +690,7 @@ def _entity_ids(
 def _holding(
     stores: MemoryStores, request: SearchRequest, outdated: Sequence[StoryMemoryChunk], *, deadline: Deadline
 ) -> tuple[dict[str, StoryMemoryChunk], list[ReportIssue]]:
-    """Return for each outdated memory what holds in its place, as far as the query's filters admit it."""
+    """Return the present fact of each outdated memory, within the filters."""
     if not outdated:
         return {}, []
 

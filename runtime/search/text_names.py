@@ -69,14 +69,14 @@ def _names_kept(file: Path) -> list[NameCandidate] | None:
 
 @cache
 def _rules_mark() -> str:
-    """Return a mark of the rules by which names are told: who corrects a rule must not be told what was kept before."""
+    """Return a version mark of the name rules for caches."""
     folder = Path(candidates.__file__).parent
     rules = sorted([*folder.glob("*.py"), *folder.glob("*.toml")])
     return sha256(b"".join(each.read_bytes() for each in rules)).hexdigest()
 
 
 def open_candidates(unit: UnitOfWork, *, as_of: StoryPosition, min_count: int | None) -> list[NameCandidate]:
-    """Return the names that are no entity's by then and that the author has not dropped, joined as the author said."""
+    """Return open name candidates, joined as the author decided."""
     decided = _decided(unit)
     dropped = [change.other_id for change in decided if change.kind == "drop"]
     known = [name for entity in unit.entities.list_as_of(as_of=as_of) for name in entity.names()]
@@ -85,7 +85,7 @@ def open_candidates(unit: UnitOfWork, *, as_of: StoryPosition, min_count: int | 
 
 
 def names_in_text(unit: UnitOfWork, names: Sequence[str], *, as_of: StoryPosition) -> dict[str, list[str]]:
-    """Return which names stand in the text before a position, each with all names of who bears it there.
+    """Return the names in the text before a position, by bearer.
 
     Dropped candidates are found, too: they are not offered, but their passages are still about them.
     """

@@ -1,4 +1,4 @@
-"""What characters remember, feel for each other, keep secret and told whom, over the time of a game."""
+"""Character memories, feelings, secrets and disclosures over game time."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class MemoryVector(NamedTuple):
 
 
 class MindState(NamedTuple):
-    """What tells whether memories of a character were written since they were read."""
+    """A version mark of a character's memories."""
 
     memories: int
     changed: int
@@ -92,7 +92,7 @@ class CharacterMemoryRepository(Repository):
     def active(
         self, character_id: str, *, slot: str | None = None, event_types: Collection[str] = ()
     ) -> list[CharacterMemory]:
-        """Return memories of a slot or of some event types; an end that was deleted is no end."""
+        """Return memories of a slot or event types, ignoring deleted endings."""
         table = CharacterMemoryRow
         wanted = or_(col(table.slot).in_([] if slot is None else [slot]), col(table.event_type).in_(list(event_types)))
         found = [_memory(row) for row in self._of(character_id, table.status == "active", wanted)]
@@ -138,7 +138,7 @@ class CharacterMemoryRepository(Repository):
         return CounterRepository(self._session).take("CM")
 
     def ids_by_name(self, names: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
-        """Return the id of each name that exactly one character bears; of an id itself the id."""
+        """Return ids by unique character name, ids included."""
         characters = self._session.pairs(
             col(EntityRow.entity_id), col(EntityRow.name_key), EntityRow.entity_type == "character"
         )
@@ -169,7 +169,7 @@ class CharacterMemoryRepository(Repository):
         self._session.insert(CharacterMemoryRow, rows)
 
     def put_vectors(self, vectors: Mapping[str, tuple[str, MemoryVector]]) -> None:
-        """Store vectors of memories whose content is still the one that was embedded."""
+        """Store vectors of memories with unchanged content."""
         changed = self._next_revision()
         for memory_id, (content, vector) in vectors.items():
             table = CharacterMemoryRow
@@ -198,14 +198,14 @@ class CharacterMemoryRepository(Repository):
         return _change(Journal(self._session).keep(kind, character_id, "", rows, subject="character"), character_id)
 
     def changes(self, character_id: str) -> list[CharacterChange]:
-        """Return what was done to a character's memories, feelings and secrets, the oldest first, undone ones too."""
+        """Return a character's changes, oldest first, including undone ones."""
         journal = Journal(self._session)
         parts = [gone for gone, survivor in journal.survivors().items() if survivor == character_id]
         changes = journal.list_all("character", entity_ids=[character_id, *parts])
         return [_change(each, character_id) for each in changes]
 
     def undo(self, character_id: str, change_id: int | None = None) -> CharacterChange:
-        """Put what a character remembers, feels and keeps secret back as it was; memories that came are deleted."""
+        """Undo a character's changes, deleting new memories."""
         journal = Journal(self._session)
         own = self.changes(character_id)
         if change_id is None:
@@ -255,7 +255,7 @@ def _vector_columns(vector: MemoryVector | None) -> dict[str, Any]:
 
 
 def _memory(row: CharacterMemoryRow) -> CharacterMemory:
-    """Return the memory of a row; it was validated when it was written."""
+    """Return a row's memory without validating again."""
     return CharacterMemory.model_construct(**{name: getattr(row, name) for name in _FIELDS})
 
 
@@ -281,7 +281,7 @@ class _Kept(NamedTuple):
 
 
 class MindCache:
-    """Keeps minds, each for one project, character and embedding model; safe to share between threads.
+    """Cache of minds by project, character and model, safe between threads.
 
     The database is asked each time whether something was written, so that what other programs write is seen at once.
     """
@@ -351,7 +351,7 @@ Told = TypeVar("Told", FeltChange, Disclosure, FlagChange)
 
 
 class StoredSecret(BaseModel):
-    """A secret and whose it is."""
+    """A secret with its owner."""
 
     character_id: str
     secret: Secret
@@ -374,7 +374,7 @@ class PlayContents(BaseModel):
         return len(self.dispositions) + len(self.secrets) + len(self.disclosures) + len(self.flags)
 
     def beyond(self, stored: PlayContents) -> PlayContents:
-        """Return what is not stored yet; a secret that is stored under an id stays as it is."""
+        """Return unstored secrets, keeping stored ids unchanged."""
         kept = {(each.character_id, each.secret.secret_id) for each in stored.secrets}
         return PlayContents(
             dispositions=_beyond(self.dispositions, stored.dispositions),
@@ -406,7 +406,7 @@ class PlayRepository(Repository):
         return self._told(table, as_of, *is_of_both, stands)
 
     def is_told_in_story(self, name: str) -> bool:
-        """Tell whether a name stands anywhere in the story: in its scenes, cards, or what somebody remembers."""
+        """Return whether a name occurs anywhere in the story."""
         texts: tuple[tuple[Any, Any], ...] = (
             (CharacterMemoryRow, CharacterMemoryRow.content),
             (Scene, Scene.text),
@@ -420,7 +420,7 @@ class PlayRepository(Repository):
         )
 
     def others(self, character_id: str, *, as_of: Moment | None = None) -> list[str]:
-        """Return for whom a character feels anything that is written down, in order of id."""
+        """Return the characters with stored feelings, in order of id."""
         table = FeltChange
         is_own = (table.character_id == character_id, self._before(as_of, table))
         return sorted(set(self._session.values(table.other_id, *is_own)))
@@ -432,7 +432,7 @@ class PlayRepository(Repository):
         self._session.add(_secret_row(StoredSecret(character_id=character_id, secret=secret)))
 
     def drop_secret(self, character_id: str, secret_id: str) -> None:
-        """Take a secret away; that it was revealed to somebody stays."""
+        """Delete a secret, keeping its disclosures."""
         table = CharacterSecret
         self._session.delete(table, table.character_id == character_id, table.secret_id == secret_id)
 
@@ -450,7 +450,7 @@ class PlayRepository(Repository):
         self._session.add(disclosure)
 
     def disclosures(self, character_id: str, other_id: str, *, as_of: Moment | None = None) -> list[Disclosure]:
-        """Return what was revealed to another, and shown by that one, up to a moment."""
+        """Return the disclosures between two characters up to a moment."""
         table = Disclosure
         return self._told(table, as_of, table.character_id == character_id, table.other_id == other_id)
 
@@ -460,7 +460,7 @@ class PlayRepository(Repository):
         self._session.add(change)
 
     def flag_changes(self, *, as_of: Moment | None = None) -> list[FlagChange]:
-        """Return what values flags took up to a moment, in the order in which it happened."""
+        """Return flag values up to a moment, in order."""
         return self._told(FlagChange, as_of)
 
     def contents(self) -> PlayContents:
@@ -476,13 +476,16 @@ class PlayRepository(Repository):
         )
 
     def add_contents(self, given: PlayContents) -> None:
-        """Add entries that are not stored yet; see `PlayContents.beyond`."""
+        """Add unstored entries.
+
+        See `PlayContents.beyond`.
+        """
         self._session.touch()
         secrets = (_secret_row(secret) for secret in given.secrets)
         self._session.add(*secrets, *given.dispositions, *given.disclosures, *given.flags)
 
     def _told(self, table: type[Told], as_of: Moment | None = None, *conditions: Any) -> list[Told]:
-        """Return what happened up to a moment; sessions may be told in any order, what has none is from the start."""
+        """Return events up to a moment, with undated ones first."""
         told = self._session.read(table, self._before(as_of, table), *conditions, order=[table.row_id])
 
         def place(each: Happened) -> tuple[int, int]:
@@ -524,7 +527,7 @@ def _secret_row(stored: StoredSecret) -> CharacterSecret:
 
 
 def _beyond(given: Iterable[Any], stored: Iterable[Any]) -> list[Any]:
-    """What is given beyond what is stored; of equal ones as many as there are more."""
+    """Return surplus items, counting equal ones."""
     left = [each.model_dump() for each in stored]
     new = []
     for each in given:

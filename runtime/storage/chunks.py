@@ -1,4 +1,4 @@
-"""Rows of memories, writing them with all that hangs on them and the index follows, and those that stand for others."""
+"""Memory rows: conversion, links, tags, full text, outbox and consolidation."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def text_values(memory: Mapping[str, Any]) -> dict[str, Any]:
 def chunk_values(
     chunk: StoryMemoryChunk, entity_ids: Sequence[str], *, old: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the columns that the chunk itself decides; position, scene and the author's marks are not among them.
+    """Return a chunk's own columns, without position and author's marks.
 
     What follows from the text is taken from the old row where that has the same text.
     """
@@ -109,7 +109,7 @@ def entities_linked(session: StorageSession, rows: Sequence[MemoryRow]) -> dict[
 def chunk_of(
     row: MemoryRow, superseded_by: str | None = None, known: Mapping[str, AttachedTo] | None = None
 ) -> StoryMemoryChunk:
-    """Return the memory of a row; it was validated when it was written.
+    """Return a row's memory without validating again.
 
     Its entities are those of its origin and of the author's hand together. What it is attached to is told where the
     entities are `known`.
@@ -132,7 +132,7 @@ def chunk_of(
 
 
 def stored_memories(session: StorageSession, *conditions: Any, limit: int | None = None) -> list[StoredMemory]:
-    """Return the memories that fit all conditions in story order, with what the author decided about them."""
+    """Return matching memories in story order, with the author's decisions."""
     rows = session.read(MemoryRow, *conditions, order=IN_ORDER, limit=limit)
     known = entities_linked(session, rows)
     return [
@@ -228,7 +228,7 @@ _TO_DO = ("pending", "failed")
 
 
 class AwaitedMeaning(NamedTuple):
-    """Memories that the index is to hold by meaning and that it has not followed yet, and how long their texts are."""
+    """Memories pending in the index, with their text length."""
 
     memories: int
     characters: int
@@ -242,10 +242,13 @@ _CLAIMED = and_(
 
 
 class OutboxRepository(Repository):
-    """Queues changes and marks them done or failed; every method may be repeated without harm."""
+    """Outbox of index changes.
+
+    Every method is idempotent.
+    """
 
     def queue(self, chunk_ids: Sequence[str], operation: OutboxOperation) -> None:
-        """Ask for a change of chunks in the index; it replaces whatever was asked for them before."""
+        """Queue a change of chunks, replacing pending ones."""
         fresh = {"state": "pending", "attempts": 0, "last_error": None}
         statement = self._session.upsert(OutboxEntry)
         statement = statement.on_conflict_do_update(
@@ -257,7 +260,7 @@ class OutboxRepository(Repository):
             self._session.run_many(statement, [new | {"chunk_id": chunk_id} for chunk_id in dict.fromkeys(chunk_ids)])
 
     def claim(self, *, limit: int = 1_000) -> list[OutboxEntry]:
-        """Return what is to be done, oldest first, failed entries included.
+        """Return pending and failed entries, oldest first.
 
         Claiming takes nothing away: an entry stays until it is marked, so that a worker that dies loses
         nothing, and doing one twice is harmless.
@@ -266,7 +269,7 @@ class OutboxRepository(Repository):
         return self._session.read(OutboxEntry, col(OutboxEntry.state).in_(_TO_DO), order=order, limit=limit)
 
     def mark_done(self, entries: Sequence[OutboxEntry]) -> None:
-        """Mark entries as done; one whose chunk changed since it was claimed stays pending."""
+        """Mark entries done, unless their chunks changed since."""
         for operation, statement in (
             ("delete", table_of(OutboxEntry).delete()),
             ("upsert", table_of(OutboxEntry).update().values(state="done", last_error=None)),
@@ -283,7 +286,7 @@ class OutboxRepository(Repository):
             self._session.run_many(statement, [_key(entry) for entry in entries])
 
     def awaited(self, *, limit: int | None = None) -> AwaitedMeaning:
-        """Count what waits for the index and is found by words alone until then."""
+        """Count the memories pending in the index."""
         to_do = select(col(OutboxEntry.chunk_id)).where(
             self._session.owns(OutboxEntry), col(OutboxEntry.state).in_(_TO_DO)
         )
@@ -303,7 +306,7 @@ class OutboxRepository(Repository):
         return set(self._session.values(OutboxEntry.chunk_id, among, col(OutboxEntry.state).in_(_TO_DO)))
 
     def counts(self) -> dict[OutboxState, int]:
-        """Return the number of entries per state; a state without any is 0."""
+        """Return the number of entries per state, 0 included."""
         found = self._session.select([col(OutboxEntry.state), func.count()], group=[col(OutboxEntry.state)])
         return {**dict.fromkeys(get_args(OutboxState), 0), **{row[0]: row[1] for row in found}}
 
@@ -377,7 +380,7 @@ class ChunkWriter:
         self._link(row_ids, rows)
 
     def remove(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Take chunks out for good, given as whole rows; links, tags and vectors go with them."""
+        """Delete chunk rows with links, tags and vectors."""
         if not rows:
             return
         self.withdraw_consolidations([row["row_id"] for row in rows])
@@ -401,7 +404,7 @@ class ChunkWriter:
         self._withdraw(_SOURCE.row_id, row_ids)
 
     def reposition(self, *, scene_ids: Sequence[str] = (), row_ids: Sequence[int] = ()) -> None:
-        """Queue the chunks whose position changed, of scenes or by number: the index holds a copy of it."""
+        """Queue chunks with a new position, by scenes or numbers."""
         self._withdraw(_SOURCE.scene_id, scene_ids)
         self._withdraw(_SOURCE.row_id, row_ids)
         moved = self._session.among(MemoryRow.scene_id if scene_ids else MemoryRow.row_id, scene_ids or row_ids)
@@ -409,7 +412,7 @@ class ChunkWriter:
         self._outbox.queue(self._session.values(MemoryRow.chunk_id, *active), "upsert")
 
     def _withdraw(self, column: Any, values: Sequence[str | int]) -> None:
-        """Take back the consolidated memories of whose sources one has one of the values."""
+        """Undo consolidated memories with a matching source."""
         if not values:
             return
         links, is_source = ConsolidationSource, self._session.among(column, values)
@@ -491,7 +494,7 @@ class ConsolidationRepository(Repository):
         return [StoredConsolidation(chunk=chunk_of(row), source_ids=sources[row.chunk_id]) for row in rows]
 
     def stands_for(self) -> dict[str, list[str]]:
-        """Return, by chunk id of each consolidated memory, the source ids of what it stands for."""
+        """Return source ids of consolidated memories by chunk id."""
         sources = self._source_ids()
         ids = [each for chunk_ids in sources.values() for each in chunk_ids]
         names = self._session.pairs(
@@ -500,7 +503,7 @@ class ConsolidationRepository(Repository):
         return {each: [names[source] or source for source in chunk_ids] for each, chunk_ids in sources.items()}
 
     def undo(self, chunk_id: str) -> None:
-        """Take a consolidated memory back; its sources are seen again."""
+        """Undo a consolidated memory, showing its sources again."""
         self._session.touch()
         if not self._take_back(MemoryRow.chunk_id == chunk_id):
             raise UnknownMemoryError(
@@ -514,7 +517,7 @@ class ConsolidationRepository(Repository):
         return self._take_back()
 
     def withdraw_linked(self, entity_ids: Sequence[str]) -> list[str]:
-        """Take back what is linked to entities that are about to change; their sources are relinked alone."""
+        """Undo consolidations linked to changing entities."""
         return self._take_back(col(MemoryRow.row_id).in_(linked_rows(self._session.project_id, list(entity_ids))))
 
     def _take_back(self, *conditions: Any) -> list[str]:
@@ -554,7 +557,7 @@ def _is_authors(row: Mapping[str, Any]) -> bool:
 
 
 class EmbeddingChoice(NamedTuple):
-    """Whether raw passages and key events beside a scene's record are embedded; key events bear a tag."""
+    """Whether passages and key events of recorded scenes are embedded."""
 
     passages: bool
     key_events: bool
@@ -565,7 +568,7 @@ class EmbeddingChoiceRepository(Repository):
     """Compares stored memories with a choice, and lets it hold for them."""
 
     def otherwise(self, choice: EmbeddingChoice) -> list[str]:
-        """Return the ids of memories that were stored under another choice, sorted; an author's are left alone."""
+        """Return sorted ids of memories with another choice, except the author's."""
         tagged = select(col(MemoryTag.chunk_row_id)).where(
             self._session.owns(MemoryTag), col(MemoryTag.tag) == choice.key_event_tag
         )
@@ -582,7 +585,7 @@ class EmbeddingChoiceRepository(Repository):
         )
 
     def apply(self, choice: EmbeddingChoice) -> int:
-        """Let a choice hold for what is stored and queue it for the index; return for how many memories it is new.
+        """Apply a choice to stored memories, queue them and return their number.
 
         The story does not count as changed.
         """

@@ -1,4 +1,4 @@
-"""Engines for SQLite and PostgreSQL, what their errors mean, and copies of a SQLite file."""
+"""Engines of SQLite and PostgreSQL, their errors, and SQLite backups."""
 
 import json
 import logging
@@ -83,7 +83,7 @@ def _from_json(text: str) -> Any:
 
 
 def read_damaged_json(text: str) -> Any:
-    """Return a value of JSON that pydantic's parser refuses; of one that nobody can read the empty one of its kind.
+    """Return JSON that pydantic rejects, or an empty value of its kind.
 
     A damaged cell costs itself alone. `novelgen doctor` names its row.
     """
@@ -209,7 +209,7 @@ def is_on_read_only_disk(path: Path) -> bool:
 
 
 def _read_only_address(url: URL) -> URL | None:
-    """Return the address by which a file is opened whose disk can only be read; None where it can be written.
+    """Return the read-only address of a file, None if writable.
 
     SQLite needs files beside one that has a write-ahead log. That it cannot have them it takes only where it is told
     that the file does not change; then it leaves the log aside, which is empty but after a kill.
@@ -310,7 +310,7 @@ _NOT_RETRYABLE = (exc.DataError, exc.IntegrityError, exc.ProgrammingError, exc.N
 
 @contextmanager
 def database_errors() -> Iterator[None]:
-    """Turn what the database raises inside into novelgen's errors, the original as their cause."""
+    """Raise novelgen errors from database errors."""
     try:
         yield
     except exc.DBAPIError as error:
@@ -363,7 +363,7 @@ def _postgres_state(error: exc.DBAPIError) -> str:
 
 
 def backup_sqlite(source: Path, target: Path) -> None:
-    """Copy a SQLite database by its online backup; writers go on meanwhile."""
+    """Copy a SQLite database by its online backup, beside writers."""
     temporary = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -55,7 +55,7 @@ class DamagedValue(NamedTuple):
 
 
 def readable_json(session: StorageSession, column: Any) -> ColumnElement[bool]:
-    """Return the condition that a column's JSON can be read; PostgreSQL stores no other."""
+    """Return a condition for readable JSON, trivial on PostgreSQL."""
     readable: ColumnElement[bool] = func.json_valid(column) == 1 if session.is_sqlite else column.is_not(None)
     return readable
 

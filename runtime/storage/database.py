@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 class _From:
-    """A repository out of a module below `runtime.storage`, made at its first use: who does not ask imports none."""
+    """Descriptor of a lazily imported repository."""
 
     def __init__(self, module: str) -> None:
         self.module = f"runtime.storage.{module}"
@@ -76,7 +76,7 @@ def _from(module: str) -> Any:
 
 @cache
 def _load_repositories() -> None:
-    """Import what a transaction uses before it begins to write: all other writers would wait for the imports, too."""
+    """Import repositories before a write transaction blocks others."""
     modules = {each.module for each in vars(UnitOfWork).values() if isinstance(each, _From)}
     # Who writes vectors, or what characters remember, has loaded numpy already, which is what takes time in these.
     of_vectors = {f"runtime.storage.{name}" for name in ("characters", "search_indexes", "transfer")}
@@ -85,7 +85,7 @@ def _load_repositories() -> None:
 
 
 class UnitOfWork:
-    """The repositories over one transaction, bound to one project; use it only inside its `with` block."""
+    """Repositories of one project in one transaction, within its `with` block."""
 
     projects: ProjectRepository = _from("projects")
     counters: CounterRepository = _from("projects")
@@ -118,30 +118,30 @@ class UnitOfWork:
 
     @property
     def folder(self) -> Path | None:
-        """Where the database's file lies; None where a server or the memory has it."""
+        """The folder of the database file, or None."""
         file = sqlite_file(self._session.connection.engine.url)
         return None if file is None else file.parent
 
     def outline(self, *, as_of: StoryPosition, chapters_per_part: int = CHAPTERS_PER_PART) -> StoryOutline:
-        """Return what the story has shown before the position, apart from its memories."""
+        """Return the outline before the position."""
         from runtime.storage.outline import read_outline
 
         return read_outline(self._session, as_of, chapters_per_part=chapters_per_part)
 
     def recap(self, *, as_of: StoryPosition, last_scenes: int) -> StoryRecap:
-        """Return the last scenes before the position, and the kinds and tags of what is stored there."""
+        """Return the last scenes before the position, with stored kinds and tags."""
         from runtime.storage.outline import read_recap
 
         return read_recap(self._session, as_of, last_scenes=last_scenes)
 
     def knowledge_story(self, *, as_of: StoryPosition) -> KnowledgeStory:
-        """Return the story before the position, as far as it tells who knows what."""
+        """Return the story before the position, for knowledge rules."""
         from runtime.storage.knowledge import read_knowledge_story
 
         return read_knowledge_story(self._session, as_of)
 
     def story_summaries(self, *, chapters_per_part: int, as_of: StoryPosition = END_OF_STORY) -> StorySummaries:
-        """Return what is told of every chapter and of every part that is over at a position."""
+        """Return the summaries of finished chapters and parts at a position."""
         from runtime.storage.outline import read_summaries
 
         return read_summaries(self._session, as_of, chapters_per_part=chapters_per_part, is_whole_story=True)
@@ -158,7 +158,7 @@ class UnitOfWork:
         self.projects.remove()
 
     def story_version(self, as_of: StoryPosition) -> str:
-        """Return a mark that changes exactly when what is stored before the position changes."""
+        """Return a version mark of the story before the position."""
         from runtime.storage.outline import story_version
 
         entities = self.entities.list_as_of(as_of=as_of)
@@ -171,7 +171,7 @@ OPENING_TIMEOUT_S = 60.0
 
 
 class DatabaseManager:
-    """Transactions over one database; safe to share between threads, not across a fork.
+    """Transactions over one database, safe between threads but not forks.
 
     Nothing is opened or created before the first transaction. Use `open`, which also brings the schema up
     to date, unless that was done already.
@@ -203,7 +203,10 @@ class DatabaseManager:
 
     @classmethod
     def open(cls, url_or_path: str | Path, *, create: bool = True, **options: Any) -> DatabaseManager:
-        """Open a database and bring its schema up to date; the options are those of the class."""
+        """Open a database and migrate its schema.
+
+        Options are those of the class.
+        """
         database = cls(url_or_path, **options)
         try:
             path = database.path
@@ -219,7 +222,7 @@ class DatabaseManager:
 
     @property
     def is_sqlite(self) -> bool:
-        """Whether the database is a SQLite file; else it is a PostgreSQL server."""
+        """Whether the database is SQLite rather than PostgreSQL."""
         return self.url.get_backend_name() == "sqlite"
 
     @property
@@ -228,7 +231,7 @@ class DatabaseManager:
         return sqlite_file(self.url)
 
     def project(self, project_id: str) -> ProjectDatabase:
-        """Return the transactions of one project; nothing is read yet, so it need not be stored."""
+        """Return a project's transactions, without a read."""
         return ProjectDatabase(self, project_id)
 
     def list_projects(self) -> list[Project]:
@@ -258,7 +261,10 @@ class DatabaseManager:
         backup_sqlite(self.path, target)
 
     def rest(self) -> bool:
-        """Close all connections unless one is in use; the next transaction opens new ones."""
+        """Close idle connections.
+
+        The next transaction opens new ones.
+        """
         pool = self._engine.pool
         if isinstance(pool, QueuePool) and pool.checkedout():
             return False
@@ -266,7 +272,10 @@ class DatabaseManager:
         return True
 
     def close(self) -> None:
-        """Close all connections; the manager can be used again and then opens new ones."""
+        """Close all connections.
+
+        The manager reopens them on use.
+        """
         self._engine.dispose()
 
     def _migrate(self) -> None:
@@ -301,7 +310,7 @@ class DatabaseManager:
 
 
 class ProjectDatabase:
-    """Transactions over what one project has in a database; safe to share between threads."""
+    """Transactions over one project, safe between threads."""
 
     def __init__(self, database: DatabaseManager, project_id: str) -> None:
         self.database = database
@@ -316,7 +325,7 @@ class ProjectDatabase:
 
     @contextmanager
     def read(self) -> Iterator[UnitOfWork]:
-        """Give a unit of work over one snapshot; it waits for no writer and must not write."""
+        """Yield a read-only unit of work over one snapshot."""
         with self._naming_damage(), self.database.connection(is_writing=False) as connection:
             yield UnitOfWork(connection, project_id=self.project_id, clock=self.database.clock)
 

@@ -44,7 +44,10 @@ FirstMentions = Mapping[tuple[str, str], tuple[int, int]]
 
 
 class Introduction(NamedTuple):
-    """Where something first stands in the story, as far as it is known; None, None: from the start."""
+    """The first known place of an entity.
+
+    None, None means the start.
+    """
 
     chapter_index: int | None
     scene_index: int | None
@@ -145,7 +148,7 @@ class CharacterFileRepository(Repository):
         return {(row.entity_id, row.alias) for row in self._session.select([col(table.entity_id), col(table.alias)])}
 
     def withdraw(self, *, said: Iterable[AliasPair]) -> list[AliasPair]:
-        """Take back what only an earlier characters.json had."""
+        """Withdraw facts of an earlier characters.json."""
         gone = sorted(self.aliases() - set(said))
         if gone:
             self._session.touch()
@@ -178,7 +181,7 @@ class EntityRepository(Repository):
         return CounterRepository(self._session).take_for(entity_type)
 
     def upsert(self, entity: Entity, *, origin: EntityOrigin = "author") -> None:
-        """Store an entity, over what was stored under its id.
+        """Upsert an entity by id.
 
         What an author wrote outranks the rest: over an author's entity, another origin only adds aliases.
         An author's aliases stay when another origin does not list them.
@@ -220,12 +223,12 @@ class EntityRepository(Repository):
         self._session.update(EntityRow, EntityRow.entity_id == entity_id, updated_at=self._session.now())
 
     def remove(self, entity_id: str) -> None:
-        """Delete an entity with its names; what else speaks of it stays."""
+        """Delete an entity with its names, keeping references."""
         self._session.touch()
         self._session.delete(EntityRow, EntityRow.entity_id == entity_id)
 
     def remove_aliases(self, entity_id: str, aliases: Sequence[str]) -> None:
-        """Delete some of an entity's names; those that it does not have do not matter."""
+        """Delete some names of an entity, ignoring absent ones."""
         self._session.touch()
         self._session.delete(AliasRow, AliasRow.entity_id == entity_id, col(AliasRow.alias).in_(list(aliases)))
 
@@ -263,11 +266,11 @@ class EntityRepository(Repository):
         return stored
 
     def list_all(self, *, entity_types: Sequence[EntityType] = ()) -> list[StoredEntity]:
-        """Return all entities whole, in order of id (C2 before C10); for authors, never for prompts."""
+        """Return all entities in order of id, for authors only."""
         return self._stored(*([col(EntityRow.entity_type).in_(entity_types)] if entity_types else []))
 
     def masks_as_of(self, as_of: StoryPosition) -> dict[str, str]:
-        """Return whom the story has shown before a position to be somebody else, and who that is."""
+        """Return revealed identities before a position."""
         return {
             mask: identity.entity_id
             for mask, identity in self.revealed().items()
@@ -275,7 +278,7 @@ class EntityRepository(Repository):
         }
 
     def revealed(self) -> dict[str, RevealedIdentity]:
-        """Return who turns out to be somebody else anywhere in the story, and who that is."""
+        """Return all revealed identities of the story."""
         said = cast(col(EntityRow.profile), Text).contains(f'"{SAME_AS}"')
         stored = (_stored_entity(row, []).entity for row in self._session.read(EntityRow, said))
         return {each.entity_id: identity for each in stored if (identity := revealed_identity(each)) is not None}
@@ -290,7 +293,7 @@ class EntityRepository(Repository):
         return [entity for entity in shown if entity is not None]
 
     def reveal(self, entity_id: str, identity: RevealedIdentity) -> None:
-        """Write down who an entity turns out to be; who made the entity does not count."""
+        """Store a revealed identity, independent of the entity's origin."""
         stored = self.get(entity_id)
         profile = {**(stored_profile(stored.entity) if stored else {}), SAME_AS: identity.model_dump()}
         self._session.update(EntityRow, EntityRow.entity_id == entity_id, profile=profile)
@@ -300,7 +303,7 @@ class EntityRepository(Repository):
         return [(one.entity.entity_id, name) for one in self._stored() for name in one.entity.names()]
 
     def first_mentions(self) -> dict[tuple[str, str], tuple[int, int]]:
-        """Return for each (entity_id, name) the first stored scene whose text holds it."""
+        """Return the first scene with each (entity_id, name)."""
         names = (col(NameMention.entity_id), col(NameMention.name))
         rows = self._session.select([*names, func.min(_MENTIONED_AT)], group=names)
         return {(row[0], row[1]): unpacked_place(row[2]) for row in rows}
@@ -326,7 +329,7 @@ class EntityRepository(Repository):
 
 
 def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFilter:
-    """Return a filter that admits also what was told of its entities while the story had them as somebody else.
+    """Return a filter that includes facts under earlier identities.
 
     Only who is unmasked before the filter's position counts.
     """
@@ -340,7 +343,7 @@ def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFi
 
 
 def stored_profile(entity: Entity) -> dict[str, Any]:
-    """Return a profile as it is stored: what an author said of a place counts while the card stands there."""
+    """Return the stored profile, with author's values where the card stands."""
     if entity.said_from is None:
         return entity.profile
     return {**entity.profile, SAID_FROM: [entity.said_from, [entity.first_chapter, entity.first_scene]]}

@@ -74,7 +74,7 @@ class StateRepository(Repository):
         self._session.add(*(State.of(change, created_at=now, scene_id=scene_id) for change, scene_id in stood))
 
     def changes_of(self, entity_ids: Sequence[str] | None = None) -> list[StateChange]:
-        """Return all changes in the order in which they apply; None means all entities."""
+        """Return all changes in order, None meaning all entities."""
         of_these = [] if entity_ids is None else [self._session.among(State.entity_id, entity_ids)]
         return [row.change() for row in self._session.read(State, *of_these, order=order_in_force(State))]
 
@@ -94,12 +94,12 @@ class StateRepository(Repository):
         entity_ids: Collection[str] | None = None,
         attributes: Collection[str] | None = None,
     ) -> list[StateChange]:
-        """Return what was stated before a position, or from one on until another, in the order in which it counts."""
+        """Return statements in a range of positions, in order."""
         cut = before(as_of, State) if since is None else within(since, as_of, State)
         return self._explicit(cut, *self._narrowed(entity_ids, attributes))
 
     def stated_in(self, at: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
-        """Return what a scene states of entities, and of who holds anything, in the order in which it counts."""
+        """Return a scene's statements on entities and holders, in order."""
         named = self._session.among(State.entity_id, entity_ids)
         wanted = or_(State.attribute == folds.HOLDER_ATTRIBUTE, named)
         return self._explicit(State.chapter_index == at.chapter_index, State.scene_index == at.scene_index, wanted)
@@ -107,7 +107,7 @@ class StateRepository(Repository):
     def standing_before(
         self, as_of: StoryPosition, *, attributes: Collection[str], entity_ids: Collection[str] | None = None
     ) -> list[StateChange]:
-        """Return the last statement of each attribute of each entity before a position; the others are not read."""
+        """Return the last statement of each attribute before a position."""
         stated = (State.kind == "explicit", before(as_of, State), *self._narrowed(entity_ids, attributes))
         columns = [col(State.row_id), col(State.entity_id), col(State.attribute)]
         rows = self._session.select(columns, *stated, order=order_in_force(State))
@@ -126,7 +126,7 @@ class StateRepository(Repository):
         return [row.change() for row in self._session.read(State, ~col(State.verified), *here, order=order)]
 
     def snapshots(self, entity_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY) -> list[EntityStateSnapshot]:
-        """Return the states at a position in the order asked; entities without one are left out.
+        """Return snapshots at a position in the given order, without empty ones.
 
         A snapshot's timestamp is that of the last write that went into it; `holds` is derived from the holders.
         """
@@ -159,7 +159,7 @@ class StateRepository(Repository):
     def _dated(
         self, entity_ids: Iterable[str], as_of: StoryPosition, *, first_chapter: float = math.inf
     ) -> Mapping[str, list[_Dated]]:
-        """Return by entity, in order, what tells how it stands in chapters from the first on, before a position."""
+        """Return changes by entity for chapters from the first on."""
         these = self._session.among(State.entity_id, set(entity_ids))
         rows = self._session.read(State, before(as_of, State), these, order=order_in_force(State))
         return {name: _counting(of_entity, first_chapter) for name, of_entity in grouped(rows, "entity_id").items()}
@@ -170,7 +170,7 @@ class StateRepository(Repository):
 
 
 def _counting(rows: Sequence[State], first_chapter: float) -> list[_Dated]:
-    """Leave out what a later change replaces before the first chapter: thousands, of which nothing is seen there.
+    """Drop changes replaced before the first chapter.
 
     The first of all stays, for its type; the moment of the last write goes on with what stays.
     """
@@ -184,14 +184,14 @@ def _counting(rows: Sequence[State], first_chapter: float) -> list[_Dated]:
 
 
 def holders_as_of(session: StorageSession, as_of: StoryPosition) -> dict[str, list[str]]:
-    """Return who holds what strictly before a position: the last stated `holder` of each item."""
+    """Return the holders strictly before a position, by the last `holder`."""
     stated = (State.attribute == folds.HOLDER_ATTRIBUTE, State.kind == "explicit", before(as_of, State))
     rows = session.select([col(State.entity_id), col(State.value)], *stated, order=order_in_force(State))
     return folds.fold_holders((row[0], row[1]) for row in rows)
 
 
 def _told_by(row: AnyRow, kind: type[Any]) -> dict[str, Any]:
-    """Return what a row tells of the fields of a dataclass."""
+    """Return a row's values for a dataclass."""
     return {each.name: getattr(row, each.name) for each in fields(kind)}
 
 
@@ -207,7 +207,7 @@ def _snapshot(project_id: str, dated: Sequence[_Dated], as_of: StoryPosition) ->
 
 
 class PairNotes(NamedTuple):
-    """When a pair was stored and last changed, and what another program's document of it says beside."""
+    """A pair's times of storage and change, and foreign document fields."""
 
     created_at: datetime | None = None
     updated_at: datetime | None = None
@@ -218,12 +218,12 @@ class RelationshipRepository(Repository):
     """Appends and folds the changes of relationships."""
 
     def append(self, change: RecordedRelationshipChange, *, at: StoryPosition, follows_scene: bool = True) -> str:
-        """Append what the author says of a pair at a position; it survives re-ingest of the scene there."""
+        """Append an author's statement on a pair, kept through re-ingest."""
         self._session.touch()
         return self.insert_changes([change], said_at(self._session, at, follows_scene=follows_scene))[0]
 
     def insert_changes(self, changes: Sequence[RecordedRelationshipChange], position: dict[str, Any]) -> list[str]:
-        """Insert changes of one scene, whose position, id and origin are given as columns; return the ids."""
+        """Insert changes of one scene, and return the ids."""
         relationship_ids = [self.id_of(change.character_a, change.character_b) for change in changes]
         rows = [
             folds.relationship_change_values(change) | position | {"relationship_id": relationship_id}
@@ -258,17 +258,17 @@ class RelationshipRepository(Repository):
         return next(iter(self._folded(as_of, _is_pair(*sorted((character, other))))), None)
 
     def about_pair(self, relationship_id: str) -> PairNotes:
-        """Return when a pair was stored and last changed, and what is noted of it beside, empty where it is none."""
+        """Return a pair's times and notes, empty if unknown."""
         columns = columns_of(Pair, PairNotes._fields)
         row = self._session.one(columns, Pair.relationship_id == relationship_id)
         return PairNotes() if row is None else PairNotes(*row)
 
     def stated(self) -> list[PairChange]:
-        """Return what each scene and the author said of pairs, in the order in which it applies."""
+        """Return statements on pairs in order, by scenes and the author."""
         return [PairChange(**_told_by(row, PairChange)) for row in self._changes()]
 
     def id_of(self, character: str, other: str) -> str:
-        """Return the id of a pair, in either order; a pair without one gets the next."""
+        """Return a pair's id in either order, allocating the next."""
         first, second = sorted((character, other))
         if first == second:
             raise UserInputError(f"a relationship needs two characters, but both are {first!r}")
@@ -305,7 +305,7 @@ def _is_pair(first: str, second: str) -> Any:
 
 
 class ThreadNotes(Model):
-    """What an author noted of a thread, which is no part of the story, and when it was planted."""
+    """An author's notes on a thread, and its planting."""
 
     notes: str = ""
     created_at: UtcDatetime | None = None
@@ -334,7 +334,7 @@ class ThreadRepository(Repository):
         return CounterRepository(self._session).take("OL")
 
     def append(self, event: folds.RecordedLoopEvent, *, at: StoryPosition, follows_scene: bool = True) -> None:
-        """Append what the author says of a loop at a position; it survives re-ingest of the scene there."""
+        """Append an author's statement on a thread, kept through re-ingest."""
         self._session.touch()
         if not isinstance(event, RecordedLoop) and self.get(event.id) is None:
             raise UserInputError(f"no open loop {event.id!r} is stored; plant it first")
@@ -343,13 +343,13 @@ class ThreadRepository(Repository):
         CounterRepository(self._session).jump_over([event.id])
 
     def endings(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, str]:
-        """Return the threads that are over at a position, with who said how they ended: author or record."""
+        """Return ended threads at a position, by author or record."""
         rows_by_thread = self._rows_by_thread(as_of, columns=_MOVE_COLUMNS)
         found = {each: folds.fold_loop_events(rows) for each, rows in rows_by_thread.items()}
         return {each: fold.last.origin for each, fold in found.items() if fold.is_over}
 
     def take_back_ending(self, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> None:
-        """Delete what the author said last of a thread that is over at a position: that it ended."""
+        """Delete the author's last ending of a thread at a position."""
         self._session.touch()
         rows = self._rows_by_thread(as_of, [loop_id]).get(loop_id, [])
         fold = folds.fold_loop_events(rows) if rows else None
@@ -363,7 +363,7 @@ class ThreadRepository(Repository):
         self._session.delete(LoopEvent, LoopEvent.row_id == fold.last.row_id)
 
     def describe(self, loop_id: str, changes: Mapping[str, Any]) -> None:
-        """Change how a thread is described, where it was planted; this survives the re-ingest of that scene."""
+        """Change a thread's description at its planting, kept through re-ingest."""
         self._session.touch()
         planted = self._planted(END_OF_STORY).get(loop_id)
         if planted is None:
@@ -376,7 +376,7 @@ class ThreadRepository(Repository):
         self._session.add(LoopEvent(**{name: getattr(planted, name) for name in names}, detail=detail))
 
     def notes(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, ThreadNotes]:
-        """Return what an author noted of the threads that are planted by a position, and when they were."""
+        """Return the author's notes on planted threads, with their plantings."""
         return {
             loop_id: ThreadNotes(
                 notes=row.detail.get("notes", ""),
@@ -412,7 +412,7 @@ class ThreadRepository(Repository):
         return [loop for loop in self._folded(as_of, loop_ids) if loop.status in statuses]
 
     def count_waiting(self, *, as_of: StoryPosition = END_OF_STORY) -> int:
-        """Return how many loops are unresolved at a position, without reading what they are about."""
+        """Count unresolved threads at a position, without details."""
         rows_by_thread = self._rows_by_thread(as_of, columns=_MOVE_COLUMNS)
         found = [folds.fold_loop_events(rows) for rows in rows_by_thread.values()]
         return sum(fold.planted is not None and fold.status in UNRESOLVED_STATUSES for fold in found)
@@ -422,7 +422,7 @@ class ThreadRepository(Repository):
         return most_due(self.list_as_of(as_of=as_of), limit)
 
     def events(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, list[ThreadEvent]]:
-        """Return what happened to every thread before a position, in the order in which it counts."""
+        """Return thread events before a position, in order."""
         from novelgen.memory.ledger import ThreadEvent
 
         return {

@@ -1,4 +1,4 @@
-"""One list of what was changed by hand or found, with the rows before and after, by which any of it can be undone."""
+"""Journal of changes with rows before and after, for undo."""
 
 import base64
 import json
@@ -96,7 +96,7 @@ Images = Mapping[str, Mapping[str, Image]]
 
 
 class RowChange(Model):
-    """A row before and after a change: the columns that differ; of a row that came or went all, and None beside."""
+    """A row before and after a change: differing columns, or a whole row."""
 
     table: str
     key: Image
@@ -105,7 +105,7 @@ class RowChange(Model):
 
     @property
     def image(self) -> Image:
-        """The row as the change left it, or as it was where the change took it away; its key always."""
+        """The row after the change, or before its deletion, with its key."""
         return {**self.key, **(self.after or self.before or {})}
 
 
@@ -143,23 +143,23 @@ class Change(Model):
 
     @property
     def before(self) -> Image:
-        """What differs of the one thing that was changed, as it was."""
+        """The old values of the single changed thing."""
         return next((each.before or {} for each in self._rows), {})
 
     @property
     def after(self) -> Image:
-        """What differs of the one thing that was changed, as the change left it."""
+        """The new values of the single changed thing."""
         return next((each.after or {} for each in self._rows), {})
 
 
 def number_of(change: Change | None) -> int | None:
-    """Return the number of a change; None where nothing changed."""
+    """Return a change's number, or None."""
     return None if change is None else change.change_id
 
 
 @dataclass
 class Kept:
-    """What a block that is written down has changed, once it has ended."""
+    """The changes of a finished journal block."""
 
     change_id: int | None = None
     """Its number; None where nothing changed."""
@@ -176,7 +176,7 @@ Recording = AbstractContextManager[list[RowChange]]
 
 
 class _Imaged(NamedTuple):
-    """By what the rows of a table are known, and which of their columns a change of entities may alter."""
+    """A table's key columns, and the columns an entity change may alter."""
 
     table: type[Row]
     key: tuple[str, ...] = ("row_id",)
@@ -256,7 +256,7 @@ those that say nothing without it. What another felt for somebody, or told to so
 
 
 class Deletion(Model):
-    """What was deleted, and who referred to it."""
+    """A deletion with the references to it."""
 
     change: Change
     unlinked_memories: list[str] = Field(
@@ -279,7 +279,7 @@ class Deletion(Model):
 
 
 class Journal(Repository):
-    """Keeps what was changed with the rows that it changed, and undoes it."""
+    """Journal of changed rows, with undo."""
 
     def keep(
         self, kind: str, entity_id: str, other_id: str, rows: Sequence[RowChange], *, subject: ChangeSubject = "entity"
@@ -303,13 +303,13 @@ class Journal(Repository):
         return _change(stored)
 
     def keep_of(self, subject: ChangeSubject, kind: str, thing_id: str, rows: Sequence[RowChange]) -> Change | None:
-        """Write down how one thing was changed; None where it is as it was."""
+        """Record the change of one thing, or return None without one."""
         return self.keep(kind, thing_id, "", rows, subject=subject) if rows else None
 
     def keep_fields(
         self, subject: ChangeSubject, kind: str, thing_id: str, before: Image, after: Image
     ) -> Change | None:
-        """Write down which fields of a thing differ; None where it is as it was.
+        """Record a thing's changed fields, or return None without any.
 
         What is kept so is put back by who can make the thing anew, such as a scene of its text and record.
         """
@@ -319,7 +319,10 @@ class Journal(Repository):
         return self.keep_of(subject, kind, thing_id, [fields] if names else [])
 
     def keep_added(self, *chunk_ids: str, edited: Sequence[RowChange] = ()) -> Change:
-        """Write down that memories were added, and others edited, together; undo deletes what was added."""
+        """Record added and edited memories together.
+
+        Undo deletes the added ones.
+        """
         statuses = self._session.pairs(
             col(MemoryRow.chunk_id), col(MemoryRow.status), self._session.among(MemoryRow.chunk_id, chunk_ids)
         )
@@ -338,7 +341,7 @@ class Journal(Repository):
         )
 
     def recording(self, *, deleted_id: str | None = None) -> Recording:
-        """Give a list that holds what the block changed in all that refers to entities, once the block has ended."""
+        """Yield a list that receives the block's changes of entity references."""
         parts: list[_Part] = []
         for imaged in _IMAGED.values():
             # Consolidated memories are withdrawn beforehand, and made anew of their sources.
@@ -351,7 +354,7 @@ class Journal(Repository):
         return self._recorded(parts)
 
     def recording_card(self, entity_id: str) -> Recording:
-        """Give a list that holds how the block changed an entity, its names and what an author said of its state."""
+        """Yield a list that receives the block's changes of a card."""
         said = and_(State.entity_id == entity_id, State.origin == "author")
         own = EntityRow.entity_id == entity_id
         return self._recorded([_whole(EntityRow, own), _whole(State, said)], names_of=[entity_id])
@@ -368,7 +371,7 @@ class Journal(Repository):
         return self._recorded([(MemoryRow, names, named)])
 
     def recording_scene(self, scene_id: str) -> Recording:
-        """Give a list that holds how the block changed a scene and all that came from it, once the block has ended."""
+        """Yield a list that receives the block's changes of a scene."""
         events: tuple[Any, ...] = EVENT_TABLES
         came_from_it = [(table, table.origin == "record") for table in events]
         own: list[tuple[Any, Any]] = [
@@ -380,14 +383,14 @@ class Journal(Repository):
         return self._recorded([_whole(table, and_(table.scene_id == scene_id, condition)) for table, condition in own])
 
     def recording_knowledge(self, character_id: str, source_id: str) -> Recording:
-        """Give a list that holds what the block changed in the author's word on who knows a memory, once it ended."""
+        """Yield a list that receives the block's changes of an author's knowledge statements."""
         of_both = and_(
             Knowledge.origin == "author", Knowledge.character_id == character_id, Knowledge.source_id == source_id
         )
         return self._recorded([_whole(Knowledge, of_both)])
 
     def changing_play(self, kind: PlayKind, whose: str, other_id: str = "") -> Keeping:
-        """Write down what the block adds to feelings, disclosures or flags, or changes in a secret of a character."""
+        """Record the block's changes of feelings, disclosures, flags or secrets."""
         table: Any = _OF_PLAY[kind]
         if kind == "secret":
             condition = and_(table.character_id == whose, table.secret_id == other_id)
@@ -397,12 +400,12 @@ class Journal(Repository):
         return self._changing(table, condition, kind, whose, other_id, subject=subject)
 
     def changing_thread(self, kind: ThreadChangeKind, loop_id: str, description: str) -> Keeping:
-        """Write down what the block changes in the events of a thread, with how this was described."""
+        """Record the block's changes of a thread."""
         of_thread = LoopEvent.loop_id == loop_id
         return self._changing(LoopEvent, of_thread, kind, loop_id, description, subject="thread")
 
     def changing_pair(self, one: str, other: str) -> Keeping:
-        """Write down what the block says of how two characters stand."""
+        """Record the block's statements on a pair."""
         pair = and_(Pair.character_a == min(one, other), Pair.character_b == max(one, other))
         said = col(RelationshipChange.relationship_id).in_(
             select(col(Pair.relationship_id)).where(self._session.owns(Pair), pair)
@@ -410,7 +413,7 @@ class Journal(Repository):
         return self._changing(RelationshipChange, said, "relate", one, other)
 
     def changing_summary(self, level: SummaryLevel, number: int) -> Keeping:
-        """Write down what the block changes in the written summaries of a chapter or part."""
+        """Record the block's changes of summaries."""
         of_this = and_(Summary.level == level, Summary.number == number)
         return self._changing(Summary, of_this, "summary", level, str(number))
 
@@ -420,7 +423,7 @@ class Journal(Repository):
         return self._changes(ChangeRow.subject == subject, *of_these, order=[col(ChangeRow.row_id)])
 
     def latest(self, limit: int, *, subjects: Sequence[ChangeSubject]) -> list[Change]:
-        """Return the last changes of some subjects, the latest first, undone ones included; of a run the last one."""
+        """Return the last changes of subjects, latest first, one per run."""
         runs = (self._session.owns(ChangeRow), col(ChangeRow.kind).in_(RUNS))
         ends = (
             select(func.max(col(ChangeRow.row_id))).where(*runs).group_by(col(ChangeRow.kind), col(ChangeRow.other_id))
@@ -471,7 +474,7 @@ class Journal(Repository):
         return change
 
     def undo(self, change_id: int) -> Change:
-        """Put everything back as it was before a change; what came since and has no part in it stays."""
+        """Undo a change, keeping independent later ones."""
         self._session.touch()
         change = self.require_standing(change_id)
         if change.subject == "consolidation":
@@ -496,7 +499,7 @@ class Journal(Repository):
         self._update([row.model_copy(update={"before": row.after}) for row in rows], self._current(rows))
 
     def let_go_back_with(self, scene_id: str, *, was: str, now: str) -> None:
-        """Let what took a scene in or read it be undone together with what a pass has written into its record since."""
+        """Include a pass's changes of a record in the undo of its reading."""
         for change in self.list_all("scene", entity_ids=[scene_id]):
             if change.undone_at is None and change.after.get("image") == was:
                 rows = [row.model_copy(update={"after": {**(row.after or {}), "image": now}}) for row in change.rows]
@@ -527,7 +530,7 @@ class Journal(Repository):
         return [str(after["alias"]) for after in came if after["entity_id"] == change.entity_id]
 
     def survivors(self) -> dict[str, str]:
-        """Return for each entity that became part of another whose part it is now."""
+        """Return the surviving entity of each merged one."""
         merged = {row.other_id: row.entity_id for row in self._of_kind("merge") if row.undone_at is None}
         gone = self._not_stored(merged)
         found = {}
@@ -552,7 +555,7 @@ class Journal(Repository):
         return [each for each in entity_ids if each not in stored]
 
     def _as_known_now(self, rows: Sequence[RowChange]) -> list[RowChange]:
-        """Return images that name who became part of another as that one, and nobody who was deleted."""
+        """Return images with merged ids replaced and deleted ones dropped."""
         survivors = self.survivors()
         deleted = self._not_stored({row.entity_id for row in self._of_kind("delete") if row.undone_at is None})
 
@@ -605,7 +608,7 @@ class Journal(Repository):
             kept.change_id = self.keep(kind, thing_id, other_id, rows, subject=subject).change_id
 
     def _names_of(self, entity_id: str) -> Image:
-        """Return an entity's other names in their order; storing them anew gives their rows other numbers."""
+        """Return an entity's other names in order, independent of row numbers."""
         columns = columns_of(AliasRow, (name for name in AliasRow.model_fields if name not in ("row_id", "project_id")))
         rows = self._session.select(columns, AliasRow.entity_id == entity_id, order=[col(AliasRow.row_id)])
         return {"entity_id": entity_id, "names": [dict(row._mapping) for row in rows]}
@@ -702,7 +705,7 @@ class Journal(Repository):
         ChunkWriter(self._session).update(memories)
 
     def _revised(self, table: type[Row]) -> dict[str, int]:
-        """Return the mark by which who has memories of characters at hand sees that they changed."""
+        """Return the revision mark that invalidates cached minds."""
         return {"changed": self._session.revision()} if table is CharacterMemoryRow else {}
 
     def _at_its_scene(self, table: type[Row], row: Image) -> Image:
@@ -726,7 +729,7 @@ _DELETED: Image = {"status": "deleted"}
 
 
 def memory_change(before: CharacterMemory | None, after: CharacterMemory) -> RowChange:
-    """Return how a memory of a character changes; one that is new is undone as a deleted one, however it stands."""
+    """Return a memory's change, undone by a deletion for a new one."""
     key = {"memory_id": after.memory_id}
     if before is None:
         return RowChange(table=table_name(CharacterMemoryRow), key=key, before=_DELETED, after={})
@@ -754,7 +757,7 @@ def _differences(before: Images, after: Images) -> list[RowChange]:
 
 
 def require_as_left(change: Change, now: Mapping[str, Any], *, but_for: Collection[str] = ()) -> None:
-    """Refuse to undo a change of `keep_fields` when what it altered was altered again since."""
+    """Reject the undo of fields that changed again since."""
     altered = {name: value for name, value in change.after.items() if name not in but_for}
     _require_same(change, altered, now, change.entity_id)
 
@@ -792,7 +795,7 @@ def _require_as_left(change: Change, row: RowChange, now: Image | None) -> None:
 
 
 def _wherever(value: Any) -> Any:
-    """Return a value as an image holds it; what a record says of its place is as it was stored, and not read."""
+    """Return a value in image form, with a record's place unread."""
     if isinstance(value, Mapping) and "characters_present" in value:
         return {**value, **dict.fromkeys(PLACE)}
     return _plain(value)
@@ -832,7 +835,7 @@ def _plain(value: Any) -> Any:
 
 
 def _as_stored(table: type[Row], row: Image) -> Image:
-    """Return a row of an image, whose moments and bytes are texts, as the table has it."""
+    """Return an image's row in the table's types."""
     columns = table_of(table).c
     read: Mapping[type, Callable[[str], Any]] = {UTCDateTime: datetime.fromisoformat, LargeBinary: base64.b64decode}
     return {

@@ -1,4 +1,4 @@
-"""What records and authors say of who knows what: it is appended, and counts from its scene on."""
+"""Appended statements on character knowledge, valid from their scenes."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ FACT_TYPES = ("memory", "note")
 
 
 class KnowledgeRepository(Repository):
-    """Keeps what is said of who knows what; the rest follows from the story."""
+    """Repository of knowledge statements."""
 
     def say(self, said: Knowledge, *, follows_scene: bool = True) -> None:
         """Store the author's word, in place of an earlier one on the same person, memory and position.
@@ -72,15 +72,15 @@ class KnowledgeRepository(Repository):
         return _said(self._session, *_by_author(character_id, source_id))
 
     def said(self, *, as_of: StoryPosition = END_OF_STORY) -> list[Knowledge]:
-        """Return what is said before a position, in the order in which it counts: at one place the author's last."""
+        """Return statements before a position in order, the author's last."""
         return _said(self._session, before(as_of, Knowledge))
 
     def said_between(self, since: StoryPosition, until: StoryPosition) -> list[Knowledge]:
-        """Return what is said from one position on until another, in the order in which it counts."""
+        """Return statements between two positions, in order."""
         return _said(self._session, within(since, until, Knowledge))
 
     def words_on_nothing(self) -> list[str]:
-        """Return the ids, in order, of memories of which the author said who knows them and which are not stored."""
+        """Return ids of missing memories with an author's knowledge statements."""
         table = Knowledge
         named = set(self._session.values(table.source_id, table.origin == "author", table.source_id != ALL_LIVED))
         for column in (col(MemoryRow.source_id), col(MemoryRow.chunk_id)):
@@ -94,7 +94,7 @@ def _by_author(character_id: str, source_id: str) -> tuple[Any, ...]:
 
 
 def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> KnowledgeStory:
-    """Return the story strictly before a position, as far as it tells who knows what.
+    """Return the story before a position, for knowledge rules.
 
     Facts are what scenes brought and the author's notes, outdated ones as well: somebody may know them still. Left
     out are what the author banned or deleted, and what stands for others, which are here themselves. Who was known
@@ -191,7 +191,7 @@ def _memories(
 def _learnt(
     session: StorageSession, as_of: StoryPosition, unmasked: Mapping[str, str]
 ) -> dict[StoryPosition, dict[str, str]]:
-    """Return, by scene and character, what is said that they know from there on."""
+    """Return stated learnings by scene and character."""
     found: defaultdict[StoryPosition, dict[str, str]] = defaultdict(dict)
     columns = columns_of(State, ("chapter_index", "scene_index", "entity_id", "value"))
     stated = (State.attribute == KNOWLEDGE_ATTRIBUTE, col(State.scene_index).is_not(None), before(as_of, State))
@@ -203,7 +203,7 @@ def _learnt(
 
 
 def _dead(session: StorageSession, as_of: StoryPosition, unmasked: Mapping[str, str]) -> dict[str, StoryPosition]:
-    """Return who is dead by then, with where they died; of who has always been dead nothing tells it."""
+    """Return the dead with the places of their deaths."""
     stated = StateRepository(session).stated(as_of=as_of, attributes=STATUS_ATTRIBUTES)
     return {
         unmasked.get(entity_id, entity_id): StoryPosition(change.chapter_index, change.scene_index)
@@ -238,7 +238,7 @@ def _is_of_own(said: Knowledge, positions: Mapping[str, StoryPosition | None]) -
 
 
 def _linked(derived: str, attached: str, detached: str, unmasked: Mapping[str, str]) -> tuple[list[str], bool]:
-    """Return whom lists of JSON say that a memory is about, and whether it was attached to the whole book."""
+    """Return a memory's linked entities, and its link to the book."""
     lists = decoded_json([derived, attached, detached])
     by_hand: list[str] = lists[1]
     linked = linked_targets(lists[0], by_hand, lists[2])

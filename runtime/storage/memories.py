@@ -1,4 +1,4 @@
-"""Reading memories, what authors do to them, and what they are attached to."""
+"""Reads, edits and attachments of memories."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -161,7 +161,7 @@ class MemoryRepository(Repository):
         follows_scene: bool = True,
         **told: Unpack[NoteFields],
     ) -> StoryMemoryChunk:
-        """Add a note of the author; one that does not follow its scene keeps its place between the scenes."""
+        """Add an author's note, optionally fixed between scenes."""
         self._session.touch()
         chunk_id = f"note-{CounterRepository(self._session).take('N')}"
         note = StoryMemoryChunk(
@@ -184,7 +184,7 @@ class MemoryRepository(Repository):
         return note
 
     def edit(self, chunk_id: str, edit: MemoryEdit) -> StoredMemory:
-        """Change a memory; from then on it is the author's and no re-ingest touches it.
+        """Edit a memory, which then belongs to the author.
 
         A new content without a new short form drops the old short form, which told of the old content.
         """
@@ -203,7 +203,7 @@ class MemoryRepository(Repository):
         return self.require(chunk_id)
 
     def decide(self, chunk_id: str, decision: MemoryDecision) -> StoredMemory:
-        """Do what an author decided about a memory."""
+        """Apply an author's decision on a memory."""
         self._session.touch()
         ChunkWriter(self._session).update([(self._changeable(chunk_id), dict(DECISIONS[decision]))])
         return self.require(chunk_id)
@@ -222,7 +222,7 @@ class MemoryRepository(Repository):
     def list_matching(
         self, memory_filter: MemoryFilter | None = None, *, limit: int | None = None
     ) -> list[StoredMemory]:
-        """Return memories in story order with what the author decided about them."""
+        """Return memories in story order, with the author's decisions."""
         return stored_memories(self._session, *self._conditions(memory_filter), limit=limit)
 
     def count(self, memory_filter: MemoryFilter | None = None) -> int:
@@ -232,7 +232,7 @@ class MemoryRepository(Repository):
     def by_ids(
         self, chunk_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY, with_sources: bool = False
     ) -> list[StoryMemoryChunk]:
-        """Return the active memories before a position in the order asked; the others are left out."""
+        """Return active memories before a position, in the given order."""
         cut = before(as_of, MemoryRow) if with_sources else visible(self.project_id, as_of)
         rows = {row.chunk_id: row for row in self._active(cut, self._session.among(MemoryRow.chunk_id, chunk_ids))}
         ordered = [rows[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in rows]
@@ -241,7 +241,7 @@ class MemoryRepository(Repository):
     def holding(
         self, chunks: Sequence[StoryMemoryChunk], *, as_of: StoryPosition = END_OF_STORY
     ) -> dict[str, StoryMemoryChunk]:
-        """Return what holds at a position in the place of memories that something replaced."""
+        """Return the present facts in place of superseded memories."""
         pending = {chunk.chunk_id: chunk for chunk in chunks if chunk.superseded_by is not None}
         holding: dict[str, StoryMemoryChunk] = {}
         steps = 0
@@ -363,19 +363,19 @@ class MemoryRepository(Repository):
         return self._session.count(MemoryRow, *_INDEXABLE)
 
     def mark_read(self, chunk_ids: Sequence[str]) -> None:
-        """Note that memories were read now; the story does not count as changed."""
+        """Record a read of memories, without a story change."""
         self._session.update(
             MemoryRow, self._session.among(MemoryRow.chunk_id, chunk_ids), last_accessed_at=self._session.now()
         )
 
     def read_moments(self, chunk_ids: Sequence[str]) -> dict[str, datetime]:
-        """Return when memories were last read, as `mark_read` noted; those without a note are left out."""
+        """Return the last read times of memories, without unread ones."""
         named = self._session.among(MemoryRow.chunk_id, chunk_ids)
         moment = col(MemoryRow.last_accessed_at)
         return self._session.pairs(MemoryRow.chunk_id, moment, named, moment.is_not(None))
 
     def _successors(self, replaced: Sequence[StoryMemoryChunk], as_of: StoryPosition) -> dict[str, StoryMemoryChunk]:
-        """Return what replaced each memory: where that has the same slot, the last of the slot."""
+        """Return each memory's successor, the last of its slot."""
         among = self._session.among
         names = {chunk.superseded_by for chunk in replaced if chunk.superseded_by}
         found_by = [
@@ -428,7 +428,7 @@ MAX_REPLACEMENTS = 50
 
 
 class AttachmentRepository(Repository):
-    """Reads and changes what memories are attached to.
+    """Repository of attachments.
 
     A memory is named by its chunk_id or source_id; a target is `book`, `chapter:3`, or an entity's id. What is set or
     taken off here outlives a new ingest of the scene, which replaces only what was derived from it.
@@ -439,7 +439,9 @@ class AttachmentRepository(Repository):
         return self._change(memory_ids, targets, is_attaching=True)
 
     def detach(self, memory_ids: Sequence[str], targets: Sequence[str]) -> list[str]:
-        """Take memories off targets by hand, whatever attached them; see `attach`.
+        """Detach memories from targets by hand.
+
+        See `attach`.
 
         The chapter in which a memory stands, and the book of a memory that is attached to nothing else,
         cannot be taken off.
@@ -447,7 +449,7 @@ class AttachmentRepository(Repository):
         return self._change(memory_ids, targets, is_attaching=False)
 
     def beyond_entities(self, target: str) -> str | None:
-        """Return `book` or `chapter:3` where a target means the book or a chapter; None where it means an entity.
+        """Return a target's key `book` or `chapter:3`, None for an entity.
 
         A chapter may be attached to before it is stored. The book is also `book:` with the id of the project.
         """
@@ -460,7 +462,7 @@ class AttachmentRepository(Repository):
         return BOOK if wanted in (BOOK, f"{BOOK}:{self.project_id}") else None
 
     def attachments_of(self, memory_id: str) -> list[Attachment]:
-        """Return what a memory is attached to: entities in order of id, then chapters, then the book."""
+        """Return a memory's attachments: entities, chapters, then the book."""
         (row,) = self._rows([memory_id])
         by_id = [func.length(col(MemoryLink.entity_id)), col(MemoryLink.entity_id)]
         links = self._session.read(MemoryLink, MemoryLink.chunk_row_id == row.row_id, order=by_id)
@@ -480,7 +482,7 @@ class AttachmentRepository(Repository):
         return sorted(found, key=lambda each: (each.kind == BOOK, each.kind == "chapter"))
 
     def mentioning(self, entity_id: str) -> list[StoryMemoryChunk]:
-        """Return the active memories whose text names an entity and that are not attached to it yet.
+        """Return active memories that name an entity without an attachment.
 
         What an author took off the entity by hand is not among them. A name that may mean somebody else in
         the same text does not count.

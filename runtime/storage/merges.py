@@ -85,7 +85,7 @@ class EntityMergeRepository(Journal):
         return self.keep("merge", keep_id, gone_id, changes)
 
     def unmask(self, shown_id: str, mask_id: str, *, at: StoryPosition) -> Change:
-        """Let the story show in a scene that one entity is another: from there on they are one, before it two.
+        """Reveal in a scene that two entities are one.
 
         Nothing is linked anew. On entering the next scene the mask is listed no more, and its names are those of
         the one who was behind it; before that, neither tells of the other.
@@ -105,7 +105,7 @@ class EntityMergeRepository(Journal):
         return self.keep("merge", shown_id, mask_id, changes)
 
     def split(self, entity_id: str, *, name: str, aliases: Sequence[str] = (), scenes: Sequence[Place] = ()) -> Change:
-        """Take a new entity out of one: names that are its own, and what happened under them.
+        """Split a new entity off, with its own names and events.
 
         Everything moves in the scenes that are listed, and in those that name the entity only by the moved
         names. In scenes that name both, the new one is added, and a memory goes to whom its text names.
@@ -207,7 +207,7 @@ def _with_translations(
 
 
 def _first_appearance(keep: Entity, gone: Entity) -> dict[str, Any]:
-    """The earlier of two explicit places, as its author said it; where one has none, the mentions of both decide."""
+    """The earlier of two author's places, or the first mention of both."""
     if keep.first_chapter is None or gone.first_chapter is None:
         return {"first_chapter": None, "first_scene": None, "said_from": None}
     first = min(keep, gone, key=lambda each: (sort_key(each.first_chapter, each.first_scene), each.said_from is None))
@@ -215,10 +215,10 @@ def _first_appearance(keep: Entity, gone: Entity) -> dict[str, Any]:
 
 
 class DeletionRepository(Journal):
-    """Deletes entities, relationships and threads; `Journal.undo` takes it back."""
+    """Deletes entities, relationships and threads, undone by `Journal.undo`."""
 
     def delete_entity(self, entity_id: str) -> Deletion:
-        """Delete an entity with its names, states and relationships, and what it knows, remembers, feels and hides.
+        """Delete an entity with its names, states, relationships and own memory.
 
         All else that refers to it stays, and so do others' memories of what they lived through with it.
         """
@@ -236,7 +236,7 @@ class DeletionRepository(Journal):
         return self._deletion(entity_id, stored.entity.name, changes)
 
     def delete_relationship(self, relationship_id: str) -> Deletion:
-        """Delete how two characters stand, with its history; both stay."""
+        """Delete a relationship with its history, keeping both characters."""
         self._session.touch()
         pair = self._session.first(Pair, Pair.relationship_id == relationship_id)
         if pair is None:
@@ -284,7 +284,7 @@ Words = Callable[[str], str]
 
 
 class _Written(NamedTuple):
-    """A table with words of its own: its key, the columns that hold them, and which rows no scene derives anew."""
+    """A table with text columns: its key, columns and underived rows."""
 
     table: type[Row]
     key: str
@@ -325,7 +325,7 @@ class WordRepository(Repository):
     """Reads all that was written by hand, and says it in other words."""
 
     def changes(self, words: Words) -> list[RowChange]:
-        """Return what would differ where every text were said in other words; nothing is written."""
+        """Return the changes of a rewording, without writing."""
         changes = []
         for table, key, names, own in _WRITTEN:
             columns = columns_of(table, (key, *names, *(["origin"] if table is MemoryRow else [])))
@@ -357,7 +357,7 @@ class WordRepository(Repository):
         ]
 
     def keep_current(self, row_ids: list[int]) -> list[RowChange]:
-        """Let written summaries count as new as their scenes, which say the same otherwise; return what differs."""
+        """Keep summaries current through a rewording, and return the changes."""
         hashes = scene_hashes(self._session)
         changes = []
         for row in self._session.read(Summary, col(Summary.row_id).in_(row_ids)):
@@ -372,7 +372,7 @@ class WordRepository(Repository):
 
 
 def reworded(value: Any, words: Words) -> Any:
-    """Return a value of JSON whose texts are said in other words; names of its fields stay."""
+    """Return JSON with reworded texts and unchanged field names."""
     if isinstance(value, str):
         return words(value)
     if isinstance(value, list):

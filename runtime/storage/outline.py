@@ -72,7 +72,9 @@ class SummaryRepository(Repository):
     def write(
         self, level: SummaryLevel, number: int, text: str, *, chapters: tuple[int, int], origin: SummaryWriter
     ) -> None:
-        """Store a summary in place of those of the same chapter or part; an empty text only takes them away.
+        """Store a summary, replacing those of its range.
+
+        An empty text deletes them.
 
         A model's takes the place of a model's only: a person's stays, and is told while it is not withheld.
         """
@@ -86,15 +88,15 @@ class SummaryRepository(Repository):
             self.add([Summary.model_validate(told | source | {"text": " ".join(text.split())})])
 
     def add(self, summaries: Sequence[Summary]) -> None:
-        """Store summaries as they are, beside what is there."""
+        """Store summaries unchanged, beside existing ones."""
         self._session.add(*summaries)
 
     def source_hash(self, first_chapter: int, last_chapter: int) -> str:
-        """Return one hash of what the scenes of chapters hold."""
+        """Return a hash of the scenes in chapters."""
         return source_hash(scene_hashes(self._session), first_chapter, last_chapter)
 
     def events(self, first_chapter: int, last_chapter: int) -> list[str]:
-        """Return what the records of chapters tell, in story order: key events, else the summary's bullets."""
+        """Return recorded events of chapters in order: key events or bullets."""
         chapters = col(Scene.chapter_index).between(first_chapter, last_chapter)
         told_in = (SCENE_RECORD["key_events"], SCENE_RECORD["summary"])
         rows = self._session.select([col(Scene.scene_id), *told_in], chapters, order=story_order(Scene))
@@ -102,7 +104,7 @@ class SummaryRepository(Repository):
         return [bullet for bullets in told for bullet in bullets if bullet.strip()]
 
     def list_as_of(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StandingSummary]:
-        """Return the written summaries of what is over at a position, chapters first, each level in order."""
+        """Return finished ranges' written summaries at a position, chapters first."""
         stored = stored_summaries(self._session, as_of)
         hashes = scene_hashes(self._session) if stored else {}
         found = []
@@ -133,14 +135,14 @@ class SummaryRepository(Repository):
 
 
 def stored_summaries(session: StorageSession, as_of: StoryPosition = END_OF_STORY) -> list[Summary]:
-    """Return the written summaries whose last chapter is over at a position, chapters first, in order."""
+    """Return the written summaries finished at a position, chapters first."""
     over = [] if as_of.chapter_index is None else [Summary.last_chapter < as_of.chapter_index]
     order = [col(Summary.level), col(Summary.number), col(Summary.row_id)]
     return session.read(Summary, *over, order=order)
 
 
 def scene_hashes(session: StorageSession) -> dict[ScenePlace, str]:
-    """Return what each scene of a project holds, as a hash, in story order."""
+    """Return each scene's content hash, in story order."""
     columns = columns_of(Scene, ("chapter_index", "scene_index", "text_hash", "content_hash"))
     rows = session.select(columns, order=story_order(Scene))
     return {(row[0], row[1]): f"{row[2]} {row[3]}" for row in rows}
@@ -172,7 +174,7 @@ def move_summaries(session: StorageSession, places: Mapping[ScenePlace, ScenePla
 
 
 def _after_move(row: Any, places: Mapping[ScenePlace, ScenePlace]) -> dict[str, Any] | None:
-    """The new values of a summary's columns; None where nothing that it sums up leaves, or is gone for others."""
+    """The new columns of a moved summary, None if its scenes changed."""
     chapters = range(row.first_chapter, row.last_chapter + 1)
     reached = {new[0] for old, new in places.items() if old[0] in chapters}
     is_taken = any(new[0] in chapters for new in places.values())
@@ -206,7 +208,7 @@ def read_summaries(
     chapters_per_part: int = outline.CHAPTERS_PER_PART,
     is_whole_story: bool = False,
 ) -> StorySummaries:
-    """Sum up what is over at a position."""
+    """Summarise the finished ranges at a position."""
     chapter, over = col(Scene.chapter_index), before(StoryPosition(as_of.chapter_index), Scene)
     known = [row[0] for row in session.select([chapter], over, group=[chapter], order=[chapter])]
     last_chapter = max(known, default=-1)
@@ -250,7 +252,7 @@ def read_parts(
 
 
 def _weights(session: StorageSession, chapters: Iterable[int]) -> dict[tuple[int, int], float]:
-    """The greatest importance of what each scene brought; a consolidated memory tells of other scenes, too."""
+    """Each scene's greatest importance, without consolidated memories."""
     place = (col(MemoryRow.chapter_index), col(MemoryRow.scene_index))
     as_brought = (MemoryRow.content_type == "memory", unconsolidated(session.project_id, END_OF_STORY))
     here = (MemoryRow.status == "active", place[1].is_not(None), place[0].in_(sorted(chapters)))
@@ -259,7 +261,7 @@ def _weights(session: StorageSession, chapters: Iterable[int]) -> dict[tuple[int
 
 
 def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Sequence[Entity]) -> str:
-    """Return a mark that changes exactly when what is stored before the position changes.
+    """Return a version mark of the story before the position.
 
     It covers the scenes by their content hashes, what authors noted, edited, attached, pinned, banned and
     deleted, which memories are consolidated, and the entities as of the position. Row ids and moments of writing
@@ -399,7 +401,7 @@ MAX_RECALLED_TAGS = 30
 
 
 def read_recap(session: StorageSession, as_of: StoryPosition, *, last_scenes: int) -> outline.StoryRecap:
-    """Return the last scenes before a position in a few words, and the kinds and tags of what is stored there."""
+    """Return a recap before a position, with stored kinds and tags."""
     latest = (col(Scene.chapter_index).desc(), col(Scene.scene_index).desc())
     scenes = []
     names = ("chapter_index", "scene_index", "title", "location_id", "participants", "text", "record_origin", "staged")

@@ -48,22 +48,22 @@ class ProjectRepository(Repository):
         return project
 
     def waived(self, what: Waivable) -> dict[str, str]:
-        """Return what the author means to be so: id to the author's note."""
+        """Return the author's waivers by id."""
         return dict(self.require().settings.get(f"waived_{what}", {}))
 
     def set_waived(self, what: Waivable, waived: Mapping[str, str]) -> None:
-        """Say all that the author means to be so, in place of what was said before."""
+        """Replace the author's waivers."""
         self.set_setting(f"waived_{what}", dict(waived))
 
     def set_setting(self, name: str, value: Any) -> None:
-        """Let one of the project's settings have a value; None takes it away."""
+        """Set a project setting, or remove it with None."""
         settings = {**self.require().settings, name: value}
         self.update(settings={key: each for key, each in settings.items() if each is not None})
 
     def update(
         self, *, name: str | None = None, language: str | None = None, settings: dict[str, Any] | None = None
     ) -> Project:
-        """Change what is given and return the project."""
+        """Update given fields, and return the project."""
         self._session.touch()
         changes = {"name": name, "language": language, "settings": settings}
         given = {key: value for key, value in changes.items() if value is not None}
@@ -99,7 +99,7 @@ _NUMBERED = re.compile(rf"({'|'.join(sorted(get_args(CounterKind), key=len, reve
 
 
 class CounterRepository(Repository):
-    """Gives out ids; the counter row is locked until the transaction ends."""
+    """Repository of id counters, locked until the transaction ends."""
 
     def take(self, kind: CounterKind) -> str:
         """Return the next id of a kind, such as C0 or S001, that nobody was given before."""
@@ -111,7 +111,7 @@ class CounterRepository(Repository):
         return self.take(ID_PREFIXES[entity_type])  # type: ignore[arg-type]
 
     def jump_over(self, used_ids: Iterable[str]) -> None:
-        """Let the counters go on after ids that came from elsewhere; ids of other shapes are ignored."""
+        """Advance counters beyond foreign ids of known form."""
         highest: dict[str, int] = {}
         for match in filter(None, map(_NUMBERED.fullmatch, used_ids)):
             highest[match[1]] = max(highest.get(match[1], 0), int(match[2]))

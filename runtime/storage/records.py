@@ -1,4 +1,4 @@
-"""What goes into and comes out of the storage: every table is one class, whose objects are read and written."""
+"""SQLModel tables, with one class per table."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, get_args
@@ -118,22 +118,22 @@ def _of_entity() -> ForeignKeyConstraint:
 
 
 class RecordJson(TypeDecorator[Any]):
-    """The record of a scene, kept as JSON; where it stands is for the scene to say."""
+    """The JSON type of scene records, without their place."""
 
     impl = JSON(none_as_null=True)
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
-        """Return the JSON of a record; what is JSON already stays."""
+        """Return a record as JSON."""
         return value.model_dump(mode="json") if isinstance(value, BaseModel) else value
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:
-        """Return the record of stored JSON; a damaged one, which is read as empty, says nothing."""
+        """Return a stored record, empty if damaged."""
         return None if value is None else SceneRecord.model_validate({**dict.fromkeys(PLACE, 0), **value})
 
 
 class Row(SQLModel):
-    """A row of a table: a value that is read whole, and goes back in as a new row or by an update."""
+    """Base of table rows, read whole and written by insert or update."""
 
     model_config = SQLModelConfig(defer_build=True)
     metadata: ClassVar[MetaData] = METADATA
@@ -156,7 +156,7 @@ class Row(SQLModel):
 
 
 def read_as(table: type[Row]) -> BeforeValidator:
-    """Return what validates a document's row: within another model SQLModel takes a row's fields as they are."""
+    """Return a validated row from a document."""
     return BeforeValidator(lambda value: table.model_validate(value) if isinstance(value, dict) else value)
 
 
@@ -168,7 +168,10 @@ class Owned(Row):
 
 
 class Placed(Row):
-    """What an event says of its place; an author's outlives the scene's next version."""
+    """The place of an event.
+
+    An author's outlives new scene versions.
+    """
 
     chapter_index: int | None = None
     scene_index: int | None = None
@@ -176,7 +179,7 @@ class Placed(Row):
 
 
 class Quoted(Row):
-    """What may be proved by a quote of its scene's text, whose span is two columns."""
+    """A fact with an optional quote and its span."""
 
     span_start: Hidden[int | None] = None
     span_end: Hidden[int | None] = None
@@ -192,7 +195,7 @@ class Quoted(Row):
     @computed_field(description="Where the quote stands in the scene's text: characters [start, end).")  # type: ignore[prop-decorator]
     @property
     def source_span(self) -> tuple[int, int] | None:
-        """Characters [start, end) of the quote in the scene's text; None where there is none."""
+        """The quote's characters [start, end) in the scene, or None."""
         return None if self.span_start is None or self.span_end is None else (self.span_start, self.span_end)
 
 
@@ -205,7 +208,7 @@ def _with_span_columns(values: dict[str, Any]) -> dict[str, Any]:
 
 
 class Staging(NamedTuple):
-    """Who is on stage in a scene, and where."""
+    """The cast and place of a scene."""
 
     place: ScenePlace
     participants: list[str]
@@ -214,7 +217,9 @@ class Staging(NamedTuple):
 
 
 class Project(Row, table=True):
-    """A story; `project_number` is its scope in the lexical index.
+    """A story.
+
+    `project_number` is its scope in the lexical index.
 
     `story_revision` grows with every write to it. `index_id` names its live index in a vector store that several
     databases share: it is the database's own, and goes with every copy of it. `index_removals` counts the rows that
@@ -238,7 +243,7 @@ class Project(Row, table=True):
 
     @property
     def last_write(self) -> tuple[str, int]:
-        """What tells whether something was written; of a project that was deleted and made again it differs."""
+        """A version mark of writes, distinct for recreated projects."""
         return self.index_id, self.story_revision
 
 
@@ -255,7 +260,10 @@ class IdCounter(Row, table=True):
 
 
 class Scene(Row, table=True):
-    """A stored scene, whose id stays when the position changes; `text` is None where it was not asked for."""
+    """A stored scene with a stable id.
+
+    `text` is None if not requested.
+    """
 
     __tablename__ = "scenes"
     __table_args__ = (
@@ -376,7 +384,7 @@ class CharacterFileAlias(Row, table=True):
 
 
 class NameMention(Row, table=True):
-    """A stored scene whose text contains a name or alias."""
+    """A scene whose text contains a name."""
 
     __tablename__ = "name_mentions"
     __table_args__ = (Index("ix_name_mentions_first", "project_id", "entity_id", "name", *PLACE), _position_bounds())
@@ -401,7 +409,7 @@ _SEARCHED = ("importance", "chapter_index", "scene_index", "status", "content_ty
 
 
 class MemoryRow(Quoted, Owned, table=True):
-    """A retrievable memory; its position is that of its scene and moves with it.
+    """A retrievable memory, moving with its scene.
 
     `entities_mentioned` is what its origin links it to; `attached` and `detached` is what an author set and
     took off by hand. A memory without any link is attached to the book.
@@ -492,7 +500,7 @@ class Embedding(Row, table=True):
 
 
 class ConsolidationSource(Row, table=True):
-    """A memory that a consolidated memory stands for, from that one's position on; each for at most one."""
+    """A source of a consolidated memory, at most one each."""
 
     __tablename__ = "consolidation_sources"
     __table_args__ = (Index(None, "project_id", "consolidated_row_id"), Index(None, "consolidated_row_id"))
@@ -503,7 +511,7 @@ class ConsolidationSource(Row, table=True):
 
 
 class OutboxEntry(Owned, table=True):
-    """A change of one chunk that the vector index still has to follow, or has followed; it outlives the chunk."""
+    """An index change of one chunk, outliving the chunk."""
 
     __tablename__ = "index_outbox"
     __table_args__ = (
@@ -567,7 +575,10 @@ class State(Quoted, Placed, Owned, table=True):
 
 
 class LoopEventFields(Placed):
-    """An open loop was planted, moved, resolved or dropped; `detail` describes it where it was planted."""
+    """A thread event.
+
+    `detail` describes it at its planting.
+    """
 
     loop_id: str
     kind: Word[LoopEventKind]
@@ -591,7 +602,10 @@ class LoopEvent(LoopEventFields, Owned, table=True):
 
 
 class Pair(Owned, table=True):
-    """The id of a relationship; `character_a` sorts before `character_b`."""
+    """A relationship's id.
+
+    `character_a` sorts before `character_b`.
+    """
 
     __tablename__ = "relationships"
     __table_args__ = (
@@ -611,7 +625,10 @@ class Pair(Owned, table=True):
 
 
 class RelationshipChangeFields(Placed):
-    """How a pair stood after a scene; None leaves the earlier value."""
+    """A pair's status after a scene.
+
+    None leaves the earlier value.
+    """
 
     relationship_id: str
     relationship_type: str | None = None
@@ -647,7 +664,7 @@ class RelationshipChange(RelationshipChangeFields, Row, table=True):
 
 
 class Knowledge(Quoted, Placed, Owned, table=True):
-    """What a record or an author says of who knows a memory; without a position it has always held.
+    """A knowledge statement of a record or author, timeless without a position.
 
     `source_id` is that of the memory, or `*` for all that `learned_from` has lived through.
     """
@@ -683,7 +700,10 @@ class Knowledge(Quoted, Placed, Owned, table=True):
 
 
 class ChangeRow(Owned, table=True):
-    """What was changed and can be undone; `changed_rows` holds every row before and after."""
+    """An undoable change.
+
+    `changed_rows` holds the rows before and after.
+    """
 
     __tablename__ = "changes"
     __table_args__ = (Index(None, "project_id", "subject", "row_id"), one_of("subject", ChangeSubject))
@@ -698,7 +718,9 @@ class ChangeRow(Owned, table=True):
 
 
 class Summary(Owned, table=True):
-    """A written summary of the chapters from first to last; one that is withheld tells of scenes that went elsewhere.
+    """A written summary of chapters.
+
+    A withheld one tells of moved scenes.
 
     Of a chapter or part at most one row is not withheld.
     """
@@ -722,7 +744,7 @@ class Summary(Owned, table=True):
 
 
 class CharacterMemoryRow(CharacterMemory, Owned, table=True):
-    """What one character remembers; no search of the story ever reads it.
+    """One character's memory, outside story search.
 
     `changed` is the project's `story_revision` at which the row was written last, by which readers tell what is new.
     The vector is that of the content under the model, as little-endian float32.
@@ -761,7 +783,7 @@ class Happened(Row):
 
 
 class FeltChange(Happened, DispositionChange, Owned, table=True):
-    """What one character feels for another moved by an event; each side has rows of its own."""
+    """A change of one character's feelings for another."""
 
     model_config = SQLModelConfig(frozen=False)
 
@@ -797,7 +819,7 @@ class DisclosureFields(Happened):
 
 
 class Disclosure(DisclosureFields, Owned, table=True):
-    """What was revealed or shown."""
+    """A disclosed secret or a shown thing."""
 
     __tablename__ = "character_disclosures"
     __table_args__ = (Index(None, "project_id", "character_id", "other_id"), one_of("kind", DisclosureKind))
@@ -872,7 +894,7 @@ class SceneWrite(Model):
 
 
 class SceneWriteResult(Model):
-    """What a scene write changed; chunk ids in order of id."""
+    """The result of a scene write, with sorted chunk ids."""
 
     scene_id: str
     label: str
@@ -922,7 +944,7 @@ class SceneCensus(Model):
 
 
 class StoredMemory(Model):
-    """A memory with what the author decided about it."""
+    """A memory with the author's decisions."""
 
     chunk: StoryMemoryChunk
     status: MemoryStatus = "active"
@@ -943,7 +965,7 @@ class StoredMemory(Model):
 
 
 class MemoryFilter(Model):
-    """Which memories of a project to read; what is empty or None does not filter."""
+    """A filter of memories, ignoring empty and None fields."""
 
     as_of: StoryPosition = END_OF_STORY
     entities: list[str] = Field(default_factory=list, description="Attached to one of these: ids, chapter:3 or book.")
@@ -957,7 +979,7 @@ class MemoryFilter(Model):
 
 
 class MemoryEdit(Model):
-    """What an author changes in a memory; None leaves a field as it is."""
+    """An author's edit of a memory, None keeping a field."""
 
     content: str | None = Field(default=None, min_length=1)
     short: str | None = None
@@ -972,7 +994,10 @@ class MemoryEdit(Model):
 
 
 class LexicalHit(Model):
-    """A memory that shares words with a query; a higher score is better."""
+    """A lexical match.
+
+    Higher scores are better.
+    """
 
     chunk_id: str
     score: float
@@ -982,7 +1007,7 @@ INDEX_STAGE = "index"
 
 
 class IndexingResult(Model):
-    """What was brought to the index, and what still waits."""
+    """Indexed and pending counts."""
 
     indexed: int = Field(default=0, description="Memories stored in the index.")
     removed: int = Field(default=0, description="Memories asked to be removed from it.")
@@ -991,6 +1016,6 @@ class IndexingResult(Model):
     issues: list[ReportIssue] = Field(default_factory=list)
 
     def with_issue(self, message: str) -> "IndexingResult":
-        """Return the same result, saying also what is not as it should be although everything was stored."""
+        """Return the result with an additional issue."""
         issue = ReportIssue(stage=INDEX_STAGE, kind="degraded", message=message)
         return self.model_copy(update={"issues": [*self.issues, issue]})

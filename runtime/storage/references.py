@@ -103,7 +103,7 @@ def _left(value: Any, gone_id: str) -> Any:
 
 
 def _without_pairs(record: Any, is_dropped: Callable[[set[str]], bool]) -> Any:
-    """Return a stored scene record without what it says of some pairs of characters."""
+    """Return a stored record without some pairs."""
     if not isinstance(record, Mapping) or "relationship_changes" not in record:
         return record
     changes = record["relationship_changes"]
@@ -112,7 +112,7 @@ def _without_pairs(record: Any, is_dropped: Callable[[set[str]], bool]) -> Any:
 
 
 def _rewrite(session: StorageSession, table: Any, change: Change, *, scene_ids: Collection[str] | None = None) -> None:
-    """Change the values of a table that may name an entity, in all scenes or in some; the index is told of memories."""
+    """Rewrite entity references of a table, queueing memories for the index."""
     names, key = REFERRING[table], col(Scene.scene_id) if table is Scene else table.row_id
     columns = json_columns_of(table, names) + ([col(Scene.content_hash)] if table is Scene else [])
     changes: dict[Any, dict[str, Any]] = {}
@@ -166,7 +166,7 @@ def forget_pair(session: StorageSession, both: set[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Relinking:
-    """Gives what refers to one entity to another: everything, or what some scenes say."""
+    """Moves entity references to another entity, in all or some scenes."""
 
     session: StorageSession
     old_id: str
@@ -175,7 +175,7 @@ class Relinking:
     scene_ids: Collection[str] | None = None
 
     def run(self) -> None:
-        """Move all links: scenes, memories, states, loops, relationships, knowledge, what a character remembers."""
+        """Move all references: scenes, memories, states, threads, relationships, knowledge."""
         within = _within(self.session, NameMention, self.scene_ids)
         their, other = NameMention.entity_id == self.old_id, alias_of(NameMention, "other_mention")
         is_said_of_both = exists().where(
@@ -215,7 +215,7 @@ class Relinking:
         return f"{kind}{separator}{self.new_id}" if about == self.old_id else self._replaced(value)
 
     def _close_former_values(self) -> None:
-        """Let the latest value of a slot hold where both brought one, or somebody had one of each of the two."""
+        """Let the latest value of a slot hold after a merge."""
         table = CharacterMemoryRow
         holds = (col(table.slot).is_not(None), table.status == "active", col(table.superseded_by).is_(None))
         latest_first = [col(table.known_at).desc(), col(table.row_id).desc()]
@@ -229,7 +229,7 @@ class Relinking:
                 self.session.update(table, table.row_id == row.row_id, **closed)
 
     def _relink_play(self) -> None:
-        """Give feelings, secrets and what was disclosed to the other.
+        """Move feelings, secrets and disclosures.
 
         What the two felt for each other stays, as what one feels for himself, which is never asked for. A secret whose
         id the other has already gets another one.
@@ -287,7 +287,7 @@ def relink_mixed(
     staying: Sequence[str],
     scene_ids: Collection[str],
 ) -> None:
-    """Link scenes that name both halves of an entity that is split to both, each thing to whom its text names."""
+    """Link scenes of a split entity to both halves by their names."""
     from novelgen.language.matching import NameFinder
 
     finder = NameFinder([*moved, *staying])

@@ -112,7 +112,7 @@ class StoryOrder:
         return chapter - old_before[0] + before[0], scene
 
     def _following(self, number: int) -> ScenePlace | None:
-        """Return where the scene stands now before which a position lies; None where it lies after all."""
+        """Return the present scene after a position, None for the end."""
         if 0 < number < len(self._old) and self._are_neighbours(number):
             return self._new[number]
         staying = (new for new, stays in zip(self._new[number:], self._stays[number:], strict=True) if stays)
@@ -272,7 +272,7 @@ def _starts(values: object) -> Iterator[tuple[int, list[int | None]]]:
 
 
 def _is_said_of_cards() -> Any:
-    """Return the condition that an author's card is known from a place whose text does not name it."""
+    """Return the condition for cards known from an author's place."""
     named_there = exists().where(
         col(NameMention.project_id) == EntityRow.project_id,
         col(NameMention.entity_id) == EntityRow.entity_id,

@@ -1,4 +1,4 @@
-"""Storing scenes: what came from them before is withdrawn, what they bring now is inserted, nothing else changes."""
+"""Storage of scenes, replacing derived facts."""
 
 import json
 import re
@@ -39,7 +39,7 @@ _COPIED = (
 
 
 class SceneWriter:
-    """Replaces and withdraws what scenes established."""
+    """Replaces and withdraws derived facts of scenes."""
 
     def __init__(self, session: StorageSession) -> None:
         session.touch()
@@ -48,7 +48,10 @@ class SceneWriter:
         self._counters = CounterRepository(session)
 
     def replace(self, writes: Sequence[SceneWrite]) -> list[SceneWriteResult]:
-        """Store scenes, all of them at one go; see `SceneRepository.replace_scenes`."""
+        """Store scenes together.
+
+        See `SceneRepository.replace_scenes`.
+        """
         for write in writes:
             if write.project_id != self._session.project_id:
                 raise UserInputError(
@@ -234,7 +237,7 @@ class SceneWriter:
 
 
 def spans_by_hand(session: StorageSession, scene_id: str) -> Sequence[AnyRow]:
-    """Return what the author noted or changed in a scene, with where its words stand."""
+    """Return the author's facts in a scene, with their spans."""
     by_hand = or_(
         ~col(MemoryRow.from_scene), MemoryRow.origin == "author", col(MemoryRow.pinned), MemoryRow.status != "active"
     )
@@ -250,7 +253,7 @@ def _nearest(words: str, text: str, at: int) -> int | None:
 
 
 def free_label(session: StorageSession, wanted: str) -> str:
-    """Return a label for a new scene: the one that it brings from elsewhere, or the next where that is taken."""
+    """Return a new scene's label, its own if free."""
     counters = CounterRepository(session)
     if not wanted or session.value(Scene.label, Scene.label == wanted) is not None:
         return counters.take("S")
@@ -263,7 +266,7 @@ _DEFAULT_FLAGS = {"is_indexed": True, "is_consolidated": False}
 
 
 def _timeless(dumped: dict[str, Any]) -> dict[str, Any]:
-    """Drop what the same scene may differ in when it is repeated, moved or copied: moment, position, project."""
+    """Drop fields that vary between repeats, moves and copies."""
     return {
         name: value
         for name, value in dumped.items()

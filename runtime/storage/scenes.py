@@ -88,7 +88,7 @@ class Relocation(NamedTuple):
 
 
 def scene_gap(places: Iterable[ScenePlace], at: ScenePlace) -> Relocation:
-    """Make room for a scene: when one stands there, it and the later ones of its chapter move up by one."""
+    """Return the moves that free a place, shifting later scenes."""
     listed = set(places)
     later = [place for place in listed if place[0] == at[0] and place[1] >= at[1]]
     moved = {place: (place[0], place[1] + 1) for place in later} if at in listed else {}
@@ -118,7 +118,7 @@ def scene_move(places: Iterable[ScenePlace], source: ScenePlace, target: ScenePl
 
 
 def chapter_move(places: Iterable[ScenePlace], source: int, target: int) -> Relocation:
-    """Move a chapter so that it becomes the target; the chapters between move by one."""
+    """Return the moves of a chapter and the chapters between."""
     listed = list(places)
     if all(chapter != source for chapter, _ in listed):
         raise UnknownSceneError(f"chapter {source!r} has no scene; list them with `novelgen scene list`")
@@ -195,7 +195,7 @@ def _move_free_places(session: StorageSession, relocation: Relocation) -> None:
 
 
 def _moved_targets(targets: Sequence[str], relocation: Relocation) -> list[str]:
-    """Return what a memory was attached to by hand; a chapter is where it stands by then."""
+    """Return manual attachments with moved chapters."""
     chapters = ((each, chapter_of_target(each)) for each in targets)
     return [each if place is None else chapter_target(relocation.chapter_of(place)) for each, place in chapters]
 
@@ -209,14 +209,17 @@ def _renamed(source_id: str | None, places: Mapping[ScenePlace, ScenePlace]) -> 
 
 
 class SceneRepository(Repository):
-    """Writes, reads, moves and deletes scenes; each method is one step of the running transaction."""
+    """Repository of scenes within the running transaction."""
 
     def replace_scene(self, write: SceneWrite) -> SceneWriteResult:
-        """Store a scene; see `replace_scenes`."""
+        """Store a scene.
+
+        See `replace_scenes`.
+        """
         return self.replace_scenes([write])[0]
 
     def replace_scenes(self, writes: Sequence[SceneWrite]) -> list[SceneWriteResult]:
-        """Store scenes and all that they bring, in place of what came from the scenes at those positions.
+        """Store scenes with derived facts, replacing those at their positions.
 
         Withdrawn are a scene's memories, states, loop events, relationship changes, what its record said of who
         knows what, mentions and links, and nothing else. A memory with a known id and the same content keeps its
@@ -227,7 +230,7 @@ class SceneRepository(Repository):
         return SceneWriter(self._session).replace(writes)
 
     def delete_scene(self, at: StoryPosition) -> list[str]:
-        """Delete a scene with everything that came from it; notes of an author at its position stay."""
+        """Delete a scene with derived facts, keeping author's notes."""
         from runtime.storage.scene_writer import SceneWriter
 
         scene = self.require(at)
@@ -258,7 +261,7 @@ class SceneRepository(Repository):
         return None if row is None else StoryPosition(*row)
 
     def image(self, scene: Scene) -> dict[str, Any]:
-        """Return what a change keeps of a scene: its fields, and where the words of the author's facts stand."""
+        """Return a scene's undo image: fields and author's spans."""
         fields = scene.model_dump(mode="json", include=set(SCENE_FIELDS))
         return {**fields, "spans": self.spans_by_hand(scene.scene_id)}
 
@@ -277,7 +280,7 @@ class SceneRepository(Repository):
         return {row.chunk_id: [row.span_start, row.span_end, row.verified] for row in rows}
 
     def restore_spans(self, scene_id: str, spans: Mapping[str, Sequence[Any]]) -> None:
-        """Put back what `spans_by_hand` told of a scene; facts that are gone are passed over."""
+        """Restore the spans of `spans_by_hand`, ignoring deleted facts."""
         for chunk_id, (start, end, is_verified) in spans.items():
             this = (MemoryRow.scene_id == scene_id, MemoryRow.chunk_id == chunk_id)
             self._session.update(MemoryRow, *this, span_start=start, span_end=end, verified=is_verified)
@@ -316,7 +319,7 @@ class SceneRepository(Repository):
         return [_placed(scene) for scene in reversed(scenes)]
 
     def casts(self, *, as_of: StoryPosition, naming: str | None = None) -> list[SceneCast]:
-        """Return who is in the scenes before a position, in story order, without their texts and records."""
+        """Return casts of scenes before a position, without texts."""
         columns = columns_of(Scene, ("scene_id", "label", "pov", "participants", "location_id"))
         named = set(self._session.values(NameMention.scene_id, NameMention.entity_id == naming) if naming else [])
         return [
@@ -325,14 +328,14 @@ class SceneRepository(Repository):
         ]
 
     def stagings(self, *, as_of: StoryPosition = END_OF_STORY, last: int | None = None) -> list[Staging]:
-        """Return who is in each of the last scenes before a position, and where, in story order."""
+        """Return casts and places of the last scenes before a position."""
         columns = columns_of(Scene, ("chapter_index", "scene_index", *Staging._fields[1:]))
         latest_first = (col(Scene.chapter_index).desc(), col(Scene.scene_index).desc())
         rows = self._session.select(columns, before(as_of, Scene), order=latest_first, limit=last)
         return [Staging((row[0], row[1]), *row[2:]) for row in reversed(rows)]
 
     def tellings(self, *, as_of: StoryPosition) -> list[TellingScene]:
-        """Return what the scenes before a position say of when they play, in story order, with how they open."""
+        """Return times and openings of scenes before a position."""
         from novelgen.language.chronology import TellingScene
 
         columns = columns_of(Scene, ("scene_id", "title", "story_time"))
@@ -374,7 +377,7 @@ class SceneRepository(Repository):
         return words_of_scenes(self._session)
 
     def census(self) -> SceneCensus:
-        """Count chapters, scenes, what they are long, and how far they were read, without reading them."""
+        """Count chapters, scenes, lengths and readings."""
         has_record = col(Scene.record).is_not(None)
         failed = and_(col(Scene.record).is_(None), Scene.extraction_status == "failed")
         statement = select(
@@ -399,7 +402,7 @@ class SceneRepository(Repository):
         ]
 
     def fact_counts(self, *, as_of: StoryPosition) -> dict[ScenePlace, FactCount]:
-        """Count the facts of scenes before a position, by chapter and scene; scenes without one are left out."""
+        """Count facts by scene before a position, without empty scenes."""
         unproved = func.sum(case((col(MemoryRow.verified), 0), else_=1))
         place = (col(MemoryRow.chapter_index), col(MemoryRow.scene_index))
         is_fact = (
@@ -445,11 +448,11 @@ class SceneRepository(Repository):
         return self._relocate(_chapters(listed, lambda chapter: chapter - 1 if chapter > at else chapter))
 
     def move_scene(self, source: StoryPosition, target: StoryPosition) -> int:
-        """Move a scene so that it stands at the target; the others close up and make room."""
+        """Move a scene, closing and opening gaps."""
         return self._relocate(scene_move(self._places(), _place(source), _place(target)))
 
     def move_chapter(self, source: int, target: int) -> int:
-        """Move a chapter so that it becomes the target; the chapters between move by one."""
+        """Move a chapter, shifting the chapters between."""
         if target < 0:
             raise InvalidPositionError(f"a scene cannot stand at {target}:0; count from 0 up")
         return self._relocate(chapter_move(self._places(), source, target))
@@ -464,11 +467,14 @@ class SceneRepository(Repository):
         return self._relocate(relocation._replace(moved=moved_out_of_order(final, final)))
 
     def said_places(self) -> dict[str, PlaceFields]:
-        """Return the positions of what the author said to hold from a position on, apart from any scene."""
+        """Return positions of author's statements outside scenes."""
         return SaidPlaces(self._session).read()
 
     def set_said_places(self, fields: Mapping[str, PlaceFields]) -> None:
-        """Put positions of the author's statements back; see `said_places`."""
+        """Restore positions of author's statements.
+
+        See `said_places`.
+        """
         SaidPlaces(self._session).write(fields)
 
     def standing(self) -> dict[str, list[int]]:
@@ -479,7 +485,7 @@ class SceneRepository(Repository):
         return list(scene_places(self._session))
 
     def _relocate(self, relocation: Relocation) -> int:
-        """Move scenes and whatever has their positions; the index is told of the chunks that moved.
+        """Move scenes and their facts, queueing chunks for the index.
 
         The source_ids of summary bullets name their scene's position, so they are renamed with it, and so are
         `supersedes` that refer to them; all other source_ids stay.
@@ -517,7 +523,7 @@ def _place(at: StoryPosition) -> ScenePlace:
 
 
 def _placed(scene: Scene) -> Scene:
-    """Return a scene whose record stands where the scene stands now."""
+    """Return a scene with its record at its own place."""
     if scene.record is not None:
         scene.record.chapter_index, scene.record.scene_index = scene.chapter_index, scene.scene_index
     return scene

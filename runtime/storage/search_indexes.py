@@ -1,4 +1,4 @@
-"""What searches read: BM25 over the index of terms, and the vectors that are kept beside memories."""
+"""Search indexes: BM25 terms and stored vectors."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class LexicalMatches:
         return bool(self.scores.any())
 
     def of_kinds(self, kinds: Collection[int]) -> LexicalMatches:
-        """Return the memories of some kinds alone; their scores stay."""
+        """Return matches of some kinds, with their scores."""
         return replace(self, counted=self.counted & np.isin(self.kinds, list(kinds)))
 
     def among(self, row_ids: RowIds) -> LexicalMatches:
-        """Return the memories of these row ids alone; their scores stay."""
+        """Return matches of some rows, with their scores."""
         return replace(self, counted=self.counted & np.isin(self.row_ids, row_ids))
 
     def best(self, limit: int) -> list[list[tuple[int, float]]]:
@@ -126,7 +126,10 @@ class LexicalRepository(Repository):
     def search(
         self, query: str | Sequence[str], *, memory_filter: MemoryFilter | None = None, limit: int = 50
     ) -> list[LexicalHit]:
-        """Search for one query with one filter; see `match` and `best`."""
+        """Run one filtered query.
+
+        See `match` and `best`.
+        """
         wanted = memory_filter or MemoryFilter()
         return self.best(self.match([query], wanted), wanted, limit=limit)[0]
 
@@ -155,7 +158,7 @@ class LexicalRepository(Repository):
         ]
 
     def _admitted(self, matches: LexicalMatches, memory_filter: MemoryFilter) -> LexicalMatches:
-        """Return the matches that a filter admits; kinds are at hand, the rest is asked of the database."""
+        """Return matches admitted by a filter."""
         if not matches.has_any:
             return matches
         kinds = memory_filter.content_types
@@ -200,7 +203,7 @@ class EmbeddingRepository(Repository):
     """Stores and reads vectors."""
 
     def put(self, model: str, vectors: Mapping[str, Sequence[float] | FloatMatrix]) -> int:
-        """Store vectors by chunk id, over what was stored for the model before."""
+        """Upsert vectors by chunk id for a model."""
         arrays = {chunk_id: np.asarray(vector, dtype=_STORED_TYPE) for chunk_id, vector in vectors.items()}
         shapes = {array.shape for array in arrays.values()}
         if len(shapes) > 1 or any(len(shape) != 1 or shape[0] == 0 for shape in shapes):

@@ -45,7 +45,7 @@ def lexical_terms(text: str) -> list[str]:
 
 
 def term_tokens(term: str) -> list[str]:
-    """Return the tokens whose direct succession a term stands for."""
+    """Return the token sequence of a term."""
     return list(term) if term and is_cjk(term[0]) else [term]
 
 
@@ -85,7 +85,7 @@ class LexicalIndex:
         self._scope = scope_token(project_number)
 
     def add(self, rows: Sequence[tuple[int, str]]) -> None:
-        """Index texts, given as (row_id, text); each row must be new to the index."""
+        """Index texts by new row ids."""
         self._run(_SQLITE_ADD if self._session.is_sqlite else _POSTGRES_ADD, rows)
 
     def remove(self, rows: Sequence[tuple[int, str]]) -> None:

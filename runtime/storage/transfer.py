@@ -44,7 +44,7 @@ from runtime.storage.session import Place, Record, Repository, StorageSession, g
 
 
 class Waivers(BaseModel):
-    """What the author means to be so, as id and note: contradictions of the story, and findings in drafts."""
+    """The author's waivers by id: conflicts and findings."""
 
     conflicts: dict[str, str] = Field(default_factory=dict)
     findings: dict[str, str] = Field(default_factory=dict)
@@ -55,7 +55,7 @@ class Waivers(BaseModel):
 
 
 class PlacedContents(BaseModel):
-    """What has a place in the story, in an order in which it can be stored again.
+    """Contents with story places, in storable order.
 
     Its `scene_id` is that of a scene of the same contents; storing it may give that scene another id.
     """
@@ -77,7 +77,7 @@ class PlacedContents(BaseModel):
 
 
 class ProjectContents(PlacedContents):
-    """All that a project holds; lists in an order that can be stored again."""
+    """All contents of a project, in storable order."""
 
     name: str = ""
     language: str = ""
@@ -110,7 +110,7 @@ class SceneBundle(PlacedContents):
 
 
 class ToldScene(BaseModel):
-    """What another program's document says of a scene beside its text and record."""
+    """Foreign document fields of a scene."""
 
     created_at: UtcDatetime | None = None
     other_fields: dict[str, Any] = Field(default_factory=dict)
@@ -122,7 +122,7 @@ def _in_order(session: StorageSession, table: type[Record]) -> list[Record]:
 
 
 def _memory(row: MemoryRow) -> StoredMemory:
-    """Return a memory as its origin brought it, with what was set by hand beside it."""
+    """Return an original memory, with its manual changes."""
     chunk = {name: getattr(row, name) for name in StoryMemoryChunk.model_fields if name in MemoryRow.model_fields}
     marks = {name: getattr(row, name) for name in StoredMemory.model_fields if name in MemoryRow.model_fields}
     return StoredMemory(chunk=StoryMemoryChunk(**chunk, source_span=row.source_span), **marks)
@@ -167,7 +167,7 @@ class ExchangeRepository(Repository):
         )
 
     def add_entity(self, given: StoredEntity) -> None:
-        """Add an entity whose id is free."""
+        """Add an entity with a free id."""
         entity = given.entity
         self._session.touch()
         bare = entity.model_copy(update={"aliases": []})
@@ -214,7 +214,7 @@ class ExchangeRepository(Repository):
         self._insert_events(bundle, relationship_ids, by_place)
 
     def note_told_scenes(self, told: Mapping[ScenePlace, ToldScene]) -> None:
-        """Keep what documents say of scenes beside their text and record, for those that stand at the places."""
+        """Store foreign document fields of scenes."""
         self._session.touch()
         scene_ids = scene_ids_at(self._session, told)
         for place, said in told.items():
@@ -229,7 +229,7 @@ class ExchangeRepository(Repository):
                 self._session.update(table, *at_place, table.scene_id.is_(None), scene_id=scene_id)
 
     def add_rest(self, contents: ProjectContents, relationship_ids: dict[str, str]) -> None:
-        """Add what goes with no scene of the contents, tied to the scene that stands at its place, if any."""
+        """Add contents outside scenes, tied to scenes at their places."""
         self._session.touch()
         memories = [(each, (each.chunk.chapter_index, each.chunk.scene_index)) for each in contents.memories]
         places = {(each.chapter_index, each.scene_index) for each in chain(*contents.events().values())}
@@ -248,7 +248,7 @@ class ExchangeRepository(Repository):
         SummaryRepository(self._session).add(summaries)
 
     def add_waivers(self, waivers: Waivers) -> None:
-        """Add what the author means to be so; notes that are here already stay."""
+        """Add waivers, keeping existing notes."""
         projects = ProjectRepository(self._session)
         given: dict[Waivable, dict[str, str]] = {"conflicts": waivers.conflicts, "findings": waivers.findings}
         for what, notes in given.items():
@@ -270,7 +270,7 @@ class ExchangeRepository(Repository):
         return left_out
 
     def add_character_memories(self, memories: Sequence[CharacterMemory]) -> None:
-        """Add memories of characters whose ids are free; their vectors are made when they are first needed."""
+        """Add character memories with free ids, without vectors."""
         if memories:
             CharacterMemoryRepository(self._session).add(memories)
             CounterRepository(self._session).jump_over([each.memory_id for each in memories])

@@ -1,4 +1,4 @@
-"""What users do with the links of memories to what they are about: entities, chapters and the whole book.
+"""Attachments of memories to entities, chapters and the book.
 
 A memory is named by its chunk_id or source_id. A target is an entity's id, name or alias, a chapter as
 `chapter:3`, or `book`. What is set here outlives a new ingest of the memory's scene.
@@ -24,7 +24,7 @@ _Linking = Callable[[AttachmentRepository, Sequence[str], Sequence[str]], list[s
 
 
 class AttachmentChange(BaseModel):
-    """What became of memories that were attached or taken off."""
+    """The result of attaching or detaching memories."""
 
     changed: list[str] = Field(description="Chunk ids of the memories that changed, in the order asked.")
     attachments: dict[str, list[Attachment]] = Field(
@@ -43,7 +43,7 @@ class MentionAttachment(BaseModel):
 
 
 class MemoriesAbout(Shown, BaseModel):
-    """Some of what is remembered of an entity."""
+    """Some memories about an entity."""
 
     entity_id: str
     memories: list[StoryMemoryChunk] = Field(
@@ -52,7 +52,7 @@ class MemoriesAbout(Shown, BaseModel):
     more: int = Field(description="How many further ones there are.")
 
     def in_simpler_terms(self) -> ShownList[StoryMemoryChunk]:
-        """Return what a notebook shows in place of it."""
+        """Return the notebook representation."""
         return ShownList(self.memories)
 
 
@@ -61,7 +61,7 @@ MAX_BY_NAME = 200
 
 
 class StoryAttachments(base.StoryBase):
-    """What users do with the links of memories to what they are about: entities, chapters and the whole book."""
+    """Attachments of memories to entities, chapters and the book."""
 
     def attach_memories(self, memory_ids: Sequence[str], targets: Sequence[Target]) -> AttachmentChange:
         """Attach memories to entities, chapters or the book by hand.
@@ -158,7 +158,7 @@ class StoryAttachments(base.StoryBase):
 def _link(
     unit: UnitOfWork, memory_ids: Sequence[str], targets: Sequence[str], link: _Linking
 ) -> tuple[list[str], int | None]:
-    """Attach or detach memories; return the ids of those that changed, and the number of the change."""
+    """Attach or detach memories, and return changed ids and the change."""
     with unit.journal.recording_memories(memory_ids) as rows:
         changed = link(unit.attachments, memory_ids, targets)
     first = next(iter(changed), "")

@@ -1,4 +1,4 @@
-"""What all parts of a story work on: what a caller means, and methods with their async twins."""
+"""Base of story parts: references, positions and async twins."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ Reader = Callable[[Any, str, Any], Any]
 
 
 class ReadsArguments:
-    """A class whose public methods are called with arguments that were read; see `with_read_arguments`."""
+    """Base class with parsed method arguments.
+
+    See `with_read_arguments`.
+    """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -119,7 +122,7 @@ _SPELLINGS = "write (5, 4) or '5:4' for entering scene 4 of chapter 5, 5 for ent
 
 
 def stored_position(part: StoryBase, place: object, *, name: str = "as_of") -> StoryPosition:
-    """Return the point of a part's story that is meant, also by the id of a stored scene or a chapter's heading."""
+    """Return the stored position of a scene id, heading or place."""
     if not isinstance(place, str) or _NUMBERED_PLACE.fullmatch(place):
         return story_position(place, name=name)
     if not SCENE_LABEL.fullmatch(place):
@@ -134,7 +137,7 @@ def stored_position(part: StoryBase, place: object, *, name: str = "as_of") -> S
 
 
 def chapter_names_of(stores: MemoryStores, project_id: str) -> ChapterNames:
-    """Return what the author of a project calls its chapters; nothing where none is stored."""
+    """Return the author's chapter names of a project."""
     from runtime.files.chapter_names import ChapterNames, TitledScene
 
     try:
@@ -160,7 +163,7 @@ def _has_place(method: Callable[..., Any]) -> bool:
 
 
 def named_place(part: StoryBase, placed: Mapping[str, Any], *, of_scene: bool = True) -> dict[str, int | None]:
-    """Return the numbers of a place whose chapter is said by its heading, or which one text says whole.
+    """Return a place's numbers from a heading or a whole text.
 
     Args:
         part: The part of the story whose chapters have the headings.
@@ -289,7 +292,7 @@ Progress = Callable[[int, int], Any]
 
 
 def position_of(place: Place) -> StoryPosition | None:
-    """Return the position that is meant; None means none in particular."""
+    """Return the requested position, or None."""
     return None if place is None else story_position(place)
 
 
@@ -302,7 +305,7 @@ Twin = TypeVar("Twin", bound=Callable[..., Any])
 def async_twin(
     method: Callable[Concatenate[Owner, Arguments], Result],
 ) -> Callable[Concatenate[Owner, Arguments], Coroutine[Any, Any, Result]]:
-    """Return a coroutine method that does what a method does, without blocking the event loop.
+    """Return a coroutine version of a method.
 
     It has the method's arguments, result and errors, for type checkers and `help` too. What callbacks and
     tracing keep in context variables goes with it.
@@ -320,7 +323,10 @@ def async_twin(
 def async_stream(
     method: Callable[Concatenate[Owner, Arguments], Iterator[Result]],
 ) -> Callable[Concatenate[Owner, Arguments], AsyncIterator[Result]]:
-    """Return a method that yields what a method yields, without blocking the event loop; see `async_twin`."""
+    """Return an async generator version of a method.
+
+    See `async_twin`.
+    """
     reading = with_read_arguments(method)
 
     @wraps(method)
@@ -344,7 +350,7 @@ ENTRIES_OF_AN_EDIT = 256
 
 
 def follow_edit(stores: MemoryStores, project_id: str) -> IndexingResult:
-    """Bring what an edit changed to the index, unless a book waits for it: its author must not wait for the book."""
+    """Index an edit, unless a whole book is pending."""
     with stores.database(project_id).read() as unit:
         counts = unit.outbox.counts()
     waiting = counts["pending"] + counts["failed"]
@@ -356,7 +362,7 @@ def follow_edit(stores: MemoryStores, project_id: str) -> IndexingResult:
 
 
 class StoryBase(ReadsArguments):
-    """What every part of a `Story` works on; a part can be used alone.
+    """Base of the parts of a `Story`, usable alone.
 
     Args:
         stores: Open stores; they are not closed here.
@@ -377,22 +383,25 @@ class StoryBase(ReadsArguments):
 
     @cached_property
     def _tools(self) -> StoryMemoryTools:
-        """The three tools of memory; what they search with is heavy to import, and most parts do without."""
+        """The memory tools, imported lazily."""
         from runtime.memory_tools import StoryMemoryTools
 
         return StoryMemoryTools(self._stores)
 
     def _follow_edit(self) -> IndexingResult:
-        """Bring what an edit changed to the index; who only reads does not load what that needs."""
+        """Index an edit, importing lazily."""
         return follow_edit(self._stores, self.project_id)
 
     def entity_names(self, *, as_of: Place = None) -> dict[str, str]:
-        """Return the display names of all entities by id; see `list_entities`."""
+        """Return display names of entities by id.
+
+        See `list_entities`.
+        """
         with self._stores.database(self.project_id).read() as unit:
             return {each.entity_id: each.name for each in known_entities(unit, position_of(as_of))}
 
     def chapter_names(self) -> ChapterNames:
-        """Return what the author calls the chapters, beside their places in the order."""
+        """Return the author's chapter names with their places."""
         return chapter_names_of(self._stores, self.project_id)
 
     def await_index(self) -> None:
@@ -415,7 +424,7 @@ class StoryBase(ReadsArguments):
         run_concurrently({"start": start}, timeouts_s={"start": timeout_s})
 
     def _awaken(self) -> None:
-        """Let the vector index start before the first search, whose deadline its start would use up."""
+        """Start the vector index before the first search's deadline."""
         self._stores.require_open()
         if not self._is_awake:
             self.await_index()
@@ -423,7 +432,7 @@ class StoryBase(ReadsArguments):
 
 
 def known_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity]:
-    """Return the entities as the story has shown them before a position; None means all of them, whole."""
+    """Return the entities as shown before a position, all for None."""
     if as_of is not None:
         return unit.entities.list_as_of(as_of=as_of)
     return [entity_at(stored.entity, END_OF_STORY) for stored in unit.entities.list_all()]
@@ -444,7 +453,7 @@ def resolved_entity(name: str, known: Sequence[Entity], entity_type: EntityType 
 
 
 def named_entity(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
-    """Return the entity whose id, name or alias this is, whole: part of a name is somebody else's as often."""
+    """Return the entity with exactly this id, name or alias."""
     meant = [each for each in known if entity_type is None or each.entity_type == entity_type]
     found = resolved_entity(name, meant, entity_type)
     if not bears_name(found, name):
@@ -453,20 +462,23 @@ def named_entity(name: str, known: Sequence[Entity], entity_type: EntityType | N
 
 
 def bears_name(entity: Entity, name: str) -> bool:
-    """Tell whether an entity has this id, name or alias; case and a title such as "Mr." do not count."""
+    """Return whether an entity has this id or name, ignoring case and titles."""
     own = (entity.entity_id, *entity.names())
     return name_key(name) in map(name_key, own) or title_free_key(name) in map(title_free_key, own)
 
 
 def resolved_ids(names: Sequence[str], known: Sequence[Entity], entity_type: EntityType | None = None) -> list[str]:
-    """Return the ids of several entities in the order of their names; see `resolved_entity`."""
+    """Return entity ids in order of their names.
+
+    See `resolved_entity`.
+    """
     return [resolved_entity(name, known, entity_type).entity_id for name in names]
 
 
 def resolved_targets(
     unit: UnitOfWork, targets: Target | Sequence[Target], as_of: StoryPosition | None, *, by_whole_name: bool = False
 ) -> list[str]:
-    """Return what names of things that memories are attached to mean at a position, without repeats."""
+    """Return the distinct targets of names at a position."""
     names = _target_texts(targets)
     beyond = {each: target for each in names if (target := unit.attachments.beyond_entities(each)) is not None}
     known = known_entities(unit, as_of) if len(beyond) < len(set(names)) else []

@@ -1,4 +1,4 @@
-"""What an author changed in memories and scenes lately, and deletions that can be undone."""
+"""Recent author's changes, and undoable deletions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ListedChange(Model):
 
 
 class DeletionResult(Deletion):
-    """What was deleted, who referred to it, and the change by whose number it can be undone."""
+    """A deletion with its references and its undo number."""
 
     deleted: str = Field(description="Id of what is gone, such as C3, R0 or OL2.")
     name: str = Field(description="Its name; of a relationship both characters, of a thread its description.")
@@ -57,7 +57,7 @@ class DeletionResult(Deletion):
 
 
 class StoryChanges(base.StoryBase):
-    """What an author changed lately; deleting entities, relationships and threads so that it can be undone."""
+    """Recent author's changes, and undoable deletions."""
 
     def author_changes(self, *, limit: base.Count = DEFAULT_CHANGES, as_of: base.Place = None) -> list[ListedChange]:
         """List what the author changed in memories and scenes, the latest first, what was taken back included.
@@ -139,7 +139,10 @@ def changed_scene(scene: Scene, fields: Mapping[str, Any]) -> Scene:
 
 
 def restore_scene(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
-    """Make a scene anew of what it was before a change; `StoryEntities.undo` does it."""
+    """Restore a scene as before a change.
+
+    `StoryEntities.undo` calls it.
+    """
     from runtime.ingest.scene_writes import replace_stored_scene
 
     scene = unit.scenes.require_id(change.entity_id)
@@ -155,7 +158,7 @@ TAKEN = ("ingest", "extract")
 
 
 def restore_taken(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
-    """Take back all scenes of the run that a change was part of: what it brought goes, the rest is as it was."""
+    """Undo all scenes of a change's run."""
     from runtime.ingest.scene_writes import replace_stored_scene
 
     for each in unit.journal.of_run(change):
@@ -181,18 +184,18 @@ def restore_links(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> 
 
 
 class Standing(NamedTuple):
-    """Where scenes stand, and positions of what the author said apart from any scene."""
+    """Places of scenes and of the author's separate statements."""
 
     scenes: Mapping[str, list[int]]
     said: Mapping[str, PlaceFields]
 
     @classmethod
     def of(cls, unit: UnitOfWork) -> Standing:
-        """Return what stands where in a transaction."""
+        """Return the places in a transaction."""
         return cls(unit.scenes.standing(), unit.scenes.said_places())
 
     def images(self, now: Standing) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what a change keeps of the places that are others now: as they were, and as they are."""
+        """Return images of the moved places, before and after."""
         moved = [scene_id for scene_id, place in self.scenes.items() if place != now.scenes[scene_id]]
         said = [key for key, positions in self.said.items() if positions != now.said.get(key)]
         before, after = (
@@ -226,7 +229,10 @@ def _restoring_said(unit: UnitOfWork, change: Change) -> Iterator[None]:
 
 
 def restore_places(unit: UnitOfWork, change: Change) -> None:
-    """Put scenes back to where they stood before a move; `StoryEntities.undo` does it."""
+    """Restore scenes' places before a move.
+
+    `StoryEntities.undo` calls it.
+    """
     stood, left = change.before, change.after
     now = unit.scenes.standing()
     require_as_left(change, {**left, "places": {each: now.get(each) for each in left["places"]}})
@@ -249,7 +255,10 @@ def keep_insertion(unit: UnitOfWork, scene: Scene | None, stood: Standing) -> Ch
 
 
 def restore_gap(unit: UnitOfWork, change: Change) -> None:
-    """Delete the scene that was inserted, and let the later ones close up; `StoryEntities.undo` does it."""
+    """Undo a scene insertion.
+
+    `StoryEntities.undo` calls it.
+    """
     scene, now = unit.scenes.require_id(change.entity_id), unit.scenes.standing()
     stood, left = (image.get("places", {}) for image in (change.before, change.after))
     told = {"title": scene.title, "text": scene.text, "places": {each: now.get(each) for each in left}}
@@ -264,7 +273,7 @@ def restore_gap(unit: UnitOfWork, change: Change) -> None:
 
 
 def say_meant(unit: UnitOfWork, what: Waivable, found_id: str, note: str | None) -> int | None:
-    """Say that a conflict or finding is meant to be so, and why; with None that it is not any more."""
+    """Waive a conflict or finding with a note, or end the waiver with None."""
     waived = unit.projects.waived(what)
     before, after = {found_id: waived.get(found_id)}, {found_id: note}
     _set_meant(unit, what, {**waived, **after})
@@ -272,7 +281,10 @@ def say_meant(unit: UnitOfWork, what: Waivable, found_id: str, note: str | None)
 
 
 def restore_meant(unit: UnitOfWork, change: Change) -> None:
-    """Let an author's word on a conflict or finding be as before a change; `StoryEntities.undo` does it."""
+    """Restore a waiver before a change.
+
+    `StoryEntities.undo` calls it.
+    """
     what: Waivable = "conflicts" if change.entity_id == "conflicts" else "findings"
     waived = unit.projects.waived(what)
     require_as_left(change, {each: waived.get(each) for each in change.after})
@@ -284,7 +296,7 @@ def _set_meant(unit: UnitOfWork, what: Waivable, notes: Mapping[str, str | None]
 
 
 def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> ListedChange | None:
-    """Return a change in words, None where what it is about is not known yet at the cut."""
+    """Return a change in words, None if still unknown at the cut."""
     told: dict[str, Any] = {"is_gone": True}
     place: StoryPosition | Scene | StoryMemoryChunk | None = None
     if change.kind in TAKEN:

@@ -1,4 +1,4 @@
-"""One character of a story or a game, who remembers, feels, keeps secrets and speaks."""
+"""One character: memories, feelings, secrets and replies."""
 
 import json
 import logging
@@ -101,7 +101,7 @@ _SUBJECTLESS = re.compile(r"[a-z]|(?!玩家|对方|来客|来人|此人|[他她�
 
 
 class Reply(BaseModel):
-    """What a character said, and what came of it; the last thing that a stream yields."""
+    """A character's reply with its effects, the last item of a stream."""
 
     character_id: str
     to: str
@@ -124,7 +124,7 @@ class Reply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Who speaks to whom, when."""
+    """The speaker, the listener and the moment."""
 
     to: str
     said: str
@@ -149,12 +149,12 @@ class _Met:
 
 
 class CharacterReplies(CharacterMemories, CharacterFeelings):
-    """What a character says: streamed from a chat model, checked, and remembered with what it changed."""
+    """A character's replies: streamed, checked and remembered."""
 
     def check_reply(
         self, text: str, *, to: str = PLAYER, said: str = "", as_of: When = None, story_as_of: Place = None
     ) -> list[ReplyFinding]:
-        """Find what is wrong with something that the character is about to say; nothing is stored.
+        """Check a planned reply of the character, without storing.
 
         A secret that the listener may not hear, a name that the story does not know (with the one that may be meant),
         what goes against a slot, such as the player's name, and somebody who lives though the story had them die.
@@ -189,7 +189,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         world: Sequence[str] = (),
         flags: Sequence[str] = (),
     ) -> Iterator[str | Reply]:
-        """Let a model speak as the character: yields what it says as it comes, and at last a `Reply`.
+        """Stream the character's reply from a model, ending with a `Reply`.
 
         Args:
             chat_model: Any LangChain chat model.
@@ -270,7 +270,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         yield self._ended(asked, reply, told, met, keep)
 
     def _ended(self, asked: _Asked, reply: Reply, parts: ReplyParts, met: _Met, keep: Keeping) -> Reply:
-        """Read the analysis of a reply, check what was said, and store it where it may be."""
+        """Read a reply's analysis, check it and store it if permitted."""
         issues = list(reply.issues)
         if not reply.is_complete:
             return reply
@@ -315,7 +315,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         return done
 
     def _stored(self, asked: _Asked, reply: Reply, met: _Met) -> Reply:
-        """Store the memory of a reply, what was learnt of the other, and which secrets were told."""
+        """Store a reply's memory, learned facts and told secrets."""
         own_names = met.own.names()
         told = [secret for secret in met.view.open if find_secret(reply.spoken, secret, own_names=own_names)]
         issues = list(reply.issues)
@@ -358,7 +358,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
     def _learned(
         self, asked: _Asked, analysis: ReplyAnalysis, met: _Met
     ) -> tuple[list[CharacterMemory], list[ReportIssue]]:
-        """Store what was learnt of the other: names that the other did not say are no learning."""
+        """Store facts about the listener, without names it did not say."""
         found = analysis.learned_about_player
         heard = "\n".join([asked.said, *(what for who, what in asked.talk)]).casefold()
         events: list[GivenEvent] = []
@@ -414,7 +414,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         return request, recalled
 
     def _met(self, to: str, said: str, *, as_of: When = None) -> _Met:
-        """Read who speaks to whom, what it calls the other, and what it may tell."""
+        """Read the listener, its names and the permitted secrets."""
         slots = self._slots(as_of)
         with self._stores.database(self.project_id).read() as unit:
             entities = known_entities(unit, None)
@@ -449,7 +449,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         return [f"{name}: {json.dumps(values[name], ensure_ascii=False)}" for name in flags]
 
     def _dead(self, place: StoryPosition, entities: Sequence[Entity]) -> list[KnownSlot]:
-        """Return who is dead in the story before a place, under each name, where the character may know of it."""
+        """Return the dead before a place, by name, as far as known."""
         with self._stores.database(self.project_id).read() as unit:
             dead = deaths(unit.states.stated(attributes=STATUS_ATTRIBUTES, as_of=place))
             told = unit.memories.list_matching(MemoryFilter(as_of=place, event_types=["death"])) if dead else []
@@ -498,7 +498,9 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
 
 
 class Character(CharacterNews, CharacterReplies, CharacterSecrets):
-    """A character with a memory of its own; safe to share between threads. `Story.character` gives it.
+    """A character with its own memory, safe between threads.
+
+    `Story.character` gives it.
 
     Nobody recalls what another learnt. Moments are pairs of session and turn, which order what is played as chapters
     and scenes order a book, or datetimes; what is read as of a moment was learnt strictly before it.
@@ -528,7 +530,7 @@ class Character(CharacterNews, CharacterReplies, CharacterSecrets):
 
 
 def _analysis(parts: ReplyParts) -> tuple[ReplyAnalysis, list[ReportIssue]]:
-    """Read the analysis behind what was said; half an object that holds both is no reply."""
+    """Read the analysis after the speech, rejecting half an object."""
     behind = parts.behind
     if not behind.strip():
         message = "the model gave no analysis; the type is taken as plain talk and nothing as learnt"

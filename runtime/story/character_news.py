@@ -25,7 +25,7 @@ that no memory was about, and 36 of 43 topics that one was about."""
 
 
 class Told(BaseModel):
-    """What one character told another."""
+    """The memories that one character told another."""
 
     told: list[CharacterMemory] = Field(default_factory=list, description="As the listener remembers it now.")
     known_already: list[str] = Field(
@@ -35,7 +35,7 @@ class Told(BaseModel):
 
 
 class WorldEvent(BaseModel):
-    """An event of the world, and who remembers it from when on."""
+    """A world event with its learners and their moments."""
 
     event_id: str
     memories: list[CharacterMemory] = Field(description="One per witness and per person who hears of it.")
@@ -44,7 +44,7 @@ class WorldEvent(BaseModel):
 
 
 class LoggedEvent(BaseModel):
-    """An event that somebody saw, heard of or was told, and who knows of it."""
+    """An event known to several characters, with its knowers."""
 
     event_id: str
     content: str = Field(description="In the words of the first who knew of it.")
@@ -57,7 +57,7 @@ class LoggedEvent(BaseModel):
 
 
 class CharacterNews(CharacterMemories):
-    """What a character tells others of what it remembers."""
+    """News between characters."""
 
     def tell(
         self,
@@ -69,7 +69,7 @@ class CharacterNews(CharacterMemories):
         limit: Count = 1,
         at: When = None,
     ) -> Told:
-        """Tell another character of what this one remembers; there it is marked as heard from this one.
+        """Tell another character memories, marked there as hearsay.
 
         Args:
             listener: Who is told: a character, its name or id.
@@ -162,7 +162,7 @@ class StoryCharacterNews(StoryBase):
         clock: Callable[[], datetime] | None = None,
         **event: Any,
     ) -> WorldEvent:
-        """Let an event of the world be remembered by those who see it, and by others once the news reaches them.
+        """Store a world event for witnesses, and later for others.
 
         Args:
             content: What happened.
@@ -218,7 +218,7 @@ class StoryCharacterNews(StoryBase):
         )
 
     def world_events(self, *, limit: Count | None = None) -> list[LoggedEvent]:
-        """Return the events that more than one character can know of, as they happened, with who knows of each.
+        """Return shared events in order, with their knowers.
 
         What a character alone lived through is none; deleted memories count no more.
 
@@ -247,7 +247,7 @@ class StoryCharacterNews(StoryBase):
 
 
 def _news_of(memory: CharacterMemory, text: str) -> GivenEvent:
-    """Return what is told of a memory: its event without its slot, and no more important than it was."""
+    """Return a memory as news: its event, without slot or greater importance."""
     return GivenEvent(
         content=text,
         short=memory.short if text == memory.content else None,

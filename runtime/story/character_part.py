@@ -1,4 +1,4 @@
-"""What all parts of a character work on: what it remembers, knows of the story and feels, and how that is written."""
+"""Base of character parts: memories, story knowledge, feelings and writes."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -44,7 +44,7 @@ When = tuple[int, int] | datetime | None
 
 
 class CharacterPart(ReadsArguments):
-    """What every part of a `Character` works on."""
+    """Base of the parts of a `Character`."""
 
     def __init__(
         self, stores: MemoryStores, project_id: str, entity: Entity, *, clock: Callable[[], datetime] | None = None
@@ -60,7 +60,7 @@ class CharacterPart(ReadsArguments):
 
 
 class CharacterWriter:
-    """Stores what characters make of an event within one transaction."""
+    """Stores event memories of characters within one transaction."""
 
     def __init__(
         self, unit: UnitOfWork, settings: CharacterMemorySettings, now: datetime, vectors: Mapping[str, MemoryVector]
@@ -81,7 +81,7 @@ class CharacterWriter:
         event_id: str,
         memory_id: str | None = None,
     ) -> tuple[CharacterChange, list[str]]:
-        """Store one memory, and return the change with the ids of what it put an end to."""
+        """Store one memory, and return its change with the ended ids."""
         memory, issues = made_memory(
             event,
             learnt,
@@ -122,7 +122,7 @@ class CharacterWriter:
         return change, [each.memory_id for each in over]
 
     def _ended(self, memory: CharacterMemory, event: GivenEvent) -> list[CharacterMemory]:
-        """Return what a new memory puts an end to: what is named, the slot's value, the other half of a pair."""
+        """Return the memories a new one ends: named ones, slot or pair."""
         stored = self._unit.characters
         over: list[CharacterMemory] = []
         if event.supersedes is not None:
@@ -140,7 +140,7 @@ class CharacterWriter:
 
 
 def embedded_texts(stores: MemoryStores, *, texts: Sequence[str]) -> tuple[dict[str, MemoryVector], list[ReportIssue]]:
-    """Embed texts, equal ones once; none where the model fails, which is told."""
+    """Embed distinct texts, none with an issue after a failure."""
     wanted = list(dict.fromkeys(texts))
     try:
         vectors = stores.embeddings.embed_documents(wanted)
@@ -177,7 +177,7 @@ _shares: KeptReadings[_Known] = KeptReadings(MAX_SHARES)
 def story_share(
     stores: MemoryStores, project_id: str, *, character_id: str, as_of: StoryPosition, model: str | None
 ) -> StoryShare:
-    """Return what a character knows of the story strictly before a position, with its vectors."""
+    """Return a character's story knowledge before a position, with vectors."""
 
     def read(former: _Known | None) -> _Known:
         rules = knowledge_rules(stores, project_id, as_of=as_of)
@@ -209,7 +209,7 @@ _THE_PLAYER: dict[StoryLanguage, str] = {"en": "the player", "zh": "玩家"}
 
 
 class Feelings(BaseModel):
-    """What a character feels for another at a moment."""
+    """A character's feelings for another at a moment."""
 
     character_id: str
     other_id: str
@@ -224,13 +224,13 @@ class Feelings(BaseModel):
 
 
 class CharacterFeelings(CharacterPart):
-    """What a character feels for another: read, moved by events, and told on one line.
+    """Feelings of a character: reads, changes by events and words.
 
     The other is the id, name or alias of a character, or any other name: "player" where nobody is named.
     """
 
     def feelings(self, other_id: str = feeling.PLAYER, *, as_of: When = None) -> Feelings:
-        """Return what the character feels for another: five dimensions, a status, a header, and words.
+        """Return the character's feelings for another: dimensions, status and words.
 
         Args:
             other_id: For whom.
@@ -250,7 +250,9 @@ class CharacterFeelings(CharacterPart):
         values: Mapping[str, int] | None = None,
         at: When = None,
     ) -> Feelings:
-        """Move what the character feels for another; `remember` does so by itself for those who took part.
+        """Change the character's feelings for another.
+
+        `remember` does so for participants.
 
         Args:
             other_id: For whom.
@@ -307,7 +309,7 @@ class CharacterFeelings(CharacterPart):
 def feelings_in(
     unit: UnitOfWork, mind: Mind, character_id: str, other: str, *, as_of: Moment | None, now: datetime
 ) -> Feelings:
-    """Return what a character feels for another, within a transaction."""
+    """Return a character's feelings within a transaction."""
     other_id = other_id_of(unit, other)
     changes = unit.play.dispositions(character_id, other_id, as_of=as_of)
     disposition = feeling.folded_disposition(changes)
@@ -338,7 +340,7 @@ def feelings_in(
 
 
 def _is_before(memory: CharacterMemory, as_of: Moment, border: float) -> bool:
-    """Tell whether something was lived through before a moment; without a position its time decides."""
+    """Return whether an event precedes a moment, by position or time."""
     if isinstance(as_of, GamePosition) and memory.known_position is not None:
         return memory.known_position < as_of
     return memory.happened_at.timestamp() < border
@@ -347,7 +349,7 @@ def _is_before(memory: CharacterMemory, as_of: Moment, border: float) -> bool:
 def event_deltas(
     event_type: str, interaction_type: str | None, given: Mapping[str, Any], settings: CharacterMemorySettings
 ) -> dict[str, int]:
-    """Return how an event moves feelings: by its rule, and where somebody says otherwise, by what they say."""
+    """Return an event's feeling deltas, by its rule or explicit values."""
     moved = feeling.deltas_of(event_type, settings) or feeling.deltas_of(interaction_type or "", settings)
     for name in DIMENSION_RANGES:
         said = given.get(f"{name}_change")
@@ -362,7 +364,7 @@ def as_state_deltas(deltas: Mapping[str, int]) -> dict[str, int]:
 
 
 def move_by_event(unit: UnitOfWork, memory: CharacterMemory, deltas: Mapping[str, int]) -> None:
-    """Let an event that a character lived through move what it feels for those who took part.
+    """Apply an experienced event to feelings for its participants.
 
     What changes nothing, because a dimension stands at its bound, is not written down.
     """
@@ -395,19 +397,19 @@ def happened(at: Moment | None, now: datetime) -> Happened:
 
 
 def other_id_of(unit: UnitOfWork, other: str) -> str:
-    """Return the id of the character that a name means, or the name as it is: a player is no entity."""
+    """Return a named character's id, or the name of a player."""
     if not other.strip():
         raise UserInputError("the name of the other is empty; say for whom, such as 'player'")
     return known_ids(unit, [other])[0]
 
 
 def display_name(unit: UnitOfWork, other_id: str) -> str:
-    """Return the name of a character by its id; of others what they are called."""
+    """Return a character's name by id, or the label of another."""
     if other_id == feeling.PLAYER:
         return _THE_PLAYER[project_language(unit, "")]
     return unit.characters.names().get(other_id, other_id)
 
 
 def project_language(unit: UnitOfWork, text: str) -> StoryLanguage:
-    """Return the language of a story; where the project does not say, that of a text."""
+    """Return a story's language, by default a text's."""
     return stated_language(unit.projects.require().language) or story_language(text)

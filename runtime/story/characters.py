@@ -1,4 +1,4 @@
-"""What a character does with a memory of its own: remember what happened, and recall what bears on a remark."""
+"""A character's memory: remembering events and recalling for remarks."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ MAX_EMBEDDED_LATER = 64
 
 
 class Remembered(BaseModel):
-    """What a character remembers from now on."""
+    """The new memories of a character."""
 
     memory: CharacterMemory
     is_new: bool = Field(
@@ -83,7 +83,7 @@ class EditedMemory(BaseModel):
 
 
 class CharacterConsolidation(BaseModel):
-    """What consolidation did, or with `dry_run` would do."""
+    """The result of a consolidation, or its preview with `dry_run`."""
 
     groups: list[list[str]] = Field(default_factory=list, description="Ids of the memories that became one.")
     memories: list[CharacterMemory] = Field(default_factory=list, description="What stands for each group.")
@@ -95,7 +95,7 @@ class CharacterConsolidation(BaseModel):
 
 
 class CharacterMemories(CharacterPart):
-    """What a character does with a memory of its own: remember what happened, recall it, look after it."""
+    """A character's memory: remember, recall and maintain."""
 
     def remember(
         self,
@@ -180,7 +180,7 @@ class CharacterMemories(CharacterPart):
         heard_from: str | None = None,
         witnesses: Mapping[str, str] | Sequence[str] | str = (),
     ) -> Remembered:
-        """Remember an event, and let others who saw it remember it, each in memories of their own."""
+        """Store an event for a character and its witnesses."""
         settings = self._stores.settings.memory.character_memory
         deltas = (
             event_deltas(event.event_type, event.interaction_type, event.state_deltas, settings)
@@ -252,7 +252,9 @@ class CharacterMemories(CharacterPart):
         to: str | None = None,
         story_as_of: Place = None,
     ) -> Recall:
-        """Return what comes back at a remark, within a budget; `as_prompt()` renders it.
+        """Recall memories for a remark within a budget.
+
+        `as_prompt()` renders it.
 
         Args:
             said: What was said to the character, or what happens; empty asks for what weighs most by itself.
@@ -305,7 +307,7 @@ class CharacterMemories(CharacterPart):
         return recalled.model_copy(update={"issues": [*issues, *recalled.issues]})
 
     def memories(self, *, as_of: When = None, with_former: bool = True) -> list[CharacterMemory]:
-        """Return what the character knows, in the order of storing.
+        """Return the character's knowledge, in order of storage.
 
         Args:
             as_of: Only what it knew strictly before; None means everything so far.
@@ -374,7 +376,7 @@ class CharacterMemories(CharacterPart):
         return EditedMemory(memory=after, change_id=change.change_id, issues=issues)
 
     def delete(self, memory_id: str) -> CharacterChange:
-        """Delete a memory; what it had put an end to, or stood for, holds again.
+        """Delete a memory, restoring the memories it ended or replaced.
 
         Raises:
             UnknownMemoryError: When there is no such memory.
@@ -387,7 +389,9 @@ class CharacterMemories(CharacterPart):
     def consolidate(
         self, *, target: Number | None = None, model: BaseChatModel | None = None, dry_run: bool = False
     ) -> CharacterConsolidation:
-        """Let one memory stand for several where there are too many; `undo` takes it back.
+        """Consolidate surplus memories.
+
+        `undo` restores them.
 
         Args:
             target: Live memories to leave, whatever the limit; None takes the settings', beyond their limit only.
@@ -438,7 +442,7 @@ class CharacterMemories(CharacterPart):
         return report.model_copy(update={"memories": added, "change_id": change.change_id, "issues": issues})
 
     def changes(self) -> list[CharacterChange]:
-        """Return what was done to the character's memories, the oldest first."""
+        """Return changes of the character's memories, oldest first."""
         with self._stores.database(self.project_id).read() as unit:
             return unit.characters.changes(self.character_id)
 
@@ -455,7 +459,7 @@ class CharacterMemories(CharacterPart):
             return unit.characters.undo(self.character_id, change_id)
 
     def _embedded_later(self, mind: Mind, issues: list[ReportIssue]) -> Mind:
-        """Embed some of what was stored without a vector, and return the memories as they are then."""
+        """Embed pending memories, and return their present rows."""
         places = np.flatnonzero(~mind.has_vector & mind.not_deleted)
         memories = [mind.memories[place] for place in places[:MAX_EMBEDDED_LATER].tolist()]
         if not memories:
@@ -522,7 +526,7 @@ def _degraded(message: str) -> ReportIssue:
 
 
 def _question(stores: MemoryStores, said: str, issues: list[ReportIssue]) -> Vectors | None:
-    """Embed what was said; None where nothing was, or the model failed, which is told."""
+    """Embed the remark, or return None with an issue."""
     if not said.strip():
         return None
     try:
@@ -535,7 +539,7 @@ def _question(stores: MemoryStores, said: str, issues: list[ReportIssue]) -> Vec
 def _compared(
     stores: MemoryStores, mind: Mind, said: str, question: Vectors | None, live: Mask, issues: list[ReportIssue]
 ) -> Compared:
-    """Compare memories with what was said: by meaning, or by words where that cannot be."""
+    """Compare memories with the remark, by meaning or by words."""
     if not said.strip():
         return Compared()
     scale = None

@@ -1,4 +1,4 @@
-"""How a story's memory stands: what is stored, what comes next, and whether all of it is sound."""
+"""A project's condition: contents, next steps and health."""
 
 import contextlib
 import platform
@@ -34,7 +34,7 @@ class NextStep(BaseModel):
 
 
 class StoryCondition(BaseModel):
-    """What a project holds now, and what is worth doing next, the most urgent first."""
+    """A project's contents, and next steps by urgency."""
 
     project_id: str
     language: StoryLanguage = "en"
@@ -67,10 +67,10 @@ class ReindexResult(BaseModel):
 
 
 class StoryUpkeep(StoryBase):
-    """What a project holds now and what to do next, whether it is sound, and its vector index."""
+    """A project's contents, health, next steps and vector index."""
 
     def story_condition(self) -> StoryCondition:
-        """Return what a project holds now, and what to do next."""
+        """Return a project's contents and next steps."""
         with self._stores.database(self.project_id).read() as unit:
             census = unit.scenes.census()
             entities = unit.entities.list_all()
@@ -98,7 +98,7 @@ class StoryUpkeep(StoryBase):
         )
 
     def reindex(self, *, progress: Progress | None = None) -> ReindexResult:
-        """Build the vector index anew, as is needed when the embedding model changes; the database stays as it is.
+        """Rebuild the vector index, as after a change of the embedding model.
 
         Args:
             progress: Called with the memories done and the memories in all.
@@ -114,7 +114,7 @@ class StoryUpkeep(StoryBase):
         )
 
     def index_project(self, *, progress: Callable[[int, int], Any] | None = None) -> IndexingResult:
-        """Bring the vector index up to what the database says, going on where an earlier run stopped."""
+        """Bring the vector index up to date, resuming an interrupted run."""
         result = index_steps.drain_outbox(self._stores, self.project_id, progress=progress)
         return index_steps.rebuild_if_bloated(
             self._stores, self.project_id, index_steps.verify_after_crash(self._stores, self.project_id, result)
@@ -243,7 +243,7 @@ def diagnose(
 
 
 def check_reading(condition: StoryCondition) -> list[checks.Finding]:
-    """Name what keeps a stored story from being of use: no records, half read, no people, not indexed."""
+    """Return a story's obstacles: missing records, people or index."""
     commands = {step.kind: step.command for step in condition.next_steps}
     failed, waiting = condition.scenes_failed, condition.scenes_waiting
     values = condition.model_dump(include={"scenes", "scenes_with_record", "unindexed"})
@@ -265,7 +265,7 @@ def check_reading(condition: StoryCondition) -> list[checks.Finding]:
 
 
 def shareable(diagnosis: checks.Diagnosis) -> dict[str, Any]:
-    """Return what of a diagnosis may go to strangers: no text, name, id or path of a story or of this machine."""
+    """Return a diagnosis without texts, names, ids and paths."""
     needed = [re.split(r"[^A-Za-z0-9_.-]", each, maxsplit=1)[0] for each in requires("novelgen") or ()]
     packages = {}
     for name in sorted({each.lower() for each in needed}):

@@ -1,4 +1,4 @@
-"""What users do with contradictions of a stored story: look at them, waive them, settle them."""
+"""Contradictions of a stored story: list, waive and settle."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ListedConflict(BaseModel):
 
 
 class StoryConflicts(StoryBase):
-    """What users do with contradictions of a stored story: look at them, waive them, settle them."""
+    """Contradictions of a stored story: list, waive and settle."""
 
     def conflicts(self, *, with_waived: bool = False) -> list[ListedConflict]:
         """Return where the story contradicts itself.
@@ -108,7 +108,7 @@ class WaivedConflict(Conflict):
 
 
 class SettledConflict(BaseModel):
-    """A conflict that was settled, and what was done about it."""
+    """A settled conflict with its resolution."""
 
     conflict: Conflict
     done: str

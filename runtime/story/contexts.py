@@ -39,7 +39,7 @@ _FATAL_STAGES = ("outline", "search", "states", "timeline")
 
 
 class ContextBounds(BaseModel):
-    """Budgets of one context in place of the settings'; None keeps theirs."""
+    """Budgets of one context, None for the settings'."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -80,7 +80,7 @@ class BuiltContext(BaseModel):
 
 
 class ComparedContext(BaseModel):
-    """What changed from the context on disk, which stays as it is, to the one of now."""
+    """The differences of a context file and the present context."""
 
     difference: ContextDifference
     language: str
@@ -88,7 +88,7 @@ class ComparedContext(BaseModel):
 
 
 class BatchReport(BaseModel):
-    """What became of many contexts; one that failed does not stop the others."""
+    """The results of a batch of contexts, continuing after failures."""
 
     written: int = 0
     asked: int = 0
@@ -96,7 +96,7 @@ class BatchReport(BaseModel):
 
 
 class StaleReport(BaseModel):
-    """What became of the context files whose earlier story has changed."""
+    """The stale context files and their rebuilt ones."""
 
     stale: int = 0
     compared: list[ComparedContext] = Field(default_factory=list)
@@ -107,7 +107,10 @@ class StoryContexts(StoryBase):
     """Contexts of planned scenes: finding the plan, building one or many, comparing, and rebuilding stale ones."""
 
     def build_context(self, *, scene: PlannedScene, options: ContextOptions | None = None) -> BuiltContext:
-        """Build what a planned scene must remember and write its file; what fails inside is in its report."""
+        """Build a planned scene's context and write its file.
+
+        Failures are in its report.
+        """
         builder = ContextBuilder(self._stores, self.project_id, options)
         self.await_index()
         context = builder.build(scene)
@@ -142,7 +145,7 @@ class StoryContexts(StoryBase):
         )
 
     def compare_context(self, *, scene: PlannedScene, options: ContextOptions | None = None) -> ComparedContext:
-        """Build the context of a planned scene and tell in what it differs from its file, which stays as it is."""
+        """Compare a planned scene's context with its unchanged file."""
         builder = ContextBuilder(self._stores, self.project_id, options, write_files=False)
         fix = _fix(builder.paths.project_id, scene.chapter_index, scene.scene_index)
         try:
@@ -235,7 +238,7 @@ class ContextBuilder:
         self._pov = chosen.pov
 
     def build(self, scene: PlannedScene, *, as_was: SceneMemoryContext | None = None) -> SceneMemoryContext:
-        """Build the context of a planned scene; what fails inside is in its report."""
+        """Build the context of a planned scene, with failures in its report."""
         request = self._request(scene)
         view = as_was.report.point_of_view if as_was and as_was.report else None
         if view is not None and view.name and not self._pov:
@@ -244,7 +247,7 @@ class ContextBuilder:
         return self._chain.invoke(request)
 
     def build_request(self, request: MemoryContextRequest) -> SceneMemoryContext:
-        """Build the context of a request; characters and settings that it leaves out are the project's."""
+        """Build a request's context, with the project's characters and settings by default."""
         return self._chain.invoke(self._completed(request))
 
     def language(self, scene: PlannedScene) -> str:
@@ -282,7 +285,7 @@ class ContextBuilder:
         return request.model_copy(update=left_out)
 
     def _within_deadline(self, read: Callable[[], Any]) -> Any:
-        """Return what is read, or None where the store does not give it in the time of one retrieval tool."""
+        """Return a read's result, None after the tool's deadline."""
         timeouts_s = {"read": self._stores.settings.memory.tool_timeout_s}
         outcome = run_concurrently({"read": read}, timeouts_s=timeouts_s)["read"]
         if outcome.error is not None:
@@ -357,7 +360,7 @@ def _compared(
 
 
 def _batch_problem(builder: ContextBuilder, numbered: NumberedLine[PlanLine], folder: Path) -> str:
-    """Build and write one context; return why it failed, or nothing."""
+    """Build and write one context, returning its error, if any."""
     plan = numbered.value
     if plan is None:
         return numbered.problem
@@ -373,7 +376,7 @@ def _batch_problem(builder: ContextBuilder, numbered: NumberedLine[PlanLine], fo
 
 
 def _plans_by_place(plans_file: Path | None, failures: list[str]) -> dict[tuple[int, int], ScenePlan]:
-    """Return the plans of a file by their scenes; lines that cannot be used are failures."""
+    """Return a file's plans by scene, with bad lines as failures."""
     plans: dict[tuple[int, int], ScenePlan] = {}
     for numbered in read_plan_lines(plans_file) if plans_file else []:
         line = numbered.value

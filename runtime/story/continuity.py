@@ -1,4 +1,4 @@
-"""Whether drafts and stored scenes hold: their contradictions of what lies strictly before them, and waivers."""
+"""Checks of drafts and stored scenes, and waivers."""
 
 import json
 import re
@@ -26,7 +26,7 @@ _FINDING_ID = re.compile(r"K[0-9a-f]{12}")
 
 
 class StoredCheck(BaseModel):
-    """The checks of stored scenes, each against what came before it, in story order."""
+    """Checks of stored scenes, in story order."""
 
     checks: list[DraftCheck] = Field(default_factory=list)
     without_text: int = Field(default=0, description="Scenes that were chosen and have no text.")
@@ -49,7 +49,7 @@ class DraftLine(DraftScene):
 
 
 class DraftsReport(BaseModel):
-    """What became of many drafts; one that failed does not stop the others."""
+    """The results of a batch of drafts, continuing after failures."""
 
     asked: int = 0
     written: int = 0
@@ -61,7 +61,7 @@ class DraftsReport(BaseModel):
 
 
 class StoryContinuity(StoryBase):
-    """Whether drafts and stored scenes hold: their contradictions of what lies strictly before them, and waivers."""
+    """Checks of drafts and stored scenes, and waivers."""
 
     def check(
         self,
@@ -74,7 +74,7 @@ class StoryContinuity(StoryBase):
         model: BaseChatModel | str | None = None,
         use_model: bool = True,
     ) -> DraftCheck:
-        """Tell what a draft contradicts in the story strictly before its scene; nothing is stored.
+        """Check a draft against the story strictly before its scene, without storing.
 
         Args:
             text: The draft.
@@ -144,7 +144,7 @@ class StoryContinuity(StoryBase):
         workers: int | None = None,
         progress: Progress | None = None,
     ) -> StoredCheck:
-        """Check stored scenes as they are written, each against what came before it.
+        """Check stored scenes, each against the story before it.
 
         Args:
             chapter_index: Only this chapter; None means the whole book.
@@ -192,7 +192,7 @@ class StoryContinuity(StoryBase):
         resume: bool = False,
         progress: Progress | None = None,
     ) -> DraftsReport:
-        """Check every draft of a file and write what was found as `<id>.json` to a folder."""
+        """Check every draft of a file, writing `<id>.json` to a folder."""
         self._stores.database(self.project_id)
         checker = DraftChecker(self._stores, self.project_id, options)
         text = read_text_file(drafts_file)
@@ -217,7 +217,7 @@ class StoryContinuity(StoryBase):
         return report
 
     def waive_finding(self, issue_id: str, *, note: str = "") -> Waiver:
-        """Say that a finding is meant so; it stays silent for as long as the draft's words and the evidence stand.
+        """Waive a finding, as long as draft and evidence stay the same.
 
         Args:
             issue_id: As a check tells it.
@@ -267,7 +267,7 @@ class StoryContinuity(StoryBase):
 def _checked(
     checker: DraftChecker, folder: Path, resume: bool, line: NumberedLine[DraftLine]
 ) -> DraftCheck | str | None:
-    """Check and write one draft; return why it failed as text, or None where its check was there already."""
+    """Check and write one draft, returning its error, None if done."""
     draft = line.value
     if draft is None:
         return line.problem
@@ -297,6 +297,6 @@ def _is_check_of(file: Path, draft: DraftLine) -> bool:
 
 
 def _of_stored(check: DraftCheck) -> DraftCheck:
-    """Return the check of a stored scene; that who first comes in it is not known before goes without saying."""
+    """Return a stored scene's check, without its own newcomers."""
     issues = [each for each in check.report.issues if (each.stage, each.kind) != ("plan", "unresolved")]
     return check.model_copy(update={"report": check.report.model_copy(update={"issues": issues})})

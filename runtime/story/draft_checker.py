@@ -1,4 +1,4 @@
-"""Checking drafts of a project, one or many in one process: the story before each is read, what fails is said."""
+"""Checking of drafts against the story before them."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class DraftScene(BaseModel):
 
 
 class DraftChecker:
-    """Checks drafts of one project; safe to share between threads."""
+    """Checks drafts of one project, safe between threads."""
 
     def __init__(self, stores: MemoryStores, project_id: str, options: CheckOptions | None = None) -> None:
         StoryProjects(stores, project_id).require_project_files()
@@ -105,7 +105,7 @@ class DraftChecker:
         self._known_issues = [each for each in (counting.issue, issue) if each is not None]
 
     def check(self, scene: DraftScene) -> DraftCheck:
-        """Check a draft; what fails inside is in its report."""
+        """Check a draft, with failures in its report."""
         as_of = StoryPosition(scene.chapter_index, scene.scene_index)
         text = scrub_text(scene.text)
         if not text.strip():
@@ -166,7 +166,7 @@ class DraftChecker:
     def _gather(
         self, story: StoryBefore, report: _Reporting, draft: Draft, *, hits: SentenceHits | None = None
     ) -> list[ContinuityEvidence]:
-        """Gather evidence for a draft, or a part of one, whose sentences are searched for first."""
+        """Gather evidence for a draft or a part, searching its sentences first."""
         if hits is None:
             hits = self._search(draft.text, draft.sentences, story.as_of, self._stores.settings.memory.tool_timeout_s)
             report.issues += hits.issues
@@ -180,7 +180,7 @@ class DraftChecker:
         )
 
     def _judged(self, request: ContinuityRequest, report: _Reporting) -> ModelCheck | None:
-        """Let the model judge where there is one; it has a time of its own, and so has the search between its calls."""
+        """Let a configured model judge, within its own time."""
         if self._chain is None:
             return None
         timeout_s = self._model_timeout_s + self._stores.settings.memory.tool_timeout_s
@@ -193,7 +193,7 @@ class DraftChecker:
     def in_order(
         self, call: Callable[[Item], Done], items: Sequence[Item], *, progress: Progress | None = None
     ) -> Iterator[Done]:
-        """Yield what a call makes of each item, in their order, as many side by side as there are workers."""
+        """Map a call over items in parallel, in their order."""
         for done, made in enumerate(self._made(call, items), start=1):
             yield made
             if progress is not None:
@@ -266,7 +266,7 @@ class DraftChecker:
 
 
 class _ReadStory(NamedTuple):
-    """The story before a draft, the draft read with it, and what the author waived."""
+    """The story before a draft, the parsed draft and waivers."""
 
     story: StoryBefore
     draft: Draft
@@ -276,18 +276,18 @@ class _ReadStory(NamedTuple):
 
 @dataclass
 class _Reporting:
-    """What goes wrong in a check, and how long its stages take."""
+    """Issues and stage durations of a check."""
 
     issues: list[ReportIssue] = field(default_factory=list)
     timings_s: dict[str, float] = field(default_factory=dict)
 
     def run(self, stage: str, call: Callable[[], Done], within: Deadline | float) -> Done | None:
-        """Run a stage within so many seconds, or its share of the time; None where it failed."""
+        """Run a stage within a time limit, or return None."""
         timeout_s = within.share(stage).remaining_s if isinstance(within, Deadline) else within
         return self.take(stage, run_concurrently({stage: call}, timeouts_s={stage: timeout_s})[stage])
 
     def take(self, stage: str, outcome: CallOutcome[Any]) -> Any:
-        """Return what a stage gave, or None and one more issue."""
+        """Return a stage's result, or None with an issue."""
         self.timings_s[stage] = outcome.elapsed_s
         issue = issue_of(stage, outcome, propagate_bugs=False)
         if issue is not None:
@@ -295,13 +295,13 @@ class _Reporting:
         return outcome.value
 
     def report(self) -> ContinuityReport:
-        """Return it as a check tells it; what several searches met is told once."""
+        """Return the report, with distinct issues."""
         told = {(each.stage, each.kind, each.message): each for each in self.issues}
         return ContinuityReport(issues=list(told.values()), timings_s=self.timings_s)
 
 
 def _before(matters: Iterable[TouchedMatter], as_of: StoryPosition) -> list[TouchedMatter]:
-    """Return what is said of each matter strictly before a position."""
+    """Return statements on each matter strictly before a position."""
     cut = (each.model_copy(update={"sayings": evidence_before(each.sayings, as_of)}) for each in matters)
     return [each for each in cut if each.sayings]
 
@@ -309,7 +309,7 @@ def _before(matters: Iterable[TouchedMatter], as_of: StoryPosition) -> list[Touc
 def _judging_model(
     settings: NovelgenSettings, options: CheckOptions
 ) -> tuple[BaseChatModel | None, ReportIssue | None]:
-    """Return the model that judges; None and why where it was not named and cannot be had."""
+    """Return the judging model, or None with the reason."""
     if not options.uses_model:
         return None, None
     if options.model is not None:
@@ -325,7 +325,7 @@ def _judging_model(
 
 
 def _words_to_avoid(file: Path) -> list[str]:
-    """Return the words of a file, one a line; a line that begins with # is a remark."""
+    """Return a file's words, one per line, without # comments."""
     lines = map(str.strip, read_text_file(file, within=file.parent).split("\n")) if file.is_file() else ()
     return [line for line in lines if line and not line.startswith("#")]
 
@@ -338,7 +338,7 @@ MAX_SENTENCE_QUERIES = 200
 
 
 class SentenceHits(NamedTuple):
-    """For each sentence of a draft how near it is in meaning to what it is compared with, by source_id."""
+    """Semantic nearness of draft sentences to evidence, by source_id."""
 
     similar: Sequence[Mapping[str, float]] = ()
     issues: Sequence[ReportIssue] = ()

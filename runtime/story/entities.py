@@ -1,4 +1,4 @@
-"""What users do with entities: look at them, add and edit them, merge and split them."""
+"""Entities: list, add, edit, merge and split."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -55,7 +55,7 @@ class EntityCard(Shown, Model):
     version: str = Field(default="", description="Of the whole card; a change may name it.")
 
     def in_simpler_terms(self) -> ShownList[Shown]:
-        """Return what a notebook shows in place of it."""
+        """Return the notebook representation."""
         known: list[Shown] = [self.entity, *([self.state] if self.state else [])]
         return ShownList(known, names={self.entity.entity_id: self.entity.name})
 
@@ -97,7 +97,7 @@ class EntityChangeResult(Model):
 
 
 class StoryEntities(base.StoryBase):
-    """What users do with entities: look at them, add and edit them, merge and split them."""
+    """Entities: list, add, edit, merge and split."""
 
     def entities(
         self,
@@ -175,7 +175,9 @@ class StoryEntities(base.StoryBase):
         state: Mapping[str, Any] | None = None,
         start: base.Place = None,
     ) -> AddedEntity:
-        """Add a card: a character, a place, a thing, a faction or a term; `undo` takes it back.
+        """Add a card of a character, place, thing, faction or term.
+
+        `undo` removes it.
 
         Args:
             name: Its display name.
@@ -236,7 +238,7 @@ class StoryEntities(base.StoryBase):
         goals: Sequence[str] = (),
         start: base.Place = None,
     ) -> AddedEntity:
-        """Add a character; its goals become part of its state.
+        """Add a character, with its goals as part of its state.
 
         Args:
             name: Its display name.
@@ -494,7 +496,7 @@ def _without_kind(changes: Mapping[str, Any], entity: Entity) -> tuple[dict[str,
 
 
 def _store(stores: MemoryStores, unit: UnitOfWork, before: Entity | None, entity: Entity) -> bool:
-    """Store an entity that an author added or changed; tell whether stored scenes name it.
+    """Store an author's entity, and return whether scenes name it.
 
     With another alias alone the rest of a card does not become the author's: it may tell what is to come.
     """

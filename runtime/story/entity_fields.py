@@ -1,4 +1,4 @@
-"""What of an entity an author can change, field by field: card, profile, attributes of its state."""
+"""Editable fields of an entity: card, profile and state."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class KnownFields:
         state: Mapping[str, Any] | None = None,
         is_new: bool = False,
     ) -> tuple[Entity, list[str], dict[str, Any]]:
-        """Return an entity with what is said of its card, all fields that are said, and what is said of its state."""
+        """Return an entity with edited fields, the fields and the state."""
         attributes = STATE_MODELS[entity.entity_type].model_fields.keys() - {"extra"}
         changes = self._kept(_with_known_speakers(changes, self.known))
         nested = changes.get(CURRENT_STATE, {})
@@ -82,7 +82,7 @@ class KnownFields:
         return changed_card(entity, card), list(plain), said
 
     def issues(self, kept: Mapping[str, Any]) -> list[ReportIssue]:
-        """Tell of whom and what is named that has no card, so that only the text is kept."""
+        """Report names without a card, which stay text."""
         found = []
         for name, kind in self._kinds_named().items():
             value = kept.get(name)
@@ -103,7 +103,7 @@ class KnownFields:
         return list(dict.fromkeys(fields))
 
     def _kept(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what is said by the names under which it is kept, and by id whoever has a card."""
+        """Return field values by stored name, with ids of known cards."""
         told = under_keys(said, self.fields)
         kinds = self._kinds_named()
         return {
@@ -111,11 +111,11 @@ class KnownFields:
         }
 
     def _kinds_named(self) -> dict[str, EntityType]:
-        """Return the fields and attributes whose value is somebody or something that has a card, with its kind."""
+        """Return fields with card references, and their kinds."""
         return {**_NAMES_A_CARD, **{each.key: each.card for each in self.fields if each.card}}
 
     def _refuse_slips(self, entity: Entity, said: Iterable[str], *, told: Set[str]) -> list[str]:
-        """Refuse names like a misspelt field or attribute, which would become facts unnoticed; return unknown names."""
+        """Reject misspelt fields and attributes, and return unknown names."""
         fields = self._on_card(entity)
         changing = [each.key for each in self.fields if each.changes]
         own = [*STATE_MODELS[entity.entity_type].model_fields, *labels_for("zh").attributes]
@@ -154,7 +154,7 @@ _NAMES_A_CARD: Mapping[str, EntityType] = {"holder": "character", "leader": "cha
 
 
 def _with_ids(value: Any, kind: EntityType, known: Sequence[Entity]) -> Any:
-    """Return the id of whom a text names where a card of that kind is known, else the text."""
+    """Return a known card's id of that kind, or the text."""
     if isinstance(value, list):
         return [_with_ids(each, kind, known) for each in value]
     if not isinstance(value, str):
@@ -220,7 +220,7 @@ def refuse_places(fields: Iterable[str]) -> None:
 
 
 def with_names_from(shown: Entity, edited: Entity, at: StoryPosition) -> Entity:
-    """Return an edited card whose new names count after a place, where nobody said another one."""
+    """Return an edited card with new names dated from a place."""
     place = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
     known = shown.names()
     aliases = [
@@ -239,7 +239,7 @@ def _merged(before: Any, value: Any, *, levels: int) -> Any:
 
 
 def _first_shown(entity: Entity, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return where the story first shows an entity; its name goes with it where both were one place."""
+    """Return an entity's first place, with its name there."""
     if not given:
         return {}
     own, name = ("first_chapter", "first_scene"), ("name_first_chapter", "name_first_scene")
@@ -259,7 +259,7 @@ _ALIAS_FIELDS = (*EntityAlias.model_fields, TRANSLATION)
 
 
 def _with_known_speakers(changes: Mapping[str, Any], known: Sequence[Entity]) -> dict[str, Any]:
-    """Return changes whose aliases name who uses them by id, where somebody known is meant."""
+    """Return changes with known speakers of aliases as ids."""
     resolver = NameResolver(known)
 
     def resolved(alias: Any) -> Any:
@@ -347,7 +347,7 @@ TEMPLATE_SETTING = "card_template"
 
 
 def restore_template(unit: UnitOfWork, change: Change) -> None:
-    """Undo the choice of a genre's template, which stories of version 0.1.0 may hold; nothing reads it."""
+    """Undo a template choice of version 0.1.0, which nothing reads."""
     require_as_left(change, {TEMPLATE_SETTING: unit.projects.require().settings.get(TEMPLATE_SETTING)})
     unit.projects.set_setting(TEMPLATE_SETTING, change.before[TEMPLATE_SETTING])
 

@@ -1,4 +1,4 @@
-"""What a chat model makes of stored scenes: records, who knows what, consolidated memories."""
+"""A chat model's passes over stored scenes: records, knowledge, consolidation."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class StoryExtraction(StoryDifferences):
         tell_changes: bool = True,
         index_progress: Callable[[int, int], Any] | None = None,
     ) -> ExtractionReport:
-        """Let a chat model read the scenes that have no record and store what they establish.
+        """Let a chat model read scenes without records, and store the results.
 
         Args:
             scenes: Only these, also where an extraction failed before. One that was read is left while its text is the
@@ -96,7 +96,7 @@ class StoryExtraction(StoryDifferences):
         model: str | BaseChatModel | None = None,
         progress: Callable[[int, int], Any] | None = None,
     ) -> ReconciliationReport:
-        """Put right what spans the scenes of chapters that a model read before; no scene is read again."""
+        """Review read chapters across their scenes, without reading them again."""
         chapters = reconcile_chapters(
             self._stores,
             self.project_id,
@@ -116,7 +116,7 @@ class StoryExtraction(StoryDifferences):
         again: bool = False,
         prices: TokenPrices | None = None,
     ) -> ExtractionEstimate:
-        """Estimate what `extract_project` would take with the same arguments; no model is asked, nothing is stored."""
+        """Estimate `extract_project` without asking a model or storing."""
         return estimate_extraction(
             self._stores,
             self.project_id,
@@ -137,7 +137,7 @@ class StoryExtraction(StoryDifferences):
         prices: TokenPrices | None = None,
         progress: Callable[[int, int], Any] | None = None,
     ) -> KnowledgeReport | ShortsReport:
-        """Let a model go over scenes that have a record: who knows what at their end, or the short forms anew.
+        """Run a model's pass over recorded scenes: knowledge or short forms.
 
         Both are written into the records; `undo` takes a whole run over short forms back.
         """
@@ -161,7 +161,7 @@ class StoryExtraction(StoryDifferences):
         again: bool = False,
         prices: TokenPrices | None = None,
     ) -> ExtractionEstimate:
-        """Estimate what `run_pass` would take with the same arguments; no model is asked."""
+        """Estimate `run_pass` without asking a model."""
         estimate = estimate_knowledge if over == "knowledge" else estimate_shorts
         choice = SceneChoice(_places(scenes), chapter_index, again=again)
         return estimate(self._stores, self.project_id, choice=choice, prices=_prices(self._stores, prices))
@@ -218,7 +218,7 @@ class StoryExtraction(StoryDifferences):
 
 
 class ReconciliationReport(BaseModel):
-    """What became of each chapter, and of the vector index after them."""
+    """The results of chapter reviews, and of the vector index."""
 
     chapters: list[ChapterPass] = Field(default_factory=list)
     indexing: IndexingResult = Field(default_factory=IndexingResult)

@@ -1,4 +1,4 @@
-"""Taking in what a story is made of: the files of a project's folder, or a book with records."""
+"""Ingest of a story: project folders, and books with records."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ from runtime.story.threads import StoryThreads
 
 
 class IngestReport(BaseModel):
-    """What became of what was taken in, and what the project holds now."""
+    """The results of an ingest, and the project's contents."""
 
     project_id: str
     scenes: list[ingesting.SceneIngestResult] = Field(default_factory=list)
@@ -95,7 +95,7 @@ class IngestReport(BaseModel):
 
     @classmethod
     def of(cls, project_id: str, result: IngestResult) -> IngestReport:
-        """Return what became of scenes that were taken in, whose issues are warnings."""
+        """Return the report of stored scenes, with issues as warnings."""
         issues = [*(issue for scene in result.scenes for issue in scene.issues), *result.consolidation]
         warnings = [issue.message for issue in issues]
         return cls(project_id=project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing)
@@ -106,7 +106,7 @@ class IngestReport(BaseModel):
 
 
 class StoryIngest(StoryBase):
-    """Taking in what a story is made of: the files of a project's folder, or a book with records."""
+    """Ingest of a story: project folders, and books with records."""
 
     def ingest(
         self,
@@ -122,7 +122,7 @@ class StoryIngest(StoryBase):
         records: bool | None = None,
         progress: Progress | None = None,
     ) -> IngestReport:
-        """Take finished scenes in: a text, files, or what the project's folder holds.
+        """Ingest finished scenes: a text, files or the project folder.
 
         What is stored already and has not changed is left alone; a changed scene takes the place of what came from
         it before, and of nothing else.
@@ -232,7 +232,7 @@ class StoryIngest(StoryBase):
         return _counted(self._stores, counted, tell_changes=False)
 
     def _place_for(self, at: str, names: ChapterNames) -> StoryPosition:
-        """Return the place of a text that is to be stored; a chapter alone is a chapter."""
+        """Return the place of a new text, a chapter alone being a chapter."""
         told = at.strip()
         chapter, sign, last = told.rpartition(":")
         if told.casefold() == NEXT:
@@ -270,7 +270,7 @@ class StoryIngest(StoryBase):
         progress: Progress | None = None,
         index_progress: Progress | None = None,
     ) -> IngestReport:
-        """Store what a project's folder holds: chapters with their records, characters, entities, settings.
+        """Store a project folder: chapters, records, characters, entities and settings.
 
         What is stored already and has not changed is left alone; a changed scene takes the place of what came from it
         before. A project whose folder is there is created, and so is a demo.
@@ -324,7 +324,7 @@ class StoryIngest(StoryBase):
     def store_scene(
         self, *, chapter_index: int, scene_index: int, text: str, title: str = "", record: SceneRecord | None = None
     ) -> IngestResult:
-        """Store one finished scene in the place of what came from it before; the project is created at its first."""
+        """Store one finished scene, replacing its facts and creating the project."""
         scene = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text, record=record)
         self._stores.ensure_project(self.project_id)
         return ingesting.ingest_scene(self._stores, self.project_id, scene)
@@ -338,7 +338,7 @@ class StoryIngest(StoryBase):
         title: Annotated[str, Field(max_length=500)] = "",
         replace: bool = False,
     ) -> IngestReport:
-        """Take one finished scene in; a changed one takes the place of what came from it before, and of nothing else.
+        """Ingest one finished scene, replacing only its own facts.
 
         What it changed is not told: a program that stores a book scene by scene would pay for each;
         `what_changed` tells it.
@@ -374,7 +374,7 @@ class StoryIngest(StoryBase):
         return _counted(self._stores, IngestReport.of(self.project_id, result), tell_changes=False)
 
     def _free_place(self, position: StoryPosition, *, text: str, title: str, replace: bool) -> StoryPosition:
-        """Return where a text is stored, after room was made for a next chapter; that of the same text, if stored.
+        """Return the place of a text, making room for a new chapter.
 
         Raises:
             UserInputError: When a chapter with another heading stands there.
@@ -404,7 +404,7 @@ class StoryIngest(StoryBase):
                 ) from error
 
     def _follow_settings(self, given: Settings | None) -> None:
-        """Create the project, or let what is stored follow what settings.json says, where there is one."""
+        """Create the project, or update it from settings.json."""
         settings = given or Settings()
         self._stores.ensure_project(self.project_id, name=settings.project_name, language=settings.language)
         with self._stores.database(self.project_id).write() as unit:
@@ -486,7 +486,7 @@ def _chosen(found: dict[int, Path], chapter_index: int | None, paths: ProjectPat
 def _take_in(
     stores: MemoryStores, sources: _Sources, report: IngestReport, progress: Progress | None
 ) -> list[SceneInput]:
-    """Store scene by scene, so that one that is wrong does not stop the others; return those that were read."""
+    """Store scenes one by one, continuing after failures, and return them."""
     scenes: list[SceneInput] = []
     run_id = ingesting.new_run()
     for file in sources.files:
@@ -502,7 +502,7 @@ def _take_in(
 
 
 def _remember(stores: MemoryStores, paths: ProjectPaths) -> list[str]:
-    """Add what novel-gen remembered of the chapters, where it did; return what is missing for it."""
+    """Add novel-gen's chapter memories, and return missing parts."""
     if not paths.chapter_memory_file.is_file() and not paths.characters_file.is_file():
         return []
     with stores.database(paths.project_id).read() as unit:
@@ -526,7 +526,7 @@ def _noting_failure(report: IngestReport) -> Iterator[None]:
 
 
 def _counted(stores: MemoryStores, report: IngestReport, *, tell_changes: bool) -> IngestReport:
-    """Count what the project holds now, and tell of what is not embedded as the settings say."""
+    """Count the project's contents, and report missing embeddings."""
     project_id = report.project_id
     otherwise = stored_otherwise(stores, project_id)
     if otherwise:
@@ -550,7 +550,7 @@ _TAKEN: tuple[ingesting.Outcome, ...] = ("added", "replaced")
 
 
 def read_given(model: type[Model], given: Any, *, by: Callable[[Any], Any] = lambda given: given) -> Model:
-    """Read what a caller holds, whose fields a reader takes; what is wrong is told as any other wrong argument."""
+    """Read a caller's object by a reader, with errors as argument errors."""
     try:
         given = by(given)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Who knows what at a point of the story, what people have lived through together, and the author's word on it."""
+"""Character knowledge, shared scenes and the author's statements."""
 
 from __future__ import annotations
 
@@ -38,21 +38,27 @@ if TYPE_CHECKING:
 
 
 class Knower(KnownMemory):
-    """Somebody who knows a memory; `name` is the one to show."""
+    """A knower of a memory.
+
+    `name` is for display.
+    """
 
     character_id: str
     name: str
 
 
 class Unaware(UnknownMemory):
-    """Somebody who does not know a memory; `name` is the one to show."""
+    """A character without knowledge of a memory.
+
+    `name` is for display.
+    """
 
     character_id: str
     name: str
 
 
 class MemoryKnowers(Model):
-    """Everybody whom the story has shown, in one of two lists: who knows a memory and who does not."""
+    """Knowers and others of a memory, covering all shown characters."""
 
     source_id: str
     content: str
@@ -65,7 +71,7 @@ class MemoryKnowers(Model):
 
 
 class SaidKnowledge(Learnt):
-    """What the author said of who knows a memory."""
+    """An author's statement on a memory's knower."""
 
     chapter_index: int | None = None
     scene_index: int | None = None
@@ -76,7 +82,10 @@ class SaidKnowledge(Learnt):
 
 
 class SharedScene(Model):
-    """A scene that two characters were in; `is_alone`: nobody else was."""
+    """A scene shared by two characters.
+
+    `is_alone` means nobody else was there.
+    """
 
     chapter_index: int
     scene_index: int
@@ -84,7 +93,7 @@ class SharedScene(Model):
 
 
 class SharedLife(Model):
-    """What two characters have lived through together."""
+    """The shared scenes of two characters."""
 
     character_id: str
     other_id: str
@@ -118,7 +127,7 @@ class KnowledgeRow(BaseModel):
 
 
 class KnowledgeTable(BaseModel):
-    """Who of a cast knows what."""
+    """Knowledge of a cast over memories."""
 
     cast: dict[str, str] = Field(
         default_factory=dict, description="Id to name: the reader first, then who is on stage most."
@@ -131,7 +140,7 @@ class KnowledgeTable(BaseModel):
 
 
 class StoryKnowledge(base.StoryBase):
-    """Who knows what at a point of the story, what people have lived through together, and the author's word on it."""
+    """Character knowledge, shared scenes and the author's statements."""
 
     def knowledge(
         self,
@@ -141,7 +150,7 @@ class StoryKnowledge(base.StoryBase):
         about: str | None = None,
         limit: base.Count | None = None,
     ) -> CharacterKnowledge:
-        """Tell what a character knows and what not: every memory before the position in one of two lists.
+        """Return a character's known and unknown memories before the position.
 
         Args:
             character_id: Id, name or alias; `reader` for whoever reads the book.
@@ -209,7 +218,7 @@ class StoryKnowledge(base.StoryBase):
         limit: base.Count = 40,
         max_cast: int = 10,
     ) -> KnowledgeTable:
-        """Tell of each of the latest memories who knows it.
+        """Return the knowers of the latest memories.
 
         Args:
             as_of: Position of the read; None means the end of the story.
@@ -360,7 +369,7 @@ class StoryKnowledge(base.StoryBase):
         return [SaidKnowledge(**words.model_dump(), change_id=change_id) for words in said]
 
     def author_words(self, *, character_id: str, memory_id: str) -> list[Knowledge]:
-        """Return what the author said of somebody and a memory, in story order; empty where the rules hold."""
+        """Return the author's statements on a character and a memory, in order."""
         with self._stores.database(self.project_id).read() as unit:
             source_id = _source_id(_fact(unit, self.project_id, memory_id, END_OF_STORY))
             return unit.knowledge.author_said(knower_id(unit, character_id, END_OF_STORY), source_id)
@@ -380,7 +389,7 @@ class StoryKnowledge(base.StoryBase):
 
 
 def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:
-    """Return whom a name means: somebody whom the story has shown by then, the reader, or anybody by id."""
+    """Return the id of a knower by name: a shown character or the reader."""
     known = base.known_entities(unit, as_of)
     try:
         return base.resolved_entity(name, known, "character").entity_id
@@ -395,7 +404,7 @@ def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:
 
 
 def is_about(unit: UnitOfWork, about: str | None, as_of: StoryPosition) -> Callable[[KnowledgeMemory], bool]:
-    """Return the condition that a memory is about an entity, or else holds the words; without either, all are."""
+    """Return the condition for memories about an entity or with words."""
     if about is None:
         return lambda memory: True
     resolution = NameResolver(base.known_entities(unit, as_of)).resolve(about)

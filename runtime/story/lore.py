@@ -1,4 +1,4 @@
-"""Notes by key: a lorebook as the author's notes, in and out as JSON, and those that a program keeps under own keys.
+"""Notes by key: lorebooks, and a program's own keyed notes.
 
 An entry of a lorebook is read at a key in the plan, always, or from a chapter on. A program's key is one of something
 that memories are attached to: an entity, a chapter, or the book. A new value at a later place leaves the old one to
@@ -40,7 +40,7 @@ class StoredLoreEntry(LoreEntry):
 
 
 class LoreImport(BaseModel):
-    """What became of a lorebook."""
+    """The result of a lorebook import."""
 
     added: list[str] = Field(description="Ids of the notes.")
     updated: list[str] = Field(default_factory=list, description="Ids of notes that took the words of a newer entry.")
@@ -51,7 +51,7 @@ class LoreImport(BaseModel):
 
 
 class StoryLore(base.StoryBase):
-    """A lorebook as the author's notes: read at a key in the plan, always, or from a chapter on; in and out as JSON."""
+    """A lorebook as the author's notes, imported and exported as JSON."""
 
     def lore(self, *, as_of: base.Place = None) -> list[StoredLoreEntry]:
         """Return the entries of the lorebook: notes from a lorebook, with keys, or pinned.
@@ -121,7 +121,7 @@ class StoryLore(base.StoryBase):
         )
 
     def export_lore(self, form: LorebookForm = "sillytavern", *, cards: bool = False) -> dict[str, Any]:
-        """Return the lorebook as SillyTavern or NovelAI reads it; an import brings it back whole.
+        """Return the lorebook for SillyTavern or NovelAI, complete for a re-import.
 
         Args:
             form: sillytavern or novelai.
@@ -189,7 +189,7 @@ def _switch(unit: UnitOfWork, note_id: str, entry: LoreEntry) -> None:
 
 
 def _entry_of_card(entity: Entity) -> LoreEntry | None:
-    """Return a card as an entry; None for a card without a word of description."""
+    """Return a card as an entry, None without a description."""
     texts = [entity.role, entity.description]
     texts += [f"{name}: {value}" for name, value in entity.profile.items() if isinstance(value, str)]
     text = "\n".join(dict.fromkeys(text.strip() for text in texts if text.strip()))
@@ -238,7 +238,7 @@ _BETWEEN = "/"
 
 
 class StoryKeyedNotes(base.StoryBase):
-    """Notes that a program keeps under keys of its own, one value at a time, each from a place of the story on."""
+    """A program's notes by key, one dated value each."""
 
     def put_keyed_note(
         self,
@@ -251,7 +251,7 @@ class StoryKeyedNotes(base.StoryBase):
         tags: Sequence[str] = (),
         as_of: base.Place = None,
     ) -> MemoryChange:
-        """Keep a note under a key; what stands there already is replaced, for those who read at `as_of` and later."""
+        """Store a note under a key, replacing its value from `as_of` on."""
         as_of = base.position_of(as_of)
         if not content.strip():
             raise UserInputError(f"the note for key {key!r} is empty; write what holds in the story, or delete the key")
@@ -327,7 +327,7 @@ class StoryKeyedNotes(base.StoryBase):
         return gone
 
     def list_memory_targets(self, *, as_of: base.Place = None) -> list[str]:
-        """Return everything under which a fact or a note is found: ids of entities, `chapter:3`, `book`; sorted."""
+        """List the sorted targets of facts and notes: entity ids, `chapter:3`, `book`."""
         wanted = MemoryFilter(as_of=base.position_of(as_of) or END_OF_STORY, content_types=list(DISTILLED_TYPES))
         with self._stores.database(self.project_id).read() as unit:
             memories = unit.memories.list_matching(wanted)
@@ -348,7 +348,7 @@ def key_under(chunk: StoryMemoryChunk, target: str) -> str:
 
 
 def home_of(chunk: StoryMemoryChunk) -> str:
-    """Return the target that a memory is told under where none is asked for: that of its key, else whom it is about."""
+    """Return a memory's default target, by key or subject."""
     under = targets_under(chunk)
     kept_under = (chunk.slot_type or "").partition(_BETWEEN)[0]
     if chunk.content_type == "note" and kept_under in under:
@@ -363,12 +363,12 @@ def is_former_value(chunk: StoryMemoryChunk) -> bool:
 
 
 def targets_under(chunk: StoryMemoryChunk) -> set[str]:
-    """Return the targets under which a memory is kept; the book where there is nothing else."""
+    """Return a memory's targets, by default the book."""
     return found_under(chunk) or {BOOK}
 
 
 def _slot(target: str, key: str) -> str:
-    """Return the slot of a key; without a dot, by which the slots of states are known."""
+    """Return a key's slot, without a dot as in state slots."""
     return f"{target}{_BETWEEN}{quote(key, safe='', errors='surrogatepass').replace('.', '%2E')}"
 
 

@@ -1,4 +1,4 @@
-"""What users do with single memories: look at them, add notes, edit, confirm, pin, ban and delete them."""
+"""Single memories: list, note, edit, confirm, pin, ban and delete."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
@@ -45,7 +45,7 @@ class MemoryListing(Shown, BaseModel):
     total: int
 
     def in_simpler_terms(self) -> ShownList[StoryMemoryChunk]:
-        """Return what a notebook shows in place of it."""
+        """Return the notebook representation."""
         return ShownList(each.chunk for each in self.memories)
 
 
@@ -69,7 +69,7 @@ class MemoryChange(BaseModel):
 
 
 class AddedNote(BaseModel):
-    """A note that was stored, and whom it concerns."""
+    """A stored note with its subjects."""
 
     note: StoryMemoryChunk
     named: list[str] = Field(description="Ids of the entities that its text names or that were given.")
@@ -84,7 +84,7 @@ class AddedNote(BaseModel):
 
 
 class StoryMemories(base.StoryBase):
-    """What users do with single memories: look at them, add notes, edit, confirm, pin, ban and delete them."""
+    """Single memories: list, note, edit, confirm, pin, ban and delete."""
 
     def memories(
         self,
@@ -160,7 +160,7 @@ class StoryMemories(base.StoryBase):
         always: bool = False,
         as_of: base.Place = None,
     ) -> AddedNote:
-        """Store a fact of the author, attached to what is said, else to whom its text names.
+        """Store an author's fact, attached to given targets or named entities.
 
         One that states plainly who holds a thing, where somebody or something is, or that somebody is dead, changes
         that state from its place on. Where nobody is named as knowing it, those know it whom it is about and who were
@@ -393,7 +393,7 @@ class StoryMemories(base.StoryBase):
     def _with_mentions(
         self, unit: UnitOfWork, memory: records.StoredMemory, edit: records.MemoryEdit
     ) -> records.MemoryEdit:
-        """Return an edit with the entities that a note's new text names; other memories keep their scene's links.
+        """Return an edit with the entities of a note's new text.
 
         To what an author attached by hand no name adds anything.
         """
@@ -464,12 +464,12 @@ def _found(unit: UnitOfWork, project_id: str, memory_id: str) -> records.StoredM
 
 
 def mentioned_in(unit: UnitOfWork, text: str, known: Sequence[Entity], start: StoryPosition | None) -> list[str]:
-    """Return whom the text of a note names that is read from a position on, by names known by then."""
+    """Return the entities a note's text names, by names known then."""
     return _names_by(unit, known, start).entity_ids_in(text)
 
 
 def names_in_notes(unit: UnitOfWork) -> Callable[[StoryPosition | None], NameResolver]:
-    """Return what finds, in notes that are read from a position on, whom they name by names known by then."""
+    """Return a finder of names known by a position in notes."""
     return cache(partial(_names_by, unit, base.known_entities(unit, None)))
 
 
@@ -515,7 +515,7 @@ def _with_evidence(
 
 
 def _said_targets(unit: UnitOfWork, attached_to: Sequence[Target] | None, as_of: StoryPosition | None) -> list[str]:
-    """Return the targets that were said; an empty list says the whole book."""
+    """Return the explicit targets, an empty list meaning the book."""
     if attached_to is None:
         return []
     return base.resolved_targets(unit, attached_to, as_of, by_whole_name=as_of is None) or [BOOK]
@@ -578,7 +578,7 @@ def _state(unit: UnitOfWork, stated: Statement | None, start: StoryPosition | No
 
 
 def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:
-    """Tell whether none of some entities occurs in the stored scenes; before the first scene nobody does.
+    """Return whether none of the entities occurs in stored scenes.
 
     What an author said of an entity is not asked: it makes nobody occur.
     """

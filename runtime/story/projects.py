@@ -49,7 +49,10 @@ class MadeFiles(Model):
 
 
 class ProjectOverview(Model):
-    """What a project holds; `problem` says why nothing could be read."""
+    """A project's contents.
+
+    `problem` is the reason of an unreadable one.
+    """
 
     project_id: str
     name: str = ""
@@ -61,7 +64,7 @@ class ProjectOverview(Model):
 
 
 def project_settings(projects_dir: Path, project_id: str, **overrides: Any) -> NovelgenSettings:
-    """Return the settings of a project: its config.yaml, the environment and what the caller says.
+    """Return a project's settings from config.yaml, environment and caller.
 
     Addresses that config.yaml names get no key from elsewhere until the user trusts the project's folder.
     """
@@ -108,7 +111,7 @@ class StoryProjects(StoryBase):
     """Projects: making, listing and deleting them, their settings, and whether one is known."""
 
     def make_project_files(self, *, name: str | None = None, language: str | None = None) -> MadeFiles:
-        """Make what a project's folder lacks; what is there is left as it is and nothing is stored."""
+        """Create missing project files, without storing."""
         paths = self._stores.paths(self.project_id)
         title = name or self.project_id
         # A Latin name says nothing: what language the story has is seen once text comes in.
@@ -133,7 +136,7 @@ class StoryProjects(StoryBase):
         return files
 
     def init_project(self, *, language: str | None = None) -> MadeFiles:
-        """Make what a project lacks: its files, and its empty memory; what is there is left as it is."""
+        """Create a project's missing files and empty memory, changing nothing else."""
         files = self.make_project_files(language=language)
         if not self._stores.is_stored(self.project_id):
             self._stores.create_project(self.project_id, language=files.language)
@@ -145,7 +148,7 @@ class StoryProjects(StoryBase):
             raise errors.ProjectExistsError(f"project {self.project_id!r} exists already; choose another name")
 
     def describe_project(self) -> ProjectOverview:
-        """Return what a project holds."""
+        """Return a project's contents."""
         with self._stores.database(self.project_id).read() as unit:
             project = unit.projects.require()
             return ProjectOverview(
@@ -162,12 +165,12 @@ class StoryProjects(StoryBase):
         self._stores.database(self.project_id)
 
     def require_project_files(self) -> None:
-        """Refuse a project that is neither a folder nor stored; a folder whose stores fail is let through."""
+        """Reject an unknown project, accepting folders with failing stores."""
         if not self._stores.paths(self.project_id).hold_a_project:
             self._stores.database(self.project_id)
 
     def language_of_project(self) -> str:
-        """Return the language of a stored project, by its database, else by its settings.json; else empty."""
+        """Return a project's language by database or settings.json, or an empty text."""
         with self._stores.database(self.project_id).read() as unit:
             stored = unit.projects.require().language
         if stored:
@@ -275,7 +278,7 @@ def _config_lines(model: type[BaseModel], said: Mapping[str, str], within: str) 
 
 
 def _was_made(file: Path, content: str) -> bool:
-    """Write a file that is not there yet; tell whether it was written."""
+    """Write a missing file, and return whether it was written."""
     try:
         with file.open("x", encoding="utf-8") as stream:
             stream.write(content)
@@ -309,7 +312,7 @@ class DeletedProject(Model):
 
 
 def _what_goes(stores: MemoryStores, paths: ProjectPaths) -> DeletedProject:
-    """Count what is there, of a project that may be half deleted."""
+    """Count the contents of a possibly half-deleted project."""
     files = sum(each.is_file() for each in paths.folder.rglob("*")) if paths.folder.is_dir() else 0
     deleted = DeletedProject(project_id=paths.project_id, files=files)
     try:
@@ -328,7 +331,7 @@ def _what_goes(stores: MemoryStores, paths: ProjectPaths) -> DeletedProject:
 
 
 def _remove_folder(paths: ProjectPaths) -> None:
-    """Remove a project's folder, and what an earlier removal left."""
+    """Remove a project's folder, and leftovers of earlier removals."""
     trash = paths.projects_dir / TRASH_FOLDER
     if paths.folder.is_symlink():
         # It leads to a folder that somebody put elsewhere; that one is not the project's to remove.
@@ -352,7 +355,7 @@ _FileMark = tuple[int, int] | None
 
 
 class ProjectStores:
-    """Opens stores for projects as they are asked for; safe to share between threads."""
+    """Stores of projects, opened on demand, safe between threads."""
 
     def __init__(
         self,
@@ -399,11 +402,14 @@ class ProjectStores:
         return stores
 
     def overviews(self) -> list[ProjectOverview]:
-        """Return what each project of the folder holds; one that cannot be read says why in `problem`."""
+        """Return the overview of each project, or the `problem` of an unreadable one."""
         return [self._overview(each) for each in list_project_ids(self.common)]
 
     def close(self, *, for_good: bool = False) -> None:
-        """Close everything that was opened; see `MemoryStores.close`."""
+        """Close everything.
+
+        See `MemoryStores.close`.
+        """
         with self._lock:
             opened = [stores for _, stores in self._opened]
         for stores in opened:

@@ -1,4 +1,4 @@
-"""What users do with relationships: look at how characters stand to each other, add and change it."""
+"""Relationships: list, add and edit."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -21,7 +21,7 @@ from runtime.story.versions import Version, relationship_version, require_versio
 
 
 class RelationshipCard(Relationship):
-    """How two characters stand, and what is kept and counted of the pair."""
+    """A relationship with its notes and counts."""
 
     created_at: datetime | None = Field(
         default=None, description="When it was stored first; None: before that was kept."
@@ -35,7 +35,7 @@ class RelationshipCard(Relationship):
 
 
 class AddedRelationship(Relationship):
-    """How two characters stand who had no relationship yet."""
+    """A new relationship of two characters."""
 
     success: Literal[True] = True
     change_id: base.ChangeNumber = None
@@ -63,7 +63,10 @@ class CourseStep(BaseModel):
 
 
 class RelationshipCourse(BaseModel):
-    """How the relationship of two characters went, step by step; `character_a` sorts before `character_b`."""
+    """A relationship's course step by step.
+
+    `character_a` sorts before `character_b`.
+    """
 
     character_a: str
     character_b: str
@@ -71,7 +74,7 @@ class RelationshipCourse(BaseModel):
 
 
 class StoryRelationships(base.StoryBase):
-    """What users do with relationships: look at how characters stand to each other, add and change it."""
+    """Relationships: list, add and edit."""
 
     def relationships(
         self, character_id: base.Name | None = None, *, status_filter: base.Name | None = None, as_of: base.Place = None
@@ -332,7 +335,7 @@ def _pair(known: Sequence[Entity], first: str, second: str) -> tuple[str, str]:
 
 
 def _differs(known: Relationship, change: RecordedRelationshipChange) -> bool:
-    """Tell whether a change, in the order of the pair, says of any field what is not known already."""
+    """Return whether a change of a pair states anything new."""
     said = change.model_fields_set
     fields = [name for name in FOLDED_RELATIONSHIP_FIELDS if name in said and getattr(change, name) != ""]
     if any(getattr(known, name) != getattr(change, name) for name in fields):

@@ -1,4 +1,4 @@
-"""Another name through the whole memory: what is told of somebody says it from then on; `undo` takes it back."""
+"""Renaming through the whole memory, undone by `undo`."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ class RenamedPlace(Model):
 
 
 class Renaming(Model):
-    """What a rename changes, or has changed."""
+    """A rename's changes, planned or done."""
 
     entity: Entity = Field(description="As it is, or would be.")
     names: dict[str, str] = Field(description="Each name to what stands in its place.")
@@ -87,7 +87,7 @@ class StoryRenaming(StoryBase):
         in_text: bool = False,
         is_applied: bool = False,
     ) -> Renaming:
-        """Give somebody or something another name in all that the memory tells; first look what that changes.
+        """Rename an entity in the whole memory, optionally as a preview.
 
         Memories, short forms, summaries, threads, notes, states, relationships and cards say the new name; the old one
         stays as an alias. The scenes' own text says it only where that is asked for. `undo` takes all of it back.
@@ -165,7 +165,7 @@ class _Renamed:
         self.scenes = [(scene, fields) for scene, fields in told if fields]
 
     def told(self) -> Renaming:
-        """Return what is changed, in numbers and places."""
+        """Return the changes in numbers and places."""
         return Renaming(
             entity=self._entity(),
             names=self.names,
@@ -290,7 +290,10 @@ SCENE_WORDS = "scene_words"
 
 
 def restore_renamed(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
-    """Put back the scenes that a rename changed; its rows are put back by the journal."""
+    """Restore renamed scenes.
+
+    The journal restores the rows.
+    """
     from runtime.ingest.scene_writes import replace_stored_scene
 
     for row in change.rows:
@@ -317,7 +320,7 @@ def _names_of_others(known: Sequence[Entity], entity: Entity) -> list[str]:
 def _names_around(
     unit: UnitOfWork, names: Mapping[str, str], known: Sequence[Entity], entity: Entity, texts: Sequence[str]
 ) -> set[str]:
-    """Return longer names of others that hold one of the names: of cards, and what the text offers."""
+    """Return longer names of other entities that contain a name."""
     # Late, as what reads names out of prose is heavy, and cards are listed without it.
     from runtime.search.text_names import names_of_text
 

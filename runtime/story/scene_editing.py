@@ -1,4 +1,4 @@
-"""Correcting a finished scene by hand: its text and title, and single facts of its record; all can be taken back."""
+"""Manual correction of scenes: text, title and recorded facts."""
 
 from collections.abc import Container, Mapping, Sequence
 from typing import Annotated, Any, Literal
@@ -55,7 +55,7 @@ RECORDED_WITH_WORDS = frozenset({"state", *(kind for kind, (_, words) in _WORDS_
 
 
 class TextConsequences(BaseModel):
-    """What a new text of a scene would do to what the scene established."""
+    """The effect of a new text on a scene's facts."""
 
     quotes: int = Field(description="Facts whose words are known.")
     lost: list[str] = Field(
@@ -65,7 +65,7 @@ class TextConsequences(BaseModel):
 
 
 class SceneEdit(BaseModel):
-    """What became of a scene that was edited."""
+    """The result of a scene edit."""
 
     position: str
     change_id: ChangeNumber = None
@@ -81,7 +81,7 @@ class StorySceneEditing(StoryBase):
     """Correcting a finished scene by hand: its text and title, and single facts of its record."""
 
     def preview_scene_text(self, *, position: At, text: SceneText) -> TextConsequences:
-        """Tell what a new text of a scene would do to its facts; nothing is stored.
+        """Preview the effect of a new text on a scene's facts.
 
         Args:
             position: The scene.
@@ -105,7 +105,9 @@ class StorySceneEditing(StoryBase):
         record: KeptRecord = "keep",
         expected_version: Version | None = None,
     ) -> SceneEdit:
-        """Change the text or the title of a stored scene; `undo` takes it back.
+        """Change a stored scene's text or title.
+
+        `undo` restores it.
 
         Args:
             position: The scene, as `(3, 2)`.
@@ -159,7 +161,7 @@ class StorySceneEditing(StoryBase):
         as_of: Place = None,
         expected_version: Version | None = None,
     ) -> SceneEdit:
-        """Take a fact out of a scene's record, or say it in other words; the record is the author's then.
+        """Remove or reword a fact of a record, which becomes the author's.
 
         No model reads a scene again whose record is the author's, and no plain taking in of the scene replaces it.
 
@@ -242,7 +244,7 @@ class StorySceneEditing(StoryBase):
 def change_scene(
     unit: UnitOfWork, scene: Scene, kind: AuthorChangeKind, fields: dict[str, Any], *, stores: MemoryStores
 ) -> SceneEdit:
-    """Give a scene other fields, and write down what they were."""
+    """Set scene fields, and journal the old ones."""
     from runtime.ingest.scene_writes import replace_stored_scene
 
     before = unit.scenes.image(scene)
@@ -262,7 +264,7 @@ def change_scene(
 
 
 def _quotes(unit: UnitOfWork, scene: Scene) -> list[tuple[str, str]]:
-    """Return what each fact says whose words are known, with the words."""
+    """Return facts with their quoted words."""
     text = scene.text or ""
     place = (scene.chapter_index, scene.scene_index)
     memories = unit.memories.of_scenes([place], content_types=["memory", "note"])
@@ -286,7 +288,7 @@ def _amended(record: SceneRecord, kind: RecordedFactKind, source_id: str, text: 
 
 
 def _words_in(record: SceneRecord, kind: RecordedFactKind, source_id: str) -> str | None:
-    """Return what a record says of a fact, a state's value as it is written; None where it does not hold it."""
+    """Return a fact's text in a record, or None."""
     if kind == "state":
         entity_id, _, attribute = source_id.partition(".")
         changes = (each.changes for each in record.state_changes if each.entity_id == entity_id)
@@ -304,7 +306,7 @@ def _id_of(told: Any) -> str:
 
 
 def _with_state(record: SceneRecord, source_id: str, said: str | None, known: Sequence[Entity]) -> SceneRecord:
-    """Return a record that says a state otherwise, in all of its changes where that is None, else in the first."""
+    """Return a record with a changed state, by default in all its changes."""
     entity_id, _, attribute = source_id.partition(".")
     changes = list(record.state_changes)
     is_of = [each.entity_id == entity_id and attribute in each.changes for each in changes]
@@ -332,7 +334,7 @@ def without_states(record: SceneRecord, entity_id: str, attributes: Container[st
 
 
 def _value_like(old: Any, said: str, known: Sequence[Entity]) -> Any:
-    """Return what somebody wrote as a value of the same kind: a list, an entity's id, or words."""
+    """Return typed text as a value of the same kind: list, id or words."""
     if isinstance(old, Mapping):
         raise UserInputError("a value of several fields is changed in the record: `novelgen record edit`")
     lines = [line.strip() for line in said.splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""Plans of scenes: the next scene to write and its plan, in a file, in the project or said in words."""
+"""Plans of scenes: the next scene, and plan files."""
 
 import contextlib
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ class PlanLine(BaseModel):
 
 
 class StoryScenePlans(StoryProjects):
-    """Plans of scenes: the next scene to write and its plan, in a file, in the project or said in words."""
+    """Plans of scenes: the next scene, and plan files."""
 
     def find_planned_scene(
         self,
@@ -99,7 +99,7 @@ class StoryScenePlans(StoryProjects):
         return found[::-1]
 
     def scene_to_write(self, chapter_index: int | None, scene_index: int | None) -> tuple[int, int]:
-        """Return the scene that is meant: after the last stored one of a chapter, or of all, where a part is left out.
+        """Return the planned scene, by default after the last stored one.
 
         番外 and afterwords at the end do not count: what is written next stands before them. Where each chapter is one
         scene, a chapter means that.
@@ -129,7 +129,7 @@ def find_own_plan(paths: ProjectPaths, *, chapter_index: int, scene_index: int) 
 
 
 def read_plan_text(text: str) -> ScenePlan | ChapterPlan:
-    """Read what a plan file holds: the plan of a scene, or of a chapter in either shape of novel-gen."""
+    """Read a plan file: a scene's plan, or a chapter's in novel-gen's forms."""
     return _plan_of(parse_json(text, where="the plan"), where="the plan")
 
 
@@ -168,7 +168,7 @@ def _plan_of(data: Any, *, where: str) -> ScenePlan | ChapterPlan:
 
 
 def _plans_of_chapter(text: str, file: Path) -> list[NumberedLine[PlanLine]]:
-    """Return the scenes of a chapter's plan; nothing where the file holds something else."""
+    """Return the scenes of a chapter plan, empty for other files."""
     where = repr(str(file))
     try:
         data = parse_json(text, where=where)

@@ -1,4 +1,4 @@
-"""Reading a scene beside what it established: every fact with the words of the scene that prove it."""
+"""Reading a scene with its facts and their quotes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -75,7 +75,7 @@ class EstablishedFact(BaseModel):
 
 
 class ReadScene(BaseModel):
-    """A scene with its text and what it established."""
+    """A scene with its text and facts."""
 
     scene: Scene
     version: str = Field(default="", description="Of its title, text and record; a change may name it.")
@@ -97,14 +97,14 @@ class ReadScene(BaseModel):
 
 
 class ListedState(SceneState, FactCount):
-    """How far a scene was read for facts, with what it holds."""
+    """A scene's reading state, with its counts."""
 
 
 class StorySceneReading(StoryBase):
-    """Reading a scene beside what it established: every fact with the words of the scene that prove it."""
+    """Reading a scene with its facts and their quotes."""
 
     def read_scene(self, position: At, *, as_of: Place = None) -> ReadScene:
-        """Return a scene's text and what it established."""
+        """Return a scene's text and facts."""
         as_of = position_of(as_of)
         position = story_position(position)
         cut = as_of or END_OF_STORY
@@ -132,7 +132,7 @@ class StorySceneReading(StoryBase):
         )
 
     def list_scene_states(self, *, as_of: Place = None, with_counts: bool = True) -> list[ListedState]:
-        """Return how far each scene was read for facts, and what it holds, in story order."""
+        """List scenes' reading states and counts, in story order."""
         cut = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             unit.projects.require()
@@ -148,7 +148,7 @@ class StorySceneReading(StoryBase):
 
 
 class _Teller:
-    """Tells what a scene established, within a transaction."""
+    """Describes a scene's facts within a transaction."""
 
     def __init__(self, unit: UnitOfWork, scene: Scene, cut: StoryPosition, names: Mapping[str, str]) -> None:
         self.unit = unit
@@ -317,7 +317,7 @@ ReadingState = Literal["model", "record", "author", "text", "failed", "waiting"]
 def reading_state(
     *, has_record: bool, record_origin: EntityOrigin, extraction_status: ExtractionStatus
 ) -> ReadingState:
-    """Return in a word how far a scene was read for facts, and by whom."""
+    """Return a scene's reading state as a word, with its reader."""
     if has_record:
         return _MAKERS.get(record_origin, "record")
     if extraction_status == "failed":

@@ -21,7 +21,7 @@ Offset = Annotated[int, Field(ge=0, le=100_000_000)]
 
 
 class ListedScene(BaseModel):
-    """A stored scene with the names of who is on stage."""
+    """A stored scene with its cast's names."""
 
     scene: Scene
     on_stage: list[str] = Field(default_factory=list)
@@ -35,7 +35,7 @@ class ListedScene(BaseModel):
 
 
 class SceneChange(BaseModel):
-    """What became of scenes that were inserted, moved or deleted."""
+    """The result of inserting, moving or deleting scenes."""
 
     position: str
     change_id: ChangeNumber = None
@@ -45,7 +45,7 @@ class SceneChange(BaseModel):
 
 
 class SceneRecordView(BaseModel):
-    """A scene's record, an empty one where it has none, and what no quote of the scene proves."""
+    """A scene's record, possibly empty, with unproven facts."""
 
     record: SceneRecord
     is_stored: bool
@@ -55,7 +55,7 @@ class SceneRecordView(BaseModel):
 
 
 class RecordReplacement(BaseModel):
-    """A record that took the place of what was stored."""
+    """A replaced record."""
 
     position: str
     change_id: ChangeNumber = None
@@ -83,7 +83,7 @@ class StoryScenes(StoryBase):
         ]
 
     def scene_places(self) -> list[tuple[int, int]]:
-        """Return chapter and scene of every stored scene in story order, for who needs no more of them."""
+        """Return the places of all stored scenes, in story order."""
         with self._stores.database(self.project_id).read() as unit:
             return unit.scenes.places()
 
@@ -174,7 +174,7 @@ class StoryScenes(StoryBase):
         )
 
     def get_record(self, position: At) -> SceneRecordView:
-        """Return what a scene established, with the facts that no quote of it proves.
+        """Return a scene's record, with unproven facts.
 
         Args:
             position: The scene, as `3:2`.
@@ -199,7 +199,10 @@ class StoryScenes(StoryBase):
         )
 
     def replace_record(self, *, position: At, written: str, source_name: str) -> RecordReplacement:
-        """Store a record that the author wrote, in place of what came from the old one; `undo` takes it back."""
+        """Store an author's record in place of the old one.
+
+        `undo` restores it.
+        """
         position = story_position(position)
         from runtime.ingest.ingest import take_in
         from runtime.ingest.scene_input import SceneInput

@@ -1,4 +1,4 @@
-"""Looking up what the story has established by meaning and words, and cards of characters, locations and scenes.
+"""Search of facts by meaning and words, and of cards.
 
 A card is a short text of what the story had shown before a position. Cards are not kept in the vector index: one
 card of C0 there would tell chapter 3 what chapter 80 made of C0. They are built as of the position at every call;
@@ -80,7 +80,7 @@ class Card:
 
     @property
     def lasting_text(self) -> str:
-        """Name and what lasts: the part whose meaning is searched."""
+        """The name and lasting description, which semantic search embeds."""
         return "\n".join([self.name, *self.lines])
 
     @property
@@ -99,7 +99,7 @@ class FoundMemory(StoryMemoryChunk):
 
 
 class StorySearch(StoryBase):
-    """Looking up what the story has established, and characters, locations and scenes by their cards."""
+    """Search of facts, characters, locations and scenes."""
 
     @cached_property
     def _card_vectors(self) -> CardVectors:
@@ -135,7 +135,7 @@ class StorySearch(StoryBase):
     def _meaning(
         self, query: str, cards: Sequence[Card], as_of: StoryPosition
     ) -> tuple[dict[str, float] | None, list[str]]:
-        """Likeness of each card above the typical one; None, and why, where the model or its vectors fail."""
+        """Centred likeness of cards, or None with the reason."""
         if not cards:
             return {}, []
         try:
@@ -181,7 +181,7 @@ class StorySearch(StoryBase):
         as_of: Place = None,
         min_relevance: Share = 0.0,
     ) -> ShownList[FoundMemory]:
-        """Search what the story has established, by meaning and by words; best first.
+        """Search facts by meaning and by words, best first.
 
         What was missing while it was searched (an index, a name that nobody bears) stands in `issues` of the list.
 
@@ -218,7 +218,7 @@ class StorySearch(StoryBase):
 
 
 def cards_as_of(unit: UnitOfWork, card_types: Sequence[CardType], *, as_of: StoryPosition) -> list[Card]:
-    """Build the cards of some types from what lies before a position.
+    """Build the cards of some types before a position.
 
     They are built at every call: a card that is stored would tell of the position at which it was made, and
     how an entity stands differs from scene to scene.
@@ -252,7 +252,7 @@ def likeness_above_typical(likeness: Mapping[str, float]) -> dict[str, float]:
 
 
 class _CardWords:
-    """The words of a query against the words of cards; a word that few cards have weighs more, as in BM25."""
+    """BM25-like matching of query words and cards."""
 
     def __init__(self, query: str, cards: Sequence[Card]) -> None:
         phrases = [f" {' '.join(term_tokens(term))} " for term in lexical_terms(query)]
@@ -267,7 +267,7 @@ class _CardWords:
         return held / total if total else 0.0
 
     def best_line(self, card: Card) -> str:
-        """Return the line of a card that holds most of the query; the first one of equals."""
+        """Return a card's line with most query words, the first of equals."""
         return max(card.all_lines, key=self.share, default=card.name)
 
 

@@ -1,4 +1,4 @@
-"""What characters keep to themselves, to whom it may be told, and the flags of a story."""
+"""Character secrets with their listeners, and story flags."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -30,13 +30,16 @@ class KeptSecret(Secret):
 
 
 class KeptDisclosure(DisclosureFields):
-    """What was written down of a secret that was told, or of a thing that was shown."""
+    """A stored disclosure of a secret or thing."""
 
     change_id: ChangeNumber = None
 
 
 class SecretState(BaseModel):
-    """How a secret stands towards a listener; for an author, not for a prompt: it holds the text."""
+    """A secret's state towards a listener.
+
+    It holds the text, for authors only.
+    """
 
     secret: Secret
     standing: SecretStanding
@@ -45,7 +48,7 @@ class SecretState(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class SecretView:
-    """What a character may tell somebody."""
+    """The secrets a character may tell somebody."""
 
     open: list[Secret] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
@@ -53,7 +56,7 @@ class SecretView:
 
 
 class CharacterSecrets(CharacterPart):
-    """What a character keeps to itself, and to whom it may be told."""
+    """A character's secrets and their listeners."""
 
     def keep_secret(self, secret: Mapping[str, Any] | Secret) -> KeptSecret:
         """Let the character keep a secret, in place of the one of that id.
@@ -150,7 +153,7 @@ class SetFlags(BaseModel):
 
 
 class StoryFlags(StoryBase):
-    """The flags of a game, which may unlock what characters keep secret."""
+    """Flags of a game, which may unlock secrets."""
 
     def set_flag(
         self,
@@ -160,7 +163,7 @@ class StoryFlags(StoryBase):
         at: tuple[int, int] | datetime | None = None,
         clock: Callable[[], datetime] | None = None,
     ) -> SetFlags:
-        """Let a flag of a game take a value, which may unlock what characters keep secret.
+        """Set a flag of a game, which may unlock secrets.
 
         Args:
             name: The flag.
@@ -221,7 +224,7 @@ def reveal_in(
 def _disclosed(
     unit: UnitOfWork, character_id: str, other_id: str, kind: Literal["revealed", "shown"], subject: str, when: Happened
 ) -> KeptDisclosure:
-    """Write down what was disclosed, so that it can be undone."""
+    """Journal a disclosure for undo."""
     disclosure = Disclosure(character_id=character_id, other_id=other_id, kind=kind, subject=subject, **dict(when))
     change: Literal["reveal", "show"] = "reveal" if kind == "revealed" else "show"
     with unit.journal.changing_play(change, character_id, other_id) as kept:
@@ -235,7 +238,7 @@ def flags_in(unit: UnitOfWork, as_of: Moment | None) -> dict[str, Any]:
 
 
 def secret_view(unit: UnitOfWork, character_id: str, to: str, *, as_of: Moment | None) -> SecretView:
-    """Return what a character may tell a listener."""
+    """Return the secrets a character may tell a listener."""
     other_id = other_id_of(unit, to)
     if other_id == character_id:
         return SecretView(open=unit.play.secrets(character_id))
@@ -251,7 +254,7 @@ def secret_view(unit: UnitOfWork, character_id: str, to: str, *, as_of: Moment |
 def towards_listener(
     unit: UnitOfWork, mind: Mind, character_id: str, to: str | None, *, as_of: Moment | None, now: datetime
 ) -> tuple[list[ProtectedLine], list[Secret]]:
-    """Return how two stand as a line above a recall, and the secrets that it keeps back; all of them towards nobody."""
+    """Return the pair's line above a recall, and the withheld secrets."""
     if to is None:
         return [], unit.play.secrets(character_id)
     other_id = other_id_of(unit, to)
@@ -287,7 +290,7 @@ def _states(unit: UnitOfWork, character_id: str, other_id: str, *, as_of: Moment
 
 
 def require_json(value: Any, what: str) -> None:
-    """Refuse what JSON cannot hold, and what nests deeper than can be shown and exported again."""
+    """Reject values outside JSON, and too deep nesting."""
     if is_deeper(value, than=DEEPEST):
         raise UserInputError(f"{what} nests deeper than {DEEPEST} levels; nothing was stored")
     try:

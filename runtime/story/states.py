@@ -30,7 +30,7 @@ class StoryStates(base.StoryBase):
     """How entities stand at a point of the story and around a chapter."""
 
     def state(self, entity_id: base.Name, *, as_of: base.Place = None) -> EntityStateSnapshot | None:
-        """Return how an entity stands at a point of the story: where it is, what it holds, wants and knows.
+        """Return an entity's state at a position.
 
         Args:
             entity_id: Id, name or alias.
@@ -84,7 +84,7 @@ class StoryStates(base.StoryBase):
         return TimelineView(snapshots=snapshots, names=names)
 
     def stated_within(self, *, since: base.At, until: base.Place = None) -> StatedStretch:
-        """Return what was stated of how entities stand from one position on until another."""
+        """Return statements on states between two positions."""
         since = base.story_position(since)
         with self._stores.database(self.project_id).read() as unit:
             changes = unit.states.stated(since=since, as_of=base.position_of(until) or END_OF_STORY)
@@ -93,14 +93,14 @@ class StoryStates(base.StoryBase):
         return StatedStretch(changes=changes, holders={item: who for item, who in held.items() if isinstance(who, str)})
 
     def state_history(self, entity_id: str, *, as_of: base.Place = None) -> list[StateChange]:
-        """Return what was stated of how an entity stands, step by step."""
+        """Return an entity's state history, step by step."""
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
             entity_id = base.resolved_entity(entity_id, base.known_entities(unit, as_of)).entity_id
             return unit.states.stated(entity_ids=[entity_id], as_of=as_of or END_OF_STORY)
 
     def attribute_histories(self, *, entity_id: str, as_of: base.Place = None) -> list[AttributeHistory]:
-        """Return each attribute of an entity with all that it was, and the words that prove what it is.
+        """Return an entity's attribute histories, with proving quotes.
 
         What was said again and changed nothing is no step; of two words at one place the one that counts is.
         """
@@ -127,7 +127,7 @@ class StoryStates(base.StoryBase):
 
 
 class StatedStretch(BaseModel):
-    """What a stretch of the story stated of how entities stand."""
+    """The state statements of a stretch."""
 
     changes: list[StateChange] = Field(
         default_factory=list, description="In the order in which they count; merely being seen is none."
@@ -136,7 +136,7 @@ class StatedStretch(BaseModel):
 
 
 class StateStep(BaseModel):
-    """A value that an attribute had, since where, and what proves it."""
+    """A value of an attribute with its place and proof."""
 
     value: Any = None
     chapter_index: int | None = Field(default=None, description="None: from the start.")
@@ -226,7 +226,7 @@ class StoryTimes(base.StoryBase):
 
 
 class NamedScenes(BaseModel):
-    """Which scenes name whom."""
+    """Scenes by named entity."""
 
     places: dict[str, list[tuple[int, int]]] = Field(
         default_factory=dict,

@@ -102,7 +102,9 @@ class Story(
     StoryThreads,
     StoryUpkeep,
 ):
-    """The memory of one story; safe to share between threads. `Memory.story` gives it.
+    """The memory of one story, safe between threads.
+
+    `Memory.story` gives it.
 
     Positions are `StoryPosition`s, `(chapter, scene)` pairs or chapter numbers; what is read at a position lies
     strictly before it. Entities are named by id, name or alias.
@@ -135,7 +137,7 @@ class Story(
         selector: Literal["rules", "model"] | None = None,
         write_file: bool = False,
     ) -> SceneMemoryContext:
-        """Build the memory context of a planned scene: what it must not contradict and should pick up.
+        """Build the memory context of a planned scene.
 
         Args:
             chapter_index: Chapter of the planned scene.
@@ -234,7 +236,7 @@ class Story(
     def summarize_scene(
         self, text: Passage, *, max_bullets: Annotated[int, Field(ge=1, le=20)] | None = None
     ) -> list[str]:
-        """Sum a scene up in three to five bullets, by the model where there is one, else in its own sentences.
+        """Summarise a scene in three to five bullets, by model or extraction.
 
         Nothing is stored. Where the model fails, the sentences are told, and a warning is logged.
 
@@ -301,7 +303,7 @@ class Story(
         return self._tools_of("planner", position_of(as_of), names=names, reads_only=reads_only)
 
     def attachment_tools(self) -> list[BaseTool]:
-        """Return LangChain tools for an agent that keeps this story's memories and what they are attached to in order.
+        """Return LangChain tools for memories and their attachments.
 
         They reach the whole story, what is still to come included: they are for editors and translators. What such an
         agent should be told of attachments is the text of `runtime.doors.langchain.attachment_guidance`.
@@ -348,7 +350,7 @@ class Story(
     def as_scene_node(
         self, *, text_key: str = TEXT_KEY, record_key: str = RECORD_KEY, report_key: str = REPORT_KEY
     ) -> Runnable[Any, dict[str, Any]]:
-        """Return a node for LangGraph that takes a finished scene in; where a model is set, it reads it out.
+        """Return a LangGraph node that ingests, and optionally reads, a scene.
 
         Of the state it reads chapter_index, scene_index, the text, and where there is one the record of the scene. What
         could not be stored or read stands in the report with the reason, and the graph goes on.
@@ -390,7 +392,7 @@ class Story(
         return [builder.build_request(each) for each in requests]
 
     def _request(self, asked: Any) -> MemoryContextRequest:
-        """Read what a caller asks a context for, with the project's own plans where it has none."""
+        """Read a context request, with the project's plans by default."""
         said = asked.model_fields_set if isinstance(asked, BaseModel) else dict(asked)
         given = {name: value for name, value in dict(asked).items() if name in said}
         # Before the project's own plan takes the place of a misspelt one.
@@ -447,7 +449,7 @@ class Story(
     def character(
         self, name: str, *, create: bool = False, clock: Callable[[], datetime] | None = None, as_of: Place = None
     ) -> Character:
-        """Return a character who remembers and recalls by itself, for games and role-play.
+        """Return a character with its own memory, for games and role-play.
 
         Args:
             name: Id, name or alias.

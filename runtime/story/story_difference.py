@@ -1,4 +1,4 @@
-"""What a scene, or a stretch of scenes, changed in the story: since the author last wrote, or wherever is asked."""
+"""Changes of the story by scene, stretch or author's session."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -26,10 +26,10 @@ MAX_SCENES_TOLD_TOGETHER = 5
 
 
 class StoryDifferences(StoryThreads):
-    """What a scene, or a stretch of scenes, changed in the story: since the author last wrote, or wherever is asked."""
+    """Changes of the story by scene, stretch or author's session."""
 
     def what_changed(self, *, since: Place = None, until: Place = None) -> StoryDifference:
-        """Tell what changed between two points: facts, states, who holds what, threads, knowledge, relationships.
+        """Return the changes between two points: facts, states, threads, knowledge.
 
         Also who came for the first time, died, or turned out to be somebody else. Nothing later than `until` is told
         or let on. `novelgen.context.difference_block` makes lines of it, in the story's language.
@@ -93,7 +93,7 @@ class StoryDifferences(StoryThreads):
         return tell_difference(stretch)
 
     def what_scene_changed(self, *, position: At) -> StoryDifference:
-        """Return what one scene changed, or one whole chapter."""
+        """Return the changes of one scene or chapter."""
         position = story_position(position)
         chapter_index = position.chapter_index or 0
         if position.scene_index is not None:
@@ -108,7 +108,7 @@ class StoryDifferences(StoryThreads):
         return found
 
     def what_taken_changed(self, *, taken: Iterable[ScenePlace]) -> StoryDifference | None:
-        """Return what scenes changed that were just taken in or read, for the end of a report.
+        """Return the changes of just stored scenes, for a report.
 
         A few scenes of one chapter that follow one another are told of together. Of more the last one is told of, with
         totals of all.

@@ -1,4 +1,4 @@
-"""The summaries of chapters and parts, by their author, a model or rules, and a scene in three to five bullets."""
+"""Summaries of chapters, parts and scenes."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
@@ -25,7 +25,7 @@ SummaryState = Literal["current", "outdated", "withheld", "unfinished"]
 
 
 class ListedSummary(BaseModel):
-    """A chapter or part with what is told of it."""
+    """A chapter or part with its summary."""
 
     level: SummaryLevel
     number: int
@@ -44,7 +44,10 @@ class ListedSummary(BaseModel):
 
 
 class SummaryWriting(BaseModel):
-    """What a model wrote; what it failed at keeps the made summary."""
+    """A model's summaries.
+
+    Failures keep the extractive ones.
+    """
 
     written: list[ListedSummary] = Field(default_factory=list)
     issues: list[ReportIssue] = Field(default_factory=list)
@@ -59,7 +62,7 @@ class SceneSummary(BaseModel):
 
 
 class StorySummarizing(StoryBase):
-    """The summaries of a story's chapters and parts, by an author or a model, and that of the text of a scene."""
+    """Summaries of chapters and parts, and of a scene's text."""
 
     def list_summaries(self, *, as_of: Place = None) -> list[ListedSummary]:
         """Return every stored chapter and every part that has begun, chapters first, in order.
@@ -105,7 +108,9 @@ class StorySummarizing(StoryBase):
     def write_author_summary(
         self, *, level: SummaryLevel, number: Number, text: str, expected_version: Version | None = None
     ) -> ListedSummary:
-        """Store a person's summary; an empty text takes what was written away, and the made one holds again.
+        """Store a person's summary.
+
+        An empty text restores the extractive one.
 
         Args:
             level: `chapter` or `part`.
@@ -133,7 +138,7 @@ class StorySummarizing(StoryBase):
         model: str | BaseChatModel | None = None,
         progress: Callable[[int, int], Any] | None = None,
     ) -> SummaryWriting:
-        """Let a model write the summaries that are missing: of what is over and nobody has written, chapters first.
+        """Let a model write missing summaries of finished ranges, chapters first.
 
         Each is stored by itself, so that a broken run goes on where it stopped; one whose scenes change meanwhile is
         dropped. No transaction is open while the model writes.
@@ -186,7 +191,7 @@ class StorySummarizing(StoryBase):
         *,
         max_bullets: Annotated[int, Field(ge=1, le=20)] | None = None,
     ) -> SceneSummary:
-        """Sum a scene up in three to five bullets, by the model where there is one, else in its own sentences.
+        """Summarise a scene in three to five bullets, by model or extraction.
 
         Args:
             text: The text of one finished scene.
@@ -230,7 +235,7 @@ def _require_writable(project_id: str, summary: ListedSummary) -> None:
 def _completed(
     summary: ListedSummary, told: StorySummaries, written: Sequence[StandingSummary], last_over: int
 ) -> ListedSummary:
-    """Fill in what is told of a chapter or part, and how what was written stands."""
+    """Fill in a range's summary and its state."""
     texts = {("chapter", each.chapter_index): (each.summary, each.origin) for each in told.chapters}
     texts |= {("part", each.part_number): (each.summary, each.origin) for each in told.parts}
     text, origin = texts.get((summary.level, summary.number), ("", "made"))
@@ -251,7 +256,7 @@ def summarize_scene(
     max_bullets: int | None = None,
     settings: NovelgenSettings | None = None,
 ) -> SceneSummary:
-    """Sum a scene up; nothing is stored."""
+    """Summarise a scene, without storing."""
     chosen = settings or load_settings()
     summarization = chosen.memory.summarization
     most = summarization.max_bullets if max_bullets is None else max_bullets

@@ -1,4 +1,4 @@
-"""Finished texts on their way into a story: the heading on top, the place, and what stands there already."""
+"""Placing of finished texts: heading, place and existing scenes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ OPENING_CHARACTERS = 40
 
 
 class StoredPlace(BaseModel):
-    """The place of a text in the story, and what it does to what is stored there."""
+    """The place of a text, and its effect on stored scenes."""
 
     position: str = Field(description="Of its first scene in the order, such as 13:1.")
     called: str = Field(default="", description="The same as the author calls it, such as 第12章:1 (13:1).")
@@ -45,7 +45,7 @@ class FinishedText:
 
 
 def read_finished_text(text: str, *, title: str = "", keep_remarks: bool = False) -> FinishedText:
-    """Take a heading from the top of a text, and what its author says to readers out of it.
+    """Separate a text's heading and the remarks to readers.
 
     Raises:
         UserInputError: When there is no text, or the text holds several chapters.
@@ -69,7 +69,7 @@ def read_finished_text(text: str, *, title: str = "", keep_remarks: bool = False
 
 @dataclass(frozen=True, slots=True)
 class PlacedText:
-    """Scenes to be stored, with what has to happen for them."""
+    """Scenes to store, with the necessary moves."""
 
     scenes: Sequence[SceneInput]
     place: StoredPlace
@@ -82,7 +82,9 @@ class PlacedText:
 def placed_text(
     finished: FinishedText, at: str, *, names: ChapterNames, stored: Sequence[Scene], position: StoryPosition
 ) -> PlacedText:
-    """Return where a text goes: `13:1` takes it whole as one scene, `13` or `next` as a chapter of its scenes.
+    """Return a text's place.
+
+    `13:1` is one scene, and `13` or `next` a chapter.
 
     Args:
         finished: The text.

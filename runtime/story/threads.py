@@ -1,4 +1,4 @@
-"""What users do with threads, which a story leaves open: look, plant, move, end; and the ledger of where all stand."""
+"""Threads of a story: list, plant, move, end and ledger."""
 
 from collections.abc import Iterable, Sequence
 from operator import not_
@@ -25,7 +25,7 @@ from runtime.story.versions import Version, require_version, thread_version
 
 
 class ListedThread(OpenLoop, ThreadNotes):
-    """A thread as it stands, with what its author notes of it, which is for authors and never for prompts."""
+    """A thread with its author's notes, for authors only."""
 
     change_id: base.ChangeNumber = None
     version: str = Field(default="", exclude_if=not_, description="Of a thread read by itself; a change may name it.")
@@ -36,7 +36,7 @@ WAITING: tuple[LoopStatus, ...] = ("open", "advanced")
 
 
 class StoryThreads(base.StoryBase):
-    """What users do with threads, the questions and promises that a story leaves open: look, plant, move, end."""
+    """Threads of a story: list, plant, move and end."""
 
     def threads(self, statuses: Sequence[LoopStatus] = (), *, as_of: base.Place = None) -> list[ListedThread]:
         """Return the questions, promises and threats that the story leaves open, in the order of their planting.
@@ -284,7 +284,9 @@ class StoryThreads(base.StoryBase):
             return _changed(unit, self.project_id, loop_id, as_of, kept)
 
     def reopenable_threads(self, *, as_of: base.Place = None) -> frozenset[str]:
-        """Return the ids of the threads that are over at a position because the author said so; see `reopen_thread`.
+        """Return the ids of threads ended by the author.
+
+        See `reopen_thread`.
 
         Args:
             as_of: Position of the read; None means the end of the story.
@@ -355,7 +357,7 @@ class StoryThreads(base.StoryBase):
         return ledger.model_copy(update={"entries": entries[:limit], "more": len(entries) - len(entries[:limit])})
 
     def thread_warnings(self, *, scenes: Iterable[ScenePlace]) -> list[str]:
-        """Return what an author should hear of the story's threads after scenes were taken in, in its language."""
+        """Return the story's thread warnings after an ingest, in its language."""
         taken = frozenset(scenes)
         if not taken:
             return []
@@ -374,7 +376,7 @@ class StoryThreads(base.StoryBase):
 
 
 def _stated(position: StoryPosition | None) -> list[int] | None:
-    """Return a position as a description keeps it; the end of the story says nothing."""
+    """Return a position for a description, empty for the end."""
     if position is None or position.chapter_index is None:
         return None
     return [position.chapter_index, position.scene_index or 0]

@@ -1,4 +1,4 @@
-"""What users do to carry a story between projects and machines: export it, import it."""
+"""Export and import of a story."""
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
@@ -21,7 +21,7 @@ from runtime.story.projects import follow_language
 
 
 class ProjectExport(BaseModel):
-    """What an export wrote."""
+    """The result of an export."""
 
     folder: Path = Field(description="The folder that holds the memory, or the file that holds the text.")
     files: list[Path]
@@ -31,7 +31,7 @@ class ProjectExport(BaseModel):
 
 
 class ProjectImport(SourceImport):
-    """What an import did, and what the project holds after it."""
+    """The result of an import, and the project's contents."""
 
     condition: StoryCondition | None = Field(
         default=None, description="What the project holds now, and what to do next; None after a dry run."
@@ -39,7 +39,7 @@ class ProjectImport(SourceImport):
 
 
 class StoryTransfer(StoryUpkeep):
-    """What users do to carry a story between projects and machines: export it, import it."""
+    """Export and import of a story."""
 
     def export(self, folder: str | Path, *, force: bool = False) -> ProjectExport:
         """Write the story's memory to `memory/` in a folder, which an import reads back.
@@ -72,11 +72,11 @@ class StoryTransfer(StoryUpkeep):
         return ProjectExport(folder=folder / exporting.MEMORY_FOLDER, files=files, left_out=left_out)
 
     def project_documents(self) -> dict[str, Any]:
-        """Return everything that a project holds as documents: file below `memory/` to what it would hold."""
+        """Return all project documents by file below `memory/`."""
         return exporting.project_documents(self._stores, self.project_id)
 
     def packed_export(self) -> bytes:
-        """Return what `export_project` writes as a zip archive, which `import_project` reads back without loss."""
+        """Return the export as a zip archive, complete for `import_project`."""
         return exporting.packed_export(self._stores, self.project_id)
 
     def story_text(self) -> str:
@@ -123,7 +123,10 @@ class StoryTransfer(StoryUpkeep):
         index_progress: Progress | None = None,
         on_stored: Callable[[StoredText], Any] | None = None,
     ) -> ProjectImport:
-        """Import a path into a project, which is created if need be; without `update` nothing stored is changed."""
+        """Import a path into a new or existing project.
+
+        Without `update` nothing stored changes.
+        """
         result = import_source(
             self._stores,
             source,
@@ -147,13 +150,13 @@ class StoryTransfer(StoryUpkeep):
     def look_before_import(
         self, *, source: Path, update: bool = False, replace: bool = False, headings: Sequence[str] = ()
     ) -> ProjectImport | None:
-        """Tell what an import would bring into a project that holds a story; None where it holds none."""
+        """Preview an import into a nonempty project, None for an empty one."""
         if not self._has_story():
             return None
         return self.import_project(source=source, dry_run=True, update=update, replace=replace, headings=headings)
 
     def is_of_another_story(self, *, found: ProjectImport, update: bool = False) -> bool:
-        """Tell of a dry run whether the project holds a story, and none of what would be imported.
+        """Return whether a dry run shows a different story.
 
         An import that was interrupted and is repeated, or one that brings further chapters, finds scenes of its
         own there; one into the wrong project finds none.
@@ -169,7 +172,7 @@ class StoryTransfer(StoryUpkeep):
         return adds and not is_own and self._has_story()
 
     def may_store_twice(self, *, found: ProjectImport, update: bool = False) -> bool:
-        """Tell of a dry run whether a manuscript that was edited would be stored beside what it was before."""
+        """Return whether a dry run would store an edited manuscript twice."""
         preview = found.preview
         return bool(not update and found.chapters and preview.kept_scenes and preview.new_scenes)
 

@@ -1,4 +1,4 @@
-"""Versions of what can be edited: a change names the version that it saw, and one of an older version is refused."""
+"""Versions of editable items, for refusing stale changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VERSION_CHARACTERS = 16
 
 
 def version_of(*parts: Any) -> str:
-    """Return the version of what the parts say: alike for the same words, on every machine."""
+    """Return a version hash of parts, equal on every machine."""
     written = json.dumps(to_jsonable_python(parts, fallback=str), sort_keys=True, ensure_ascii=True)
     return sha256(written.encode()).hexdigest()[:VERSION_CHARACTERS]
 
@@ -35,7 +35,7 @@ def version_of(*parts: Any) -> str:
 def require_version(
     expected: str | None, version: str, *, subject: str, stored: Mapping[str, Any], sent: Mapping[str, Any]
 ) -> None:
-    """Refuse a change of something that was changed since it was read; one that says what stands already may pass.
+    """Reject a stale change, unless it states present values.
 
     Args:
         expected: The version that was read; None checks nothing.
@@ -68,14 +68,14 @@ def card_version(unit: UnitOfWork, entity_id: str) -> str:
 
 
 def card_fields(entity: Entity, state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what stands on a card under the names by which it is edited."""
+    """Return a card's editable fields."""
     own = {name: getattr(entity, name) for name in ("name", "role", "description")}
     aliases = [each.alias for each in entity.aliases]
     return {**state, **entity.profile, **own, "alias": aliases, "aliases": aliases}
 
 
 def memory_version(unit: UnitOfWork, memory: StoredMemory) -> str:
-    """Return the version of a memory, with what it is attached to and what was decided about it."""
+    """Return a memory's version, with attachments and decisions."""
     chunk = memory.chunk
     attached = sorted(each.target for each in unit.attachments.attachments_of(chunk.chunk_id))
     said = [chunk.content, chunk.short, chunk.importance, chunk.tags, chunk.event_type, chunk.source_span]
@@ -94,7 +94,7 @@ def scene_version(scene: Scene) -> str:
 
 
 def summary_version(written: Sequence[StandingSummary]) -> str:
-    """Return the version of what somebody wrote of a chapter or part."""
+    """Return a written summary's version."""
     return version_of([(each.summary.text, each.summary.origin) for each in written])
 
 

@@ -1,4 +1,4 @@
-"""Who a story has: where entities appear, what a merge would bring together, and names that its text offers."""
+"""Appearances of entities, merge previews and name candidates."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
@@ -39,12 +39,15 @@ class Appearance(BaseModel):
 
     @property
     def last_place(self) -> tuple[int, int]:
-        """Chapter and scene that have it last; before all others where none has it."""
+        """The last chapter and scene with it, lowest without any."""
         return (-1 if self.last_chapter is None else self.last_chapter, self.last_scene or 0)
 
 
 class MergePreview(BaseModel):
-    """Two entities that may be one, and what would be joined, as of a position; the merge itself is of the whole."""
+    """A preview of a merge as of a position.
+
+    The merge itself covers the whole story.
+    """
 
     kept: Entity
     gone: Entity
@@ -57,7 +60,7 @@ class MergePreview(BaseModel):
 
 
 class StoryAppearances(base.StoryBase):
-    """Who and what a story has, how much it is in it, and what would become one where two of them are merged."""
+    """Appearances of entities, and merge previews."""
 
     def list_appearances(self, *, order: Order = "weight", as_of: base.Place = None) -> list[Appearance]:
         """List entities as the story has shown them before a position, with how much it has of them.
@@ -84,7 +87,7 @@ class StoryAppearances(base.StoryBase):
         return sorted(found, key=orders[order])
 
     def preview_merge(self, keep: str, gone: base.Name, *, as_of: base.Place = None) -> MergePreview:
-        """Tell what `merge_entities` would join, and change nothing.
+        """Preview `merge_entities`, changing nothing.
 
         Args:
             keep: Who would stay, by id, name or alias.
@@ -143,7 +146,7 @@ def _seen(unit: UnitOfWork, cut: StoryPosition) -> dict[str, tuple[int, tuple[in
 
 
 class CandidateDecision(BaseModel):
-    """What became of a candidate."""
+    """A decision on a candidate."""
 
     change: Change
     candidate: NameCandidate
@@ -153,7 +156,7 @@ class CandidateDecision(BaseModel):
 
 
 class StoryNameCandidates(base.StoryBase):
-    """What users do with candidates, the names that a story's text offers: list, confirm, merge and drop them."""
+    """Name candidates of a story's text: list, confirm, merge and drop."""
 
     def candidates(
         self, kind: CandidateKind | None = None, *, min_count: base.Count | None = None, as_of: base.Place = None
@@ -270,7 +273,7 @@ class StoryNameCandidates(base.StoryBase):
         return CandidateDecision(change=change, candidate=candidate)
 
     def is_candidate(self, *, name: str) -> bool:
-        """Tell whether a name is one of a candidate, as written there; ids and names of entities are none."""
+        """Return whether a name belongs to a candidate."""
         with self._stores.database(self.project_id).read() as unit:
             found = candidate_of(open_candidates(unit, as_of=END_OF_STORY, min_count=1), name)
             key = name_key(name)

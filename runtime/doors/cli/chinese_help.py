@@ -1,4 +1,4 @@
-"""The help of the commands in Chinese: what docstrings and options say in English, by the words of `help.zh.toml`."""
+"""Chinese help of commands, translated by `help.zh.toml`."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ _CUT = "..."
 
 
 class ChineseHelp(click.HelpFormatter):
-    """Writes help in Chinese, wrapped by the width of its characters; examples and names stay as they are."""
+    """Formatter of Chinese help, wrapped by display width."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """Write how the command is called."""
@@ -28,7 +28,7 @@ class ChineseHelp(click.HelpFormatter):
         self.write(f"{'':>{self.current_indent}}{in_chinese(heading)}：\n")
 
     def write_text(self, text: str) -> None:
-        """Write paragraphs; those marked as they stand keep their lines."""
+        """Write paragraphs, keeping lines of literal ones."""
         indent = " " * self.current_indent
         paragraphs = []
         for told in _in_paragraphs(text):
@@ -40,7 +40,7 @@ class ChineseHelp(click.HelpFormatter):
         self.write("\n\n".join(paragraphs) + "\n")
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        """Write what there is beside what it means."""
+        """Write terms beside their descriptions."""
         rows = list(rows)
         first = min(max((cell_len(name) for name, _ in rows), default=0), col_max) + col_spacing
         for name, text in rows:
@@ -65,12 +65,12 @@ def _in_paragraphs(text: str) -> Iterator[str | list[str]]:
 
 
 def in_chinese(text: str) -> str:
-    """Return a text of the help in Chinese, with its defaults; one that no catalogue has stays English."""
+    """Return a help text in Chinese with defaults, in English without a translation."""
     return said_in_chinese(text) or text
 
 
 def said_in_chinese(text: str) -> str | None:
-    """Return the Chinese words of a text of the help; None where the catalogue lacks them."""
+    """Return a help text's Chinese translation, or None."""
     plain = " ".join(text.split())
     if plain in _catalogue():
         return _catalogue()[plain]

@@ -51,7 +51,7 @@ def exit_code_of(error: NovelgenError) -> ExitCode:
 
 
 def run_guarded(body: Callable[[], Any]) -> int:
-    """Run a command and return its exit code; nothing is raised."""
+    """Run a command and return its exit code, without raising."""
     speak("")
     try:
         code = _run(body)
@@ -128,7 +128,7 @@ class _StderrHandler(logging.StreamHandler[TextIO]):
 
 
 class _Formatter(logging.Formatter):
-    """Says a warning in the language of who reads it; what else is logged is for who looks for a fault.
+    """Log formatter that translates warnings.
 
     A record is one line, and those of its traceback are indented: nothing that is quoted looks like another record.
     """

@@ -1,4 +1,4 @@
-"""Commands made of the table of operations: what each takes, out of its method, and what it does and shows.
+"""Commands generated from the operations table.
 
 What the table and the method cannot say of a command stands in `offers`; what the table does not have, in
 `commands.toml`. This imports the parts of a story; help does without it, and reads what is described here out of
@@ -42,7 +42,7 @@ def _row(path: str) -> tuple[Operation, Offer, type[Arguments]]:
 
 
 def described_commands() -> dict[str, Described]:
-    """Return what every command takes and says of itself, by the words that call it."""
+    """Return the parameters and help of every command, by name."""
     by_hand = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
     described = {path: told | {"epilog": _epilog(told.pop("example").splitlines())} for path, told in by_hand.items()}
     return described | {offer.command: _described_command(offer.command) for offer in OFFERS.values()}
@@ -74,7 +74,7 @@ def _described_command(path: str) -> Described:
 def run(
     path: str, project: str, as_json: bool, is_confirmed: bool = True, shows_all: bool = True, **given: Any
 ) -> None:
-    """Do what a command does, and show or print what came of it."""
+    """Run a command, and print its result."""
     operation, offer, model = _row(path)
     forms = forms_of(model)
     payload = {each: _payload(given.pop(each), info, forms[each]) for each, info in model.model_fields.items()}
@@ -140,7 +140,7 @@ def _opened(project: str, operation: Operation, asked: dict[str, Any], *, story_
 
 
 def _found(name: str, view: View, payload: Mapping[str, Any]) -> Any:
-    """Return what is about to be taken away: who is asked sees it, and nobody is asked about what is not there."""
+    """Return the object of a deletion, for its confirmation."""
     operation = BY_NAME[name]
     model = arguments_of(operation.function, operation.without)
     values = read_arguments(model, {name: value for name, value in payload.items() if name in model.model_fields})
@@ -234,7 +234,7 @@ def _taken(forms: Sequence[Schema]) -> tuple[Any, bool]:
 
 
 def _payload(value: Any, info: FieldInfo, forms: Sequence[Schema]) -> Any:
-    """Return what was typed as it stands in JSON; None where nothing was."""
+    """Return a typed value as JSON, or None if missing."""
     kind, is_many = _taken(forms)
     if value in (None, ()) and not (info.is_required() and is_many):
         return None

@@ -1,4 +1,4 @@
-"""Words of the readable views, in the language of who reads them; they stand in `novelgen/words/commands.*.toml`."""
+"""Words of the readable views, from `novelgen/words/commands.*.toml`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _CHINESE = ("zh", "cn", "中", "chinese")
 
 
 class _Spoken:
-    """The language of the story that a command is about; a run of the program has one."""
+    """The story language of a command, one per run."""
 
     language = ""
 
 
 def speak(language: str) -> None:
-    """Say from now on in the language of this story what a command tells; empty: of no story."""
+    """Set the story language of a command, empty for none."""
     _Spoken.language = language
 
 
@@ -40,7 +40,7 @@ def language_of_reader(story: str = "") -> StoryLanguage:
 
 
 def in_words(message: str) -> str:
-    """Return a message of ours in the language of who reads it."""
+    """Return a message in the reader's language."""
     return message_in(message, language_of_reader())
 
 
@@ -50,7 +50,10 @@ def _language_of_locale() -> str:
 
 
 class ViewLabels:
-    """Headings, names of columns and sentences by their keys; those of the prompt block come from `context.lines`."""
+    """Headings, columns and sentences by key.
+
+    The prompt block's come from `context.lines`.
+    """
 
     def __init__(self, language: StoryLanguage, names: Callable[[], ChapterNames] | None = None) -> None:
         self.language = language
@@ -79,11 +82,11 @@ class ViewLabels:
         return labels_for(self.language)
 
     def value(self, stored: str) -> str:
-        """Return a status, a kind or another stored word in the language of the story; an unknown one as it is."""
+        """Return a stored word in the story's language, unchanged if unknown."""
         return self.get(f"value.{stored}", stored.replace("_", " "))
 
     def field(self, name: str) -> str:
-        """Return what a field of a card or an attribute of a state is called."""
+        """Return the name of a card field or state attribute."""
         return self.prompt.attribute(name).replace("_", " ")
 
     def reason(self, text: str) -> str:
@@ -94,7 +97,7 @@ class ViewLabels:
         return re.sub(pattern, lambda found: self._reasons[found[0]], text)
 
     def issue(self, stage: str, kind: str, message: str) -> str:
-        """Return what went wrong where."""
+        """Return an issue with its stage."""
         where, what = self.get(f"stage.{stage}", stage), self.get(f"trouble.{kind}", kind)
         # What waits to be indexed is not out of date.
         what = self.get(f"trouble.{stage}_{kind}", what)
@@ -113,7 +116,7 @@ class ViewLabels:
         return place_text(chapter_index, scene_index, always=self.always)
 
     def memory_place(self, thing: object) -> str:
-        """Return the place of a memory, or of what tells of one."""
+        """Return the place of a memory."""
         from novelgen.models.memory import memory_place_text
         from novelgen.models.position import StoryPosition, place_told
 
@@ -123,12 +126,12 @@ class ViewLabels:
 
     @property
     def always(self) -> str:
-        """The word for what always holds."""
+        """The word for timeless facts."""
         return self.prompt.everywhere
 
 
 def view_labels_for(language: str = "") -> ViewLabels:
-    """Return the labels of a story's language such as `zh`, `zh-CN` or `en`, or of the language of who reads them."""
+    """Return the labels of a language such as `zh` or `en`, or the reader's."""
     return _labels(language_of_reader(language))
 
 

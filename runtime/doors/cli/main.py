@@ -199,7 +199,7 @@ class _Program(CommandGroup):
         sys.exit(error_handling.run_guarded(run))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; a reader that closes the output early is no failure: `novelgen search … | head`."""
+        """Run the command, accepting a closed output: `novelgen search … | head`."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -208,7 +208,7 @@ class _Program(CommandGroup):
 
 
 def _formatter() -> type[click.HelpFormatter]:
-    """Return what writes help: in Chinese where that is the language of who reads it."""
+    """Return the help formatter of the reader's language."""
     if language_of_reader() != "zh":
         return click.HelpFormatter
     from runtime.doors.cli.chinese_help import ChineseHelp

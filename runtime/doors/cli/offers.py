@@ -1,4 +1,4 @@
-"""What neither the table of operations nor a method says of a command: `offers.toml` as data, and here what is code.
+"""Command descriptions: `offers.toml` as data, and code for special cases.
 
 Cells of a table are told by a path: `chunk.content` is an attribute, `~status` its word in the story's language,
 `=giver` the name of whom an id stands for, `?undone_at` yes or nothing, `@` the place of what has a chapter and a
@@ -41,7 +41,7 @@ MAX_LISTED = 10
 
 @dataclass(frozen=True)
 class View:
-    """What showing a result needs: the project, the arguments of its method, and what else was asked for."""
+    """The context of a view: project, method arguments and other options."""
 
     stores: MemoryStores
     project: str
@@ -74,11 +74,11 @@ class View:
         return {each.label: self.labels.place(each.chapter_index, each.scene_index) for each in listed}
 
     def name(self, entity_id: str | None) -> str:
-        """Return the display name of whom an id stands for; `reader` by its word."""
+        """Return an id's display name, the reader's by its word."""
         return self.labels.get(f"value.{entity_id}") or self.names.get(entity_id or "", entity_id or "")
 
     def at(self, path: str | Callable[[Any, View], Any], value: Any) -> Any:
-        """Return what stands at a path of attributes."""
+        """Return the value at a path of attributes."""
         if callable(path):
             return path(value, self)
         for name in filter(None, path.split(".")):
@@ -86,13 +86,13 @@ class View:
         return value
 
     def place(self, found: Any) -> str:
-        """Return where something is; a pair is a place, too."""
+        """Return a place, also from a pair."""
         if found is None or isinstance(found, tuple):
             return ":".join(map(str, found or ()))
         return self.labels.memory_place(found)
 
     def cell(self, path: str, value: Any) -> object:
-        """Return what a cell shows."""
+        """Return the text of a cell."""
         mark, rest = (path[0], path[1:]) if path[0] in "~=?@:" else ("", path)
         if mark == ":":
             function, _, rest = rest.partition("/")
@@ -110,7 +110,7 @@ class View:
         return ", ".join(map(str, told)) if isinstance(found, list | tuple) else told[0]
 
     def table(self, columns: Mapping[str, str], rows: Iterable[Any]) -> None:
-        """Print what each of some rows shows in columns."""
+        """Print rows in columns."""
         shown = [[self.cell(path, each) for path in columns.values()] for each in rows]
         output.print_table(list(columns), shown, labels=self.labels, shows_all=self.asked.get("shows_all", True))
 
@@ -125,7 +125,7 @@ class View:
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """What a command is beside its method.
+    """The command part of an operation.
 
     Args:
         command: The words that call it.
@@ -200,7 +200,7 @@ def cell(function: Function) -> Function:
 
 
 def does(part: str, *operations: str) -> Callable[[Function], Function]:
-    """Let a function be a part of the offers of operations, such as `show`; `Offer` tells which there are."""
+    """Register a function as a part of operations' offers, such as `show`."""
 
     def kept(function: Function) -> Function:
         for each in operations:
@@ -243,7 +243,7 @@ def _show_deletion(result: Any, view: View) -> None:
 
 
 def _attached(attachments: Sequence[Any], view: View) -> str:
-    """What a memory is attached to as one line: entities by name and id, chapters, the book."""
+    """A memory's attachments on one line: entities, chapters, book."""
     told = (f"{each.name} ({each.target})" if each.name else _target(each.target, view) for each in attachments)
     return view.labels["line.comma"].join(told)
 
@@ -406,7 +406,7 @@ def _file_aside(_: Any, view: View) -> None:
 
 
 def _has_files(view: View) -> bool:
-    """Whether the project is made of files, which an ingest takes in again; a book that was imported has none."""
+    """Return whether the project consists of files, unlike an imported book."""
     folder = view.stores.paths(view.project).chapters
     return folder.is_dir() and any(folder.iterdir())
 
@@ -464,7 +464,7 @@ def _show_entity(card: Any, view: View) -> None:
 
 
 def _counted(value: object, view: View) -> object:
-    """Return a count of a card as it is, and the place of the scene that it names by its own id."""
+    """Return a card's count, and the place of its scene id."""
     return view.scene_places.get(value, value) if isinstance(value, str) else value
 
 
@@ -525,7 +525,7 @@ def _show_added_entity(result: Any, view: View) -> None:
 
 @does("asks", "merge_entities")
 def _merging(view: View, payload: Mapping[str, Any]) -> Any:
-    """Look both up, so that nobody is asked about who is not there; a candidate has no card."""
+    """Look both up, before the merge is confirmed."""
     gone, keep = (
         payload[each] if _is_candidate(view, payload[each]) else _called(view, payload[each])
         for each in ("gone", "keep")
@@ -610,7 +610,10 @@ def _show_confirmed(result: Any, view: View) -> None:
 
 
 def _ask_whether_same(candidate: Any, view: View, *, has_card: bool = False) -> None:
-    """Ask whether two names are one's; a name that has a card stays, one that has none is added to it."""
+    """Ask whether two names mean one entity.
+
+    An existing card stays.
+    """
     names = [candidate.same_as, candidate.name]
     keep, gone = reversed(names) if has_card and _is_candidate(view, candidate.same_as) else names
     command = f"novelgen entity merge {view.project} {in_shell(keep)} {in_shell(gone)}"
@@ -644,7 +647,7 @@ class _Side(NamedTuple):
 
 @does("rows", "list_relationships")
 def _sides(result: Any, view: View) -> list[_Side]:
-    """Return each pair from the side from which it is told: that of whom was asked for, else that of the first."""
+    """Return pairs from the requested side, by default the first."""
     if not view.values.get("character_id"):
         return [_Side(each.character_a, each.seen_by(each.character_a)) for each in result]
     from runtime.story.entities import StoryEntities
@@ -786,7 +789,7 @@ def numbered_chapter(stores: MemoryStores, project: str, chapter: Any) -> Any:
 
 
 def summary_place(chapter: Any, part: int | None) -> tuple[Any, Any] | None:
-    """Return which summary is meant by --chapter or --part; None where neither is given."""
+    """Return the summary of --chapter or --part, or None."""
     if chapter is not None and part is not None:
         raise click.UsageError("give --chapter or --part, not both")
     if chapter is not None:
@@ -795,7 +798,7 @@ def summary_place(chapter: Any, part: int | None) -> tuple[Any, Any] | None:
 
 
 def summary_name(summary: Any, labels: ViewLabels) -> str:
-    """Return what a summary is of in words."""
+    """Return a summary's name in words."""
     if summary.level == "chapter":
         return labels["line.chapter"].format(summary.number)
     title = f" {summary.title}" if summary.title else ""
@@ -1011,7 +1014,7 @@ def _show_feelings(found: Any, view: View) -> None:
 
 @does("json", "list_secrets")
 def _secrets_shown(states: Any, view: View) -> list[dict[str, Any]]:
-    """Return secrets without what their listener may not hear, unless the author asks for it."""
+    """Return secrets open to their listener, or all for the author."""
     shown: list[dict[str, Any]] = []
     for each in states:
         told: dict[str, Any] = {"secret_id": each.secret.secret_id, "standing": each.standing, "hint": each.hint}

@@ -1,4 +1,4 @@
-"""What a command prints: JSON for programs, tables for people, progress and warnings on stderr.
+"""Output of commands: JSON, tables, progress and warnings.
 
 Commands import this at their top, so what is heavy here is imported when something is printed.
 """
@@ -57,7 +57,7 @@ def print_json(data: Any) -> None:
 
 
 def print_result(result: Any, *lines: str, as_json: bool) -> None:
-    """Print what a command did: its result as JSON, or the lines that say it to people, in their language."""
+    """Print a result as JSON, or as lines for people."""
     if as_json:
         print_json(result)
         return
@@ -66,7 +66,7 @@ def print_result(result: Any, *lines: str, as_json: bool) -> None:
 
 
 def print_text(text: str = "") -> None:
-    """Print a line for people on stdout; control characters are left out."""
+    """Print a line on stdout, without control characters."""
     click.echo(with_quoted_arguments(scrub_text(text)))
 
 
@@ -106,7 +106,7 @@ def print_table(
     labels: ViewLabels | None = None,
     shows_all: bool = True,
 ) -> None:
-    """Print a table that fits the terminal; Chinese characters count two columns.
+    """Print a table that fits the terminal, with wide characters as two columns.
 
     With labels headings are keys. A terminal gets the first rows of a long one, and how to see the rest. A column
     without a value is left out.
@@ -132,7 +132,10 @@ def print_table(
 
 
 def print_pairs(pairs: Mapping[str, object], labels: ViewLabels | None = None) -> None:
-    """Print names and values, one pair per line; None and empty values are left out. With labels names are keys."""
+    """Print name and value pairs, without empty ones.
+
+    With labels, names are keys.
+    """
     from rich.table import Table
 
     given = {name: value for name, value in pairs.items() if value not in (None, "", [], {})}
@@ -145,12 +148,12 @@ def print_pairs(pairs: Mapping[str, object], labels: ViewLabels | None = None) -
 
 
 def report_line(text: str) -> None:
-    """Print a line about the work itself on stderr, in the language of who reads it."""
+    """Print a progress line on stderr, in the reader's language."""
     click.echo(with_quoted_arguments(in_words(scrub_text(text))), err=True)
 
 
 def report_end(failures: Sequence[str], summary: str) -> None:
-    """Report failures and what was done in all; where something failed the command does, too."""
+    """Print failures and totals, and fail the command if anything failed."""
     for failure in failures:
         report_line(f"error: {failure}")
     report_line(summary)
@@ -159,7 +162,7 @@ def report_end(failures: Sequence[str], summary: str) -> None:
 
 
 def report_warning(text: str) -> None:
-    """Print a warning on stderr; one that repeats is told once a run."""
+    """Print a warning on stderr, once per run."""
     context = click.get_current_context(silent=True)
     told: set[str] = context.meta.setdefault(f"{__name__}.warnings", set()) if context else set()
     if text not in told:
@@ -168,12 +171,12 @@ def report_warning(text: str) -> None:
 
 
 def report_issue(issue: ReportIssue) -> None:
-    """Say on stderr what is missing or degraded; in the JSON of a program nobody may look for it."""
+    """Print an issue on stderr, even beside JSON."""
     report_warning(view_labels_for().issue(issue.stage, issue.kind, issue.message))
 
 
 def index_state(indexing: IndexingResult, project_id: str, labels: ViewLabels) -> str:
-    """Return the state of the index in words, with what failed, and the repair when something waits."""
+    """Return the index's state in words, with failures and the repair."""
     reason = f" ({in_words(indexing.issues[0].message)})" if indexing.issues else ""
     if not indexing.waiting:
         return labels["line.up_to_date"] + reason
@@ -182,14 +185,14 @@ def index_state(indexing: IndexingResult, project_id: str, labels: ViewLabels) -
 
 
 def report_indexing(indexing: IndexingResult, project_id: str) -> None:
-    """Say on stderr when the vector index does not follow what a command did; SQL is safe either way."""
+    """Report on stderr an index that lags behind SQL."""
     # What was left for later on purpose the import told, and every context does.
     if indexing.waiting and indexing.issues:
         report_warning(f"stored, but the index lags: {index_state(indexing, project_id, view_labels_for())}")
 
 
 def print_condition(condition: StoryCondition, labels: ViewLabels) -> None:
-    """Print what a project holds now and what to do next, in the language of who reads it."""
+    """Print a project's contents and the next step."""
     from runtime.story.condition import next_steps_in
 
     counts = {
@@ -221,7 +224,7 @@ def print_undo(change_id: int | None, project: str, labels: ViewLabels) -> None:
 
 
 def print_changes(changes: StoryDifference | None) -> None:
-    """Print in a few lines what scenes changed that were just taken in; what kept that from being told, on stderr."""
+    """Print the changes of newly stored scenes, with failures on stderr."""
     from novelgen.context.difference_block import difference_block
 
     if changes is None:
@@ -242,7 +245,7 @@ MAX_REMARKS = 12
 def print_remarks(
     remarks: Sequence[Remark], labels: ViewLabels, *, heading: str = "remarks_left_out", most: int = MAX_REMARKS
 ) -> None:
-    """Print lines of a story's text: those left out because they are said to readers, or what the heading says."""
+    """Print the removed remarks of a text, or their heading."""
     if not remarks:
         return
     print_heading(labels[f"line.{heading}"])

@@ -1,4 +1,4 @@
-"""What commands share: the program's own options, arguments, options, asking first, and opening a project."""
+"""Shared command parts: options, arguments, confirmation, opening projects."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class CliSession:
 
 
 class CommandGroup(click.Group):
-    """A group of commands that shows its help when none is named, and names what is near a misspelt one."""
+    """A command group with help by default and suggestions for misspelt commands."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the group's own options; without any argument show the help and end."""
+        """Parse the group's options, showing help without arguments."""
         if not args and not self.invoke_without_command:
             click.echo(ctx.get_help(), color=ctx.color)
             ctx.exit(ExitCode.DONE)
@@ -60,14 +60,14 @@ class CommandGroup(click.Group):
 
 
 class Typed(click.ParamType):
-    """A value that is checked as it is typed; what it means the story reads, which knows where a scene stands."""
+    """A value validated on input, and resolved by the story."""
 
     def __init__(self, name: str, read: Callable[[str], Any]) -> None:
         self.name = name
         self._read = read
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return what was read of it."""
+        """Return the converted value."""
         try:
             return self._read(value) if isinstance(value, str) else value
         except UserInputError as error:
@@ -125,7 +125,7 @@ def _change(text: str) -> tuple[str, Any]:
 
 
 def json_or_text(text: str) -> Any:
-    """Return what was typed as JSON where it can be read as JSON."""
+    """Return typed JSON, or the text itself."""
     try:
         return json.loads(text)
     except ValueError:
@@ -139,7 +139,7 @@ CHANGE = Typed("NAME=VALUE", _change)
 
 
 class StoryText(click.ParamType):
-    """The text of a file of any kind that an import reads; - is stdin."""
+    """The text of any importable file, with - for stdin."""
 
     name = "filename"
 
@@ -165,7 +165,10 @@ COUNT = click.IntRange(min=1)
 
 
 def changes_by_field(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return changes by field; `alias` may be given many times, and another field twice is a slip."""
+    """Return changes by field.
+
+    Only `alias` may repeat.
+    """
     changes: dict[str, Any] = {}
     for field, value in given:
         if field == "alias":
@@ -178,7 +181,7 @@ def changes_by_field(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def can_ask() -> bool:
-    """Tell whether somebody sits at a terminal who can be asked."""
+    """Return whether a user at a terminal can answer."""
     return sys.stdin.isatty()
 
 
@@ -197,7 +200,7 @@ def require_confirmation(action: str, *, is_confirmed: bool) -> None:
 
 @contextmanager
 def opened_stores(session: CliSession, project_id: str | None = None, **overrides: Any) -> Iterator[MemoryStores]:
-    """Give stores and close them at the end; nothing is opened yet."""
+    """Yield stores, and close them at the end."""
     from runtime.settings import load_settings
     from runtime.stores import MemoryStores
     from runtime.story.projects import project_settings
@@ -232,7 +235,7 @@ def opened_shelf(session: CliSession) -> ProjectStores:
 
 
 def story_language(stores: MemoryStores, project_id: str) -> str:
-    """Return the language of a stored project's story; empty where nothing says it."""
+    """Return a stored story's language, empty if unknown."""
     from runtime.story.projects import StoryProjects
 
     return StoryProjects(stores, project_id).language_of_project()
@@ -257,7 +260,7 @@ def story_labels(stores: MemoryStores, project_id: str) -> ViewLabels:
 
 
 def labels_where_stored(stores: MemoryStores, project_id: str, *, else_of: str = "") -> ViewLabels:
-    """Return the words of a stored project's views; of one that is not stored those of a text's language."""
+    """Return the labels of a stored project, or of a text's language."""
     from novelgen.errors import NovelgenError
     from novelgen.language.language import story_language as language_of
 
@@ -273,7 +276,7 @@ YOUNG_OBJECTS = 50_000
 
 @cache
 def settle_imports() -> None:
-    """Let the garbage collector pass over what a command has imported: it stays until the program ends. Works once.
+    """Freeze imported objects for the garbage collector, once.
 
     Else it looks through half a million objects of the libraries again and again while a context of a large
     project is built. And it looks less often: reading 100,000 memories makes nothing but what stays.

@@ -1,4 +1,4 @@
-"""What commands show to people: contexts with their receipts and differences, memories, states."""
+"""Views for people: contexts, differences, memories and states."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -65,7 +65,7 @@ FIRST_LINES = {"states": 6, "left_off": 3, "open_loops": 5, "memories": 10}
 
 
 def print_first_screen(context: SceneMemoryContext, labels: ViewLabels) -> None:
-    """Print of a context what a writer needs at once, a line each: what must hold, who is here, what is open."""
+    """Print the essential lines of a context: constraints, cast and threads."""
     prompt = labels.prompt
     report = context.report or ContextReport()
     place = labels.place(context.chapter_index, context.scene_index)
@@ -101,7 +101,7 @@ def print_first_screen(context: SceneMemoryContext, labels: ViewLabels) -> None:
 
 
 def _print_hidden(context: SceneMemoryContext, report: ContextReport, labels: ViewLabels) -> None:
-    """Print what the point of view does not know, in the order of the rest."""
+    """Print the facts hidden from the point of view."""
     prompt = labels.prompt
     hidden, view = context.hidden or HiddenContext(), report.point_of_view
     names = {**report.names, **hidden.names}
@@ -118,7 +118,7 @@ def _print_hidden(context: SceneMemoryContext, report: ContextReport, labels: Vi
 
 
 def _why(item: ContextItem) -> list[str]:
-    """Why a memory is in; why it stands in full is for programs, in the JSON."""
+    """The reasons for a memory, without those of its form."""
     return [each for each in item.reasons if not each.startswith("full form: ")]
 
 
@@ -151,7 +151,7 @@ def _print_timeline(context: SceneMemoryContext, report: ContextReport, labels: 
 
 
 def print_issues(issues: list[ReportIssue], labels: ViewLabels) -> None:
-    """Print what is missing or degraded; nothing where nothing is."""
+    """Print issues, if any."""
     if issues:
         print_heading(labels["head.issues"])
         for issue in issues:
@@ -159,7 +159,7 @@ def print_issues(issues: list[ReportIssue], labels: ViewLabels) -> None:
 
 
 def print_summary(report: ContextReport, labels: ViewLabels, written_to: Path | None) -> None:
-    """Print how a context came about in a few lines; what stands among its issues is not told again."""
+    """Print a context's summary, without repeating issues."""
     spent = labels.reason(", ".join(f"{need} {tokens}" for need, tokens in report.tokens_per_need.items()))
     why = report.planner.reason
     for issue in report.issues:
@@ -187,7 +187,7 @@ def _selected(selector: SelectorReport | None, labels: ViewLabels) -> str:
 
 
 def _strangers(report: ContextReport) -> list[str]:
-    """Return the plan's names that no entity bears and the text does not hold either: of the others no issue speaks."""
+    """Return plan names without an entity or a mention in the text."""
     told = [issue.message for issue in report.issues if issue.kind == "unresolved"]
     return [name for name in report.unresolved_names if any(repr(name) in message for message in told)]
 
@@ -232,7 +232,7 @@ def print_explanation(report: ContextReport, labels: ViewLabels) -> None:
 
 
 def print_difference(difference: ContextDifference, labels: ViewLabels, file: Path) -> None:
-    """Print what changed in the context of a planned scene."""
+    """Print the changes of a planned scene's context."""
     prompt = labels.prompt
     place = labels.place(difference.chapter_index, difference.scene_index)
     print_heading(labels["head.difference"].format(place=place, project=difference.project_id))

@@ -94,7 +94,7 @@ EXAMPLES_FILE = Path(__file__).with_name("examples.json")
 
 @cache
 def examples() -> dict[str, dict[str, Any]]:
-    """Return operation id to what was asked (`request`, `parameters`) and answered (`response`)."""
+    """Return request and response examples by operation id."""
     told: dict[str, dict[str, Any]] = json.loads(EXAMPLES_FILE.read_text(encoding="utf-8"))
     return told
 
@@ -139,7 +139,10 @@ def build_app(
     chat_model: BaseChatModel | None = None,
     tracer_provider: TracerProvider | None = None,
 ) -> FastAPI:
-    """Build the application over stores, which are closed when it ends; without settings for this machine alone."""
+    """Build the application over stores, closed at its end.
+
+    Without settings it serves this machine alone.
+    """
     settings = settings or ServerSettings()
     projects_dir = stores.settings.projects_dir
     all_jobs = Jobs(projects_dir / JOBS_FOLDER, limits=settings.limits, secret_folders=(projects_dir,))
@@ -230,7 +233,7 @@ def refused(request: Request, refusal: problems.Refusal) -> Response:
 
 
 def _answer(request: Request, problem: problems.Problem, headers: dict[str, str] | None = None) -> Response:
-    """Answer with the problem: a person, whose browser asks for HTML, with a page, a program with JSON."""
+    """Answer with a problem, as a page for browsers and JSON for programs."""
     is_person = "text/html" in request.headers.get("accept", "") and not request.scope["path"].startswith("/v1/")
     # A host that is none of ours may be no host at all, and a page has an address.
     if is_person and problem.status != 421:
@@ -263,7 +266,7 @@ def _describe(app: FastAPI) -> None:
 
 
 def _tell_pairs_plainly(schema: Any) -> None:
-    """Tell of tuples whose parts are alike as arrays of them: few generators of clients know `prefixItems`."""
+    """Describe uniform tuples as arrays, since few client generators know `prefixItems`."""
     if isinstance(schema, dict):
         parts = schema.get("prefixItems")
         if isinstance(parts, list) and parts and all(each == parts[0] for each in parts):

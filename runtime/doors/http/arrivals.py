@@ -42,7 +42,7 @@ def bounded_body(receive: Receive, headers: Headers, *, most_bytes: int, within_
 
 
 class Arrivals:
-    """Receives bodies of callers of the same rights; one too many ends that which has been coming longest.
+    """Receives bodies, dropping the oldest arrival of a caller's rights when full.
 
     Args:
         limits: How many may come at once, and how many bytes of them are kept.

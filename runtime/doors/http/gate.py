@@ -1,4 +1,4 @@
-"""The gate of the server: who may come in, and requests that come again."""
+"""The server's gate: access and repeated requests."""
 
 import asyncio
 import base64
@@ -49,7 +49,7 @@ _PORT = re.compile(r":[0-9]{1,5}$")
 
 
 class Gate:
-    """Lets in who may come in, and says who came: ASGI middleware, around all that answers."""
+    """ASGI middleware that authenticates callers."""
 
     def __init__(self, app: ASGIApp, *, settings: ServerSettings, telemetry: Telemetry, answer: Answering) -> None:
         self._app = app
@@ -239,7 +239,7 @@ class Repeats:
         self._keep(call, body_hash, answered)
 
     def _keep(self, call: Call, body_hash: str, answered: list[Message]) -> None:
-        """Keep an answer where a repeated request should have the same one; what may go better is tried again."""
+        """Store an answer for repeats of its request, unless a retry may succeed."""
         if not answered or answered[-1].get("more_body") or _is_stream(answered[0]):
             return
         start, *parts = answered
@@ -254,7 +254,7 @@ class Repeats:
 
 
 class _Tagged:
-    """Gives whole answers an ETag by what they hold, so that none can be stale, and 304 to who has it."""
+    """ASGI middleware that adds content ETags and answers 304."""
 
     def __init__(self, send: Send, known: str) -> None:
         self._send = send

@@ -1,4 +1,4 @@
-"""What the routes of a server share: the open stories, the jobs, and the model that speaks."""
+"""Shared state of the routes: stories, jobs and the speaking model."""
 
 import contextlib
 import threading
@@ -56,13 +56,13 @@ class House:
         self._prepared: set[str] = set()
 
     def awaken(self, project_id: str, stores: MemoryStores) -> None:
-        """Let a project's vector index start before the first search, whose time its start would use up."""
+        """Start a project's vector index before its first search."""
         if project_id not in self._awake:
             StoryBase(stores, project_id).await_index()
             self._awake.add(project_id)
 
     def prepare(self, project_id: str) -> None:
-        """Make ready beside the first page of a project what takes a second: its index, and the names of its text."""
+        """Prepare a project's index and text names beside its first page."""
         if self.is_early and project_id not in self._prepared:
             self._prepared.add(project_id)
             for step in (self._prepare_names, self._prepare_index):
@@ -79,7 +79,7 @@ class House:
             self.awaken(project_id, self.stores.of(project_id))
 
     def forget(self, project_id: str) -> None:
-        """Let go of what is kept of a project that is no more."""
+        """Drop the cached state of a deleted project."""
         self.jobs.forget_project(project_id)
         self._awake.discard(project_id)
         self._prepared.discard(project_id)
@@ -91,7 +91,7 @@ class House:
 
 
 class ServedProject:
-    """A project that a request names; its stores are opened in the thread that uses them."""
+    """A requested project, opened in the thread that uses it."""
 
     def __init__(self, house: House, project_id: str) -> None:
         self.house = house
@@ -106,7 +106,7 @@ class ServedProject:
 
     @property
     def story(self) -> Story:
-        """The story of the project; errors are those of `stores`."""
+        """The project's story, with the errors of `stores`."""
         stores = self.stores
         self.house.awaken(self.project_id, stores)
         return Story(stores, self.project_id, chat_model=self.house.chat_model)
@@ -122,7 +122,7 @@ class ServedProject:
 
 
 def house_of(request: Request) -> House:
-    """Return what the server holds open."""
+    """Return the server's open state."""
     house: House = request.app.state.house
     return house
 
@@ -139,7 +139,7 @@ async def _house(request: Request) -> House:
 
 
 async def require_access(request: Request) -> None:
-    """Refuse a write to who may only read."""
+    """Reject a write by a read-only caller."""
     route: Any = request.scope.get("route")
     is_read = (
         request.method in ("GET", "HEAD") or READS.items() <= (getattr(route, "openapi_extra", None) or {}).items()

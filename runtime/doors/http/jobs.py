@@ -74,7 +74,10 @@ class JobCancelled(Exception):
 
 @dataclass(frozen=True)
 class JobOrder:
-    """What a job works with; `tell` raises JobCancelled once the job shall end."""
+    """The inputs of a job.
+
+    `tell` raises JobCancelled once the job must end.
+    """
 
     job: Job
     folder: Path
@@ -85,7 +88,7 @@ class JobOrder:
         self.tell("", done, total)
 
     def progress_of(self, stage: JobStage) -> Callable[[int, int], None]:
-        """Return what tells of a step of a stage."""
+        """Return a reporter of a stage's steps."""
         return partial(self.tell, stage)
 
 
@@ -119,7 +122,7 @@ class Jobs:
         self._work[kind] = work
 
     def load(self) -> None:
-        """Take up what an earlier server left: jobs that it did not end are interrupted, and can be resumed."""
+        """Load an earlier server's jobs, marking unfinished ones as interrupted."""
         if not self._folder.is_dir():
             return
         for file in sorted(self._folder.glob("*/job.json")):
@@ -161,7 +164,7 @@ class Jobs:
         return self.get(job.job_id)
 
     def resume(self, job_id: str) -> Job:
-        """Run a job again that is over; what it stored is left alone."""
+        """Run a finished job again, keeping its stored results."""
         with self._lock:
             job = self._require(job_id)
             if job.state not in OVER:
@@ -176,7 +179,7 @@ class Jobs:
         return self.get(job_id)
 
     def cancel(self, job_id: str) -> Job:
-        """Let a job end after the step at which it is; one that is over is forgotten."""
+        """Stop a job after its present step, or forget a finished one."""
         with self._lock:
             job = self._require(job_id)
             if job.state == "waiting":
@@ -197,7 +200,7 @@ class Jobs:
             return self._require(job_id)
 
     def source(self, job_id: str, name: str) -> bytes:
-        """Return what a job was started with."""
+        """Return a job's input."""
         with self._lock:
             self._require(job_id)
         try:
@@ -214,7 +217,7 @@ class Jobs:
         return sorted(jobs, key=lambda each: each.created_at, reverse=True)
 
     def require_idle(self, project_id: str) -> None:
-        """Refuse what would disturb a job of a project."""
+        """Reject changes that would disturb a project's job."""
         at_work = next((each for each in self.list(project_id) if each.state not in OVER), None)
         if at_work is not None:
             raise Refusal(
@@ -249,7 +252,7 @@ class Jobs:
             self._is_closing = True
 
     def close(self, *, timeout_s: float = 0.5) -> None:
-        """Stop, and wait a little for the jobs that run; what does not end in time is resumed another day."""
+        """Stop, and wait briefly for running jobs, which can be resumed later."""
         self.stop()
         with self._lock:
             running = list(self._running.values())
@@ -322,7 +325,7 @@ class Jobs:
                 )
 
     def _set(self, job_id: str, **changes: Any) -> Job:
-        """Change a job; the caller holds the lock."""
+        """Change a job under the caller's lock."""
         job = self._require(job_id).model_copy(update=changes)
         self._jobs[job_id] = job
         return job
@@ -334,7 +337,7 @@ class Jobs:
             shutil.rmtree(self._folder / job.job_id, ignore_errors=True)
 
     def _write(self, job: Job) -> None:
-        """Keep a job for a server to come; where that fails the job goes on."""
+        """Persist a job for a later server, ignoring failures."""
         with contextlib.suppress(OSError):
             (self._folder / job.job_id).mkdir(parents=True, exist_ok=True)
         try:

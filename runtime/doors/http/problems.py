@@ -1,4 +1,4 @@
-"""How requests are answered: what went wrong as RFC 9457 says it, use cases traced, and no paths of this machine."""
+"""Answers to requests: RFC 9457 problems, traces, no local paths."""
 
 import functools
 import inspect
@@ -60,7 +60,7 @@ class FieldProblem(BaseModel):
 
 
 class Problem(BaseModel):
-    """What went wrong with a request."""
+    """A problem of a request."""
 
     type: str = Field(description="Stable name of the kind of problem.", examples=["urn:novelgen:unknown-project"])
     title: str
@@ -100,7 +100,7 @@ def problem_like(kind: str, status: int, detail: str, **more: Any) -> Problem:
 
 
 def problem_of(error: errors.NovelgenError, *, folders: Sequence[Path] = ()) -> Problem:
-    """Return what a caller is told of an error."""
+    """Return the problem of an error."""
     status = next(STATUS_OF[each] for each in type(error).__mro__ if each in STATUS_OF)
     detail = with_own_ways(without_paths(str(error), folders=folders), _ways())
     both = {name: getattr(error, name) for name in STALE_FIELDS} if isinstance(error, errors.StaleVersionError) else {}
@@ -109,7 +109,7 @@ def problem_of(error: errors.NovelgenError, *, folders: Sequence[Path] = ()) -> 
 
 @cache
 def _ways() -> dict[str, str]:
-    """Return operation to its method and path; what has no route is told by the one that does nearly the same."""
+    """Return operations with method and path, or those of the nearest route."""
     calls = {each.name: each.http for each in OPERATIONS if each.http}
     calls |= {name: calls[nearly] for name, nearly in _NEARLY.items()} | {"extract_scenes": "POST /extract"}
     return {name: call.replace(" ", " /v1/projects/{project_id}", 1) for name, call in calls.items()}
@@ -119,7 +119,7 @@ _NEARLY = {"list_consolidations": "list_memories", "list_entity_changes": "list_
 
 
 def invalid_request(wrong: Sequence[Mapping[str, Any]]) -> Problem:
-    """Return what a caller is told of a request that does not have the documented shape."""
+    """Return the problem of a malformed request."""
     fields = [
         FieldProblem(
             where=".".join(str(part) for part in each.get("loc", ()))[:LONGEST_VALUE],
@@ -147,7 +147,7 @@ def problem_answer(problem: Problem, *, request_id: str = "", headers: Mapping[s
 
 
 class AnsweringRouter(APIRouter):
-    """Routes of use cases, whose answers go through `told`.
+    """Router of use cases, with answers passed through `told`.
 
     What a route makes an HTTP response or a stream of, it puts through `told` itself.
     """

@@ -1,4 +1,4 @@
-"""Routes: those of the table of operations, of the server, its projects, long work, and what a character says."""
+"""Routes of operations, the server, projects, jobs and replies."""
 
 import inspect
 import re
@@ -157,7 +157,7 @@ _TAG = re.compile(r'(?:W/)?"([0-9a-f]+)[^"]*"')
 
 
 def _expected(if_match: str, model: type[Arguments]) -> dict[str, str]:
-    """Return the version that a header names; an operation that compares none must not seem to."""
+    """Return the version in a header, rejecting operations that compare none."""
     if if_match.strip() == "*":
         return {}
     if VERSION not in model.model_fields:
@@ -182,7 +182,7 @@ def _path_parameter(model: type[Arguments], name: str) -> Any:
 
 
 def _written(result: Any, project: Project, request: Request) -> Response:
-    """Return what can be a block for a prompt: as one where that is asked for, and not JSON, else as its file is."""
+    """Return a prompt block on request, else JSON."""
     accepted = [each.partition(";")[0].strip() for each in request.headers.get("accept", "").split(",")]
     if PROMPT_TYPE in accepted and "application/json" not in accepted:
         return Response(result.as_prompt(), media_type=f"{PROMPT_TYPE}; charset=utf-8")
@@ -209,7 +209,7 @@ class Alive(BaseModel):
 
 @_condition.get("/health")
 async def check_alive() -> Alive:
-    """Say that the server lives; no store is asked."""
+    """Report that the server is alive, without touching a store."""
     return Alive()
 
 
@@ -253,14 +253,14 @@ class ProjectList(BaseModel):
 
 
 class ServedProjectOverview(ProjectOverview):
-    """What a project holds, and what to do next."""
+    """A project's contents and next step."""
 
     condition: StoryCondition | None = None
 
 
 @_projects.get("")
 def list_projects(house: TheHouse) -> ProjectList:
-    """List the projects with what each holds; one that cannot be read says why in `problem`."""
+    """List projects with their contents, or the `problem` of unreadable ones."""
     return ProjectList(projects=house.stores.overviews())
 
 
@@ -274,7 +274,7 @@ def create_project(house: TheHouse, body: NewProject) -> ProjectOverview:
 
 @_projects.get("/{project_id}")
 def get_project(project: Project) -> ServedProjectOverview:
-    """Tell what a project holds, and what to do next."""
+    """Return a project's contents and the next step."""
     stores = project.stores
     overview = StoryProjects(stores, project.project_id).describe_project()
     condition = StoryUpkeep(stores, project.project_id).story_condition()
@@ -286,7 +286,7 @@ def delete_project(
     project: Project,
     confirm: Annotated[str, Query(max_length=400, description="The project's id once more.", examples=["my-novel"])],
 ) -> DeletedProject:
-    """Delete a project for good: what is stored of it, its index, its folder with the files in it, and its jobs."""
+    """Delete a project for good, with its data, index, folder and jobs."""
     stores = project.stores
     project.house.jobs.require_idle(project.project_id)
     deleted = StoryProjects(stores, project.project_id).delete_project(confirm=confirm)
@@ -295,7 +295,7 @@ def delete_project(
 
 
 class ReplyRequest(Arguments):
-    """What was said to a character who shall answer."""
+    """The words spoken to a character."""
 
     said: Text
     to: Name = "player"
@@ -309,13 +309,13 @@ class ReplyRequest(Arguments):
 
 
 class SpokenPiece(BaseModel):
-    """A piece of what a character says."""
+    """A piece of a character's speech."""
 
     text: str
 
 
 def _speaker(project: Project, character_id: EntityName) -> Character:
-    """Look up who shall speak before the stream begins, so that nobody's name is still a plain refusal."""
+    """Look up the speaker before the stream begins, so that errors stay plain."""
     return project.story.character(character_id)
 
 
@@ -330,7 +330,7 @@ def stream_reply(
     model: Annotated[BaseChatModel, Depends(_speaking_model)],
     body: ReplyRequest,
 ) -> Iterator[ServerSentEvent]:
-    """Let the model speak as a character: `text` events as it speaks, then one `reply` with what came of it."""
+    """Stream a character's reply: `text` events, then one `reply`."""
     for part in speaker.stream_reply(model, **dict(body)):
         if isinstance(part, Reply):
             reply = told(part, folders=project.house.secret_folders)
@@ -413,7 +413,7 @@ def offer_work(house: House) -> None:
 
 @_jobs.post("/projects/{project_id}/ingest", status_code=202)
 def ingest_files(project: Project, response: Response, body: IngestFiles) -> Job:
-    """Take in what the project's own folder holds: chapters with their records, characters, settings."""
+    """Ingest the project folder: chapters, records, characters and settings."""
     _ = project.stores
     job = project.house.jobs.start("ingest", project.project_id, body.model_dump(mode="json"))
     return _accepted(job, response)
@@ -450,7 +450,7 @@ def import_manuscript(
         Query(max_length=20, description="Headings as they stand in the text, where they are not recognised without."),
     ] = [],  # noqa: B006 - read only
 ) -> Job:
-    """Take a whole manuscript in; the project is made where there is none. Its name plays no part."""
+    """Import a manuscript into a new or existing project, ignoring its name."""
     require_project_id(project.project_id)
     file = manuscript_file(request.headers.get("content-type", ""))
     job = project.house.jobs.start(
@@ -464,7 +464,7 @@ def import_manuscript(
 
 @_jobs.post("/projects/{project_id}/extract", status_code=202)
 def extract_scenes(project: Project, response: Response, body: ExtractScenes) -> Job:
-    """Let a chat model read the scenes that have no record, and store what they establish."""
+    """Let a chat model read scenes without records, and store the results."""
     build_extraction_model(project.stores.settings, project.house.chat_model)
     job = project.house.jobs.start("extract", project.project_id, body.model_dump(mode="json"))
     return _accepted(job, response)
@@ -481,19 +481,19 @@ def list_jobs(
 
 @_jobs.get("/jobs/{job_id}")
 def get_job(house: TheHouse, job_id: JobId) -> Job:
-    """Tell how far a job is, and what it came to."""
+    """Return a job's progress and result."""
     return house.jobs.get(job_id)
 
 
 @_jobs.delete("/jobs/{job_id}")
 def cancel_job(house: TheHouse, job_id: JobId) -> Job:
-    """Let a job end after the step at which it is; one that is over is forgotten."""
+    """Stop a job after its present step, or forget a finished one."""
     return house.jobs.cancel(job_id)
 
 
 @_jobs.post("/jobs/{job_id}/resume", status_code=202)
 def resume_job(house: TheHouse, job_id: JobId) -> Job:
-    """Run a job again that was cancelled, failed or was interrupted; what it stored is left alone."""
+    """Run a stopped or failed job again, keeping its stored results."""
     return house.jobs.resume(job_id)
 
 

@@ -1,4 +1,4 @@
-"""Running the server: the socket, connections that say in time what they want, signals, and an end within seconds."""
+"""Running the server: socket, timely connections, signals and shutdown."""
 
 import asyncio
 import contextlib
@@ -48,7 +48,10 @@ Waiting = dict["TimelyConnection", None]
 
 
 def serve(stores: ProjectStores, settings: ServerSettings, *, on_listening: Callable[[str], Any]) -> None:
-    """Serve until SIGTERM or SIGINT; what was stored stays stored."""
+    """Serve until SIGTERM or SIGINT.
+
+    Stored data stays stored.
+    """
     spans = exporting_provider()
     with _listening(settings) as listener, _sent(spans):
         port = listener.getsockname()[1]
@@ -75,7 +78,7 @@ def serve(stores: ProjectStores, settings: ServerSettings, *, on_listening: Call
 
 @contextlib.contextmanager
 def _sent(spans: TracerProvider | None) -> Iterator[None]:
-    """Send at the end what spans there are, as far as the short time allows."""
+    """Send the remaining spans at the end, within a short time."""
     try:
         yield
     finally:
@@ -84,7 +87,7 @@ def _sent(spans: TracerProvider | None) -> Iterator[None]:
 
 
 class _Server(uvicorn.Server):
-    """Ends by itself at a signal, so that what surrounds it is tidied up; streams end first."""
+    """Server that ends itself on a signal, streams first."""
 
     def __init__(self, config: uvicorn.Config, house: House, *, on_started: Callable[[], Any]) -> None:
         super().__init__(config)
@@ -165,7 +168,7 @@ class TimelyConnection(H11Protocol):
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Begin to wait for the client to take what there is of its answer."""
+        """Start waiting for the client to read its answer."""
         super().pause_writing()
         self._await_taking()
 
@@ -175,7 +178,7 @@ class TimelyConnection(H11Protocol):
         super().resume_writing()
 
     def handle_events(self) -> None:
-        """Take in what came; whole headers are a request."""
+        """Handle protocol events, with whole headers as a request."""
         super().handle_events()
         if self._is_at_work:
             self._stop_waiting()
@@ -222,5 +225,5 @@ class TimelyConnection(H11Protocol):
 
 
 def timely_connections(*, headers_s: float = HEADERS_S, taking_s: float = TAKING_S) -> Any:
-    """Return what uvicorn makes the connections of one server with."""
+    """Return the connection class for uvicorn."""
     return partial(TimelyConnection, waiting={}, headers_s=headers_s, taking_s=taking_s)

@@ -1,4 +1,4 @@
-"""How a server runs: where it listens and is found, who may come in, and how much it takes on at once."""
+"""Server settings: address, access and load."""
 
 import contextlib
 import errno
@@ -25,7 +25,7 @@ FEWEST_TOKEN_CHARACTERS = 16
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of what one request and all together may take; the memory that the server needs follows from them."""
+    """Bounds of single requests and of all together."""
 
     body_bytes: int = 4 * 2**20
     upload_bytes: int = 64 * 2**20
@@ -48,7 +48,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Where a server listens and who may come in."""
+    """The server's address and its access rules."""
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -139,7 +139,7 @@ def announced(projects_dir: Path, url: str) -> Iterator[None]:
 
 
 def running_server(projects_dir: Path) -> str | None:
-    """Return the URL of the server that has a folder of projects, or None; one that was killed does not count."""
+    """Return the URL of a live server of a projects folder, or None."""
     folder = projects_dir / SERVER_FOLDER
     url = _told_url(folder)
     if url is None:

@@ -1,4 +1,4 @@
-"""What watches a server from outside: its access log, metrics for Prometheus and spans for OpenTelemetry.
+"""Observability: access log, Prometheus metrics and OpenTelemetry spans.
 
 None of them tells of a story: they know a request by its method, its route as the documentation writes it, and its
 status: no ids, names, queries, texts or messages of errors.
@@ -38,7 +38,7 @@ access_log = logging.getLogger("runtime.doors.http.access")
 
 
 class Answered(Protocol):
-    """An answer whose status is known once it has begun; 0 before."""
+    """An answer with its status, 0 before it begins."""
 
     status: int
 
@@ -121,7 +121,7 @@ class Telemetry:
 
     @contextlib.contextmanager
     def request(self, scope: Scope, answer: Answered) -> Iterator[None]:
-        """Tell of a request, as part of what its caller traces: in the log, in the metrics and as a span."""
+        """Record a request in log, metrics and trace."""
         started_s = time.perf_counter()
         counting = contextlib.nullcontext() if self.metrics is None else self.metrics.in_progress.track_inprogress()
         with counting, self._span(scope) as span:
@@ -167,7 +167,7 @@ def known_method(scope: Scope) -> str:
 
 
 def exporting_provider() -> TracerProvider | None:
-    """Return what sends spans to where OpenTelemetry's own variables say; None where they say nothing.
+    """Return an exporting tracer provider by OpenTelemetry's variables, or None.
 
     It is not made the whole program's, so that no library sends spans of its own through it.
     """

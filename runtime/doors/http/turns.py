@@ -1,4 +1,4 @@
-"""Whose turn it is: lanes of requests, and the shares that owners and readers have of the connections."""
+"""Request lanes, and the connection shares of owners and readers."""
 
 import asyncio
 import re
@@ -37,7 +37,10 @@ class Lane:
         self._waiting = 0
 
     async def take(self) -> None:
-        """Wait for a turn; `give_back` ends it."""
+        """Wait for a turn.
+
+        `give_back` ends it.
+        """
         if self._turns.locked() and self._waiting >= self._room:
             raise Refusal(
                 503, "busy", f"{self._at_once} requests are at work and {self._room} wait for a turn; try later"

@@ -1,4 +1,4 @@
-"""What is kept of visitors for a while: files to be imported, and the forms that the page got last."""
+"""Temporary data of visitors: uploads and recent forms."""
 
 import re
 import secrets
@@ -37,7 +37,7 @@ _NO_NAME = re.compile(r"[\x00-\x1f\x7f/\\]")
 
 
 class Upload(BaseModel):
-    """What was sent at once."""
+    """Files sent at once."""
 
     upload_id: str
     names: list[str] = Field(description="Of the files, as they were sent, for people alone.")
@@ -47,11 +47,11 @@ class Upload(BaseModel):
 
     @property
     def title(self) -> str:
-        """What the story may be called: the name of a single file without its ending."""
+        """A possible title: a single file's name without extension."""
         return Path(self.names[0]).stem if len(self.names) == 1 else ""
 
     def title_of(self, found: str) -> str:
-        """Return what the story may be called, given the title that its reader found.
+        """Return a story title, preferring the reader's.
 
         A reader finds the name of the kept file, or of the folder in an archive; only the latter says something.
         """
@@ -59,7 +59,7 @@ class Upload(BaseModel):
 
 
 class Uploads:
-    """Keeps what was sent, for a while."""
+    """Keeps uploads for a while."""
 
     def __init__(self, folder: Path, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._folder = folder
@@ -108,7 +108,7 @@ class Uploads:
         return self._folder / upload.upload_id / upload.file
 
     def forget(self, upload_id: str) -> None:
-        """Throw an upload away; one that is not there is fine."""
+        """Drop an upload, if present."""
         if _UPLOAD_ID.fullmatch(upload_id):
             shutil.rmtree(self._folder / upload_id, ignore_errors=True)
 
@@ -134,7 +134,7 @@ def _read(folder: Path) -> Upload | None:
 
 
 def _shown(name: str) -> str:
-    """Return the name of a file without folders and what cannot be shown, its ending kept."""
+    """Return a displayable file name with its extension."""
     plain = unicodedata.normalize("NFC", _NO_NAME.split(name)[-1]).strip() or "manuscript"
     plain = plain.encode("utf-8", "replace").decode("utf-8")
     stem, suffix = Path(plain).stem, Path(plain).suffix
@@ -181,7 +181,7 @@ class KeptForm:
 
 
 class KeptForms:
-    """Keeps what the page got last; safe between threads."""
+    """Keeps recent forms of the page, safe between threads."""
 
     def __init__(self, *, most_characters: int = MOST_CHARACTERS) -> None:
         self._most_characters = most_characters
@@ -202,7 +202,7 @@ class KeptForms:
         return key
 
     def find(self, project_id: str, key: str) -> KeptForm | None:
-        """Return what is kept under a key of a project, or None where it is no longer."""
+        """Return a project's form by key, or None."""
         with self._lock:
             kept = self._kept.get(key)
             if kept is None or kept.project_id != project_id:

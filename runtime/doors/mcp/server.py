@@ -43,7 +43,7 @@ CALLS_AT_ONCE = 16
 
 
 class Shelf:
-    """The stories that a server of tools reaches; safe to share between threads."""
+    """The stories of a tool server, safe between threads."""
 
     def __init__(
         self, stores: ProjectStores, *, project_id: str | None = None, chat_model: BaseChatModel | None = None
@@ -72,20 +72,20 @@ class Shelf:
         return stated_language(language) or story_language(story.project_id)
 
     async def run(self, body: Callable[[], Result]) -> Result:
-        """Run what blocks in a thread; a bounded number runs at once, whoever still waits for it."""
+        """Run a blocking function in one of a bounded number of threads."""
         if self._threads is None:
             self._threads = CapacityLimiter(CALLS_AT_ONCE)
         return await to_thread.run_sync(body, limiter=self._threads)
 
     def projects(self) -> dict[str, Any]:
-        """Return what each project that can be reached holds, as JSON."""
+        """Return the contents of reachable projects as JSON."""
         listed = [each for each in self._stores.overviews() if self.project_id in (None, each.project_id)]
         return {
             "projects": [each.model_dump(mode="json", exclude_none=True) for each in told(listed, folders=self.folders)]
         }
 
     def refusal(self, error: Exception) -> dict[str, Any]:
-        """Return what a model is told of an error, without paths of this machine."""
+        """Return an error for models, without local paths."""
         return refusal(error, names=MCP_NAMES, folders=self.folders)
 
     def told(self, error: Exception) -> str:
@@ -110,7 +110,7 @@ def build_tools(shelf: Shelf, *, offer: MCPOffer, is_read_only: bool) -> list[Sd
 
 
 class StoryTool(SdkTool):
-    """A tool whose errors tell a model what to do, and whose text is what a model reads best."""
+    """A tool with model-readable errors and text."""
 
     _shelf: Shelf = PrivateAttr()
     _call: Callable[[dict[str, Any]], tuple[dict[str, Any], str]] = PrivateAttr()
@@ -126,7 +126,7 @@ class StoryTool(SdkTool):
 
 
 def text_of(tool: Tool, answer: Mapping[str, Any]) -> str:
-    """Return what a model reads: the block of what is read as one, with what was missing, else the JSON."""
+    """Return a result as a prompt block with issues, or as JSON."""
     if not tool.reads or BLOCK not in answer:
         return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
     issues = answer.get("issues") or answer.get("report", {}).get("issues", ())
@@ -200,7 +200,7 @@ JSON = "application/json"
 
 @dataclass(frozen=True, kw_only=True)
 class _Resource:
-    """Something that can be read below the root: what the tool of an operation answers, with what its path names."""
+    """A readable resource: an operation's result, with arguments from its path."""
 
     name: str
     path: str
@@ -215,7 +215,7 @@ _RESOURCES = tuple(_Resource(name=name, **told) for name, told in SERVER["resour
 
 
 def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
-    """Let a server offer the resources of a shelf's stories, and complete what their addresses take."""
+    """Add the stories' resources to a server, with completions."""
     for each in _RESOURCES:
         taken = re.findall(r"{(\w+)}", each.path)
         path = each.path
@@ -248,7 +248,7 @@ def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
 
 
 def text_for(shelf: Shelf, operation: str, project_id: str | None, **given: Any) -> str:
-    """Return what a tool's call tells as text."""
+    """Return a tool call's result as text."""
     tool = tool_of(MCP_TOOLS, operation)
     values = tool.read(tool.arguments({}), given)
     return text_of(tool, tool.answer(shelf.story(project_id), values, folders=shelf.folders))
@@ -282,7 +282,7 @@ async def _told(shelf: Shelf, read: Callable[[], str]) -> str:
 
 
 def _completions(shelf: Shelf, argument: str, project_id: str | None) -> list[str]:
-    """Return what an argument could be; nothing where the story that it depends on is not known."""
+    """Return an argument's completions, empty for unknown stories."""
     try:
         if argument == "project_id":
             return [each["project_id"] for each in shelf.projects()["projects"]]
@@ -348,7 +348,7 @@ def check_this_draft(
     scene_index: _Scene,
     pov: Annotated[str, Field(description="From whose point of view it is told.")] = "",
 ) -> str:
-    """Return the prompt for a draft, with what the check of it found."""
+    """Return the prompt for a draft, with its check."""
     tool = tool_of(MCP_TOOLS, "check_draft")
     place = {"chapter_index": chapter_index.strip(), "scene_index": scene_index.strip()}
     values = tool.read(tool.arguments({}), {"text": draft, **place, "pov": pov.strip() or None})
@@ -371,7 +371,7 @@ def check_this_draft(
 
 
 def _prompt(shelf: Shelf, body: Callable[..., str]) -> Callable[..., str]:
-    """Return a prompt's function, whose errors say what to do."""
+    """Return a prompt function with helpful errors."""
 
     async def told(**given: Any) -> str:
         project_id = given.pop("project_id", None)
@@ -401,7 +401,7 @@ def _filled(name: str, language: StoryLanguage, **values: str) -> str:
 
 
 def build_mcp_server(shelf: Shelf, *, offer: MCPOffer = "story", is_read_only: bool = False) -> MCPServer[Any]:
-    """Build the server; to who plays characters it offers no prompts for scenes."""
+    """Build the MCP server, without scene prompts for character players."""
     said = ["game"] if offer == "game" else ["story"] if is_read_only else ["story", "storing"]
     said += ["reading"] if is_read_only else []
     said += ["many" if shelf.project_id is None else "one"]
@@ -423,7 +423,7 @@ def build_mcp_server(shelf: Shelf, *, offer: MCPOffer = "story", is_read_only: b
 def serve_stdio(
     stores: ProjectStores, *, project_id: str | None = None, offer: MCPOffer = "story", is_read_only: bool = False
 ) -> None:
-    """Serve until the client closes the standard input; nothing but messages goes to the standard output."""
+    """Serve on standard input and output until the client closes it."""
     try:
         shelf = Shelf(stores, project_id=project_id)
         if project_id is not None:
@@ -434,7 +434,10 @@ def serve_stdio(
 
 
 def build_session_manager(server: MCPServer[Any], *, body_bytes: int) -> StreamableHTTPSessionManager:
-    """Build what answers one request while its `run()` is entered; it checks neither hosts nor tokens."""
+    """Build the handler of requests within `run()`.
+
+    It checks neither hosts nor tokens.
+    """
     server.streamable_http_app(
         stateless_http=True,
         max_request_body_size=body_bytes,

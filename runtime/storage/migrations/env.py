@@ -12,7 +12,7 @@ from runtime.storage.records import METADATA
 
 
 def run(connection: Connection) -> None:
-    """Run what Alembic was asked for: an upgrade, or a comparison of the tables."""
+    """Run Alembic's command: an upgrade or a comparison."""
     context.configure(
         connection=connection,
         target_metadata=METADATA,

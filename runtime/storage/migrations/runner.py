@@ -35,7 +35,7 @@ _VERSION_TABLE = "alembic_version"
 
 
 def migrate_to_head(url: URL, *, busy_timeout_s: float, target: str = HEAD, scripts: Path = MIGRATIONS) -> None:
-    """Bring a database to a revision, in one transaction; one that stands there already is only read."""
+    """Migrate a database in one transaction, only reading a current one."""
     engine = _engine(url, busy_timeout_s)
     try:
         with engine.connect() as connection, connection.begin():
@@ -99,14 +99,14 @@ def _is_ours(name: str | None, kind: str, _parents: Any) -> bool:
 def _differ_in_type(
     _context: Any, _reflected: Any, _column: Any, stored_type: TypeEngine[Any], declared_type: TypeEngine[Any]
 ) -> bool | None:
-    """Return False for two texts, whatever the database calls them; None leaves it to Alembic."""
+    """Return False for two text types, None to defer to Alembic."""
     if isinstance(declared_type, TypeDecorator):
         declared_type = declared_type.impl_instance
     return False if isinstance(stored_type, String) and isinstance(declared_type, String) else None
 
 
 def _render_type(kind: str, item: Any, _context: Any) -> str | bool:
-    """Return a type of our own or of SQLModel as one of SQLAlchemy, so that a revision imports none of them."""
+    """Return a custom type as SQLAlchemy's, so that revisions stay independent."""
     if kind == "type" and isinstance(item, TypeDecorator):
         implementation = item.impl_instance
         if isinstance(implementation, DateTime):
@@ -123,7 +123,7 @@ def _engine(url: URL, busy_timeout_s: float) -> Engine:
 
 
 def _current_revision(connection: Connection) -> str | None:
-    """Return the revision of a database; None where it is empty."""
+    """Return a database's revision, None if empty."""
     tables = set(inspect(connection).get_table_names())
     if _VERSION_TABLE in tables:
         revision: str | None = connection.scalar(text(f"SELECT version_num FROM {_VERSION_TABLE}"))

@@ -150,7 +150,7 @@ _WAYS: dict[str, Callable[[MemoryStores, str, Asked], int]] = {
 
 
 def _report_issues(checks: list[DraftCheck]) -> None:
-    """Say on stderr what failed; in the JSON of a program nobody may look for it."""
+    """Print failures on stderr, even beside JSON."""
     for each in checks:
         for issue in each.report.issues:
             output.report_issue(issue)

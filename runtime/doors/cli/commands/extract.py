@@ -77,7 +77,7 @@ def _read(
     as_json: bool,
     **more: Any,
 ) -> Any:
-    """Let a model read scenes, or go over their records; its report, or None where only the estimate was wanted."""
+    """Let a model read scenes, and return its report, None for an estimate."""
     chat_model = None if dry_run else extraction.build_extraction_model(stores.settings, model)
     story = extraction.StoryExtraction(stores, project)
     estimate = story.estimate_project(**chosen) if over is None else story.estimate_pass(over, **chosen)
@@ -115,7 +115,7 @@ def _report_scenes(report: Report) -> None:
 
 
 def _report_what_is_left(report: Report, project: str) -> None:
-    """Tell why a run stopped, and which command goes on with what waits or failed."""
+    """Print the reason of a stop and the command to continue."""
     if report.stopped is not None:
         output.report_line(f"error: stopped: {report.stopped}")
     if isinstance(report, extraction.ShortsReport):
@@ -172,7 +172,7 @@ def _print_summary(report: Report, project: str, labels: ViewLabels) -> None:
 
 
 def _found(report: Report, labels: ViewLabels) -> dict[str, Any]:
-    """Return what the model found in the scenes, by the headings."""
+    """Return the model's results by heading."""
     memories = sum(each.memories for each in report.scenes)
     if isinstance(report, extraction.ShortsReport):
         return {"short_forms_rewritten": memories, "change_id": report.change_id}

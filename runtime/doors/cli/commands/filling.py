@@ -45,7 +45,7 @@ def _store_text(
     keep_remarks: bool,
     as_json: bool,
 ) -> None:
-    """Store one text at a place; what would take the place of another text is asked first."""
+    """Store one text at a place, asking before it replaces another."""
     text = parameters.StoryText().convert(str(file), None, None)
     asked: dict[str, Any] = {"at": at, "title": title or "", "keep_remarks": keep_remarks}
     with parameters.opened_stores(session, project) as stores:
@@ -189,7 +189,7 @@ def import_command(
 def _ask_before_import(
     transfer: StoryTransfer, source: Path, *, update: bool, replace: bool, headings: Sequence[str]
 ) -> None:
-    """Ask before a story is mixed with another one, or a text that was edited is stored beside what it was."""
+    """Ask before an import mixes stories or edited texts."""
     found = transfer.look_before_import(source=source, update=update, replace=replace, headings=headings)
     if found is None:
         return
@@ -257,7 +257,7 @@ def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> No
 
 
 def _print_parts(result: ProjectImport, labels: ViewLabels) -> None:
-    """Print what a Word or EPUB file holds beside its story; a dry run shows every text."""
+    """Print the omitted parts of a Word or EPUB file, all texts in a dry run."""
     if not result.left_out_parts:
         return
     output.print_heading(labels["line.left_out_parts"])

@@ -119,7 +119,7 @@ def index(session: parameters.CliSession, project: str, as_json: bool) -> None:
 
 @contextmanager
 def resuming(project: str, *, command: str = "") -> Iterator[None]:
-    """Say, when the block is interrupted, that what is stored is whole, and what goes on with the rest."""
+    """Report, after an interrupt, the stored part and the command to continue."""
     try:
         yield
     except KeyboardInterrupt:

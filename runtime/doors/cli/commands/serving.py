@@ -21,7 +21,7 @@ _PACKAGES = {"server": {"fastapi", "jinja2", "starlette", "uvicorn"}, "mcp": {"m
 
 @contextmanager
 def _needing(command: str, extra: str) -> Iterator[None]:
-    """Say what to install where a door cannot be imported in the block for want of a package of its own."""
+    """Name the package to install for a door with a missing import."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -78,7 +78,7 @@ _EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 def has_browser_at_hand(
     *, is_terminal: bool | None = None, environment: Mapping[str, str] = os.environ, platform: str = sys.platform
 ) -> bool:
-    """Tell whether somebody sits at this machine who would see a browser open."""
+    """Return whether a local user would see a browser open."""
     if not (sys.stdout.isatty() if is_terminal is None else is_terminal):
         return False
     if any(environment.get(name) for name in _ELSEWHERE):
@@ -89,7 +89,7 @@ def has_browser_at_hand(
 
 
 def show_page(url: str) -> threading.Thread:
-    """Open the page of a server in the browser, beside the server's own work; say so where there is none."""
+    """Open a server's page in the browser, or report that there is none."""
     # Where the server listens at every address, the page is called by one of this machine.
     parts = urlsplit(url)
     host = _EVERY_ADDRESS.get(parts.hostname or "")

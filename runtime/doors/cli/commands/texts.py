@@ -1,4 +1,4 @@
-"""What is given as a text: `novelgen record edit`, `summary edit` and `write`, `chunk-context` and `summarize`."""
+"""Commands with a text input: records, summaries, chunk contexts."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ from runtime.story.summaries import StorySummarizing, summarize_scene
 
 
 def _written(file: Path | None, shown: str, extension: str = ".txt") -> str | None:
-    """Return what stands in a file, else what somebody made of a text in an editor; None where it was left."""
+    """Return an edited text, or None if unchanged."""
     return read_text_file(file) if file is not None else click.edit(shown, extension=extension)
 
 
@@ -46,7 +46,7 @@ def edit_record(session: CliSession, project: str, place: Any, record_file: Path
 
 
 def _told(result: Any, line: str, project: str, labels: ViewLabels, *, as_json: bool) -> None:
-    """Tell what was done, and to people how it is taken back."""
+    """Print the result, and the undo command for people."""
     output.print_result(result, line, as_json=as_json)
     if not as_json:
         output.print_undo(change_number(result), project, labels)
