@@ -85,7 +85,7 @@ def read_glossary(text: str, form: GlossaryForm | None = None) -> GlossaryTable:
     if not table.terms:
         raise UserInputError(
             "this is no glossary: each row needs a term and its translation, as CSV, TSV, a JSON list of "
-            '{"src": "…", "dst": "…", "info": "…"}, or lines src->dst #info'
+            "objects with src, dst and info, or lines src->dst #info"
         )
     return table
 
@@ -151,7 +151,7 @@ def _read_json(text: str) -> list[dict[str, Any]]:
             {"src": src, **(said if isinstance(said, Mapping) else {"dst": said})} for src, said in document.items()
         ]
     if not isinstance(document, list):
-        raise UserInputError('a glossary in JSON is a list of {"src": "…", "dst": "…", "info": "…"}')
+        raise UserInputError("a glossary in JSON is a list of objects with src, dst and info")
     return [
         _row((_FIELD_OF.get(str(name).casefold(), ""), value) for name, value in row.items())
         for row in document
